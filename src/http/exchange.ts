@@ -249,9 +249,7 @@ export type OnRequest = (exchange: Exchange) => void
 export interface Surroundings {
   readonly connections: Connections
   readonly recorder: Recorder
-  /**
-   * Called at every sign of life other than requests: connections that come and go, bytes that go out later.
-   */
+  /** Called at every sign of life but requests: connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
   /** Wall clock in milliseconds since the epoch, for Date headers. */
   readonly now: () => number

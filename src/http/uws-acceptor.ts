@@ -121,8 +121,7 @@ export class Acceptor {
     this.#bodyless += bytes
     if (this.#bodyless <= this.#bodylessLimit) return false
     this.#bodyless = 0
-    // The limit varies: among connections that share an acceptor, a client that knew it could let another one
-    // pay.
+    // The limit varies: if clients that share an acceptor knew it, one could let another pay.
     const microseconds = Math.floor(performance.now() * 1000)
     this.#bodylessLimit = BODYLESS_LIMIT_BYTES + (microseconds % (BODYLESS_LIMIT_BYTES / 3))
     return true

@@ -121,8 +121,7 @@ export class UwsEngine implements Engine {
       this.#exchange.rowBytes = 0
     }
     this.#inRow++
-    // A request waits only if a connection need not have sent several: the limits of a connection hold the
-    // others.
+    // A request waits only if a connection need not have sent several: its own limits hold the others.
     this.#exchange.mayWait = this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes

@@ -126,10 +126,7 @@ export function addStream(
 
 /** A statistic of the days of a season, by day from its first. */
 export interface DayValues {
-  /**
-   * Works as `Series.value` and `Series.count`; a day without a sample counts none, and its value is
-   * undefined.
-   */
+  /** As `Series.value` and `Series.count`; a day without a sample counts none, and its value is undefined. */
   readonly value: Int32Array
   readonly count: Int32Array
 }

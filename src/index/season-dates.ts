@@ -48,9 +48,7 @@ export function seasonSpan(zone: Zone, dates: SeasonDates, year: number): Season
   return { start: zone.firstInstant(first * DAY), end: zone.firstInstant((first + days) * DAY) }
 }
 
-/**
- * The latest year with a season that is over at `asOf` (epoch seconds): its last day has ended in the zone.
- */
+/** The latest year with a season that is over at `asOf` (epoch seconds): its last day is over in the zone. */
 export function lastCompleteSeason(zone: Zone, dates: SeasonDates, asOf: number): number {
   let { year } = civilFromDays(Math.floor((asOf + zone.offsetAt(asOf)) / DAY))
   while (seasonSpan(zone, dates, year).end > asOf) year--

@@ -70,10 +70,7 @@ export interface Typed {
   hasSaint: boolean
 }
 
-/**
- * Whether `query` can be looked for; `typed` gets its form. The function is flat, since most queries come
- * here.
- */
+/** Whether `query` can be looked for; `typed` gets its form. It is flat, since most queries come here. */
 export function readTyped(query: string, typed: Typed): boolean {
   typed.length = typed.letters = 0
   typed.hasSaint = false

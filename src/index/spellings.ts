@@ -254,10 +254,7 @@ export class Spellings {
   #walk(wanted: Uint16Array, visit: (from: number, to: number, length: number) => void): void {
     const swapped = wanted.slice()
     let [from, to] = [0, this.#starts.length]
-    /**
-     * Among the beginnings from `low` to `high`, which share `depth` units, finds those that go on as `units`
-     * do.
-     */
+    /** Finds the beginnings from `low` to `high`, which share `depth` units, that go on as `units` do. */
     const follow = (units: Uint16Array, at: number, depth: number, low: number, high: number): void => {
       const first = this.#lower(units, at, units.length, depth, low, high)
       const behind = this.#upper(units, at, units.length, depth, first, high)

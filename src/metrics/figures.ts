@@ -79,7 +79,7 @@ export interface ReloadFigures {
   isRefused: boolean
   isLoading: boolean
   /**
-   * Seconds that the last snapshot took to load, and to be taken over by the workers; null before the first.
+   * Seconds that loading the last snapshot took, and that the workers took to swap; null before the first.
    */
   loadSeconds: number | null
   swapSeconds: number | null

@@ -25,9 +25,7 @@ export const METHODS = ['GET', 'HEAD', 'OPTIONS', OTHER] as const
 export const STATUSES = [200, 204, 304, 400, 401, 404, 405, 410, 422, 429, 431, 499, 500, 503, 0] as const
 const OTHER_STATUS = STATUSES.indexOf(0)
 
-/**
- * Routes other than those of operations: files of the site, unknown paths, and requests that were not routed.
- */
+/** Routes that are not of operations: files of the site, unknown paths, and requests that were not routed. */
 export const OTHER_ROUTES = ['static', 'unmatched', 'none'] as const
 
 /** Cells of a series: its buckets with `+Inf`, then the sum of seconds, then bytes of bodies. */

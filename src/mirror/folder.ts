@@ -49,8 +49,7 @@ export interface Publication {
 export function whyOlder(shown: Publication, held: Publication, wasLeft: boolean): string | null {
   const areDated = shown.publishedAt !== null && held.publishedAt !== null
   if (areDated && shown.publishedAt! >= held.publishedAt!) return null
-  // The publication is not dated, or dated earlier: by a cache that lags, or by a clock that was set back
-  // since.
+  // It is not dated, or dated earlier: by a cache that lags, or by a clock that was set back since.
   if (wasLeft) return areDated ? 'it was replaced before' : 'it was replaced before, and is not dated anew'
   return shown.asOf >= held.asOf ? null : 'its data is older'
 }

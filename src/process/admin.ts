@@ -36,9 +36,7 @@ export interface AdminOptions {
   onFault: (path: string, error: unknown) => void
 }
 
-/**
- * Limit of a request: longer than any health check waits. Every answer but that of a reload is made at once.
- */
+/** Limit of a request: longer than any health check waits. Only the answer of a reload takes time. */
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */

@@ -41,10 +41,7 @@ export interface ReloadState {
   error: string | null
   /** Seconds from noticing the snapshot to serving it. */
   took: number | null
-  /**
-   * Seconds of reading and checking the snapshot, and seconds in which the workers took it over: parts of
-   * `took`.
-   */
+  /** Seconds of `took` in which the snapshot was read and checked, and in which the workers took it over. */
   loadTook: number | null
   swapTook: number | null
   loaded: number
@@ -303,8 +300,7 @@ export class Reloader {
       try {
         changes.push(await this.#loader.compare(before, after))
       } catch (error) {
-        // An unknown change is not a reason to keep an old snapshot: a client that asks for it gets 410, and
-        // takes the lists.
+        // Unknown changes do not keep an old snapshot: a client that asks gets 410, and takes the lists.
         if (this.#isStopping) return changes
         this.#options.log(
           `warning: the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,

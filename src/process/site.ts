@@ -1,6 +1,4 @@
-/**
- * The pages that a server offers in addition to the API: its description, the explorer and the documentation.
- */
+/** The pages that a server offers with the API: its description, the explorer and the documentation. */
 import { fileURLToPath } from 'node:url'
 import type { AnonymousAccess } from '../access/anonymous-access.ts'
 import { descriptionFiles } from '../openapi/files.ts'

@@ -70,9 +70,7 @@ let current: Exchange | null = null
 const waitingRequests = new WaitingRequests(answer, (error) =>
   send({ type: 'fault', message: faultText(error) }),
 )
-/**
- * Slots and hours of the next `wanted`: all that is asked for in one turn of the loop goes in one message.
- */
+/** Slots and hours of the next `wanted`: all that is asked for in a turn of the loop goes in one message. */
 let wanted: number[] = []
 
 function askForLease(slot: number, hour: number, count: number): void {

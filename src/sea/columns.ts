@@ -58,8 +58,7 @@ const unsigned = { signed: false, missing: MISSING_U16 } as const
 
 export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   significantHeight: { name: 'significantHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
-  // The maximum height is an order statistic: anything measured is below 3.7 times the largest significant
-  // height.
+  // The maximum is an order statistic: it stays below 3.7 times the largest significant height.
   maximumHeight: { name: 'maximumHeight', unit: 'm', scale: 1000, min: 0, max: 50, ...unsigned },
   period: { name: 'period', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
   peakPeriod: { name: 'peakPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
@@ -79,9 +78,7 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
 }
 
-/**
- * The code of "nothing was measured": the one code outside of every measure's limits, in signed columns too.
- */
+/** The code of "nothing was measured", outside of every measure's limits, in signed columns too. */
 export const NO_CODE = -0x8000
 /** A value beyond the measure's physical limits. Outside of 16 bits, so it is never a code. */
 export const OUTSIDE = 0x10000

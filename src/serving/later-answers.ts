@@ -25,14 +25,9 @@ const MOST_BEGUN = 32
 const MOST_WAITING = 128
 /** The share of both that one client may have. */
 const CLIENT_SHARE = 1 / 4
-/**
- * An answer waits at most this long for a slot; a connection on which nothing happens ends after ten seconds.
- */
+/** Longest wait of an answer for a slot; a connection on which nothing happens ends after ten seconds. */
 const LONGEST_WAIT_MS = 8000
-/**
- * Longest time from an answer's beginning to its end: 17 MB at 1.2 Mbit/s. Meanwhile it holds the snapshot
- * that it began with.
- */
+/** Longest time of an answer, 17 MB at 1.2 Mbit/s. It holds the snapshot that it began with. */
 const LONGEST_MS = 120_000
 /** 1.2 Mbit/s: the rate of the line above. */
 const LEAST_BYTES_PER_MS = 150
@@ -74,9 +69,7 @@ export interface LaterRequest {
   head(): string | Uint8Array
   /** `wake` reports that the producer no longer waits. */
   produce(wake: () => void): Producer
-  /**
-   * The answer waited too long (`fault` is null), or failed before any of it was sent: refuses it in `reply`.
-   */
+  /** The answer waited too long (`fault` is null), or failed before any of it was sent: refuses it. */
   refuse(reply: LaterReply, fault: unknown): void
   /** The answer failed after it had begun; its connection was cut. */
   onFault(error: unknown): void

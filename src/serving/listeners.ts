@@ -12,10 +12,7 @@ import type { LaterEvents, LaterReply } from '../http/exchange.ts'
 /** Work of one slice, and the rest after it: a fifth of a thread at most. */
 const SLICE_MS = 0.5
 const REST_MS = 2
-/**
- * Rest of a stopping server, which gives streams half of a thread: fewer and fewer requests ask for anything
- * else.
- */
+/** A stopping server gives streams half of a thread: fewer and fewer requests come. */
 const LAST_REST_MS = 0.5
 /**
  * A comment goes to a client that has had nothing for this time, so that proxies keep the connection. HAProxy

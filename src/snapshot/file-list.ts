@@ -263,10 +263,7 @@ function fileOf(fields: Fields): ExportedFile | null {
   return { path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
 }
 
-/**
- * The list that lies next to a snapshot; null where there is none. @throws BuildError for one that cannot be
- * read
- */
+/** The list of a snapshot; null where there is none. @throws BuildError for one that cannot be read */
 export function readSnapshotList(dir: string, id: string): FileList | null {
   const path = join(dir, snapshotList(id))
   let bytes: Buffer

@@ -135,8 +135,7 @@ function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
     format: MANIFEST_FORMAT,
     version: FORMAT_VERSION,
     as_of: asOf,
-    // The mark is absent and not false: so manifests of measured data keep the ids that they had before there
-    // was a mark.
+    // The mark is absent and not false, so that manifests of measured data keep their older ids.
     ...(demo === true && { demo: true }),
     parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
       kind,

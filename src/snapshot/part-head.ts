@@ -1,6 +1,4 @@
-/**
- * The beginning of a part: what it holds other than its columns, and some of them, without reading the rest.
- */
+/** The beginning of a part: what it holds but its columns, and some of these, without reading the rest. */
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRegularFileSync } from '../system/files.ts'

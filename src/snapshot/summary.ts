@@ -51,14 +51,11 @@ export function leastThreadBytes(parts: readonly PartEntry[]): number {
 
 /** What is kept of a checked part, for the summary of the snapshots that have it. */
 export interface PartSummary {
-  /** Of a catalogue, the summary has the names of its sources, ids of its buoys, and the source of each. */
+  /** A catalogue has the names of its sources, ids of its buoys, and the source of each. */
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
-  /** Of a month of readings, the summary has its buoys, and the time of each one's newest row. */
+  /** A month of readings has its buoys, and the time of each one's newest row. */
   newest?: { buoys: Uint32Array; time: Uint32Array }
-  /**
-   * Of a year of aggregates, the summary has the monthly parts that it was made from, as `madeFrom` gives
-   * them.
-   */
+  /** A year of aggregates has the monthly parts that it was made from, as `madeFrom` gives them. */
   madeFrom?: string
   /** Bytes that a thread makes of it, in addition to those that follow from its count of rows. */
   threadBytes: number

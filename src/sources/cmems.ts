@@ -59,10 +59,7 @@ interface Quantity {
    * values counts.
    */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /**
-   * Depth at which the quantity is best measured, and the deepest at which it still counts, m below the
-   * surface.
-   */
+  /** Depth at which the quantity is best measured, and the deepest that still counts, m below the surface. */
   readonly depth: number
   readonly deepest: number
 }

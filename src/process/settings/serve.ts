@@ -27,10 +27,7 @@ import {
 
 /** A petabyte: more is a mistyped unit. */
 const MOST_GIB = 2 ** 20
-/**
- * A `Map` holds 2^24 entries. That many of the smallest answers take more than this, so all that fit have
- * room.
- */
+/** A `Map` holds 2^24 entries. As many of the smallest answers take more than this, so all have room. */
 const MOST_CACHE_GIB = 4
 /** A hundred years: every buoy that ever had a reading. */
 const MOST_ACTIVE_DAYS = 36_500

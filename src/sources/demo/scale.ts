@@ -65,9 +65,7 @@ const { networks, climates, coasts } = data as unknown as {
   coasts: Coast[]
 }
 
-/**
- * In every four buoys of a coast, one is coastal, one measures all nine quantities, and two are as NDBC's.
- */
+/** In every four buoys of a coast, one is coastal, one measures all nine quantities, two are as NDBC's. */
 const [ndbc, candhis] = [networks.ndbc.instrument, networks.candhis.instrument]
 const WAVES_ONLY: Instrument = { ...candhis, water: false }
 const INSTRUMENTS = [WAVES_ONLY, ndbc, { ...candhis, wind: true }, ndbc]

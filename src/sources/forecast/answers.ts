@@ -133,8 +133,7 @@ function openMeteoSeries(value: unknown): Series {
   const columns = new Map<string, SeriesColumn>()
   for (const [name, list] of Object.entries(hourly)) {
     if (!isKnownLabel(name)) continue
-    // The service's own default for wind is km/h; the other units are the contract's unless the answer names
-    // others.
+    // The service's default for wind is km/h; other units are the contract's unless the answer names them.
     const unit = textOf(units[name]) || (name.includes('speed') ? 'km/h' : '')
     columns.set(name.toLowerCase(), {
       unit,

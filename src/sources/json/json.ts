@@ -105,10 +105,7 @@ interface Takers {
   readonly stations: Stations
 }
 
-/**
- * What a row may take from outside its own cells: its document, the places of the columns, and the file's
- * name.
- */
+/** What a row takes from outside its cells: its document, the places of the columns, and the file's name. */
 interface Surroundings {
   readonly document: unknown
   readonly header: ReadonlyMap<string, number>

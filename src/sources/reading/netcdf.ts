@@ -141,9 +141,7 @@ function refuseStrays(netcdf: Netcdf, group: Group, seen: { depth: number; membe
   }
 }
 
-/**
- * @throws UnusableFile for a variable with values that lie in another file or are put together from others
- */
+/** @throws UnusableFile for a variable with values in another file, or put together from others */
 function refuseStray(netcdf: Netcdf, variable: Dataset): void {
   const { chunks, shape, type, virtual_sources: virtual } = metadataOf(variable) ?? {}
   if (virtual !== undefined)
