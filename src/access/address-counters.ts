@@ -1,23 +1,23 @@
 /**
- * Anonymous calls by address and clock hour: those of the two public operations without a valid key
- * (decisions, "Two public operations"), and reads of the server's own pages without one.
+ * Anonymous calls by address and clock hour. Calls of the two public operations and reads of the server's own
+ * pages count where they come without a valid key (decisions, "Two public operations").
  */
 import { randomFillSync } from 'node:crypto'
 import { addressText, isIpv4, parseAddress } from './address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
 
 // A place is a pair of words, fingerprint and count. A line of eight places fills a cache line. There are two
-// banks of 23.6 MB: a million addresses in an hour, half of them IPv6 and each of those of another /48, fill
-// half of a bank.
+// banks of 23.6 MB. A million addresses in an hour fill half of a bank, where half of them are IPv6 and each
+// of these is in another /48.
 const LINES = 368_000
 const LINE_WORDS = 16
-// Sixteen cache lines. With a million addresses in an hour, four lines were full for seven newcomers; eight
-// would be full for one in twenty hours. A call reads no further than the first free place.
+// Sixteen cache lines. With a million addresses in an hour, half as many would be full for one newcomer in
+// twenty hours. A call reads no further than the first free place.
 const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
 const SEED_WORDS = 2
-// Whether an address is noted, and its four words.
+// A sighting is its state and the four words of an address.
 const SIGHTING_WORDS = 5
 const NOTHING_SEEN = 0
 const BEING_WRITTEN = 1
@@ -151,7 +151,8 @@ export class AddressCounters {
   }
 
   /**
-   * Reads an address into the first words, and returns how many: one of IPv4, two of an IPv6 /64, or none.
+   * Reads an address into the first words. Returns how many it takes: one for IPv4, two for an IPv6 /64, none
+   * for a text that is not an address.
    */
   #read(address: string): number {
     const words = this.#words

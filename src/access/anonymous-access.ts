@@ -1,8 +1,8 @@
 /**
  * Who may ask a keyed operation without a key: nobody, or the pages of this server, where its operator opens
- * the explorer. A browser says in `Sec-Fetch-*` which page asks, and lets no page write these headers itself
- * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can: the quota of
- * its address bounds what it takes.
+ * the explorer. A browser tells in `Sec-Fetch-*` which page asks, and lets no page write these headers itself
+ * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can write them; the
+ * quota of its address bounds what it takes.
  */
 import {
   FORWARDED,
@@ -20,7 +20,7 @@ import { parseAddress } from './address.ts'
  */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
 
-/** What the operator says. `auto` is for `anonymousAccessOf` to decide. */
+/** What the operator can choose. `anonymousAccessOf` decides what `auto` is. */
 export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
 export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
 
@@ -28,8 +28,9 @@ const LOOPBACK_IPV4 = 127
 const IPV4_MAPPED = 0xffff
 
 /**
- * What `auto` is: open for the demo, whose data are nobody's secret; on a loopback address open for whoever
- * sits at the machine, and not for what a proxy there forwards from elsewhere; keyed in all other cases.
+ * What `auto` is. A demo is open, since its data are not a secret. On a loopback address the pages are open
+ * for whoever sits at the machine, but not for what a proxy there forwards from elsewhere. In all other cases
+ * they are keyed.
  */
 export function anonymousAccessOf(
   choice: ExplorerChoice,
@@ -51,10 +52,10 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a page of this server asks, by `fetch` or `EventSource`: neither a page of another origin (another
- * port is one, `same-site`), nor an address that somebody opens, nor a link, a frame or an image. Browsers
- * send these headers to HTTPS and to loopback addresses only, so neither does a foreign name that was made to
- * resolve to this server (DNS rebinding) pass.
+ * Whether a page of this server asks, by `fetch` or `EventSource`. A page of another origin (another port is
+ * one, `same-site`), an address that somebody opens, a link, a frame and an image do not count. Browsers send
+ * these headers to HTTPS and to loopback addresses only, so a foreign name that was made to resolve to this
+ * server (DNS rebinding) does not pass either.
  *
  * @param isDemo whether the data served are a demo
  */
@@ -64,7 +65,7 @@ export function isAnonymousRead(
   isDemo: boolean,
 ): boolean {
   if (anonymousAccess === 'keyed' || (anonymousAccess === 'demo' && !isDemo)) return false
-  // All lines of a header, so that two of them do not pass for one.
+  // All lines of a header are compared, so that two of them do not pass for one.
   if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
   const mode = exchange.headerValues(SEC_FETCH_MODE)
   if (mode !== 'cors' && mode !== 'same-origin') return false

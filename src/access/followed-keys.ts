@@ -1,6 +1,6 @@
 /**
  * Follows the keys in Redis: learns changes by a poll, and sooner by what Redis publishes. Keeps the last
- * good keys when Redis is away, was emptied or holds another program's data, and says so in one line.
+ * good keys when Redis is away, was emptied or holds another program's data, and logs this in one line.
  */
 import type { RedisConnection } from '../redis/connection.ts'
 import { RedisFault } from '../redis/fault.ts'
@@ -8,11 +8,11 @@ import { MAX_KEYS, recordOf, type KeyRecord } from './key-records.ts'
 import type { KeysCopy } from './keys-copy.ts'
 import { KeysReader, RedisKeysError, shownId, type KeysState, type KeyVersion } from './keys-redis.ts'
 
-/** With what it takes to hand changes on, a key that ends is refused within two seconds. */
+/** A key that ends is refused within two seconds, with the time that it takes to hand the change on. */
 const LOOK_INTERVAL_MS = 1000
 /**
- * Between two looks that are asked for by publication: a burst of changes is taken over in batches. With many
- * keys a batch may take longer; the pause is in proportion.
+ * The pause between two looks that publication asks for, so that a burst of changes is taken over in batches.
+ * With many keys a batch may take longer; the pause grows in proportion.
  */
 const LEAST_PAUSE_MS = 20
 const PAUSE_SHARE = 10
@@ -159,7 +159,8 @@ export class FollowedKeys {
     }
     if (state.text === this.#text) return this.#enter(null)
     if (state.set === this.#set) return this.#follow(state)
-    // A set that an import began is meant to be taken; one that began by itself took the place of lost keys.
+    // A set that an import began is meant to be taken. A set that began by itself took the place of lost
+    // keys.
     if (this.#set === '' || state.origin === 'imported') return this.#readAll(state)
     this.#enter(
       `${place}: holds another set of keys, begun by "keys issue", which is not taken; ${this.#inForce()}`,
@@ -173,11 +174,11 @@ export class FollowedKeys {
 
   async #readAll(state: KeysState): Promise<void> {
     const { place } = this.#reader
-    // Before the records: what changes meanwhile is looked at again.
+    // The changes are read before the records, so that what changes meanwhile is looked at again.
     const newest = await this.#reader.allNewest()
     const found = await this.#reader.everything()
     const { set } = await this.#reader.state()
-    // It was replaced meanwhile: the next look begins anew.
+    // The set was replaced meanwhile: the next look begins anew.
     if (set !== state.set || this.#isClosed) return void (this.#isAskedAgain = true)
     if (found === null) return this.#enter(`${place}: holds more than ${MAX_KEYS} keys`)
     const { records, broken } = found
@@ -199,7 +200,7 @@ export class FollowedKeys {
     this.#isAskedAgain = true
   }
 
-  /** Takes over the changes that were not seen. They are newer than all that were. */
+  /** Takes over the changes that were not seen yet. Each is newer than all that were seen. */
   async #follow(state: KeysState): Promise<void> {
     const changes = new Map<string, number>()
     let known: number | null = null
@@ -223,7 +224,8 @@ export class FollowedKeys {
         `${place}: holds another history of the same keys, which is not taken; ${this.#inForce()}`,
       )
     }
-    // A copy that took over lacks the newest changes. They stay in force here: one may have ended a key.
+    // A copy of Redis that took over lacks the newest changes. They stay in force here, since one may have
+    // ended a key.
     const isLost = known < this.#last.version && !changes.has(this.#last.id)
     if (isLost && !this.#isForked) {
       this.#isForked = true

@@ -36,7 +36,7 @@ export function retryAfter(now: number): number {
  * quota was lowered below what is used already.
  */
 export function charge(words: Int32Array, at: number, limit: number): number {
-  // A plain look, which takes nothing: a wrong one is found out by the exchange, and before a refusal.
+  // A plain read costs nothing. A stale value is found out by the exchange, and before a refusal.
   let used = words[at]
   for (;;) {
     if (used >= limit && (used = Atomics.load(words, at)) >= limit) return -1
@@ -58,8 +58,8 @@ const MAX_LOCK_WAITS = 100
 const SETTLED_S = 60
 
 /**
- * Counts in shared memory for several clock hours at once. The hour chooses the bank, and a tag beside the
- * bank says which hour its counts belong to. So two threads, one on each side of the top of an hour, never
+ * Counts in shared memory for several clock hours at once. The hour chooses the bank, and the bank's tag
+ * holds the hour that its counts belong to. So two threads, one on each side of the top of an hour, never
  * touch the same counts. A clock that is set finds the right counts of that hour or a zeroed bank, never
  * those of another hour.
  */
@@ -135,7 +135,7 @@ export class HourBanks {
 
 /**
  * Prepares the counts of the next hour ahead of time, now and every few seconds: zeroing them takes
- * milliseconds, for which no request should wait. For a thread that does not serve.
+ * milliseconds, for which no request should wait. Only a thread that does not serve calls this.
  */
 export function prepareHours(
   counters: readonly { prepare(now: number): void }[],

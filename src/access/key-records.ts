@@ -133,11 +133,11 @@ export interface KeyRequest {
   readonly now: number
 }
 
-/** Records after a command, and what it has to say of them. */
+/** Records after a command, and the command's result. */
 export type Changed<Result> = [records: readonly KeyRecord[], result: Result]
 
 /**
- * With a key for an owner that has none.
+ * The records with a key for an owner that has none.
  *
  * @throws KeyCommandError for an owner that is malformed or has a key, a quota out of range, too many keys.
  */
@@ -161,8 +161,8 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
 }
 
 /**
- * With another key for `id`: the old one ends; id, owner, quota and the hour's count stay. `now` is epoch
- * seconds.
+ * The records with another key for `id`. The old key ends; id, owner, quota and the hour's count stay. `now`
+ * is epoch seconds.
  *
  * @throws KeyCommandError for an unknown id.
  */
@@ -172,14 +172,15 @@ export function rotated(records: readonly KeyRecord[], id: string, now: number):
   return [withRecord(records, record), { record, key }]
 }
 
-/** Without the key of `id` and its owner. @throws KeyCommandError for an unknown id */
+/** The records without that of `id`. @throws KeyCommandError for an unknown id */
 export function revoked(records: readonly KeyRecord[], id: string): Changed<KeyRecord> {
   const record = findKey(records, id)
   return [records.filter((other) => other !== record), record]
 }
 
 /**
- * With other calls per hour of `id`; they count from the next request on, with what is used already.
+ * The records with another quota for `id`, in calls per hour. It counts from the next request on, with what
+ * is used already.
  *
  * @throws KeyCommandError for an unknown id or a quota out of range.
  */

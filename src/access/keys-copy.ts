@@ -10,7 +10,7 @@ import type { KeyRecord } from './key-records.ts'
 import { KeysFileError, keysText, loadKeys } from './keys-file.ts'
 import type { KeyVersion } from './keys-redis.ts'
 
-/** Bytes. The first line has less: an address and {@link KEPT_VERSIONS} versions. */
+/** Bytes. The first line is shorter: it holds an address and {@link KEPT_VERSIONS} versions. */
 const MAX_HEAD_BYTES = 16_384
 /** Newest changes that the file remembers, to find its place in a copy of the database that lags. */
 const KEPT_VERSIONS = 500

@@ -82,7 +82,7 @@ function readKeysFile(path: string): KeysFile {
   try {
     const file = openRegularFileSync(path)
     try {
-      // The stamp is that of the open file: what is read below is this version or a later one, never an
+      // The stamp is that of the open file, so what is read below is this version or a later one, never an
       // earlier one.
       const stat = fstatSync(file, { bigint: true })
       stamp = stampOf(stat)
@@ -99,8 +99,8 @@ function readKeysFile(path: string): KeysFile {
     throw new KeysFileError(`${path}: cannot be read ${codeInWords(error)}`)
   }
   const records = parseKeys(text)
-  // Thrown here, where nothing of the file is within reach: an error keeps the functions on its stack alive,
-  // and they what they can see, which may be 64 MB.
+  // The error is made here, where nothing of the file is within reach. An error keeps the functions on its
+  // stack alive, and with them what they can see, which may be 64 MB.
   if (typeof records === 'string') throw new KeysFileError(`${path}: ${records}`)
   return { records, stamp }
 }
@@ -133,9 +133,9 @@ function parseKeys(text: string): KeyRecord[] | string {
   return keys as KeyRecord[]
 }
 
-/** Counted before anything is made of the text: a million empty objects in 3 MB would take 64 MB. */
+/** Counts objects before anything is made of the text: a million empty objects in 3 MB would take 64 MB. */
 function hasFewObjects(text: string): boolean {
-  // The file is one, and each key.
+  // The file is one object, and each key is one.
   let left = MAX_KEYS + 1
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {
@@ -187,7 +187,10 @@ export function changeKeys<Result>(
   }
 }
 
-/** See `issued`; the same errors, and KeysFileError. Returns when the file is replaced; so do the others. */
+/**
+ * Changes a keys file as `issued` does, and returns when the file is replaced. The three functions below do
+ * the same for their commands. @throws KeyCommandError, KeysFileError
+ */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
 }

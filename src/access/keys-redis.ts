@@ -25,7 +25,7 @@ import {
 } from './key-records.ts'
 import type { KeyStore } from './keys-file.ts'
 
-/** Of the layout before this one, which had functions and a log. */
+/** The format before this one, which had functions and a log. */
 const OLD_FORMAT = 'groundswell-keys-1'
 const STATE = ':state'
 const STATE_TEXT = /^2 ([0-9A-Za-z]{1,40}) (issue|imported) ([0-9]{1,16})$/
@@ -35,10 +35,11 @@ const CHANGES_AT_ONCE = 200
 /** Records of one call. A page of as many takes Redis a few milliseconds. */
 const PAGE_RECORDS = 500
 /**
- * For calls that carry many records; nobody waits for them but the start of a replica and the command line.
+ * The time limit of calls that carry many records. Only the start of a replica and the command line wait for
+ * them.
  */
 const LONG_CALL_MS = 3000
-/** A killed import leaves nothing behind. */
+/** Records of an import expire after this, so that a killed import leaves nothing behind. */
 const STAGING_S = 600
 
 /** Both scripts: the state that the caller has read must still be there. Returns 0 where it is not. */
@@ -83,7 +84,7 @@ return finish(ARGV[3], 'imported')
 
 /** Which keys there are. */
 export interface KeysState {
-  /** As it is in Redis; empty where there are no keys. */
+  /** The state as it is in Redis; empty where there are no keys. */
   readonly text: string
   readonly set: string
   readonly origin: string
@@ -102,7 +103,10 @@ export class RedisKeysError extends Error {
   override readonly name = 'RedisKeysError'
 }
 
-/** Reads the keys, for replicas and commands. Each method throws RedisFault, or RedisKeysError for what is not ours. */
+/**
+ * Reads the keys, for replicas and commands. Each method throws RedisFault, or RedisKeysError for data that
+ * are not ours.
+ */
 export class KeysReader {
   /** The address without user and password. */
   readonly place: string
@@ -111,7 +115,7 @@ export class KeysReader {
   protected readonly connection: RedisConnection
   protected readonly records: string
   protected readonly changes: string
-  /** Of the layout before this one, without its records, which had the same name. */
+  /** Names of the layout before this one, without that of its records, which was the same as now. */
   protected readonly oldNames: readonly string[]
   protected readonly prefix: string
   readonly #timeoutMs: number | undefined
@@ -144,7 +148,7 @@ export class KeysReader {
     const [oldState] = this.oldNames
     const names = [this.records, this.changes, ...this.oldNames]
     const used: string[] = []
-    // Each by itself: of several names, a cluster may be asked for one after the other.
+    // Names are asked for one at a time: a cluster may refuse a call with several names.
     for (const name of names) {
       const type = await this.ask(['TYPE', name], textOf, name)
       if (type !== 'none') used.push(`${name} is a ${type}`)
@@ -278,8 +282,8 @@ export class KeysInRedis extends KeysReader implements KeyStore {
   }
 
   /**
-   * `id`: of a key that ends, else empty. When the answer to a change is lost and it is there at the next try,
-   * it counts as done.
+   * `id` is that of a key that ends, else empty. A change that is there at the next try, after its answer was
+   * lost, counts as done.
    */
   async #change<Result>(
     id: string,
@@ -371,7 +375,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
     }
     const args = [text, this.channel, set, String(records.length)]
     const isDone = await this.#run(REPLACE_SCRIPT, [this.records, this.changes, staged, ...more], args)
-    // An answer that was lost is known by the name of the set.
+    // After a lost answer, the name of the set shows whether the change was made.
     return isDone || (await this.#patiently(() => this.state())).set === set
   }
 

@@ -13,17 +13,19 @@ import type { LeaseReply, LeaseRequest } from './lease-script.ts'
 
 /** A lease is at most this part of its quota, divided by the number of replicas. */
 const MOST_LEASED = 1 / 50
-/** A lease that was not used for so long goes back. */
+/** A lease that was not used for this long goes back. */
 const IDLE_MS = 1000
-/** Keys in use are asked for so often at least, also to hear what the other replicas have taken. */
+/** Keys in use are asked for at least this often, also to hear what the other replicas have taken. */
 const TELL_MS = 100
-/** A key that is refused may have got calls back. */
+/** A refused key is asked for again after this: calls may have come back to it. */
 const RECHECK_MS = 1000
 /** Keys of one call: it keeps Redis busy for some 10 µs each. */
 const KEYS_PER_CALL = 64
-/** Redis is asked so often at least whether it is whole, which also keeps this replica among the live ones. */
+/**
+ * Redis is asked at least this often whether it is whole, which also keeps this replica among the live ones.
+ */
 const POLL_MS = 500
-/** A Redis that did not answer is tried again. */
+/** A Redis that did not answer is tried again after this. */
 const PROBE_MS = 100
 
 export interface LeaseKey {
@@ -47,10 +49,13 @@ interface Lease {
   readonly key: LeaseKey
   readonly hour: number
   quota: number
-  /** Calls taken, used or left; of them without Redis. */
+  /** Calls taken, whether used or left, and those of them that were taken without Redis. */
   held: number
   alone: number
-  /** As last heard: calls taken by others, −1 for never; calls that nobody has taken. */
+  /**
+   * Calls taken by others (−1 before anything was heard), and calls that nobody has taken, both as last
+   * heard.
+   */
   others: number
   pool: number
   /** What Redis has heard, and when, ms. */
@@ -60,12 +65,12 @@ interface Lease {
   /** Calls used as last seen, and when they last grew, ms. */
   used: number
   usedAt: number
-  /** Requests that wait for this lease, and since when the last of them has, ms. */
+  /** Requests that wait for this lease, and since when the newest of them waits, ms. */
   waiting: number
   waitingAt: number
-  /** Nothing is left in Redis either. */
+  /** Whether Redis has nothing left either. */
   isRefused: boolean
-  /** The key is gone. */
+  /** Whether the key is gone. */
   isOver: boolean
 }
 
@@ -86,12 +91,12 @@ export class LeaseBook {
   #keys = new Map<number, LeaseKey>()
   /** By hour and slot. They stay for their hour: Redis remembers them, too. */
   readonly #hours = new Map<number, Map<number, Lease>>()
-  /** Those that have calls, or requests that wait, or news for Redis. */
+  /** Leases that have calls, or requests that wait, or news for Redis. */
   readonly #active = new Set<Lease>()
-  /** To be asked for in the next call, those that are waited for before the others. */
+  /** Leases to ask for in the next call. Requests wait for the urgent ones, which come first. */
   readonly #urgent = new Set<Lease>()
   readonly #due = new Set<Lease>()
-  /** Slots and hours, in turn, whose waiting requests should try again. */
+  /** Slots and hours, in turn. The requests that wait for them should try again. */
   #woken: number[] = []
   #call: LeaseCall | null = null
   #calls = 0
@@ -132,7 +137,7 @@ export class LeaseBook {
     return !this.hasAnswered || (this.#call === null && this.#due.size === 0)
   }
 
-  /** The keys of the moment. What is leased of keys that are gone goes back. */
+  /** Takes the keys of the moment. What is leased of keys that are gone goes back. */
   setKeys(keys: Iterable<LeaseKey>): void {
     this.#keys = new Map()
     for (const key of keys) this.#keys.set(key.slot, key)
@@ -188,7 +193,7 @@ export class LeaseBook {
       this.#urgent.delete(lease)
     }
     if (this.isAway) {
-      // Also before it is dry: Redis may lease nothing for a while when it is back.
+      // The share is taken before the lease is dry, too: Redis may lease nothing for a while when it is back.
       if (lease.waiting > 0 || now - lease.usedAt < IDLE_MS) this.#goOnAlone(lease)
       return
     }
@@ -196,7 +201,7 @@ export class LeaseBook {
     const isIdle = lease.isOver || this.#isLeaving || now - lease.usedAt > IDLE_MS
     const target = isIdle ? 0 : this.#target(lease)
     const sinceMs = now - lease.toldAt
-    // Requests that have waited take what came for them.
+    // The pause lets requests that have waited take what came for them.
     if (left > target && (sinceMs >= TELL_MS || this.#isLeaving)) this.#giveBack(lease, left - target)
     const isUsed = used !== lease.toldUsed
     const isLow = isUsed && left < target / 2 && lease.pool > 0
@@ -258,13 +263,13 @@ export class LeaseBook {
       lease.toldAt = now
       lease.pool = pool
       lease.others = others
-      // Its words may belong to another hour by now.
+      // The words of an old lease may belong to another hour by now.
       if (hourOf(this.#options.clock()) - lease.hour <= 1) this.#settle(lease, give, now)
     })
     if (!wasAway && !hasLost) return
     for (const lease of this.#leases()) {
       if (wasAway) this.#allow(lease)
-      // What was refused in its absence may be asked for, and what was taken is told.
+      // What was refused while Redis was away may be asked for, and what was taken is reported.
       if (lease.held === 0 || (!hasLost && lease.held === lease.toldHeld)) continue
       this.#active.add(lease)
       if (!hasLost) this.#lookAt(lease, now)
@@ -307,7 +312,7 @@ export class LeaseBook {
     this.#calledAt = -Infinity
   }
 
-  /** Everything goes back, since no request is admitted any more. The calls that follow say so. */
+  /** Gives everything back, since no request is admitted any more. The calls that follow tell Redis. */
   leave(now: number): void {
     this.#isLeaving = true
     for (const lease of this.#active) {
@@ -317,7 +322,7 @@ export class LeaseBook {
     this.#urgent.clear()
   }
 
-  /** Slots and hours, in turn, whose waiting requests should try again. Each is returned once. */
+  /** Slots and hours, in turn. The requests that wait for them should try again. Each is returned once. */
   takeWoken(): readonly number[] {
     const woken = this.#woken
     if (woken.length > 0) this.#woken = []
@@ -362,7 +367,9 @@ export class LeaseBook {
     return this.#options.counters.left(key.slot, hour)
   }
 
-  /** Calls that a lease in use should have left. With a small quota none: each request waits for its own. */
+  /**
+   * Calls that a lease in use should have left: 0 with a small quota, where each request waits for its own.
+   */
   #target(lease: Lease): number {
     return Math.floor((lease.quota * MOST_LEASED) / this.replicas)
   }
@@ -374,7 +381,7 @@ export class LeaseBook {
     lease.alone = 0
   }
 
-  /** Takes this replica's whole share without Redis, or says why not. What is left of it goes back later. */
+  /** Takes this replica's whole share without Redis, or marks why not. What is left of it goes back later. */
   #goOnAlone(lease: Lease): void {
     const { counters, fallback } = this.#options
     const { key, hour, quota } = lease

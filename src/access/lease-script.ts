@@ -17,9 +17,9 @@
  */
 import type { Reply } from '../redis/link.ts'
 
-/** A replica that was not heard for so long counts as gone. */
+/** A replica that was not heard for this long counts as gone. */
 const ALIVE_MS = 2000
-/** Redis leases nothing for so long after it lost data: five times the longest pause between two calls. */
+/** Redis leases nothing for this long after it lost data: five times the longest pause between two calls. */
 const SETTLING_MS = 2500
 /** A replica's clock may name an hour that is over by up to one. */
 const KEPT_S = 7500
@@ -84,7 +84,7 @@ return answer
 
 /** What a call asks for one key. */
 export interface LeaseRequest {
-  /** Of the hash: `HOUR:ID`. */
+  /** `HOUR:ID`, the end of the hash's name. */
   readonly tag: string
   readonly quota: number
   /** Calls taken so far, used or still to be used. */
@@ -106,7 +106,7 @@ export interface Grant {
 }
 
 export interface LeaseReply {
-  /** Since when Redis has its data: another text after it has lost them. */
+  /** Since when Redis has its data. After it has lost them the text is another one. */
   readonly since: string
   /** For how long nothing is leased yet, ms. */
   readonly settlingMs: number
@@ -144,7 +144,7 @@ export function readLeaseReply(reply: Reply, requests: readonly LeaseRequest[]):
   return { since, settlingMs: Math.min(settlingMs, SETTLING_MS), replicas, grants }
 }
 
-/** Far more than all calls of an hour: quotas have at most 2^30. */
+/** Far more calls than an hour can have: quotas are at most 2^30. */
 const MOST = 2 ** 40
 
 function whole(value: Reply | undefined, least: number, most = MOST): number {

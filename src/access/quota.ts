@@ -14,7 +14,7 @@ import type { KeyRecord } from './key-records.ts'
  * revocations.
  */
 export const QUOTA_SLOTS = 131_072
-// With four, the counts of the hours around now survive a clock that is set back or forward by up to two.
+// Four banks keep the counts of the hours around now when a clock is set back or forward by up to two hours.
 const QUOTA_BANKS = 4
 
 /**
@@ -108,13 +108,14 @@ export interface SlotCounters {
 }
 
 /**
- * Which key counts in which slot; for the main thread. An id keeps its slot, and with it the hour's count,
- * over reloads and rotations, also when it was gone in between (a keys file that was put back from a copy).
+ * Which key counts in which slot; only the main thread uses it. An id keeps its slot, and with it the hour's
+ * count, over reloads and rotations, also when it was gone in between (a keys file that was put back from a
+ * copy).
  */
 export class KeySlots {
   readonly #counters: SlotCounters
   readonly #live = new Map<string, number>()
-  // In the order of revocation, the longest revoked first.
+  // Ids in the order of revocation, the longest revoked first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 

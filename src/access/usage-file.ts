@@ -1,4 +1,6 @@
-/** The file that carries an hour's counts of the keys over a restart. It lies beside the keys file. */
+/**
+ * The file that carries an hour's counts of the keys over a restart. It lies in the folder of the keys file.
+ */
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
@@ -11,7 +13,7 @@ const USAGE_FORMAT = 1
 const MAX_USAGE_BYTES = 16 * 1024 * 1024
 const MAX_COUNT = 0x7fff_ffff
 
-/** Where the hour's counts of a keys file are kept: beside it. */
+/** The path of the usage file of a keys file. */
 export function usagePath(keysPath: string): string {
   return `${keysPath}.usage`
 }

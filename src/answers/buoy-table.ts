@@ -10,7 +10,7 @@ export type OrdinalOf = (row: number) => number
 
 const DEGREE = 'degree'
 
-/** What buoys' items are made of. `ordinalOf` says which buoy a row is about. */
+/** What buoys' items are made of. `ordinalOf` gives the buoy that a row is about. */
 export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
   const text = (name: string, of: (ordinal: number) => string | null): Column => ({
     kind: 'text',
@@ -83,7 +83,7 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
   ]
 }
 
-/** What files say of the buoy whose readings they hold. */
+/** What a file of readings tells about its buoy. */
 export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<KeptReadings, 'cursor'> {
   const { name, label, credit, licence } = catalog.sources[catalog.source[ordinal]]
   return {
@@ -102,7 +102,7 @@ export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<
   }
 }
 
-/** `last_reading` of buoys: its subset, or all of it. */
+/** `last_reading` of buoys: its subset, or the whole reading. */
 export function lastReadingColumns(
   { catalog, readings }: Dataset,
   ordinalOf: OrdinalOf,
@@ -134,7 +134,7 @@ function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row: number
   return (row) => readings.count(ordinalOf(row)) === 0
 }
 
-/** A column under another name whose cell for a row is that of `rowOf(row)`, none where that is −1. */
+/** The column under another name. Its cell for a row is that of `rowOf(row)`, and empty where that is −1. */
 function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
   switch (column.kind) {
     case 'code': {

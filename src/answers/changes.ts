@@ -15,11 +15,13 @@ export { noChanges } from '../snapshot/changes.ts'
 export const CHANGE_WORDS = { [CHANGED]: 'changed', [ADDED]: 'added', [REMOVED]: 'removed' } as const
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 
-/** More than the members beside the lists take. */
+/** Bytes: more than the members around the lists take. */
 const START_BYTES = 256
 /** What `include` adds to a reading at most: four members. */
 export const EXTRAS_BYTES = 128
-/** More than a buoy without its slug and its readings, a span, and a reading take. */
+/**
+ * Bytes of a buoy without its slug and its readings, of a span, and of a reading: each is more than needed.
+ */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
 const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80
@@ -33,7 +35,7 @@ export interface ComparedCatalogs {
   after: Catalog
 }
 
-/** More than the list of changed buoys takes. */
+/** Bytes: more than the list of changed buoys takes. */
 export function changedBuoysBytes({ changes, before, after }: ComparedCatalogs): number {
   const { buoy, change, month } = changes
   let bytes = START_BYTES + buoy.length * BUOY_BYTES + month.length * SPAN_BYTES
@@ -120,10 +122,10 @@ export function* writeChangedReadings(
 
 interface SpanAsked {
   span: number
-  /** Its id. */
+  /** The buoy's id. */
   buoy: number
   month: number
-  /** What each reading has behind its other members. */
+  /** Measures that each reading has after its other members. */
   extras: readonly MeasureName[]
 }
 
@@ -153,7 +155,7 @@ function writeSpan(
     writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
     const rows = (kind === REMOVED ? a : b)!
     writeReadings(writer, buoy, rows, row, 1, 1)
-    // The comma behind it.
+    // The comma after the last reading goes.
     writer.at--
     if (extras.length > 0) writeExtras(writer, rows, row, extras)
     writer.text('}')
@@ -163,7 +165,7 @@ function writeSpan(
   return at
 }
 
-/** More members in place of the brace that ends a reading. */
+/** Writes more members in place of the brace that ends a reading. */
 function writeExtras(
   writer: JsonWriter,
   { measures }: MonthRows,

@@ -26,7 +26,7 @@ export async function writeChecks(folder) {
   writeFileSync(join(folder, CHECKS), `${BEFORE}${code}\n${after(entries)}`)
 }
 
-/** What ajv writes takes its few helpers by `require`, also where it writes a module. */
+/** What ajv writes takes its few functions by `require`, also where it writes a module. */
 const BEFORE = `// Made by ajv from the schemas of the operations.
 import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)

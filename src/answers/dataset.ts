@@ -52,7 +52,7 @@ export interface Dataset {
   readonly groups: Groups
   /** All buoys by their distance from a position. */
   readonly near: NearPoints
-  /** Whether a buoy is active, and no point that only satellites pass over. */
+  /** Whether a buoy is active and physical, not a point that only satellites pass over. */
   readonly isActiveAndPhysical: (ordinal: number) => boolean
   readonly boxes: Boxes
   readonly words: Words
@@ -64,9 +64,9 @@ export interface Dataset {
   /** Null when the snapshot has no harbours. */
   readonly tides: Tides | null
   readonly spots: ReadonlyMap<number, SpotRecord>
-  /** The files that it was exported as: the value of `data` on the wire. */
+  /** The files that the snapshot was exported as: the value of `data` on the wire. */
   readonly files: Uint8Array
-  /** The parts that it was opened over, by file. */
+  /** The parts that the dataset was opened over, by file. */
   readonly parts: OpenedParts
   ordinalOfId(id: number): number
   ordinalOfSlug(slug: string): number
@@ -86,11 +86,12 @@ type OpenedPart =
   | { kind: 'readings' | 'weather'; rows: MonthRows }
   | { kind: 'aggregates'; year: AggregateYear }
 
-/** By file, whose name says what is in it. */
+/** Opened parts by file. A file's name identifies its content. */
 export type OpenedParts = ReadonlyMap<string, OpenedPart>
 
 /**
- * Those of `before` are taken over: with them what they have made, such as tables of tides.
+ * Opens the parts of a snapshot. Parts that `before` has are taken over with what they have made, such as
+ * tables of tides.
  * @throws SnapshotError when one is malformed
  */
 export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
@@ -171,8 +172,8 @@ export interface Indexes {
 }
 
 /**
- * Over `parts`, which are the snapshot's. `activeWithin` in seconds; what is the same in `before`, the
- * indexes of an earlier snapshot, is taken from there.
+ * Makes the indexes over `parts`, which are the snapshot's. `activeWithin` is in seconds. What is the same in
+ * `before`, the indexes of an earlier snapshot, is taken from there.
  * @throws SnapshotError when a part is missing
  */
 export function* indexesOf(
@@ -207,14 +208,14 @@ export function* indexesOf(
 }
 
 /**
- * A snapshot over its opened parts and `indexes`, which are of the same. @throws SnapshotError when a part is
- * missing
+ * Opens a snapshot over its opened parts and its `indexes`.
+ * @throws SnapshotError when a part is missing
  */
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
-  // Of one search after the other: each leaves it empty.
+  // One ranking serves all searches, one after the other; each leaves it empty.
   const ranking = new Ranking(active, catalog.words.rank)
   return {
     snapshotId: snapshot.id,

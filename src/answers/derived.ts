@@ -28,18 +28,21 @@ export interface OpenedSnapshot {
 /** What a thread that makes snapshots ready keeps of the last one: much of it is the same in the next. */
 export interface Made {
   readonly indexes: Indexes
-  /** Those that are no rows. */
+  /** The parts that do not hold rows. */
   readonly parts: OpenedParts
 }
 
-/** `activeWithin` in seconds. @throws SnapshotError when a part is missing or malformed */
+/**
+ * Makes a snapshot ready. `activeWithin` is in seconds. @throws SnapshotError when a part is missing or
+ * malformed
+ */
 export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
   return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
 }
 
 /**
- * As `makeReady`, with what was made of an earlier snapshot, and of this one. `pictures`: where those of missions
- * are, with `{slug}` for the mission.
+ * Makes a snapshot ready upon what was made of an earlier one, and gives what was made of this one, too.
+ * `pictures` is where the pictures of missions are, with `{slug}` for the mission.
  */
 export function* makeReadyUpon(
   snapshot: LoadedSnapshot,
@@ -66,7 +69,7 @@ function withoutRows(parts: OpenedParts): OpenedParts {
 }
 
 /**
- * Opens a snapshot beside the one `before`, whose parts it takes over where they are the same.
+ * Opens a snapshot, and takes over the parts that are the same in `before`.
  * @throws SnapshotError when a part is missing or malformed
  */
 export function* openReady(snapshot: ReadySnapshot, before: Dataset | null = null): Steps<OpenedSnapshot> {

@@ -14,7 +14,7 @@ const RETRY_MS = 5000
 
 /** Begins every stream. */
 export const RETRY = `retry: ${RETRY_MS}\n\n`
-/** Keeps a silent connection: clients pass it over. */
+/** Keeps a silent connection open. Clients ignore it. */
 export const COMMENT = ': \n\n'
 
 interface Counts {
@@ -31,9 +31,9 @@ interface Summary {
 }
 
 /**
- * The text of the event that says that `view` is served, to one who has heard of the snapshot `since` last:
- * '' for none. `buoys`: ids ascending that alone count; null for all. Null where none of these differs,
- * unless it `isFirst`. The changes are null where the server does not hold `since`.
+ * The text of the event that announces `view` to a client that heard of the snapshot `since` last ('' for
+ * none). Only the buoys with the ids `buoys`, ascending, count; null counts all. The text is null where none
+ * of these differs, unless it `isFirst`. The changes are null where the server does not hold `since`.
  */
 export function eventText(
   { dataset, changesSince }: View,
@@ -61,7 +61,7 @@ function placeOf({ buoy }: Changes, id: number): number {
   return buoy[at] === id ? at : -1
 }
 
-/** `ids`: of the buoys that alone count, all of them changed; null for all. */
+/** Only the buoys with the ids `ids` count, all of which changed; null counts all. */
 function summaryOf(changes: Changes, ids: readonly number[] | null): Summary {
   const { first, change, added, changed, removed, passes, forecast } = changes
   const buoys: Counts = { added: 0, changed: 0, removed: 0 }

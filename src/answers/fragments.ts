@@ -62,7 +62,7 @@ export interface Range {
   readonly to: number
 }
 
-/** The fragments of a snapshot by name, each list as `Of` says. */
+/** The fragments of a snapshot by name; each list is an `Of`. */
 interface FragmentLists<Of> {
   /** `GET /buoys` items. */
   readonly list: Of
@@ -98,7 +98,7 @@ interface FragmentRanges {
   readonly timeAxis: TimeAxis
 }
 
-/** As they are rendered, in shared memory. */
+/** Fragments as they are rendered, in shared memory. */
 export interface RenderedFragments extends FragmentRanges {
   readonly bytes: Uint8Array
   /** Where the pieces of each list begin, and behind the last of them where it ends. */
@@ -111,12 +111,12 @@ export interface SnapshotFragments extends FragmentLists<Fragments>, FragmentRan
 }
 
 /**
- * Room for answers behind the fragments, beside that for all buoys of the map, the longest answer that is
- * written here. A longer one would make the writer twice as large: 9 MB at 1,200 buoys, and malloc keeps the
- * 4.5 MB before.
+ * Room for answers behind the fragments, in addition to that for all buoys of the map, the longest answer
+ * that is written here. A longer one would make the writer twice as large: 9 MB at 1,200 buoys, and malloc
+ * keeps the 4.5 MB before.
  */
 const ANSWER_BYTES = 256 * 1024
-/** Copied in one step: some 50 µs, most of them page faults. */
+/** Bytes that are copied in one step of some 50 µs. */
 const COPIED_BYTES = 128 * 1024
 
 /** Copies fragments to where this thread writes answers. */
@@ -134,7 +134,7 @@ export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): 
   return { writer, ...(Object.fromEntries(opened) as FragmentLists<Fragments>), ...ranges }
 }
 
-/** More than the distance of an item takes. */
+/** Bytes: more than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
 /** The first `count` buoys that were found last, separated by commas. */

@@ -55,8 +55,8 @@ export class TextTable {
   }
 
   /**
-   * A large table, which all threads share, made without a string for each entry: strings of 65,536 entries
-   * left a thread's heap 3 MiB larger for as long as it lived.
+   * A large table that all threads share. It is made without a string for each entry: 65,536 strings would
+   * leave a thread's heap 3 MiB larger for as long as it lives.
    * @param name no other table has it
    * @param write puts the text of an index at `at`, and returns where it ends; it may write over the eight
    * bytes behind

@@ -1,17 +1,16 @@
 /**
- * The newest readings of the buoys as ready bytes, newest first: what most requests for readings ask for,
+ * The newest readings of the buoys as ready bytes, newest first. Most requests for readings ask for them,
  * each with another page or another start, so that kept answers do not serve them. One copy takes the place
- * of writing a page from six columns: 0.62 of the time of a request for 20 among 1,200 buoys.
- *
- * Not in shared memory, where V8 copies several times slower: from there it was 0.87.
+ * of writing a page from six columns. The bytes are not in shared memory, where V8 copies several times
+ * slower.
  */
 import type { Segments } from '../index/segments.ts'
 import { JsonWriter } from './json.ts'
 import { READING_BYTES, writeReadings } from './reading.ts'
 
-/** A day of a buoy that reports every half hour. */
+/** Rows of a buoy that reports every half hour, in a day. */
 const MOST_ROWS = 48
-/** The rows of some 1,300 buoys; what nothing was written to takes no memory. */
+/** Room for the rows of some 1,300 buoys. Pages that nothing was written to take no memory. */
 const ARENA_BYTES = 16 * 1024 * 1024
 /** Room for the starts of their rows. */
 const MOST_SLOTS = 4096
@@ -20,10 +19,10 @@ const STARTS = MOST_ROWS + 1
 /** Requests in a row for another snapshot after which its rows take the place of those that are here. */
 const TAKEOVER_REQUESTS = 256
 
-/** Of one thread: rows of one snapshot at a time, the one that is asked for most. */
+/** What one thread keeps: rows of one snapshot at a time, the one that is asked for most. */
 export class NewestReadings {
   #writer: JsonWriter | null = null
-  /** What the rows are from. */
+  /** The snapshot that the rows are from. */
   #serial = -1
   /** Requests in a row for another snapshot. */
   #forOthers = 0

@@ -3,7 +3,7 @@ import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { TextTable } from './literals.ts'
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
-/** By `compassIndex`: a full turn is north again, and the missing code falls on the last. */
+/** Compass points by `compassIndex`. A full turn is north again, and the missing code falls on the last. */
 export const COMPASS_TEXT = TextTable.of(30, (index) => (index > 16 ? 'null' : `"${COMPASS[index & 15]}"`))
 
 /** Compass point (16 points, 11.25° is NNE) of a direction in hundredths of a degree. */
@@ -75,12 +75,12 @@ export function writeThousandths(view: DataView, at: number, code: number): numb
   return point + THOUSANDTH_TEXT.lengths[rest]
 }
 
-/** Likewise of hundredths (directions). */
+/** Writes a code of hundredths (directions) in the same way. */
 export function writeHundredths(view: DataView, at: number, code: number): number {
   return code === MISSING_U16 ? writeNull(view, at) : writePositive(view, at, code)
 }
 
-/** Likewise of signed hundredths (temperatures). */
+/** Writes a code of signed hundredths (temperatures) in the same way. */
 export function writeSignedHundredths(view: DataView, at: number, code: number): number {
   if (code >= 0) return writePositive(view, at, code)
   if (code === MISSING_I16) return writeNull(view, at)
@@ -103,9 +103,9 @@ function writeNull(view: DataView, at: number): number {
 }
 
 /*
- * The text of every code of a measured column, half a megabyte a table, once for all threads: for rows that come
- * together. For a single row the functions above are faster, since one look into a large table mostly misses the
- * processor's cache.
+ * The text of every code of a measured column, half a megabyte a table, once for all threads. The tables
+ * serve rows that come together. For a single row the functions above are faster, since one look into a large
+ * table mostly misses the processor's cache.
  */
 
 /** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */

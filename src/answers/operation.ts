@@ -12,12 +12,12 @@ import type { Offered } from './shape.ts'
 import type { Table, TableRequest } from './table.ts'
 import type { Steps } from '../system/steps.ts'
 
-/** Room that an operation finds in the writer: more than what stands before its first item. */
+/** Bytes that an operation finds free in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
 
-/** What a paged list says of its pages in `meta`. */
+/** What `meta` tells about the pages of a list. */
 export interface Paging {
   /** From 1; may be past the last. */
   page: number
@@ -25,10 +25,10 @@ export interface Paging {
   pages: number
 }
 
-/** Of the list that was written last: one object serves all, since one answer is written at a time. */
+/** The paging of the list that was written last. One object serves all: one answer is written at a time. */
 const PAGING: Paging = { page: 0, pages: 0 }
 
-/** More than the beginning of `meta` and the members of a paged list take. */
+/** Bytes: more than the beginning of `meta` and the members of a paged list take. */
 const PAGING_BYTES = 160
 
 const PAGE = new Literal('"page":')
@@ -37,7 +37,7 @@ const TOTAL_PAGES = new Literal(',"total_pages":')
 
 const COUNT = new Literal('],"count":')
 const END = new Literal('}')
-/** More than a count takes. */
+/** Bytes: more than a count takes. */
 const COUNT_BYTES = 32
 
 /** Largest page number (decisions, "Numbers in requests"). */
@@ -53,7 +53,7 @@ export const EXPENSIVE_US = 1000
 export interface ExpensiveAnswer {
   /** Bytes that `data` takes at most. */
   readonly bytes: number
-  /** Where it is a paged list. */
+  /** The paging, where the answer is a paged list. */
   readonly paging?: Paging
   /**
    * Writes what `answer` would have written, into a writer that may begin anew after each step: hold nothing
@@ -71,7 +71,7 @@ export function isExpensive(begun: Paging | ExpensiveAnswer | void): begun is Ex
 export interface View {
   readonly dataset: Dataset
   readonly fragments: SnapshotFragments
-  /** What distinguishes it from another held snapshot; null where that is not held. */
+  /** What distinguishes this snapshot from another one; null where the server does not hold that one. */
   readonly changesSince?: (id: string) => ChangesSince | null
 }
 
@@ -91,7 +91,7 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly parameters: P
   /** The error of a missing, malformed or out-of-range parameter (decisions, "Everywhere"). */
   readonly refusal: 'bad_request' | 'validation_failed'
-  /** The documented errors beside 401 and 429. */
+  /** The documented errors in addition to 401 and 429. */
   readonly errors: readonly ErrorCode[]
   /** Without a `time` parameter the answer and its validators are those of the current minute. */
   readonly perMinute?: true | undefined
@@ -119,7 +119,7 @@ export interface Operation<P extends Parameters = Parameters> {
 export interface Tables<P extends Parameters = Parameters> extends Offered {
   /** Whether all rows in one answer cost a call for each 10,000 of them; else every answer costs one. */
   readonly costsByRows?: true
-  /** @throws ApiError for what the parameters' schemas cannot say. */
+  /** @throws ApiError for what the parameters' schemas cannot express. */
   make(request: TableRequest<P>): Table
 }
 
@@ -151,7 +151,7 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   return ordinal
 }
 
-/** Slugs and identifiers are shorter; nobody looks for more. */
+/** Characters. Slugs and identifiers are shorter. */
 const LONGEST_LOOKED_FOR = 64
 const LEAST_LOOKED_FOR = 3
 
@@ -173,7 +173,8 @@ export function findBuoys({ words, spellings }: Dataset, query: string, limit: n
 }
 
 /**
- * For `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it starts.
+ * Checks `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it
+ * starts.
  */
 export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
@@ -190,7 +191,7 @@ export function rowsOfPage(count: number, page: number, perPage: number): { from
   return { from, to: Math.min(count, from + perPage) }
 }
 
-/** The rows of a table: all of them, or those of a page, which `paging` says. */
+/** The rows of a table: all of them, or those of one page, with its paging. */
 export function tablePage(
   count: number,
   isWhole: boolean,
@@ -209,7 +210,7 @@ export function endList(writer: JsonWriter, count: number): void {
   writer.literal(END)
 }
 
-/** Begins `meta` with what a paged list says there. */
+/** Begins `meta` with the members of a paged list. */
 export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): Paging {
   writer.ensure(PAGING_BYTES)
   writer.literal(META)

@@ -78,8 +78,8 @@ type WithDefault<T> = { required: true } | { default: T }
 type Declared<T> = { required?: boolean; default?: T }
 
 /**
- * For documentation: 90 and 180 degrees are the ends, whatever the number of decimals and of zeros in front.
- * The reader rounds to a double first, so that beyond 13 decimals it takes a little more.
+ * Patterns for documentation. 90 and 180 degrees are the ends, whatever the number of decimals and of leading
+ * zeros. The reader rounds to a double first, so it takes a little more beyond 13 decimals.
  */
 const LATITUDE = '-?0*(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
 const LONGITUDE = '-?0*(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
@@ -305,7 +305,7 @@ export function wordSet(options: Common & { values: readonly string[]; needed?: 
   })
 }
 
-/** Seconds, given as such or with a letter. */
+/** Seconds, given as a number, or with the letter of a unit. */
 export function duration(options: Common): Parameter<number> {
   return declare(options, {
     allowed: 'seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits',

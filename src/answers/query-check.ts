@@ -1,13 +1,14 @@
 /**
- * Checks of an operation's typed values, compiled from their schema by ajv. From the sources they are compiled
- * when they are asked for. Into the compiled program `checks.build.mjs` puts a file of finished checks in place
- * of this one: workers load neither ajv nor what it keeps of each schema, 3.7 MiB a worker.
+ * Checks of an operation's typed values, compiled from their schema by ajv. From the sources they are
+ * compiled when they are asked for. In the compiled program a file of finished checks by `checks.build.mjs`
+ * takes the place of this one, so that workers load neither ajv nor what it keeps of each schema, 3.7 MiB a
+ * worker.
  */
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 
 /**
- * The schemas are the program's own, and a test holds them against the meta-schema. Compiling that one here
- * takes longer than all of theirs.
+ * The schemas are the program's own, and a test validates them. Compiling the meta-schema here would take
+ * longer than compiling all of them.
  */
 export const OPTIONS: Options = {
   allErrors: false,

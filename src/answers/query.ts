@@ -9,7 +9,7 @@ import type { Parameter, Parameters, QueryOf } from './parameters.ts'
 import { checkOf } from './query-check.ts'
 import { MALFORMED } from './value-text.ts'
 
-/** Where ajv compiles them, one takes some 20 ms, so each is made once a thread. */
+/** Readers by their parameters. Each is made once a thread, since ajv takes some 20 ms to compile one. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 
 /** The reader of an operation's parameters. */
@@ -32,7 +32,7 @@ export function schemaOf(parameters: Parameters): object {
   }
 }
 
-/** Between members of a canonical form: no parameter takes control characters. */
+/** Separates members of a canonical form. No parameter takes control characters. */
 export const SEPARATOR = '\u0001'
 
 interface Values {
@@ -115,7 +115,7 @@ export class QueryReader<P extends Parameters> {
 
   /**
    * The parameters that a query gives, which `read` has read before, under their own names and encoded anew:
-   * `&order=asc&per_page=5`. Without `page`.
+   * `&order=asc&per_page=5`. `page` is left out.
    */
   given(raw: RawQuery): string {
     const texts = this.#textsOf(raw)
@@ -155,7 +155,7 @@ export class RawQuery {
   readonly names: string[] = []
   /** Their decoded values; null for one that cannot be decoded. */
   readonly values: (string | null)[] = []
-  /** Whether it may choose the form of the answer. */
+  /** Whether the query may choose the form of the answer. */
   readonly mayShape: boolean
 
   constructor(query: string) {

@@ -1,6 +1,6 @@
 /**
- * Readings as lines of CSV with all their columns: flat, as `writeReadings` is, for histories of hundreds of
- * thousands of rows.
+ * Readings as lines of CSV with all their columns. The code is flat, as `writeReadings` is, because histories
+ * have hundreds of thousands of rows.
  */
 import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { LAST_SECOND } from '../sea/time.ts'
@@ -22,25 +22,26 @@ import type { ReadingCursor } from './reading-table.ts'
 import type { BulkWriter } from './table.ts'
 import { writeTime } from './time-text.ts'
 
-/** More than a line without its beginning and end takes. */
+/** Bytes: more than a line without its beginning and end takes. */
 const LINE_BYTES = 160
 const COMMA = 0x2c
 const DASH = 0x2d
 const CIRCLE = 36000
-/** By `compassIndex`, with a comma behind; the missing code falls on the last. */
+/** Compass points by `compassIndex`, with a comma behind; the missing code falls on the last. */
 const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
 /** In front of the energy: `unit`. */
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
 /**
- * Lines of the month of `cursor`, that end with `beside`: what all of them have behind the reading, as CSV.
+ * Writes lines of the month of `cursor`. Each ends with `beside`, the CSV that all of them have behind the
+ * reading.
  */
 export function csvReadings(cursor: ReadingCursor, beside: string): BulkWriter {
   const { id } = cursor
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')
   const start = new Literal(String(id))
-  // Exactly three words.
+  // The end takes exactly three words.
   const uuidEnd = wordsOf(`-8000-8000-${id.toString(16).padStart(12, '0')},`)
   const end = new Literal(`,${beside}\r\n`)
   return {

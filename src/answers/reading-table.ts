@@ -14,7 +14,7 @@ const METRE = new Literal('m')
 const UUID_BYTES = 36
 const COMPASS_BYTES = 8
 const CIRCLE = 36000
-/** By `compassIndex`: a full turn is north again. */
+/** Compass points by `compassIndex`: a full turn is north again. */
 const COMPASS = Array.from({ length: 17 }, (_, index) => new Literal(compassPoint((index * 2250) % CIRCLE)))
 
 /** The rows that columns of readings read: of one month, of one buoy. */

@@ -24,7 +24,7 @@ import { idOf } from '../sea/numerals.ts'
  */
 export const READING_ID_FACTOR = 1e10
 
-/** More than any reading takes in JSON. */
+/** Bytes: more than any reading takes in JSON. */
 export const READING_BYTES = 384
 
 const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
@@ -83,7 +83,7 @@ export function writeReadings(
   const [thousandths, thousandthsLength] = [THOUSANDTHS.words, THOUSANDTHS.lengths]
   const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
   for (let i = 0; i < count; i++, row += step) {
-    // All reads first, so that their misses overlap.
+    // All reads come first, so that their misses overlap.
     const time = times[row]
     const height = heights[row & heightMask]
     const maximum = maximums[row & maximumMask]
@@ -156,7 +156,7 @@ export function writeReadings(
 /** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
 export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
   writeReadings(out, buoyId, rows, row, 1, 1)
-  // The comma.
+  // The comma goes.
   out.at--
 }
 
@@ -164,13 +164,13 @@ const EXTRA_LITERALS = new Map(
   MEASURE_NAMES.map((name) => [name, new Literal(`,"${WIRE_NAMES[name]}":`)] as const),
 )
 
-/** More than all that `include` can add to a reading takes. */
+/** Bytes: more than all that `include` can add to a reading takes. */
 const EXTRA_BYTES = 160
 
 /** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
 export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
   out.ensure(EXTRA_BYTES)
-  // Before its closing brace.
+  // The extras go before the closing brace.
   out.at--
   for (const name of extraMeasures(included)) {
     const { codes, mask } = measures[name]

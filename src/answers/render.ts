@@ -24,15 +24,15 @@ import { toShared } from '../system/thread-memory.ts'
 import type { Steps } from '../system/steps.ts'
 import { timestampText } from '../sea/time.ts'
 
-/** More than any buoy item without its name, slug and other texts takes. */
+/** Bytes: more than any buoy item without its name, slug and other texts takes. */
 const ITEM_BYTES = 1024
 
-/** Some 20 µs of work. */
+/** Pieces that are rendered in one step of some 20 µs. */
 const PIECES_PER_STEP = 16
 
 /**
  * Renders a snapshot's fragments. Each member of a buoy (`"name":"Anglet"`) is made once, and items are put
- * together by copying members: seven times as fast as making each item from texts.
+ * together by copying members, which is several times as fast as making each item from texts.
  */
 export function* renderFragments(dataset: Dataset, pictures?: string): Steps<RenderedFragments> {
   const { catalog, buoyCount: count } = dataset
@@ -40,7 +40,7 @@ export function* renderFragments(dataset: Dataset, pictures?: string): Steps<Ren
   const members = yield* renderMembers(dataset, writer)
   const { id, name, slug, position, source, identifier, country, timezone, dtz } = members
   const { lastReadingTime, readingsCount, lastReading, virtual } = members
-  // Members are in no answer as they are.
+  // Members alone are not a part of any answer.
   const origin = writer.at
   const render = (pieces: number, write: (ordinal: number) => void): Steps<Uint32Array> =>
     renderPieces(writer, origin, pieces, write)
@@ -171,7 +171,7 @@ function* renderMembers(dataset: Dataset, writer: JsonWriter) {
 /** The order of names that people expect: accents and case count last. */
 const BY_NAME = new Intl.Collator('en')
 
-/** What passes say of themselves, each as JSON text. */
+/** The texts of a pass, each as JSON. */
 function passTexts({ passes }: Dataset, row: number) {
   const { mission: index, cycle, number } = passes.columns
   const mission = missionOfIndex(index[row])!

@@ -17,7 +17,10 @@ const VALUE = new Literal(',"value":')
 const SAMPLE_COUNT = new Literal(',"sample_count":')
 const POINT_END = new Literal('}')
 
-/** More than what stands before the first season takes, before the first point of one, and any point. */
+/**
+ * Bytes before the first season, before the first point of a season, and of a point: each is more than
+ * needed.
+ */
 export const START_BYTES = 1024
 export const YEAR_BYTES = 128
 export const POINT_BYTES = 176
@@ -91,7 +94,7 @@ function writePoints(
   }
 }
 
-/** What stands of a point up to its value. */
+/** Writes a point up to its value. */
 function writeHead(
   writer: JsonWriter,
   { start, end, ordinal }: { start: number; end: number; ordinal: number },
@@ -110,7 +113,7 @@ function writeHead(
   writer.literal(VALUE)
 }
 
-/** What stands of each day of a season up to its value, ready to be stored eight bytes at a time. */
+/** The points of a season's days up to their values, ready to be stored eight bytes at a time. */
 interface Heads {
   readonly words: Float64Array
   /** Of each day: the first word, and how many bytes there are. */
@@ -120,8 +123,8 @@ interface Heads {
 
 const WORD_BYTES = 8
 /**
- * Seasons of all zones whose heads a thread keeps, 55 KB each. They are the same for all buoys of a zone, and
- * without them a series of ten seasons takes 1.6 times its CPU time over HTTP.
+ * Seasons of all zones with the heads that a thread keeps, 55 KB each. They are the same for all buoys of a
+ * zone, and without them a series of ten seasons takes 1.6 times its CPU time over HTTP.
  */
 const HEADS = new LRUCache<string, Heads>({ max: 256 })
 

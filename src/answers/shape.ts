@@ -5,7 +5,7 @@
 import { ApiError } from './errors.ts'
 import type { RawQuery } from './query.ts'
 
-/** Those that are written row by row. */
+/** Formats that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
 /** Parquet is written by column, on a thread that serves nothing. */
@@ -19,14 +19,14 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-/** In what form an answer is wanted, where that is not the usual JSON. */
+/** In what form an answer is wanted, where it is not the usual JSON. */
 export interface Shape {
   readonly format: Format
   /** Names of columns or of what nests them, in the order asked for; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
   readonly withUnits: boolean
-  /** The query says the format, so `Accept` does not. */
+  /** The query names the format, so `Accept` does not count. */
   readonly isExplicit: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Offered {
   readonly isList: boolean
 }
 
-/** Where an operation has no table. */
+/** The formats of an operation without a table. */
 const ONLY_JSON: readonly Format[] = ['json']
 const ONLY_ROWS = ['rows']
 

@@ -15,8 +15,8 @@ interface Named {
   /** As documented: `m`, `degree`, `UTC` for times; '' where the column has none. */
   readonly unit: string
   /**
-   * Where JSON has the value beside its list, not in the items: `tables` have it by default, or only those
-   * that name it in `fields` do.
+   * Set where JSON has the value outside of its list. With `tables` all tables have it by default; with
+   * `fields` only those that name it in `fields` have it.
    */
   readonly beside?: 'tables' | 'fields'
   /** Whether JSON leaves the member out of a row's object; never for the first column. */
@@ -79,17 +79,17 @@ export interface Line {
   readonly lng: readonly number[]
 }
 
-/** Where a row is. */
+/** The position of a row. */
 export type Place =
   | { readonly kind: 'point'; lat(row: number): number; lng(row: number): number }
   | { readonly kind: 'line'; line(row: number): Line }
 
 export interface Table {
-  /** In the order of the JSON answer's members; nested members stand together. */
+  /** Columns in the order of the JSON answer's members; nested members stand together. */
   readonly columns: readonly Column[]
-  /** At most so many rows; exactly so many unless they are only known once they are made. */
+  /** The most rows there can be; the exact number unless rows are only known once they are made. */
   readonly rows: number
-  /** Of reading and reckoning beside what writing takes, about. */
+  /** About how long reading and computing take, without writing. */
   readonly microseconds?: number
   /**
    * The rows in their order. Cells are read while a run is the newest: the next one may move what the columns
@@ -97,35 +97,35 @@ export interface Table {
    */
   runs(): Generator<Run | undefined, void, undefined>
   /**
-   * Writers of rows with the columns that a format has by default, each row with the end of its line: for
-   * tables of so many rows that a call for each cell is too slow.
+   * Writers of rows with the columns that a format has by default, each row with the end of its line. They
+   * serve tables with too many rows for a call per cell.
    */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
   /** Readings of one buoy as they are kept, for a format that another thread writes by column. */
   readonly readings?: KeptReadings
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
-  /** For features; null where the operation has none. */
+  /** The place of a feature; null where the operation has none. */
   readonly place: Place | null
   /** The column that identifies a feature. */
   readonly id?: string
-  /** Where the answer is one page of several. */
+  /** Set where the answer is one page of several. */
   readonly paging?: Paging & { readonly perPage: number }
   /** Rows of all pages; null where only those in the answer are counted. */
   readonly total: number | null
   /** What the answer is, for the name of a file: `anglet-readings`. */
   readonly name: string
-  /** How JSON says it; null where its data are not a list. */
+  /** The list in JSON; null where the data are not a list. */
   readonly list: JsonList | null
 }
 
 /**
- * What is in shared memory: the rows of a run are those of the cursor's month while the run is the newest.
+ * Readings in shared memory. The rows of a run are those of the cursor's month while the run is the newest.
  */
 export interface KeptReadings {
   readonly cursor: { readonly month: MonthRows }
   readonly buoy: ReadingsBuoy
-  /** Who measured, as files say it; null where the source says nothing. */
+  /** Who measured, as files name it; null where the source does not. */
   readonly credit: string | null
   readonly licence: string | null
   readonly isDemo: boolean
@@ -146,7 +146,7 @@ export interface ReadingsBuoy {
 
 /** Writes `count` rows from `from` on, `step` apart. */
 export interface BulkWriter {
-  /** A row takes at most. */
+  /** Bytes that a row takes at most. */
   readonly rowBytes: number
   write(writer: JsonWriter, from: number, step: number, count: number): void
 }
@@ -156,9 +156,9 @@ export interface JsonList {
   readonly key: string
   readonly before?: string
   readonly after?: string
-  /** What `meta` has beside paging: each member followed by a comma. */
+  /** What `meta` has in addition to paging: each member followed by a comma. */
   readonly meta?: string
-  /** The one row stands for the list. */
+  /** Whether the one row stands for the list. */
   readonly isSingle?: boolean
 }
 

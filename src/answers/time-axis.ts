@@ -1,6 +1,6 @@
 /**
  * Timestamps of the half-hours of the week before a snapshot's time, ready to be copied: most buoys report
- * then, and most charts are of that week. Written one by one they were a quarter of a chart.
+ * then, and most charts are of that week. Writing them one by one takes a quarter of a chart's time.
  */
 import { DAY, MINUTE } from '../sea/time.ts'
 import type { JsonWriter } from './json.ts'
@@ -12,10 +12,10 @@ const PLACES = AXIS_SECONDS / STEP_SECONDS + 1
 const PLACE_BYTES = 23
 /** Fewer places are not worth a copy. */
 const LEAST_COPIED = 8
-/** So many times that are not on the axis are written before the next one is looked for. */
+/** Times off the axis that are written before the next one on it is looked for. */
 const WRITTEN_AT_ONCE = 32
 
-/** Where it stands in a writer's kept bytes, and its first time, epoch seconds. */
+/** Where the axis stands in a writer's kept bytes, and its first time, epoch seconds. */
 export interface TimeAxis {
   readonly at: number
   readonly first: number

@@ -8,7 +8,7 @@ const Z = 0x5a
 const DASHES = 0x2d00002d
 const HOUR_FRAME = 0x3a000054
 
-/** Of the date that was written last: most times of an answer are of a few days. */
+/** The day that was written last: most times of an answer are of a few days. */
 let knownDay = -1
 let yearWord = 0
 let monthWord = 0

@@ -2,7 +2,7 @@
  * Strict parsers of a parameter's decoded text. A parser answers `MALFORMED` where the text is not of the
  * parameter's form; ranges and lists are left to the schema.
  *
- * They are our own because lenient coercion takes `1e2`, ` 5` or `Infinity` for integers.
+ * The parsers are our own because lenient coercion takes `1e2`, ` 5` or `Infinity` for integers.
  */
 import type { Bounds } from '../sea/geo.ts'
 import { decimalOf, integerOf } from '../sea/numerals.ts'
@@ -21,13 +21,13 @@ export const WITHOUT_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f]*$'
 /** Longest JSON text of a box: four names and numbers of any useful length. */
 export const MAX_BOUNDS_TEXT = 400
 
-/** Longest list of words: each of them several times over. */
+/** Longest list of words: it has room for each of them several times. */
 export const MAX_WORDS_TEXT = 400
 
 /** What a number of a duration counts; seconds without a letter. */
 const DURATION = /^([1-9][0-9]{0,8})([smhd]?)$/
 const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINUTE, h: HOUR, d: DAY }
-/** As a pattern of JSON Schema. */
+/** `DURATION` as a pattern of JSON Schema. */
 export const DURATION_PATTERN = '^[1-9][0-9]{0,8}[smhd]?$'
 
 const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])$/

@@ -1,6 +1,6 @@
 /**
- * The yearly parts of daily aggregates of the snapshot under way: a year whose monthly parts and whose buoys'
- * zones are as they were keeps its part, and of another one only the days of changed months are worked out
+ * The yearly parts of daily aggregates of the snapshot under way. A year keeps its part while its monthly
+ * parts and its buoys' zones are as they were. Of another year only the days of changed months are worked out
  * anew.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -72,7 +72,7 @@ function zoneOf(zones: ReadonlyMap<number, string>, id: number): Zone | null {
   return name === undefined ? null : zone(name)
 }
 
-/** Null for a damaged part: all of it is made anew. */
+/** The aggregates of a year; null for a damaged part, all of which is made anew. */
 async function readYear(out: string, entry: PartEntry): Promise<AggregateYear | null> {
   try {
     const { bytes } = await loadPart(out, entry)
@@ -169,7 +169,7 @@ class MonthWindow {
 }
 
 /**
- * Works a year of aggregates out anew from the monthly parts beside it in `parts`.
+ * Works a year of aggregates out anew from the monthly parts next to it in `parts`.
  * @returns what is wrong with it, null where nothing is
  * @throws SnapshotError for a part that cannot be read
  */
@@ -191,7 +191,7 @@ export async function faultOfYear(
     if (said.zone[i] !== NO_ZONE) zones.set(id, said.zones[said.zone[i]].name)
   })
   const { part, rows } = await makeYear(dir, said.year, parts, { zones, known: null, previous: [] })
-  // An older builder took the rules of more days; those of all hold, as was seen above.
+  // An older builder took the rules of more days. The rules of all days are the same, as was checked above.
   const rules = said.zones.map(({ name, rules }) => [name, rules])
   const made = { ...part, meta: { ...part.meta, zones: rules } }
   if (rows === entry.rows && sha256(encodePart(made)) === hash) return null

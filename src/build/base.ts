@@ -1,7 +1,8 @@
 /**
  * What a build is asked to do and what it goes upon: the folder's snapshot, what each source gave of it, and
- * all ids that were ever given in the folder. Made-up data and measured ones stay apart: a snapshot of a demo is
- * marked for good; measured data never take its rows over, and a demo never comes upon measured ones by itself.
+ * all ids that were ever given in the folder. Made-up data and measured ones stay apart. A snapshot of a demo
+ * is marked for good. Measured data never take its rows over, and a demo is never built upon measured data by
+ * itself.
  */
 import type { Source } from '../sources/source.ts'
 import type { Target } from '../bulk/target.ts'
@@ -36,7 +37,8 @@ export interface BuildOptions {
   /** Manifests kept to roll back to. */
   keep?: number
   /**
-   * Networks, most preferred first: of one buoy in two of them within `sameWithinKm` the first one's stays.
+   * Networks, most preferred first. Of two networks with the same buoy, within `sameWithinKm`, the first
+   * one's stays.
    */
   prefer?: readonly string[]
   sameWithinKm?: number
@@ -57,7 +59,7 @@ export interface Previous {
 export interface Base {
   /** The folder's snapshot; null where it has none. */
   folder: Previous | null
-  /** The same, or null for a build that takes no rows over. */
+  /** The folder's snapshot, or null for a build that takes no rows over. */
   previous: Previous | null
   /** What each source gave last; null where it is not known. */
   states: SourceState[] | null
@@ -68,9 +70,8 @@ export interface Base {
 
 /**
  * Reads what the next build goes upon: the published snapshot, or the newest one that was built while a
- * rollback holds or while the store could not be reached, since what feeds of the latest rows gave then comes
- * only once. Run under the builder's
- * lock. `warn` takes what was lost and made good.
+ * rollback holds or while the store could not be reached, since feeds of the latest rows give each row only
+ * once. Run under the builder's lock. `warn` takes what was lost and made good.
  * @throws SnapshotError when the folder has a snapshot that cannot be read
  */
 export async function readBase(out: string, fresh: boolean, warn: (message: string) => void): Promise<Base> {
@@ -105,7 +106,7 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
     throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error
   })
   const kept = listKept(out)
-  // No manifest: it was lost, or the first build was killed before it published what it had kept.
+  // The manifest is missing: it was lost, or the first build was killed before it published what it had kept.
   const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
   const other =
     kept.findLast(({ sequence }) => sequence > (hold?.after ?? readAgreed(out)?.after ?? Infinity)) ??

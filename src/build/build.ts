@@ -3,9 +3,9 @@
  * of contents, and each step has a file of its own.
  *
  * Rows that no source gives any more stay, and months without new rows keep their parts. A buoy that no
- * source mentions is left out but not forgotten: its id, slug and rows are there when it comes back. It stays
- * where its source mentions only who reported lately, or is stale. The same input upon the same folder gives
- * the same bytes: no clock, no random number and no order of arrival reaches them.
+ * source mentions is left out but not forgotten: its id, slug and rows are there when it comes back. A buoy
+ * stays where its source mentions only who reported lately, or is stale. The same input upon the same folder
+ * gives the same bytes: no clock, no random number and no order of arrival reaches them.
  */
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write.ts'
@@ -32,7 +32,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
   makeOutput(out)
   const lock = lockFolder(out)
   try {
-    // Before anything is written: on a full disk, what failed builds left would make every later one fail.
+    // Leftovers go before anything is written: on a full disk they would make every later build fail.
     removeLeftovers(out)
     collectGarbage(out, keep, now, () => lock.isHeld())
     const elsewhere = publishingOptions(options)
@@ -83,7 +83,7 @@ export function clearLeftovers(dir: string): void {
       lock.release()
     }
   } catch {
-    // The next build does the same.
+    // The next build clears leftovers, too.
   }
 }
 

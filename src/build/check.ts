@@ -39,7 +39,9 @@ async function checkParts(out: string, parts: readonly PartEntry[], folder: Prev
   )
 }
 
-/** Counts by what the message calls them; buoys by id: a new one does not make up for one that is gone. */
+/**
+ * Counts by their name in the message. Buoys are counted by id: a new one does not make up for a lost one.
+ */
 interface Tally {
   buoys: ReadonlySet<number>
   counts: { readonly [what: string]: number }
@@ -99,7 +101,7 @@ async function tallyOf(
   }
 }
 
-/** Null for a damaged part: what it held is lost already. */
+/** Reads a part; null for a damaged one, since what it held is lost already. */
 async function readWhole<T>(
   out: string,
   entry: PartEntry,

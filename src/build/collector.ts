@@ -40,7 +40,7 @@ export class Contribution {
 
 interface Handle {
   readonly contribution: Contribution
-  /** As `buoyKey` makes it. */
+  /** The key that `buoyKey` makes. */
   readonly key: string
   readonly isWanted: boolean
   record: BuoyRecord
@@ -63,7 +63,7 @@ export class Collector implements Sink {
   readonly #spool: Spool
   readonly #onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void
   readonly #handles: Handle[] = []
-  /** In the order of the sources: where two mention one thing the earlier one's word counts. */
+  /** Contributions in the order of the sources. Where two mention the same thing, the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
   constructor(
@@ -93,8 +93,8 @@ export class Collector implements Sink {
 
   /**
    * Takes what a stale source gave in an earlier build for what it gives now; a source that has not begun
-   * comes last. Run when all sources have been read: what they say of the same network's kind and of the same
-   * spots counts more.
+   * comes last. Run when all sources have been read, since what they give for the same network's kind and the
+   * same spots counts more.
    */
   carryOver(source: Source, state: SourceState, { passes, forecast, tides }: StateParts): void {
     const at = this.#contributions.findIndex((contribution) => contribution.source === source)
@@ -109,7 +109,7 @@ export class Collector implements Sink {
     }
     const byId = new Map<number, number>()
     for (const { id, ...record } of state.buoys) {
-      // A state knows no types: the buoy was accepted by its type when it came.
+      // A state does not hold types: the buoy was accepted by its type when it came.
       const handle = this.#add(contribution, record, source.terms?.accepts(record) ?? true)
       if (id !== null) byId.set(id, handle)
     }
@@ -257,7 +257,7 @@ function cleanText(text: string): string {
 }
 
 /**
- * For texts that identify or credit something, which are never cut.
+ * Checks a text that identifies or credits something. Such a text is never cut.
  * @throws BuildError for a text that no snapshot may hold
  */
 function expectShort(text: string | null | undefined, what: string): void {

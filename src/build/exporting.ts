@@ -1,6 +1,6 @@
 /**
- * A build exports its snapshot on request, before it is published: the list of the files comes beside the
- * snapshot, so who serves it can show the files. An export that fails keeps no data from being published.
+ * A build exports its snapshot on request, before it is published. The list of the files is put next to the
+ * snapshot, so that a server can show it. An export that fails does not keep data from being published.
  */
 import { readdirSync } from 'node:fs'
 import type { Target } from '../bulk/target.ts'
@@ -22,7 +22,7 @@ interface Exporting {
 }
 
 /**
- * Exports `manifest`, whose parts are in the folder, and puts the list beside it. Where that fails, the list
+ * Exports `manifest`, whose parts are in the folder, and puts the list next to it. Where that fails, the list
  * of the current snapshot is put there: its files are still in their place.
  * @throws BuildError when the list cannot be written
  */

@@ -45,7 +45,7 @@ export function collectGarbage(dir: string, keep: number, now: number, isHeld = 
   )
   if (named === null) return
   for (const file of dropped) remove(file)
-  // Older manifests of snapshots that were built again.
+  // Snapshots that were built again have older manifests, which are not listed.
   const listed = new Set(kept.map(({ file }) => file))
   for (const { file } of keptFiles(readdirSync(dir))) {
     if (!listed.has(file) && isOld(file)) remove(file)

@@ -17,9 +17,11 @@ export interface Gathered {
   input: Collector
   /** The data's time, epoch seconds. */
   asOf: number
-  /** The same where it was asked for, or where a source knows it; null where it is the newest reading's. */
+  /**
+   * The data's time where somebody asked for it or a source knows it; null where it is the newest reading's.
+   */
   wantedAsOf: number | null
-  /** The only source where it gives its rows month by month, with the handles of its buoys. */
+  /** The only source, where it gives its rows month by month, with the handles of its buoys. */
   monthly: { source: MonthlySource; handles: readonly number[] } | null
   stale: ReadonlyMap<Source, string>
 }
@@ -35,7 +37,7 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
   const monthly = wantedAsOf === null ? null : onlyMonthly(sources)
   if (monthly !== null) {
-    // Its rows are read while they are written, one month after the other.
+    // The rows of a monthly source are read while they are written, one month after the other.
     input.begin(monthly)
     report.begin(null)
     return {
@@ -68,8 +70,8 @@ function onlyMonthly(sources: readonly Source[]): MonthlySource | null {
 }
 
 /**
- * Reads all sources. One of the operator's configuration that cannot be read, or that suddenly gives nothing,
- * is reported, and the build goes on without it.
+ * Reads all sources. A source of the configuration that cannot be read, or that suddenly gives nothing, is
+ * reported, and the build goes on without it.
  * @returns the stale sources, with what was wrong
  * @throws BuildError when none could be read, or one of the command line could not
  */

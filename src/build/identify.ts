@@ -58,8 +58,8 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
 }
 
 /**
- * Buoys of the folder that no source mentions and that stay: those in a network of a source that mentions
- * only who reported lately, with the sources for which they stay.
+ * Buoys of the folder that stay although no source mentions them. Each is in a network of a source that
+ * mentions only who reported lately, and comes with the sources for which it stays.
  */
 function stayingBuoys(
   known: readonly CataloguedBuoy[],
@@ -98,7 +98,7 @@ export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: Catalo
   }
 }
 
-/** By so much the preferred feed may be behind the other one. */
+/** Seconds by which the preferred feed may be behind the other one. */
 const STALE_SECONDS = DAY
 
 /** One degree of latitude, less than its true length. */
@@ -147,7 +147,7 @@ async function withoutDuplicates<Staying extends BuoyRecord>(
   const pairs = pairsWithin(sameWithinKm, [...mentioned, ...staying], prefer)
   if (pairs.length === 0) return { mentioned, staying: [...staying] }
   const newest = input.newestReadings()
-  // A network may mention a buoy today without a word of its waves.
+  // A network may mention a buoy today without any reading of it.
   const before =
     previous === null
       ? new Map<string, number>()

@@ -6,7 +6,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, missingColumn, type MeasureName, type RowColumns } from '../sea/columns.ts'
 import type { MonthTable, Rows } from '../snapshot/months.ts'
 
-/** Runs of so many rows are copied as a whole. */
+/** Runs of at least this many rows are copied as a whole. */
 const LONG_RUN_ROWS = 16
 
 /** A month's rows in two tables: readings, which have a significant height, and weather, which has none. */
@@ -54,7 +54,7 @@ export function monthTables(
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
   for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
     const buoy = byBuoy.get(id)!
-    // Rows of before are in order already, readings and weather apart, as they are written again.
+    // Earlier rows are in order already, readings and weather apart, as they are written again.
     const stretches =
       buoy.runs.length === 0 ? buoy.base : buoy.base.reduce(addOlder, inOrder(buoy.runs, chunks))
     for (const stretch of stretches) writeStretch(stretch, asOf, readings, weather)
@@ -64,7 +64,7 @@ export function monthTables(
   return { readings: readings.table(), weather: weather.table() }
 }
 
-/** The new rows and those of before, by buoy id, and how many they are. */
+/** The new and the earlier rows by buoy id, and how many they are. */
 function rowsByBuoy(
   runs: readonly Run[],
   idOf: (handle: number) => number,
@@ -166,10 +166,7 @@ class TableWriter {
     this.#start = new Uint32Array(buoys + 1)
   }
 
-  /**
-   * Long runs are copied as a whole, some ten times as fast as value by value; for short ones the views cost
-   * more.
-   */
+  /** Copies rows. Long runs are copied as a whole, which is faster; for short ones the views cost more. */
   copy(rows: Rows, from: number, to: number): void {
     if (to - from < LONG_RUN_ROWS) {
       for (let row = from; row < to; row++) this.#copyRow(rows, row)
@@ -249,8 +246,8 @@ function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
 }
 
 /**
- * One row for each time. Of each feed the row that came last counts, as a whole; the lowest feed wins, and
- * the others fill what is missing there.
+ * Makes one row for each time. Of each feed the row that came last counts, as a whole. The lowest feed wins,
+ * and the others fill what it lacks.
  */
 function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []

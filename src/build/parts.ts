@@ -17,8 +17,8 @@ import type { Spool } from './spool.ts'
 
 export interface Written {
   /**
-   * As the manifest names them: the catalogue, the months and years from the oldest on, passes, forecast,
-   * tides.
+   * The parts in the order of the manifest: the catalogue, the months and years from the oldest on, passes,
+   * forecast, tides.
    */
   parts: PartEntry[]
   /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
@@ -57,7 +57,7 @@ function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null)
   return [
     {
       has: ({ passes }) => passes.length > 0,
-      // Only a time that was asked for cuts them: passes go on after the newest reading.
+      // Passes go on after the newest reading, so only a time that was asked for cuts them.
       make: (contributions) => {
         const passes = contributions.flatMap((contribution) => contribution.passes)
         return passesPart(passes, idOf, wantedAsOf)
@@ -94,7 +94,7 @@ function writeWholeKinds(
     const all = written(having)
     for (const contribution of having) {
       if (contribution.source.terms === undefined || contribution.carriedOver !== null) continue
-      // The only source that gives such: the snapshot's own file is its file.
+      // Where only one source gives such a part, the snapshot's own file is its file.
       const parts = having.length === 1 ? all : written([contribution])
       own.set(contribution, [...(own.get(contribution) ?? []), ...parts])
     }

@@ -1,7 +1,7 @@
 /**
- * Step 5 of a build: puts the manifest into the folder, with what the next build has to know beside it. While
- * a rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes
- * first: what it does not accept is only kept, too.
+ * Step 5 of a build: puts the manifest into the folder, with what the next build has to know. While a
+ * rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes first:
+ * what it does not accept is only kept, too.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read.ts'
@@ -108,7 +108,7 @@ async function publishElsewhere(
   try {
     const publishing = begun ?? (await Publishing.begin(options, lock))
     const { takenOver } = publishing
-    // It was not there before the build, and another builder published meanwhile.
+    // The store did not answer before the build, and another builder published meanwhile.
     if (begun === null && takenOver !== null) {
       return { kind: 'lost', number: takenOver.number, id: takenOver.manifest.id }
     }

@@ -10,7 +10,7 @@ import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/months.ts'
 
 /**
- * Of 300 waves the highest is 1.8 times as high as the significant height; in every record measured so far it
+ * The highest of 300 waves is 1.8 times as high as the significant height; in every record measured so far it
  * is less than 3.7 times as high. Many networks round heights to tenths: half a tenth, in codes, is allowed
  * for that.
  */
@@ -19,14 +19,14 @@ const HEIGHT_ROUNDING_MM = 50
 
 /** Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: most seas stay below 1/15. */
 const STEEPEST = 0.1
-/** No wind wave or swell has another period. */
+/** No wind wave or swell has a period outside of these. */
 const SHORTEST_PERIOD_S = 1
 const LONGEST_PERIOD_S = 30
-/** Sea water neither freezes above the one nor gets warmer than the other. */
+/** Sea water neither freezes above the lower bound nor gets warmer than the upper one. */
 const COLDEST_WATER_C = -2.5
 const WARMEST_WATER_C = 40
 
-/** A sensor is stuck when all wave values of so many readings in a row, over so long a time, are the same. */
+/** A sensor is stuck when all wave values of this many readings in a row, over this long, are the same. */
 const STUCK_READINGS = 12
 const STUCK_SECONDS = 6 * HOUR
 
@@ -35,12 +35,12 @@ const NEIGHBOUR_SECONDS = 2 * HOUR
 /** A height that leaves both neighbours in one direction by this, metres and share of them, is a spike. */
 const SPIKE_METRES = 1
 const SPIKE_SHARE = 0.5
-/** A change of height by more than this, metres and share, within so many seconds is a jump. */
+/** A change of height by more than this, metres and share, within this many seconds is a jump. */
 const JUMP_SECONDS = HOUR
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
 
-/** A sensor that shows at most this height for so long is dead: no open sea is that calm for a week. */
+/** A sensor that shows at most this height for this long is dead: no open sea is that calm for a week. */
 const DEAD_METRES = 0.05
 const DEAD_SECONDS = 7 * DAY
 const DEAD_READINGS = 50
@@ -148,7 +148,7 @@ function countSingle({ columns }: MonthTable, first: number, end: number, counts
   }
 }
 
-/** What a height shows beside those before and after it. */
+/** Counts what a height shows against the ones before and after it. */
 function countChanges({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
   const heights = columns.significantHeight
   for (let row = first + 1; row < end; row++) {

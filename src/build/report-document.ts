@@ -35,7 +35,7 @@ export interface SourceDocument {
   refused: string | null
   /** When a stale source was read last; null for a source that was read, or never was. */
   last_read: string | null
-  /** What is carried over of a stale source; null as above. */
+  /** What is carried over of a stale source; null where `last_read` is. */
   stays: CarriedOver | null
   files: number
   rows: number
@@ -45,7 +45,7 @@ export interface SourceDocument {
   bad: { file: string; line: number; reason: string; text: string | null }[]
   /** Rows or values left out by a rule of the format, by reason. */
   skipped: { [reason: string]: number }
-  /** The same by station, where the rule is about a station. */
+  /** Counts of `skipped` by station, where the rule is about a station. */
   skipped_stations: { [reason: string]: { [identifier: string]: number } }
   /** Stations left out for lack of a position. */
   without_position: string[]
@@ -81,7 +81,7 @@ export interface NetworkDocument {
   doubtful: { reason: string; readings: number; buoys: number; identifiers: string[] }[]
 }
 
-/** Bad lines of one file that are shown one by one; of the others only their number. */
+/** Bad lines of one file that are shown one by one; the others are only counted. */
 export const BAD_LINES_SHOWN = 5
 /** Characters of a faulty text that are shown. */
 const TEXT_SHOWN = 40
@@ -97,7 +97,7 @@ export const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 export const REASONS_KEPT = 500
 
-/** The number of keys of each object of counts: to count them anew takes as long as they are many. */
+/** The number of keys of each object of counts, so that they are not counted anew for each addition. */
 const keysOf = new WeakMap<object, number>()
 
 /** Adds to one of at most `mostKeys` counts; what would be one more is not counted. */

@@ -158,7 +158,7 @@ function headLine({ files, rows, bad_lines: bad, seconds, months_written: months
   return `${readText(files, rows, bad)}, ${counted(months.length, 'month')} written, ${seconds} s`
 }
 
-/** Older reports do not say it: then every build published. */
+/** Older reports have no `announced`: then every build published. */
 function unpublishedText({ announced = true }: Partial<ReportDocument>): string {
   return announced ? '' : ', not published when it was built: a rollback held'
 }
@@ -240,7 +240,7 @@ ${tables.join('\n')}
 `
 }
 
-/** All that the bounds of a report allow, with the longest texts. */
+/** Bytes of a report with the longest texts and the most entries that its bounds allow. */
 const MAX_REPORT_BYTES = 2 ** 27
 const WRITE_ATTEMPTS = 5
 
@@ -298,7 +298,7 @@ export function newestReport(dir: string): ReportDocument {
     ) as ReportDocument
     if (document.format === REPORT_FORMAT && document.version === REPORT_VERSION) return document
   } catch {
-    // The same error as for a document of another form.
+    // A text that is not JSON gets the same error as a document of another form.
   }
   throw new BuildError(`${join(dir, newest)}: is not a report of a build`)
 }

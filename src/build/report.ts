@@ -1,6 +1,6 @@
 /**
- * What a build says while it works and when it is done: progress, remarks, and what was refused, by file and
- * line. The same is kept beside the snapshot as a document (`report/`).
+ * What a build reports while it works and when it is done: progress, remarks, and what was refused, by file
+ * and line. The same is kept with the snapshot as a document (`report-document.ts`).
  */
 import type { FetchOutcome } from '../fetch/fetch.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -33,7 +33,7 @@ import { readText } from './report-files.ts'
 
 const OTHER_REASONS = 'other reasons'
 
-/** A line of progress comes at most so often where nobody watches a terminal, and where somebody does. */
+/** Shortest time between two lines of progress, without a terminal and on one. */
 const PLAIN_INTERVAL_MS = 2000
 const TERMINAL_INTERVAL_MS = 100
 
@@ -80,8 +80,8 @@ export class BuildReport implements Report {
   }
 
   /**
-   * What comes now is of the source `name` of the configuration; null for the sources of the command line,
-   * and for none.
+   * What follows is of the source `name` of the configuration. Null stands for the sources of the command
+   * line, and for none.
    */
   begin(name: string | null): void {
     this.#source = this.#sourceOf(name)
@@ -190,7 +190,7 @@ export class BuildReport implements Report {
     this.#built = { id, asOf, published }
   }
 
-  /** Says how far the work is, unless it did so a moment ago. */
+  /** Shows how far the work is, unless it did so a moment ago. */
   progress(message: string): void {
     const { write, terminal, clock } = this.#options
     const now = clock()
@@ -199,7 +199,7 @@ export class BuildReport implements Report {
     write(terminal ? `\r\x1b[K${message}` : `${message}\n`)
   }
 
-  /** Says what must not be lost. */
+  /** Writes a line that must not be lost. */
   line(message: string): void {
     const { write, terminal } = this.#options
     write(terminal ? `\r\x1b[K${message}\n` : `${message}\n`)

@@ -40,7 +40,7 @@ export interface Hold {
   after: number
 }
 
-/** Null when nothing is held. A file that cannot be understood holds too: only the operator ends a hold. */
+/** Null when nothing is held. A file that cannot be understood counts: only the operator ends a hold. */
 export function readHold(dir: string): Hold | null {
   const unknown = { snapshot: null, since: null, after: Infinity }
   try {
@@ -226,7 +226,7 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
     const isRepair = id === null && manifestOf(join(dir, MANIFEST_FILE)) === null
     const target = rollbackTarget(kept, id, isRepair ? (hold?.snapshot ?? null) : null)
     const { asOf, bytes } = await wholeManifest(dir, target)
-    // The hold first: a rollback that was killed half-way must not be undone by the next build.
+    // The hold is written first: a rollback that was killed half-way must not be undone by the next build.
     if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
     publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
@@ -235,7 +235,7 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
   }
 }
 
-/** @param held the snapshot that the lost manifest named, where the hold still says it */
+/** @param held the snapshot that the lost manifest named, where the hold still names it */
 function rollbackTarget(kept: readonly KeptSnapshot[], id: string | null, held: string | null): KeptSnapshot {
   const at = kept.findLastIndex(({ current }) => current)
   const before = kept.findLast((one) => one.id === held) ?? kept.at(at === -1 ? -1 : at - 1)
@@ -289,7 +289,7 @@ export function holdStatus(dir: string): object | null {
   }
 }
 
-/** Null where the folder cannot be read any more: its server goes on. */
+/** Null where the folder cannot be read any more, since its server goes on. */
 function buildsWaiting(dir: string): number | null {
   try {
     return listKept(dir).filter(({ waiting }) => waiting).length

@@ -194,7 +194,7 @@ function changedAt(path: string): number | null {
 
 function readStale(dir: string, id: string): SourceState[] {
   try {
-    // Without what they gave, which may take much memory.
+    // What the sources gave is not kept here, since it may take much memory.
     return (readGiven(dir, id) ?? [])
       .filter(({ refused }) => refused !== null)
       .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))

@@ -12,7 +12,7 @@ import type { Rows } from '../snapshot/months.ts'
 import { isAscending, monthTables, type MonthTables, type Run } from './month-tables.ts'
 
 const CHUNK_ROWS = 8192
-/** Time and nine measures. */
+/** Bytes of the time and nine measures. */
 const ROW_BYTES = 4 + MEASURE_NAMES.length * 2
 const DEFAULT_BUDGET_BYTES = 768 * 2 ** 20
 

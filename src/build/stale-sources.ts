@@ -75,7 +75,7 @@ export function statesNow({
   stale: ReadonlyMap<Source, string>
   identified: Identified
   own: ReadonlyMap<Contribution, PartEntry[]>
-  /** The states before; null where there are none, or nothing is taken over. */
+  /** The states before this build; null where there are none, or nothing is taken over. */
   before: readonly SourceState[] | null
   now: number
 }): SourceState[] {

@@ -13,7 +13,7 @@ import { BuildError } from '../system/build-error.ts'
 import { sha256, SnapshotError } from '../snapshot/format.ts'
 import { holds, writeDurably } from '../snapshot/write.ts'
 
-/** 900,000 buoys, the most that can have an id, take less. */
+/** The state of 900,000 buoys, the most that can have an id, takes less. */
 export const MAX_STATE_BYTES = 512 * 1024 * 1024
 
 type Head = { [name: string]: unknown }

@@ -13,7 +13,7 @@ interface BuoyDays {
   readonly zone: Zone | null
   readonly days: YearDays | null
   readonly measures: Map<MeasureName, DayStatistics>
-  /** All its days have to be worked out, not only those of changed months. */
+  /** Whether all its days have to be worked out, not only those of changed months. */
   readonly isNew: boolean
 }
 
@@ -44,10 +44,10 @@ export class YearOfDays {
   readonly #four = new Int32Array(4)
 
   /**
-   * `newest` is the time of the year's newest row, epoch seconds: what the tz database says of later days is
-   * not in the part, whose bytes would otherwise depend on what its edition expects. `zoneOf` gives the zones
-   * of the catalogue's buoys. What `known` has of a buoy whose zone is the same is taken from there; a buoy
-   * without a zone keeps the one that it had there.
+   * `newest` is the time of the year's newest row, epoch seconds. What the tz database has for later days is
+   * not in the part, so that its bytes do not depend on what an edition expects. `zoneOf` gives the zones of
+   * the catalogue's buoys. Days of a buoy with the same zone are taken from `known`; a buoy without a zone
+   * keeps the one that it had there.
    */
   constructor(
     year: number,
@@ -68,7 +68,7 @@ export class YearOfDays {
     return known?.name === now.name && yearDays(now, year).hasRules(known.rules)
   }
 
-  /** Some buoys need all their days worked out. */
+  /** Whether some buoys need all their days worked out. */
   get hasNewBuoys(): boolean {
     return this.#newBuoys > 0
   }
@@ -97,7 +97,7 @@ export class YearOfDays {
         if (statistics !== null) measures.set(name, statistics)
       }
     }
-    // One that had no rows in the year has none in months that did not change.
+    // A buoy that had no rows in the year has none in months that did not change.
     const isNew = kept !== null && !isKept && (known === null || known.buoys[at] === id)
     if (isNew) this.#newBuoys++
     return { zone: kept, days, measures, isNew }

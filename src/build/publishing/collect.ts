@@ -9,7 +9,7 @@ import { BuildError } from '../../system/build-error.ts'
 import { COLLECTED_AFTER_S } from './files.ts'
 import { commitNumber, isContent, isProbe, type Prefix } from './prefix.ts'
 
-/** What was listed longer ago may be another builder's by now. */
+/** A name that was listed longer ago may be another builder's by now. */
 const LISTING_HOLDS_MS = 60_000
 
 /**
@@ -48,7 +48,7 @@ async function collect(prefix: Prefix, newest: Commit, keep: number): Promise<vo
     const commit = await prefix.commit(number)
     for (const file of commit === null ? [] : filesNamed(commit)) named.add(file)
   }
-  // Commits first: one whose parts are gone must not be left.
+  // Commits go first: a commit must not outlive its parts.
   const garbage = [...droppedCommits, ...unnamed.filter(({ name }) => !named.has(name))]
   if ((await prefix.numbers()).at(-1) !== newest.number) return
   for (const { name } of garbage) {

@@ -14,13 +14,13 @@ import { NEVER_CHANGING } from './prefix.ts'
 
 /** Files that are moved at a time. */
 const CONNECTIONS = 4
-/** Of a body that breaks off; the store tries again by itself until a body begins. */
+/** Attempts at a body that breaks off. The store itself tries again until a body begins. */
 const ATTEMPTS = 6
 /** Age from which unnamed objects are collected, by the store's clock. */
 export const COLLECTED_AFTER_S = 86_400
 
 /**
- * Brings files into a folder that are not there in their size.
+ * Brings files into a folder that does not have them in their size.
  * @returns their names
  * @throws StoreError, or BuildError when the disk is full or the store has other bytes
  */

@@ -18,7 +18,7 @@ import { RequestFault } from '../../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { randomName } from '../../system/random-name.ts'
 
-/** In the order of their numbers, also as texts. */
+/** Commits sort by their numbers, also as texts. */
 const COMMIT = /^manifests\/(\d{10})\.msgpack$/
 const CONTENT = new RegExp(
   `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl|files-[0-9a-f]{24}\\.json)$`,
@@ -26,9 +26,9 @@ const CONTENT = new RegExp(
 const PROBE = /^probe-[0-9a-f]{16}$/
 const HIGHEST_NUMBER = 9_999_999_999
 
-/** Readers ask again whether it has changed. */
+/** For an object that changes: readers ask again each time. */
 export const CHANGING = 'no-cache'
-/** Named by their content: caches may keep them. */
+/** For objects named by their content, which caches may keep. */
 export const NEVER_CHANGING = 'public, max-age=31536000, immutable'
 
 const commitFile = (number: number): string => `manifests/${String(number).padStart(10, '0')}.msgpack`
@@ -71,7 +71,7 @@ export class Prefix {
       if (number === undefined) return null
       const commit = await this.commit(number)
       if (commit !== null) return commit
-      // A newer one came, and this one was collected.
+      // A newer commit came, and this one was collected.
     }
   }
 
@@ -112,7 +112,7 @@ export class Prefix {
       ...(!this.singleWriter && { ifNoneMatch: '*' as const }),
       cacheControl: CHANGING,
     })
-    // Also after "present": an attempt whose answer was lost may have put it.
+    // This holds after "present", too: an attempt with a lost answer may have put it.
     const there = await this.commit(number)
     if (there === null) {
       throw new StoreError(
@@ -129,8 +129,8 @@ export class Prefix {
   }
 
   /**
-   * Makes the pointer a copy of the newest commit, whichever builder's that is: one that was stalled since
-   * its commit must not leave an older one there. @returns whether it had to be written
+   * Makes the pointer a copy of the newest commit, whoever made that: a builder that stalled after its commit
+   * must not leave an older one there. @returns whether it had to be written
    */
   async settlePointer(newest: Commit): Promise<boolean> {
     let commit = newest
@@ -152,7 +152,7 @@ export class Prefix {
       const object = await this.store.read(MANIFEST_FILE, { maxBytes: MAX_COMMIT_BYTES })
       return object === null || object === 'unchanged' ? null : object.bytes
     } catch (error) {
-      // Too large for a manifest: it is replaced.
+      // An object that is too large for a manifest is replaced.
       if (error instanceof RequestFault && error.status === null && !error.passing) return null
       throw error
     }
@@ -183,8 +183,8 @@ export class Prefix {
 
   /**
    * Whether a condition decides between two builders: the store must refuse to put an object twice. Several
-   * stores ignore the condition without a word.
-   * @throws BuildError where it does not, unless the operator says that there is one builder
+   * stores silently ignore the condition.
+   * @throws BuildError where it does not, unless the operator states that there is one builder
    */
   async probe(): Promise<void> {
     if (this.singleWriter) return
@@ -202,7 +202,7 @@ export class Prefix {
       await this.store.put(name, Buffer.from('first'), { ifNoneMatch: '*' })
       return (await this.store.put(name, Buffer.from('second'), { ifNoneMatch: '*' })) === 'present'
     } catch (error) {
-      // Some stores refuse the header as such.
+      // Some stores refuse the header itself.
       if (error instanceof RequestFault && [400, 405, 501].includes(error.status ?? 0)) return false
       throw error
     }

@@ -47,7 +47,7 @@ export type Outcome =
   | { kind: 'published'; number: number; files: number; bytes: number }
   /** The store has it already. */
   | { kind: 'same'; number: number }
-  /** Another builder's came first and was taken over. */
+  /** Another builder's snapshot came first and was taken over. */
   | { kind: 'lost'; number: number; id: string }
 
 /** What an operator should know of a snapshot that was published, or was there already. */
@@ -186,7 +186,7 @@ export class Publishing {
   }
 
   /**
-   * Readers find the list by the snapshot's id. What it says may change, after an export that failed before.
+   * Readers find the list by the snapshot's id. Its content may change after an export that failed before.
    */
   async #putList(id: string): Promise<void> {
     const { dir, prefix } = this.#options
@@ -247,7 +247,7 @@ export class Publishing {
   }
 }
 
-/** The first commit of a prefix is about to be made, or one that had commits has none any more. */
+/** Begins where the prefix has no commit: the first one is about to be made, or all are gone. */
 async function beginEmpty(
   { dir, prefix }: PublishingOptions,
   before: Agreed | null,

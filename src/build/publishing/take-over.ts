@@ -47,7 +47,7 @@ export async function takeOver(
   await expectWhole(dir, prefix, commit, came)
   const registryBytes = await fetched(prefix, registry)
   const statesBytes = states === null ? null : await fetched(prefix, states)
-  // The registry first: a snapshot must never have ids that the next build does not know of.
+  // The registry goes first: a snapshot must never have ids that the next build does not know of.
   writeDurably(dir, REGISTRY_FILE, registryBytes, lock.folder)
   if (statesBytes !== null) writeDurably(dir, givenFile(manifest.id), statesBytes, lock.folder)
   const ownHold = readHold(dir) !== null && before?.held !== true
