@@ -71,7 +71,8 @@ export class BucketTarget implements Target {
 
   async add({ path, bytes, sha256 }: TargetFile, staged: StagedFile): Promise<void> {
     const object = this.#objects.get(path)
-    // An old one that no list names may be collected before ours does: putting it again makes it young.
+    // An old object that no list names may be collected before our list names it. Putting it again makes it
+    // young.
     const isSafe =
       object?.bytes === bytes &&
       (this.#named.has(path) ||
@@ -114,7 +115,7 @@ export class BucketTarget implements Target {
     )
     if (garbage.length === 0) return
     try {
-      // Another export may have come since, and named some of them.
+      // Another export may have come since, and named some of these objects.
       const current = await this.#listBytes()
       if (current === null || this.#before === null || !current.equals(this.#before)) return
       for (const { name } of garbage) await this.#store.remove(name)

@@ -2,8 +2,8 @@
  * Exports a snapshot to a folder or bucket: the readings of each network, in one file for each year that is
  * over and one for each month of the last year, and all buoys. Read this file first.
  *
- * What the target has of the same data stays as it is. Of months whose parts have not changed nothing is read.
- * The list of all files comes last: whatever is killed, the target has the export before or this one.
+ * Files of the same data stay in the target as they are. Months with unchanged parts are not read. The list
+ * of all files comes last: an export that is killed leaves the export before or this one.
  */
 import { createHash } from 'node:crypto'
 import type { MonthRows } from '../index/segments.ts'
@@ -97,7 +97,7 @@ interface Span {
   months: number[]
 }
 
-/** Hashes of what a network has in the months of a span; without those that have no rows of it. */
+/** Hashes of what a network has in the months of a span. Months without rows of it are left out. */
 type Contents = Map<number, string>
 
 interface Draft {
@@ -115,7 +115,7 @@ class Export {
   readonly #target: Target
   readonly #before: FileList | null
   readonly #filesBefore: Map<string, ExportedFile>
-  /** What networks and parts were at the export before, by name and month. */
+  /** Networks by name and parts by month, as they were at the export before. */
   readonly #networkBefore: Map<string, string>
   readonly #partBefore: Map<string, string>
   /** The last parts that were read: a month is looked at first, and then written. */
@@ -215,7 +215,7 @@ class Export {
     const isSamePart = (each: number): boolean =>
       this.#partBefore.get(monthText(each)) === parts.get(each)!.sha256
     if (!isSameNetwork || !months.every(isSamePart)) return false
-    // A month of the year that is gone.
+    // The year may have lost a month.
     const ofYear = [...this.#partBefore.keys()].filter((each) => each.startsWith(`${year}-`))
     if (month === null && ofYear.length > months.length) return false
     const file = this.#filesBefore.get(keyOf(name, { year, month }))
@@ -231,7 +231,7 @@ class Export {
   async #rowsOf(part: PartEntry, month: number): Promise<MonthRows> {
     const known = this.#read.get(part.file)
     if (known !== undefined) return known
-    // Of the memory of a month's part V8 knows nothing: ten years of months would wait to be collected.
+    // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
     if (this.#read.size > 1) {
       this.#read.clear()
       collectGarbage()

@@ -16,9 +16,9 @@ import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../snapshot
 import { faultAt, faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './target.ts'
 
 const LOCK_FILE = 'export.lock'
-/** Another export may be about to end. */
+/** The wait for another export, which may be about to end. */
 const LOCK_PATIENCE_MS = 1000
-/** As with the parts of a snapshot: a reader may be about to open what the list named a moment ago. */
+/** A file stays this long: a reader may be about to open what the list named a moment ago. */
 const GRACE_S = 120
 
 /** Files that are on their way to the disk at a time. */
@@ -96,7 +96,7 @@ export class FolderTarget implements Target {
 
   async add({ path }: TargetFile, staged: StagedFile): Promise<void> {
     this.#staged.push({ path, from: staged.path })
-    // A disk may take seconds for it: the next file is made meanwhile.
+    // A disk may take seconds to sync a file; the next file is made meanwhile.
     await this.#syncs.shift()
     const sync = synced(staged.path)
     sync.catch(() => {})

@@ -50,8 +50,8 @@ export function folderOf(name: string): string {
 }
 
 /**
- * The rows of a network in a month, by buoy and time. Rows of buoys that are not in the catalogue are not
- * among them: no request finds them either.
+ * The rows of a network in a month, by buoy and time. Rows of buoys that are not in the catalogue are left
+ * out: no request finds them either.
  */
 export function runsOf({ buoys }: BulkNetwork, rows: MonthRows): Run[] {
   const runs: Run[] = []
@@ -81,7 +81,7 @@ export function* groupsOf(runs: readonly Run[], size: number): Generator<{ runs:
   if (count > 0) yield { runs: group, count }
 }
 
-/** Whether two exports of these rows would have the same data shows in their hashes. */
+/** A hash that is the same for two exports of these rows where they would have the same data. */
 export function contentHash(
   { source, credit, licence }: BulkNetwork,
   runs: readonly Run[],
@@ -103,7 +103,7 @@ export function contentHash(
   return hash.digest('hex')
 }
 
-/** As JSON with its length before it, so that no two lists give the same bytes. */
+/** Adds values as JSON with its length before it, so that no two lists give the same bytes. */
 function add(hash: Hash, values: unknown): void {
   const text = JSON.stringify(values)
   hash.update(`${text.length} ${text}`)

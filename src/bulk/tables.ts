@@ -26,7 +26,7 @@ const CSV_ROWS = 5000
 const CREATED_BY = 'groundswell'
 
 const C = READING_COLUMNS
-/** In this order, in both formats. What follows from them (uuid, compass, energy) is left out. */
+/** Columns in the order of both formats. What follows from them (uuid, compass, energy) is left out. */
 const COLUMNS: readonly ReadingColumn[] = [
   C.buoy_id,
   C.buoy_slug,
@@ -49,7 +49,7 @@ export const UNITS = JSON.stringify(
   Object.fromEntries(COLUMNS.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]]))),
 )
 
-/** Where the data come from, as a file says it. */
+/** Where the data come from, as a file names it. */
 export function metadataOf(
   { source, credit, licence }: Pick<BulkNetwork, 'source' | 'credit' | 'licence'>,
   snapshot: string,
@@ -104,7 +104,7 @@ const MEASURED = [
 ]
 const READING_ID_FACTOR = 1e10
 
-/** Numbers with the digits that their source gave, as in the JSON answers. */
+/** Rows in CSV. Numbers have the digits that their source gave, as in the JSON answers. */
 function csvRows(runs: readonly Run[]): Buffer {
   let text = ''
   for (const { buoy, rows, from, to } of runs) {

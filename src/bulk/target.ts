@@ -83,7 +83,7 @@ export class StagedFileWriter {
     return { path: this.#path, bytes: this.#bytes, sha256: this.#hash.digest('hex') }
   }
 
-  /** Leaves nothing of it. */
+  /** Removes the file. */
   drop(): void {
     if (this.#isOpen) closeSync(this.#file)
     rmSync(this.#path, { force: true })

@@ -37,7 +37,7 @@ const source: Setting<{ kind: string; argument: string }[]> = {
 
 const configuration = optional('FILE', 'configuration of sources, such as groundswell.config.json')
 
-/** Where a folder's snapshots go beside the folder. */
+/** Where a folder's snapshots go in addition to the folder. */
 export const PUBLISH_SETTINGS = {
   export: optional(
     'DIR_OR_URL',

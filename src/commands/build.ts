@@ -74,7 +74,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
   })
   await store?.close()
   await exporting?.store?.close()
-  // What another builder was faster with has gone, and its report would stand beside nothing.
+  // A snapshot that lost to another builder's is gone, and its report would belong to nothing.
   if (built.outcome?.kind !== 'lost') writeReport(config.out, report.document())
 }
 
@@ -114,7 +114,7 @@ export async function openSources({
     throw error instanceof BuildError ? new UsageError(error.message, { cause: error }) : error
   }
   if (path === null) return { sources, configuration: null }
-  // Its schema and their compiler are loaded for a configuration alone.
+  // The schema of configurations and its compiler are loaded for a configuration alone.
   const { readConfiguration } = await import('../sources/configuration.ts')
   const configuration = readConfiguration(path, environment)
   return { sources: [...sources, ...configuration.sources.map(({ source }) => source)], configuration }

@@ -67,7 +67,7 @@ export function describe(parser: Parser, { settings, takes, more }: Described): 
     })
     parser.addOption(option)
   }
-  // The description of an option says all of it.
+  // The description of an option is complete.
   parser.configureHelp({ optionDescription: ({ description }) => description })
   if (more === undefined) return
   const [title, meanings] = more

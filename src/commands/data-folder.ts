@@ -14,7 +14,7 @@ import { environment, packageFolder } from './surroundings.ts'
 /** The XDG specification asks for this mode. */
 const OWNER_ONLY = 0o700
 
-/** Of a folder that has data of an earlier start in it. */
+/** Names that show that a folder has data of an earlier start. */
 const LANDMARKS = ['snapshots', 'keys.json']
 
 /** @throws UsageError where there is none, as for a user without a home. */

@@ -1,4 +1,4 @@
-/** `diff`: what distinguishes two kept snapshots, as `GET /changes` says it. */
+/** `diff`: what distinguishes two kept snapshots, in the form of `GET /changes`. */
 import { CHANGE_WORDS, changedBuoysBytes, writeChanges, type ComparedCatalogs } from '../answers/changes.ts'
 import { JsonWriter } from '../answers/json.ts'
 import { listKept } from '../build/retained.ts'
@@ -42,7 +42,7 @@ function keptManifest(dir: string, id: string): Manifest {
   return kept.manifest
 }
 
-/** Reads only the parts that differ, and what they are understood with. */
+/** Reads only the parts that differ, and those that are needed to understand them. */
 async function compare(
   dir: string,
   [before, after]: readonly [Manifest, Manifest],

@@ -171,7 +171,7 @@ function logAsJson(): void {
 function onUncaught(error: unknown): void {
   const stack = (error instanceof Error ? error.stack : undefined) ?? String(error)
   if (hasOwner(error)) {
-    // Without the message, which may quote an address with a key in it.
+    // The message is left out, since it may quote an address with a key in it.
     note(
       `fault: ${error instanceof Error ? error.name : 'a value'} out of turn${stack.slice(stack.indexOf('\n    at '))}`,
     )

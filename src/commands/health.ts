@@ -23,7 +23,7 @@ export const health = command({
   },
 })
 
-/** What the server says of itself. @throws BuildError when that is not good */
+/** The server's answer about itself. @throws BuildError when it is not good */
 async function answerOf({
   live,
   'admin-port': port,

@@ -86,7 +86,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   }
 }
 
-/** With `--from` nothing is built here. @throws UsageError for sources beside it */
+/** Nothing is built here with `--from`. @throws UsageError for sources in addition to it */
 function expectNoSources(config: RunConfig): void {
   for (const option of ['source', 'config', 'publish', 'export'] as const) {
     if ((config[option]?.length ?? 0) === 0) continue
@@ -122,7 +122,7 @@ async function serveWithKey(
  */
 function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
-  // The demo has no files to count, and the server says what it serves. Logs of machines have it all.
+  // The demo has no files to count, and the server names what it serves. Structured logs have it all.
   const isQuiet = isDemo && logSettings.format === 'text' && logSettings.level === 'info'
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
   return (signal) =>
@@ -180,7 +180,7 @@ function firstKey(path: string): IssuedKey | null {
   }
 }
 
-/** A log is no place for a key. */
+/** A log is not a place for a key. */
 const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
   logSettings.format === 'json'
     ? `the key ${id} was issued for "${FIRST_OWNER}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`

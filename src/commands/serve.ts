@@ -31,13 +31,13 @@ import {
 const ANSWER_MS = 2000
 /** The guides of a groundswell begin so, whatever its base path. */
 const OURS = '# groundswell'
-/** Who listens on all addresses is asked on this machine's own. */
+/** A server that listens on all addresses is asked on this machine's own. */
 const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
-/** A look at the source is repeated by the mirror itself, which then says that it fails. */
+/** The mirror itself repeats a look at the source, and reports when it fails. */
 const STORE_ATTEMPTS = 2
 
-/** Of `serve` alone: who builds, too, serves what is built. */
+/** Settings of `serve` alone: a process that also builds serves what it builds. */
 const SERVE_ALONE_SETTINGS = {
   ...SERVE_SETTINGS,
   'as-of': {
@@ -192,7 +192,7 @@ async function isOurs(pages: string): Promise<boolean> {
 }
 
 /**
- * Null without `--from`. The client of stores is loaded only where it is needed.
+ * Opens a mirror; null without `--from`. The client of stores is loaded only where it is needed.
  * @throws UsageError for an address that cannot be one, BuildError for a folder that cannot be a mirror
  */
 async function openMirror(

@@ -45,7 +45,8 @@ function logTo(stream: NodeJS.WriteStream, format: Format, level: Level): Log {
   return new Log({ format, level, write: (text) => void stream.write(text), clock })
 }
 
-// The AWS SDK says on Node 20 that later editions of it will want a newer Node. This program pins one that does not.
+// The AWS SDK warns on Node 20 that later editions of it need a newer Node. This program pins one that does
+// not.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 export const environment: { readonly [name: string]: string | undefined } = process.env

@@ -1,6 +1,6 @@
 /**
- * The addresses of everything that panels and map show: the same for drawing and for the `curl` lines; and of the
- * stations' own pages.
+ * The addresses of everything that panels and map show, the same for drawing and for the `curl` lines, and of
+ * the stations' own pages.
  */
 import type {
   BuoyDetail,
@@ -25,10 +25,10 @@ import type { Bounds, SeasonName, Span } from './view.ts'
 const DAY_MS = 86_400_000
 /** Passes in the list. */
 const PASSES = 6
-/** Of a search. */
+/** Most buoys that a search finds. */
 const MOST_FOUND = 50
 const MOST_QUERY_CHARACTERS = 100
-/** Seasons beside each other. */
+/** Seasons that are compared. */
 const SEASONS = 10
 
 const SEASON_DATES: {
@@ -44,7 +44,7 @@ const SEASON_DATES: {
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-/** Of all active buoys, or of those within `bounds`. */
+/** The address of all active buoys, or of those within `bounds`. */
 export function mapAddress({ api }: Scene, bounds?: Bounds): Address<MapBuoysAnswer['data']> {
   return api.address('/buoys/map', bounds && { bounds: JSON.stringify(bounds) })
 }
@@ -71,7 +71,7 @@ export function chartAddress(
 
 /**
  * Without dates the operation gives a week back and three days ahead of `now`, which is wrong for a buoy that
- * has been silent since long.
+ * has been silent for long.
  */
 function chartRange(
   span: Span,
@@ -160,7 +160,7 @@ interface Network {
 /** Identifiers become parts of addresses only where they look as the network's own do. */
 const IDENTIFIER = /^[A-Za-z0-9]{3,8}$/
 
-/** By the name that the API gives as `source`. */
+/** Networks by the name that the API gives as `source`. */
 const NETWORKS: { readonly [source: string]: Network } = {
   NDBC: {
     owner: 'NOAA National Data Buoy Center and its partners',

@@ -12,14 +12,16 @@ export type Answer<T> =
 
 /** The operations that need no key. */
 const PUBLIC = /\/buoys\/(search|nearest)\?/
-/** As many as the panels that somebody goes through in an hour; a chart is some 40 KB. */
+/** Enough for the panels that somebody goes through in an hour; a chart is some 40 KB. */
 const KEPT_ANSWERS = 60
 /**
  * The threads of one server change snapshots within milliseconds; several servers behind one address take
  * seconds.
  */
 const ASK_AGAIN_MS = 500
-/** After so many rounds with answers of several snapshots the page stays as it is until the next refresh. */
+/**
+ * After this many rounds with answers of several snapshots the page stays as it is until the next refresh.
+ */
 const MOST_ROUNDS = 20
 
 /** Answers of the snapshot that the page is about to show. */
@@ -43,7 +45,7 @@ export class Answers {
 
   /**
    * `onChange` is called for each answer that has come, and with the trouble for each that has failed.
-   * `isNews` says that all answers are those of another snapshot now.
+   * `isNews` tells that all answers are those of another snapshot now.
    */
   constructor(api: Api, onChange: (trouble: ApiTrouble | null, isNews: boolean) => void) {
     this.#api = api

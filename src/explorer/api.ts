@@ -26,14 +26,14 @@ export class ApiTrouble extends Error {
   }
 }
 
-/** Until the next try, where the server does not say when. */
+/** The wait for the next try, where the server does not name one. */
 const RETRY_MS = 10_000
 
 export class Api {
   readonly #base: string
   readonly #clock: () => number
   key: string
-  /** As the newest answer gave it; null before the first one. */
+  /** The quota in the newest answer; null before the first one. */
   quota: Quota | null = null
   onQuota: () => void = () => {}
   /** The snapshot of the newest answer; null before the first one. */
@@ -184,7 +184,7 @@ export class ServerClock {
   /** Epoch milliseconds by the server, as far as it is known. */
   readonly now = (): number => this.#own() + this.#aheadMs
 
-  /** Takes the `Date` of an answer that has just come. A small difference is none. */
+  /** Takes the `Date` of an answer that has just come. A small difference is ignored. */
   learn(date: string): void {
     const ahead = Date.parse(date) - this.#own()
     if (Number.isFinite(ahead)) this.#aheadMs = Math.abs(ahead) < TOLERANCE_MS ? 0 : ahead

@@ -86,7 +86,7 @@ async function bundleAll() {
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
     alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
-    // As MapLibre's makers build it: its classes declare fields that their parents have set.
+    // MapLibre's makers build it so: its classes declare fields that their parents have set.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     bundle: true,
     splitting: true,

@@ -116,7 +116,7 @@ export class Explorer implements Scene {
       onTrouble: (trouble) => this.#report(trouble),
       announce: (text) => this.announce(text),
     })
-    // Also so that the invitation to enter a key is seen, and after a phone was turned.
+    // The sheet also opens to show the invitation to enter a key, and after a phone was turned.
     if (this.api.isGuest || (!this.#isList() && isSheet())) setSheet('half')
     this.#draw()
     this.#live.start()
@@ -210,7 +210,7 @@ export class Explorer implements Scene {
     this.#redraw()
   }
 
-  /** The panel stays where it is: only what it says may be another thing. */
+  /** The panel stays where it is: only its content may change. */
   #followStorage(): void {
     this.view = { ...this.view, units: viewOfAddress().units }
     this.#takeUnits(this.view.units)
@@ -297,14 +297,14 @@ export class Explorer implements Scene {
       else this.#becomeGuest()
       return
     }
-    // The panel says these.
+    // The panel shows these.
     if (trouble.kind === 'not found' || trouble.kind === 'refused') return
     this.#banner.show(trouble)
   }
 
   /**
-   * The server opens its pages to others, not to this visitor: a proxy is on the way, or neither HTTPS nor a
-   * loopback address, and the browser does not say which page asks.
+   * The server opens its pages to others, not to this visitor. A proxy may be on the way. Else the address is
+   * neither HTTPS nor loopback, and the browser does not tell which page asks.
    */
   #becomeGuest(): void {
     if (this.api.isGuest) return

@@ -113,7 +113,7 @@ export function keptKey(): string {
   try {
     return sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY) ?? ''
   } catch {
-    // A browser may forbid both.
+    // A browser may forbid both storages.
     return ''
   }
 }
@@ -124,7 +124,7 @@ function keepKey(key: string, forever: boolean): void {
     for (const storage of [sessionStorage, localStorage]) storage.removeItem(STORAGE_KEY)
     if (key !== '') (forever ? localStorage : sessionStorage).setItem(STORAGE_KEY, key)
   } catch {
-    // Then it lasts as long as the page.
+    // The key lasts as long as the page then.
   }
 }
 
@@ -144,7 +144,7 @@ export function takeKeyFromAddress(): string {
     // A link must not overwrite the key that is remembered on this device.
     sessionStorage.setItem(STORAGE_KEY, key)
   } catch {
-    // Then it lasts as long as the page.
+    // The key lasts as long as the page then.
   }
   return key
 }

@@ -101,7 +101,7 @@ class SearchBox {
         // The input would lose its focus, which closes the list.
         onpointerdown: (event) => event.preventDefault(),
         onmousedown: (event) => event.preventDefault(),
-        // Not sooner: the click would go to the map below the closed list.
+        // The click comes last: sooner, it would go to the map below the closed list.
         onclick: () => this.#choose(i),
       },
       element('span', {}, name),

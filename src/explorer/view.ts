@@ -3,7 +3,7 @@
 import { formatUnits, parseUnits, type SomeUnits } from './mine/units.ts'
 
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
-/** Whose clock the times are given by. */
+/** The clock that times are given by. */
 type ZoneChoice = (typeof ZONES)[number]
 
 export const SPANS = [2, 7, 28] as const

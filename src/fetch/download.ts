@@ -37,11 +37,13 @@ export interface DownloadRequest {
   maxBytes: number
   headers: { readonly [name: string]: string }
   query: { readonly [name: string]: string }
-  /** Of the file at `path`; null to ask for it anew. */
+  /** Validators of the file at `path`; null to ask for it anew. */
   validators: Validators | null
-  /** Who asks a URL that is `first` or that a redirect of it names. @throws where nobody may ask it */
+  /**
+   * The client for a URL, which is `first` or which a redirect of it names. @throws where nobody may ask it
+   */
   clientOf: (url: URL, first: URL) => WebClient
-  /** Ends it; its reason is a RequestFault. */
+  /** Ends the download; its reason is a RequestFault. */
   signal: AbortSignal
 }
 
@@ -159,7 +161,8 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
 }
 
 /**
- * Refuses a file that is not what was asked for: error pages come with status 200, too. @throws RequestFault
+ * Refuses a file that is not what was asked for: error pages come with status 200, too.
+ * @throws RequestFault
  */
 async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)

@@ -27,7 +27,7 @@ const LOCK_PATIENCE_MS = 1000
 
 /** A server that asks for a longer wait is left alone until the next build. */
 const ATTEMPTS = { most: 4, firstPauseMs: 500, longestPauseMs: 60_000, longestRetryAfterS: 60 }
-/** After so many downloads in a row without an answer a host is left alone. */
+/** A host is left alone after this many downloads in a row without an answer. */
 const MAX_UNANSWERED = 3
 
 /** Failures of one source that are listed one by one. */
@@ -56,7 +56,7 @@ export interface FetchContext {
   /** Takes how far the work is, and what must not be lost. */
   report: { progress(message: string): void; line(message: string): void }
   limits?: FetchLimits
-  /** Waits so many milliseconds before another attempt; for tests. */
+  /** Waits `ms` milliseconds before another attempt; for tests. */
   pause?: (ms: number) => Promise<void>
 }
 
@@ -92,7 +92,7 @@ export async function fetchSources(
   context: FetchContext,
 ): Promise<FetchOutcome[]> {
   const { limits = DEFAULT_LIMITS } = context
-  // A connection of the one is never used again by the other.
+  // A connection of one client is never used again by the other.
   const anywhere = new WebClient(limits)
   const toPublic = new WebClient(limits, { onlyPublic: true })
   const clientOf: ClientOf = (url, first) => {

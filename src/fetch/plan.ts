@@ -13,9 +13,9 @@ import { readRegularFileSync } from '../system/files.ts'
 import { randomName } from '../system/random-name.ts'
 import { TEMPORARY_PREFIX, type Validators } from './download.ts'
 
-/** Where the configuration says nothing; the longest text of a network so far has 43 MB. */
+/** Bytes where the configuration names no limit; the longest text of a network so far has 43 MB. */
 const DEFAULT_MAX_BYTES = 256 * 2 ** 20
-/** Of one source: a template of stations and days can name very many. */
+/** Most files of one source: a template of stations and days can name very many. */
 const MAX_FILES = 50_000
 
 /** One file to ask for. */
@@ -100,7 +100,7 @@ const MAX_INDEX_BYTES = 2 ** 26
 export interface IndexEntry extends Validators {
   url: string
   bytes: number
-  /** Of the file, to recognise it. */
+  /** The file's time of change, to recognise it. */
   modified: number
   /** When the server last gave or confirmed it, epoch seconds. */
   checked: number
@@ -115,7 +115,7 @@ export function isThere(folder: string, to: string, { bytes, modified }: IndexEn
   return info !== undefined && info.size === bytes && info.mtimeMs === modified
 }
 
-/** Empty where the index cannot be read: everything is asked for anew. */
+/** The index of a folder. It is empty where it cannot be read: everything is asked for anew. */
 export function readIndex(folder: string): Index {
   try {
     const entries = JSON.parse(

@@ -22,7 +22,7 @@ const CODE_BYTES = 8
 /** What texts mostly take: names, slugs, zones. */
 const TEXT_BYTES = 48
 
-/** More than what follows a text in any row up to the next one takes. */
+/** Bytes: more than what follows a text in any row, up to the next text, takes. */
 export const ROW_REST_BYTES = 8192
 
 /** Bytes that a cell takes at most, but for texts. */

@@ -1,6 +1,6 @@
 /**
  * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties.
- * What the JSON answer says of its pages is a foreign member `meta`.
+ * The paging of the JSON answer is a foreign member `meta`.
  */
 import type { JsonWriter } from '../answers/json.ts'
 import { Literal } from '../answers/literals.ts'

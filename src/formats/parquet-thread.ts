@@ -33,7 +33,7 @@ interface OpenFile {
   readonly start: ParquetStart
   readonly columns: readonly ReadingColumn[]
   readonly file: ParquetFile
-  /** What was written and not handed on. */
+  /** Bytes that were written and not handed on. */
   readonly pieces: Uint8Array[]
 }
 
@@ -41,7 +41,7 @@ const CREATED_BY = 'groundswell'
 /** Serving threads come first where processors are scarce. */
 const NICENESS = 5
 
-// Elsewhere it would be that of the whole process.
+// Only Linux has a priority of a thread; elsewhere it would be that of the whole process.
 if (process.platform === 'linux') setPriority(NICENESS)
 
 const files = new Map<number, OpenFile>()
@@ -49,7 +49,7 @@ const main = parentPort!
 
 const DEGREE = 'degree'
 const UUID_MIDDLE = '-8000-8000-'
-/** Of a buoy's id. */
+/** Hexadecimal digits of a buoy's id. */
 const HEX_DIGITS = 12
 /** Where the digits of the time stand that are not always 0. */
 const TIME_DIGITS_AT = [4, 5, 6, 7, 9, 10, 11, 12]
@@ -85,7 +85,7 @@ const degrees = (name: string, value: number): ReadingColumn => ({
   values: perBuoy(() => value),
 })
 
-/** As the bytes of texts, all in one buffer: making and encoding texts took as long as all other columns. */
+/** Uuids as texts in one buffer: making and encoding each text would take as long as all other columns. */
 function uuids(id: number): ReadingColumn['values'] {
   const pattern = Buffer.from(`0000xxxx-xxxx${UUID_MIDDLE}${id.toString(16).padStart(HEX_DIGITS, '0')}`)
   return (runs, count) => {
@@ -210,7 +210,7 @@ function handle(message: ToParquet): void {
   else if (type === 'drop') files.delete(file)
   else {
     const open = files.get(file)
-    // It has failed, or its client has gone.
+    // The file has failed, or its client has gone.
     if (open === undefined) return
     const bytes = write(open, message.runs, message.isLast)
     if (message.isLast) files.delete(file)

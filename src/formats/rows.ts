@@ -13,7 +13,7 @@ export interface RowForm {
   begin(writer: JsonWriter): void
   /** There is room for `rowBytes`. */
   row(writer: JsonWriter, row: number): void
-  /** In place of `row`. */
+  /** Writes rows in place of `row`. */
   readonly bulk?: BulkWriter | null
   /** `count`: rows that were written. */
   end(writer: JsonWriter, count: number): void
@@ -49,7 +49,7 @@ export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Ste
   form.end(writer, written)
 }
 
-/** A function of its own: V8 compiles it while the generator is still interpreted. */
+/** This is a function of its own: V8 compiles it while the generator is still interpreted. */
 function writeBatch(form: RowForm, writer: JsonWriter, from: number, step: number, count: number): void {
   for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
 }
@@ -79,7 +79,7 @@ export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm
         writer.at = at
         writer.text('"",')
       }
-      // In place of the last comma.
+      // The end of the line takes the place of the last comma.
       writer.view.setUint16(writer.at - 1, CRLF, true)
       writer.at++
     },
@@ -152,7 +152,7 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
       writer.literal(start)
       cell(writer, row)
     }
-    // In place of the first member's comma.
+    // The brace takes the place of the first member's comma.
     if (writer.at === first) writer.at++
     writer.bytes[first] = BRACE
     writer.literal(OBJECT_END)

@@ -57,7 +57,7 @@ interface Detail {
   licence?: string | null
 }
 
-/** What is found once for a buoy of a snapshot: ten years take up to 1 ms of looking. */
+/** What was found once for a buoy of a snapshot: searching ten years takes up to 1 ms. */
 const known = new WeakMap<Dataset, Map<number, object>>()
 
 function availableIn(dataset: Dataset, ordinal: number): object {

@@ -85,7 +85,7 @@ function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Tab
     ? matching(view, query, 0, dataset.buoyCount)
     : matching(view, query, (query.page - 1) * perPage, perPage)
   const { from, to, paging } = tablePage(matches.count, isWhole, query.page, perPage)
-  // What a search found lies where the next one finds.
+  // The next search overwrites what this one found.
   const ordinals = Uint32Array.from({ length: to - from }, (_, i) => matches.ordinals[from + i])
   const ordinalOf = (row: number): number => ordinals[row]
   const { id, name, slug, lat, lng, source, identifier, lastReadingTime, readingsCount, timezone } =
@@ -117,12 +117,12 @@ function perPageOf({ per_page: perPage, country }: QueryOf<typeof parameters>): 
 }
 
 interface Matches {
-  /** In the order of the answer, as far as they belong to the page asked for. */
+  /** Ordinals in the order of the answer, as far as they belong to the page asked for. */
   ordinals: ArrayLike<number>
   count: number
 }
 
-/** The buoys that pass every filter. Those from `from` on, `most` of them, are wanted. */
+/** The buoys that pass every filter. Of these, `most` are wanted, starting with `from`. */
 function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: number, most: number): Matches {
   const { catalog, groups, active, near: byDistance, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
@@ -150,7 +150,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
     return { ordinals, count: ordinals.length }
   }
   const { lat, lng } = near
-  // All conditions asked of each point of the globe would cost a third of the request.
+  // Checking all conditions at each point of the globe would cost a third of the request.
   const isPlain = filter === null && ofSource === null && ofCountry === null && box === null
   const isTaken = isPlain ? (i: number): boolean => !activeOnly || active[i] === 1 : accept
   const count = byDistance.within(lat, lng, query.radius, isTaken, from, from + most)

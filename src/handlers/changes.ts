@@ -34,7 +34,7 @@ import { finish, type Steps } from '../system/steps.ts'
 const MAX_PER_PAGE = 1000
 /** The word of `include` for the readings themselves. */
 const READINGS = 'readings'
-/** More than what surrounds a reading takes. */
+/** Bytes: more than what surrounds a reading takes. */
 const AROUND_BYTES = 96
 
 const END = '}'
@@ -87,7 +87,7 @@ export const listChanges = operation({
       before: monthsOf(since.before),
       after: monthsOf(view.dataset),
     }
-    // On the first page of readings alone: what it says holds for all of them.
+    // Buoys are on the first page of readings alone: they are the same for all pages.
     const withBuoys = !withRows || query.page === 1
     const steps = function* (writer: JsonWriter): Steps<Paging | void> {
       yield* writeChanges(writer, compared, withBuoys)

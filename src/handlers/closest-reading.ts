@@ -53,7 +53,7 @@ export const closestReading = operation({
     writer.ensure(READING_BYTES)
     writeReading(writer, catalog.id[ordinal], rows, row)
     if (query.include !== undefined) addExtras(writer, rows, row, query.include)
-    // One more member before the closing brace.
+    // One more member goes before the closing brace.
     writer.at--
     writer.ensure(PARAMETERS_BYTES)
     writer.literal(DIFFERENCE)

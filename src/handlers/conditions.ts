@@ -25,9 +25,9 @@ import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 
 /** A reading this close in time comes first, even from a buoy farther away. */
 const FRESH_SECONDS = 3 * HOUR
-/** A reading farther away in time says nothing. */
+/** A reading farther away in time is not used. */
 const READING_REACH_SECONDS = DAY
-/** A buoy farther away says nothing about a position (contract, "Conditions nearest buoy"). */
+/** A buoy farther away is not used for a position (contract, "Conditions nearest buoy"). */
 const READING_REACH_KM = 50
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5
@@ -170,8 +170,8 @@ const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
 /**
- * Of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of compass
- * points.
+ * Values of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of
+ * compass points.
  */
 const values = new Int32Array(8)
 
@@ -240,8 +240,8 @@ function readValues(codes: ForecastCodes, row: number, share: number): void {
 }
 
 /**
- * Index into `COMPASS_TEXT` of a direction. One between two rows lies on the shorter way: where both are of
- * one compass point, so is it, and no arc tangent is needed.
+ * Index into `COMPASS_TEXT` of a direction. A direction between two rows lies on the shorter way. Where both
+ * rows have the same compass point, it has that one too, and no arc tangent is needed.
  */
 function pointAt(codes: Uint16Array, row: number, share: number): number {
   const point = compassIndex(codes[row])
@@ -251,8 +251,8 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
 }
 
 /**
- * A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is of the way to the next
- * row.
+ * A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is how much of the way to the
+ * next row lies behind.
  */
 function tenthAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
@@ -284,7 +284,7 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
   else writer.integer(energy)
 }
 
-/** Texts of any length; after them there is room again. */
+/** Writes texts of any length, and makes room again after them. */
 function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number): void {
   const { model, credit } = point === -1 ? NO_MODEL : forecast!.modelOf(point)
   writer.text(`,"forecast_model":${JSON.stringify(model)},"forecast_credit":${JSON.stringify(credit)}`)

@@ -1,13 +1,13 @@
 /**
- * `GET /events`: a stream that says of each new snapshot what it changes, from the moment when it is served.
- * An id that no buoy has is watched all the same, because the buoy may come; a slug has to be that of a buoy,
+ * `GET /events`: a stream that tells of each new snapshot what it changes, from the moment when it is served.
+ * An id that no buoy has is watched all the same, because the buoy may come. A slug has to be that of a buoy,
  * because it is looked up once.
  */
 import { noSuchBuoy, streamOperation } from '../answers/operation.ts'
 import { textList } from '../answers/parameters.ts'
 import { idOf } from '../sea/numerals.ts'
 
-/** An event with so many ids stays below 1 KB. */
+/** An event with this many ids stays below 1 KB. */
 const MOST_BUOYS = 20
 
 export const streamEvents = streamOperation({

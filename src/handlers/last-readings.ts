@@ -19,7 +19,7 @@ const MISSING_BYTES = 32
 const ID_BYTES = 20
 /** The most ids that are processed. */
 const MAX_LIMIT = 100
-/** Those that were found, one list for all requests of a thread. */
+/** Ordinals that were found, one list for all requests of a thread. */
 const ordinals = new Uint32Array(MAX_LIMIT)
 
 export const lastReadings = operation({

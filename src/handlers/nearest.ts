@@ -76,7 +76,7 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): number {
 function tableOf(dataset: Dataset, count: number, query: QueryOf<typeof parameters>): Table {
   const isSingle = query.limit === 1
   const { near } = dataset
-  // What was found lies where the next request finds.
+  // The next request overwrites what was found.
   const ordinals = near.ordinals.slice(0, count)
   const km = Array.from(ordinals, (ordinal) => Math.round(100 * near.kmTo(ordinal)) / 100)
   const ordinalOf: OrdinalOf = (row) => ordinals[row]

@@ -153,7 +153,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
     columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, ordinal, false)],
     rows: to - from,
     runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
-    // They write the usual members and no others.
+    // Bulk writers write the usual members and no others.
     ...(query.include === undefined && {
       bulk: {
         csv: csvReadings(
@@ -191,7 +191,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
 
 const DATE_LENGTH = 10
 
-/** '' where there is none. */
+/** A time as text; '' where there is none. */
 const timeText = (epoch: number | null): string => (epoch === null ? '' : timestampText(Math.floor(epoch)))
 
 /** The buoy of the answer as JSON. */
@@ -275,7 +275,7 @@ function writeRows(
     left -= inSegment
     position += step * inSegment
   }
-  // The last one's comma.
+  // The last row's comma goes.
   if (count > 0) writer.at--
 }
 

@@ -53,10 +53,10 @@ const METRICS = {
 type Metric = keyof typeof METRICS
 const METRIC_NAMES = Object.keys(METRICS) as Metric[]
 
-/** Measured with 46 samples a day and none of the data in the processor's cache. */
+/** Measured without any of the data in the processor's cache. */
 const US_PER_SAMPLE = 0.015
 const US_PER_POINT = 0.4
-/** Of one whose days are known: its text is copied, and at most two days come from rows. */
+/** Cost of a season with known days: its text is copied, and at most two days come from rows. */
 const US_PER_KNOWN_SEASON = 20
 /** A series that takes no longer is written at once, however many bytes it has: as many as a map. */
 const MOST_KNOWN_US = 13 * US_PER_KNOWN_SEASON
@@ -148,7 +148,7 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   const { bucket, aggregation } = query
   const { asOf } = dataset
   const years = yearsOf(query, clock, dates, asOf)
-  // Known days mostly need none of them.
+  // Known days mostly need no lists.
   let lists: ReturnType<SeriesLists> | null = null
   const rows = (): ReturnType<SeriesLists> =>
     (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name)))
@@ -178,7 +178,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
     write(writer, point) {
       const epoch = at(point)
       writer.localTime(epoch, clock.offsetAt(epoch))
-      // Its quotes.
+      // The quotes of the time go.
       const start = writer.at - MOMENT_BYTES
       writer.bytes.copyWithin(start, start + 1, writer.at - 1)
       writer.at -= 2
@@ -236,12 +236,12 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
 const MOMENT_BYTES = 27
 const LABEL_BYTES = 16
 
-/** What a series takes at most. */
+/** Bounds of the cost of a series. */
 interface Cost {
   readonly bytes: number
   readonly microseconds: number
   readonly points: number
-  /** It takes next to no pass over rows, and a step of a season is short. */
+  /** Whether the series takes next to no pass over rows, and a step of a season is short. */
   readonly isShort: boolean
 }
 

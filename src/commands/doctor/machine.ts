@@ -17,7 +17,7 @@ const NODE_ENDS: { readonly [major: number]: string } = {
 /** What the binaries of the HTTP engine need, by major version of Node. */
 const GLIBC_NEEDED: { readonly [major: number]: string } = { 20: '2.27', 22: '2.27', 24: '2.38', 26: '2.38' }
 
-/** With less the demo and a build do not fit beside each other. */
+/** Bytes. With less, the demo and a build do not fit into memory together. */
 const LEAST_MEMORY = 512 * 2 ** 20
 
 /** @param now epoch seconds */
@@ -125,7 +125,7 @@ export function memoryFinding(
   const constrained = process.constrainedMemory() ?? 0
   const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
   const found = `${sizeText(total)}${total < totalmem() ? ' (limit of this container or service)' : ''}`
-  // Snapshots are loaded beside the served one. A worker's code, tables and heap take some 100 MiB.
+  // Snapshots are loaded next to the served one. A worker's code, tables and heap take some 100 MiB.
   const wanted = 2 * snapshotBytes + workers * (cache + 100 * 2 ** 20)
   if (maxMemory > 0 && maxMemory < 2 * snapshotBytes) {
     return advise(

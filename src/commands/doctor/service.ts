@@ -18,14 +18,14 @@ import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './find
 
 /** Half-hourly feeds are at most this old while everything works. */
 const USUAL_AGE_S = 3 * 3600
-/** The next snapshot, its spool and its reports are written beside the kept ones. */
+/** The next snapshot, its spool and its reports need room next to the kept ones. */
 const LEAST_FREE_BYTES = 2 ** 30
 /** A snapshot that was published later than now comes from a machine whose clock is ahead. */
 const CLOCK_TOLERANCE_S = 120
 /** Nothing of this program is older. */
 const WRITTEN = Date.UTC(2026, 0, 1) / 1000
 
-/** The nearest folder that exists: the others would be made in it. */
+/** The nearest folder that exists; the others would be made in it. */
 function existing(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : existing(dirname(path))
 }
@@ -118,7 +118,7 @@ async function portFinding(
 }
 
 export function keysFinding({ keys }: ServeConfig): Finding {
-  // An address may hold a password. The commands say what is wrong with a Redis.
+  // An address may hold a password. The commands report what is wrong with a Redis.
   if (isAddress(keys)) return ok('keys', 'in a Redis; "groundswell keys list" with the same settings asks it')
   let count: number
   try {

@@ -80,8 +80,8 @@ function folderFindings({ sources }: Configuration): Finding[] {
 }
 
 /**
- * Asks a host, which the operator wrote down, for the head of its first page: nothing is followed, and no key
- * is sent. Its time is epoch seconds, null where it does not say.
+ * Asks a host that the operator wrote down for the head of its first page. No redirect is followed, and no
+ * key is sent. The host's time is epoch seconds, null where it gives none.
  */
 async function hostFinding(url: URL): Promise<{ finding: Finding; host: string; time: number | null }> {
   const { RequestFault, WebClient } = await import('../../store/web-request.ts')

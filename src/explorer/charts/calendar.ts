@@ -61,7 +61,7 @@ const LEAST_YEARS = 5
 const LOW_SHARE = 0.1
 const HIGH_SHARE = 0.9
 
-/** By bucket; null where too few years have a value. */
+/** Usual values by bucket; null where too few years have a value. */
 export interface Usual {
   median: (number | null)[]
   low: (number | null)[]

@@ -18,7 +18,7 @@ interface GroupOptions {
   /** Ascending. */
   x: readonly number[]
   memory: Memory
-  /** Of a zoomed range, in x. */
+  /** Least width of a zoomed range, in x. */
   leastWidth: number
   /** Step of Page Up and Page Down, in x. */
   bigStep: number
@@ -112,7 +112,7 @@ export class PlotGroup {
       over.addEventListener(name, (event) => this.#onFinger(event as PointerEvent, listener), { signal })
     const pixelOf = (event: PointerEvent): number => event.clientX - over.getBoundingClientRect().left
     on('pointerdown', (event) => {
-      // Without the mouse events that browsers make of a tap.
+      // This prevents the mouse events that browsers make of a tap.
       event.preventDefault()
       over.setPointerCapture(event.pointerId)
       this.#putDown(event, pixelOf(event), over.clientWidth)
@@ -236,7 +236,7 @@ export class PlotGroup {
     event.preventDefault()
   }
 
-  /** Reads an index; where it lies outside of a zoomed range, that moves along. */
+  /** Reads an index. A zoomed range that does not hold it moves along. */
   #keepInView(index: number): void {
     const at = this.#options.x[index] ?? 0
     const [low, high] = this.#range()
@@ -245,7 +245,7 @@ export class PlotGroup {
     this.read(index)
   }
 
-  /** Says time and values to those who hear the page. */
+  /** Announces time and values to screen readers. */
   #name(index: number): void {
     const { plots, x, textOfX } = this.#options
     const at = x[index]
@@ -256,7 +256,7 @@ export class PlotGroup {
   }
 }
 
-/** What the legend says at the cursor, as `Maximum 2.40 m`. */
+/** The texts of the legend at the cursor, such as `Maximum 2.40 m`. */
 function textsOf(plot: UPlot): string[] {
   return plot.series.flatMap(({ label, value }, i) => {
     const index = plot.cursor.idxs?.[i]

@@ -4,7 +4,7 @@ import { variable } from '../dom.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
 import type { Range } from './range.ts'
 
-/** Of plots; on wide panels the tall one grows with the width. */
+/** Heights of plots. On wide panels the tall one grows with the width. */
 const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
 /** Width over height of a tall plot that is wide enough. */
 const TALL_SHAPE = 2.2
@@ -17,7 +17,7 @@ const TICK_PIXELS = 4
 const DOT_PIXELS = 4
 const LONE_DOT_PIXELS = 6
 
-/** In the place of the time while nothing is pointed at. */
+/** Shown in the place of the time while nothing is pointed at. */
 const HINTS = {
   touch: 'Tap or drag to read, pinch or double-tap to zoom',
   mouse: 'Hover to read, drag to zoom, double-click to reset',
@@ -39,11 +39,11 @@ export interface Line {
   /** Pixels; 2 where it is left out. */
   width?: number
   fill?: string
-  /** Of its row in the legend. */
+  /** Class of its row in the legend. */
   class?: string
-  /** As dots, without a line between them: a direction goes from 359° to 0° by one degree. */
+  /** Draws dots, without a line between them: a direction goes from 359° to 0° by one degree. */
   dots?: boolean
-  /** Of its mark in the legend, where that is not the line's. */
+  /** Its mark in the legend, where that is not the line's. */
   mark?: string
   /** Text of a value in the API's unit, where that is not the number with the unit. */
   textOf?: (value: number, index: number) => string
@@ -89,7 +89,7 @@ export function draw(
       cursor: {
         ...cursor,
         bind: {
-          // Browsers make one of a double-tap, which has its own meaning.
+          // Browsers make a double-click of a double-tap, which has its own meaning.
           dblclick: (_plot, _target, showAll) => (event) => {
             if (pointer === 'mouse') showAll(event)
             return null
@@ -113,7 +113,7 @@ export function draw(
   plot.over.addEventListener('pointerdown', ({ pointerType }) => {
     pointer = pointerType
   })
-  // Now, not in the next microtask: whoever drew it may want to read a value at once.
+  // Draws now, not in the next microtask: the caller may want to read a value at once.
   plot.batch(() => {})
   const watch = new ResizeObserver(() => {
     if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize(sizeOf(place, size))

@@ -1,4 +1,4 @@
-/** Ranges of a chart's x axis, what zooming and pinching make of them, and pauses of a line. Numbers in, numbers out. */
+/** Ranges of a chart's x axis, what zooming and pinching make of them, and pauses of a line. */
 
 /** From lower to higher. */
 export type Range = readonly [number, number]

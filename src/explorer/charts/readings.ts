@@ -33,7 +33,7 @@ const QUARTER_NAMES = ['N', 'E', 'S', 'W', 'N']
 
 /** The lines that one plot shows. */
 interface Part {
-  /** As a heading for those who do not see it. */
+  /** A heading for screen readers. */
   name: string
   lines: Line[]
   scale: Scale
@@ -51,7 +51,7 @@ export function drawReadings(
   const times = data.time.map((time) => Date.parse(time) / 1000)
   const { x, from, pauses } = withPauses(times)
   let group: PlotGroup | null = null
-  // Of a single time uPlot would make a range of years.
+  // uPlot would make a range of years of a single time.
   const range = (_plot: UPlot, low: number, high: number): [number, number] =>
     x.length === 1 ? [...wholeOf(x, LEAST_RANGE_S)] : [low, high]
   const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)

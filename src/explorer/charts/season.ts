@@ -1,6 +1,6 @@
 /**
- * The same season of several years: one year in front, another one beside it, and behind them what is usual:
- * the median of the other years, and between which values eight of ten lie.
+ * The same season of several years: one year in front, another one to compare, and behind them what is usual.
+ * That is the median of the other years, and the band in which eight of ten values lie.
  */
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
@@ -12,7 +12,7 @@ import { axes, draw, type Line } from './plot.ts'
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** Names of months have room from this many pixels on, else their first letters. */
 const MONTH_PIXELS = 27
-/** Buckets of a zoomed range. */
+/** Least buckets of a zoomed range. */
 const LEAST_RANGE = { day: 7, week: 4 } as const
 /** Buckets of a month, about: the step of Page Up and Page Down. */
 const BIG_STEP = { day: 30, week: 4 } as const

@@ -9,7 +9,7 @@ export * from './offers.ts'
 
 const QUERY = /\?.*$/
 const NOTHING = 'Search for a buoy to download what you find.'
-/** The place where the page says how a download went. */
+/** The id of the place where the page shows how a download went. */
 const SAID = 'download-said'
 
 /** Addresses and names of files that are on their way: a second press starts no second one. */
@@ -114,7 +114,7 @@ function fileLink(scene: Scene, offer: Offer, format: FileFormat, id: string): H
   )
 }
 
-/** Where the server names no file: after the path. */
+/** The name of a file that the server does not name: it follows the path. */
 function nameOf(address: string, format: FileFormat): string {
   const path = address.replace(QUERY, '').split('/').slice(2).join('_')
   return `groundswell_${path.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}.${format}`
@@ -177,7 +177,7 @@ async function copyLink(scene: Scene, label: string, button: HTMLElement, code: 
   } else scene.announce('The link is selected: copy it with your keyboard.')
 }
 
-/** A browser reads the bytes after the press; by then it has. */
+/** A browser reads the bytes after the press, and is done by then. */
 const RELEASE_MS = 60_000
 
 function save(bytes: Blob, name: string): void {

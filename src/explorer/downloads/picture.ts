@@ -55,7 +55,7 @@ function plotsIn(place: HTMLElement): DrawnPlot[] {
   })
 }
 
-/** Of a line's mark the border has the colour, of a band's the inside. */
+/** The colour of a mark: that of the border for a line, that of the inside for a band. */
 function colorOf(mark: Element): string {
   const { borderTopColor, borderTopWidth, backgroundColor } = getComputedStyle(mark)
   const isLine = borderTopWidth !== '0px' && !/rgba\(.*, 0\)|transparent/.test(borderTopColor)

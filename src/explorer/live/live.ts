@@ -1,7 +1,7 @@
 /**
  * Follows what the server publishes, over one connection while the page is seen. Where the server has no
- * events, or refuses them, whoever uses this asks every minute instead. Beside it the dot that says so, and the
- * badge of a demo.
+ * events, or refuses them, whoever uses this asks every minute instead. The dot that shows this and the badge
+ * of a demo are here, too.
  */
 import {
   type EventsState,
@@ -63,7 +63,7 @@ export class Live {
     if (this.#connection !== null && this.state === 'lost') this.start()
   }
 
-  /** The browser says that it is offline: a connection that is there may take minutes to notice. */
+  /** The browser reports that it is offline: a connection that is there may take minutes to notice. */
   doubt(): void {
     if (this.state !== 'live') return
     this.#say('lost')
@@ -177,7 +177,7 @@ export class LiveDot {
   }
 
   show(state: LiveState): void {
-    // Up to now it was.
+    // The page was current up to now.
     if (this.#state === 'live') this.confirm()
     this.#state = state
     clearTimeout(this.#timer)
@@ -217,7 +217,8 @@ export class LiveDot {
 const LOOK_MS = 5000
 
 /**
- * Calls `onNew` for each snapshot that the page's answers are not of, once. Looks where `isNeeded` says so.
+ * Calls `onNew` for each snapshot that the page's answers are not of, once. It looks only while `isNeeded`
+ * holds.
  */
 export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => void): void {
   let seen: string | null = null
@@ -228,7 +229,7 @@ export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => vo
     const answer = await fetch(api.address('/openapi.json'), how)
     const served = answer.headers.get('X-Snapshot-Id')
     if (served === null || served === api.snapshot || served === seen) return
-    // Of several servers one may be behind: then the page's own refresh comes back to it.
+    // One of several servers may be behind: then the page's own refresh comes back to it.
     seen = served
     onNew()
   }

@@ -19,7 +19,7 @@ export function arcOf(longitudes: readonly number[]): [number, number] {
 }
 
 const RADIANS = Math.PI / 180
-/** Of the sphere that the API's distances are on. */
+/** Radius of the sphere that the API's distances are on. */
 const EARTH_KM = 6371
 
 interface Position {

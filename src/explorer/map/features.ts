@@ -32,7 +32,7 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         shortName: shortened(name),
         virtual,
         height: reading?.significient_height ?? null,
-        // Those of satellites are rings at any age: they are hours old when they come.
+        // Readings of satellites are rings at any age: they are hours old when they come.
         old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
         label: reading === null ? '' : labelOf(reading, virtual, units, now),
       },
@@ -120,8 +120,8 @@ const SAME_DEGREES = 0.01
 const AT_DEGREES = 0.001
 
 /**
- * The buoys without those that another network has too: of two the one with the newer reading stays, else the
- * first.
+ * The buoys without those that another network has too. Of two such buoys the one with the newer reading
+ * stays, else the first.
  */
 export function withoutTwins(buoys: readonly ActiveBuoy[]): readonly ActiveBuoy[] {
   const byLat = buoys.filter(({ virtual }) => !virtual).toSorted((a, b) => a.lat - b.lat)

@@ -1,6 +1,6 @@
 /**
- * The map: sea, land, names, buoys coloured by height, satellite passes. Knows nothing of panels and of calls
- * of the API.
+ * The map: sea, land, names, buoys coloured by height, satellite passes. It knows neither panels nor calls of
+ * the API.
  */
 import {
   type GeoJSONSource,
@@ -68,10 +68,10 @@ export interface BuoyMap {
 const FIRST_CENTER: Position = { lat: 25, lng: -30 }
 const FIRST_ZOOM = { narrow: 0.6, wide: 1.4 } as const
 const NARROW_PIXELS = 600
-/** The whole world on a watch. */
+/** A zoom at which even a watch shows the whole world. */
 const MIN_ZOOM = -2
 const MAX_ZOOM = 10
-/** Of the middle of the map: a flat one ends at 85°. */
+/** The highest latitude of the map's middle: a flat map ends at 85°. */
 const MOST_LATITUDE = 80
 /** Points that lie close together are not brought closer than this. */
 const PASS_ZOOM = 5
@@ -162,7 +162,7 @@ function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera 
 }
 
 /**
- * Without it the world is never smaller than the map is high, and an upright phone cannot show all of it at
+ * Without this the world is never smaller than the map is high, and an upright phone cannot show all of it at
  * once.
  */
 function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoom: number } {
@@ -219,7 +219,7 @@ function controlsOf(
     if (fitted !== null) fitPositions(map, host, fitted.positions, fitted.covered)
   })
   map.on('movestart', (event) => {
-    // By hand or by a search; resizing moves nothing.
+    // The visitor moved the map, by hand or by a search; resizing moves nothing.
     if (!('isOwn' in event)) fitted = null
   })
   const drawMark = (): void =>

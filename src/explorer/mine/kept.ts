@@ -1,6 +1,6 @@
 /**
- * What the browser keeps for the visitor, such as the favourite buoys. It may forbid that; then it lasts as long
- * as the page.
+ * What the browser keeps for the visitor, such as the favourite buoys. Where the browser forbids it, it lasts
+ * as long as the page.
  */
 
 interface TextStorage {
@@ -33,7 +33,7 @@ export function keepText(name: string, text: string): void {
   }
 }
 
-/** Where the browser keeps them, as JSON. */
+/** The name under which the browser keeps the favourites, as JSON. */
 const STORAGE_KEY = 'groundswell-favourites'
 /** A list that is longer than a person goes through. */
 const MOST_FAVOURITES = 100
@@ -48,7 +48,7 @@ export interface Favourite {
 const SLUG = /^[a-z0-9-]{1,250}$/
 const MOST_CHARACTERS = 200
 
-/** Favourites of a kept text; what is none is left out. */
+/** The favourites in a kept text. What is not a favourite is left out. */
 export function parseFavourites(text: string): Favourite[] {
   let parsed: unknown
   try {

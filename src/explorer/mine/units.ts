@@ -10,7 +10,7 @@ export const UNIT_CHOICES = {
 
 type Kind = keyof typeof UNIT_CHOICES
 export type Units = { readonly [kind in Kind]: (typeof UNIT_CHOICES)[kind][number] }
-/** What a link or the browser says; the rest follows the visitor's locale. */
+/** Units that a link or the browser names; the rest follows the visitor's locale. */
 export type SomeUnits = Partial<Units>
 
 const KINDS = Object.keys(UNIT_CHOICES) as Kind[]
@@ -79,7 +79,7 @@ export function quantityText(
   return `${decimalText(from(value), Math.min(digits, most))}${unit === '°' ? '' : ' '}${unit}`
 }
 
-/** Without the sign that a small negative number keeps when it is rounded to zero. */
+/** A number as text, without the sign that a small negative one keeps when it is rounded to zero. */
 export function decimalText(value: number, digits: number): string {
   const text = value.toFixed(digits)
   return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text
@@ -119,7 +119,7 @@ export function formatUnits(units: SomeUnits): string {
     .join(',')
 }
 
-/** The units of a text; words that are no unit are left out, and of two of a kind the first one counts. */
+/** The units of a text. Words that are not a unit are left out, and of two of a kind the first one counts. */
 export function parseUnits(text: string): SomeUnits {
   const words = text.split(',')
   const found: { [kind in Kind]?: string } = {}

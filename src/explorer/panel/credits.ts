@@ -4,7 +4,7 @@ import { ownerOf, stationPage } from '../addresses.ts'
 import { element } from '../dom.ts'
 import { dayAndTime, type Zone } from '../format.ts'
 
-/** Within a line; what closes a sentence or a bracket is no part of an address. */
+/** An address within a line. What closes a sentence or a bracket is not part of it. */
 const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
 
 const NEW_PAGE = { rel: 'noopener noreferrer', target: '_blank' }
@@ -19,13 +19,13 @@ function ownerText(source: string, isDemo: boolean): string {
   return isDemo ? `Made-up readings. Name and position: ${owner}` : `Readings: ${owner}`
 }
 
-/** The line below readings. Of a demo only names and positions are real, and the line says so. */
+/** The line below readings. It states that only names and positions of a demo are real. */
 export function readingsCredit(
   { source, source_identifier: identifier, credit, licence }: BuoyDetail,
   isDemo: boolean,
 ): HTMLElement {
   const page = stationPage(source, identifier)
-  // What the server's operator has to say; of made-up readings the page itself says it.
+  // These are the operator's terms. For made-up readings the page itself states what they are.
   const terms = isDemo ? [] : [credit, licence].flatMap((text) => (text ? [' · ', ...linked(text)] : []))
   return element(
     'p',

@@ -116,7 +116,7 @@ export class PanelFrame {
   }
 }
 
-/** After so long the news come all the same. */
+/** News wait at most this long for the visitor to let go. */
 const PATIENCE_MS = 20_000
 
 export class Calm {
@@ -158,7 +158,7 @@ export class Calm {
   }
 
   #look(): void {
-    // After the click that the end of a press becomes.
+    // This comes after the click that the end of a press becomes.
     if (this.#waiting !== null) setTimeout(() => this.#waiting === null || this.#isBusy() || this.#act())
   }
 

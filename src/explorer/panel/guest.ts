@@ -88,7 +88,7 @@ function drawBuoy(scene: Scene, guest: Guest, name: string, onKey: () => void): 
 
 function drawPoint(scene: Scene, guest: Guest, point: Position, onKey: () => void): Drawn {
   const title = `Sea at ${position(point.lat, point.lng)}`
-  // So that the map shows them, too.
+  // This asks for the buoys so that the map shows them, too.
   guest.buoys()
   const at = { lat: Number(point.lat.toFixed(4)), lng: Number(point.lng.toFixed(4)) }
   const nearest = nearestAddress(scene, at, NEAREST, NEAR_KM)
@@ -151,9 +151,9 @@ const FIRST_POINTS: readonly Position[] = [
   { lat: 5, lng: 90 },
   { lat: -30, lng: 152 },
 ]
-/** Where the visitor has looked last; with the first points no more than the page keeps answers. */
+/** Most places where the visitor has looked; with the first points no more than the page keeps answers. */
 const MOST_LOOKS = 20
-/** On a map of half of the world its middle says nothing of what the visitor looks at. */
+/** The middle of a map of half of the world does not tell what the visitor looks at. */
 const LEAST_ZOOM = 3
 
 interface GuestBuoys {

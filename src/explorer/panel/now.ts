@@ -117,7 +117,7 @@ export function latest(scene: Scene, reading: ReadingSummary | null, zone: Zone)
   )
 }
 
-/** What was measured beside the height; null where nothing was. */
+/** What was measured in addition to the height; null where nothing was. */
 function figures(scene: Scene, reading: ReadingSummary): HTMLElement | null {
   const { maximum_height: maximum, period, direction: from, water_temperature: water } = reading
   if ([maximum, period, from, water].every((value) => value === null)) return null
@@ -135,7 +135,7 @@ function figure(label: string, value: Node | string): HTMLElement {
   return element('div', {}, element('dt', {}, label), element('dd', {}, value))
 }
 
-/** Beside the newest height a tenth is enough. */
+/** A tenth is enough next to the newest height. */
 function withUnit(scene: Scene, quantity: Quantity, value: number | null): string | HTMLElement {
   return value === null ? notMeasured() : quantityText(quantity, scene.units, value, 1)
 }

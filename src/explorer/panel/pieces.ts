@@ -8,7 +8,7 @@ import type { Scene } from '../scene.ts'
 
 const BACK_ICON = 'M15 5l-7 7 7 7'
 
-/** What the panel says of a failure: the server's messages are for those who write programs. */
+/** What the panel shows for a failure: the server's messages are for those who write programs. */
 const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
   quota: 'This will load when the hourly quota is renewed.',
   unauthorized: 'This needs an API key.',
@@ -61,7 +61,7 @@ export function back(scene: Scene): HTMLElement {
   )
 }
 
-/** Whose clock the times are given by. `here` names the zone of the buoy or point. */
+/** Chooses the clock that times are given by. `here` names the zone of the buoy or point. */
 export function zoneSwitch(scene: Scene, here: string): HTMLElement {
   return element(
     'div',

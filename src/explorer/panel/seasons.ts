@@ -58,7 +58,7 @@ export function drawSeasons(scene: Scene, buoy: BuoyDetail, redraw: () => void):
   const address = seriesAddress(scene, buoy.slug)
   const answer = scene.answers.get(address)
   const charts = chartsModule(redraw)
-  // The same one that the other tab shows, so it is here already as a rule.
+  // The other tab shows the same chart, so it is mostly here already.
   const chart = scene.answers.get(chartAddress(scene, buoy, scene.view.span))
   const years = compared(scene, answer.state === 'here' ? answer.data.years : [])
   const plot = element('div', { class: 'plot tall' })
@@ -109,7 +109,7 @@ function seasonView(
 const yearsText = ({ year, against }: Years): string =>
   `${year ?? ''}${against === null ? '' : ` beside ${against}`}`
 
-/** A measure that only the address asks for may be none of this buoy's. */
+/** A measure that only the address asks for may not be one of this buoy's. */
 function insteadOfSeasons(answer: Answer<unknown>, label: string): HTMLElement | null {
   if (answer.state !== 'failed' || answer.trouble.kind !== 'refused') return instead(answer, 'the seasons')
   return note(`${label}: this buoy does not measure it.`)
@@ -215,7 +215,7 @@ const ARRAYS: { readonly [metric in Metric]: keyof Chart } = {
   gust_speed: 'gust_speed',
 }
 
-/** What the detail of a buoy says about its measures, where the server says it. */
+/** The measures of a buoy by its detail, where the server gives them. */
 type Available = BuoyDetail & { readonly available?: { readonly [metric: string]: unknown } }
 
 /**
