@@ -32,8 +32,8 @@ const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
 
 /**
- * What an address is counted for; each is a count of its own. It is added to the length that the hash is made
- * over, which no address has.
+ * What an address is counted for; each purpose has a count of its own. The number is added to the length that
+ * the hash is made over, and no address has such a length.
  */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES

@@ -15,8 +15,8 @@ import {
 import { parseAddress } from './address.ts'
 
 /**
- * Whose pages may read without a key: those of every visitor, of every visitor as long as the data served are
- * a demo, of visitors that no proxy speaks for, or of nobody.
+ * Which visitors' pages may read without a key: all, all while the data served are a demo, visitors that no
+ * proxy speaks for, or none.
  */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
 

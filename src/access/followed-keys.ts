@@ -159,8 +159,7 @@ export class FollowedKeys {
     }
     if (state.text === this.#text) return this.#enter(null)
     if (state.set === this.#set) return this.#follow(state)
-    // A set that an import began is meant to be taken. A set that began by itself took the place of lost
-    // keys.
+    // A set that an import began is meant. A set that began by itself took the place of lost keys.
     if (this.#set === '' || state.origin === 'imported') return this.#readAll(state)
     this.#enter(
       `${place}: holds another set of keys, begun by "keys issue", which is not taken; ${this.#inForce()}`,
@@ -224,8 +223,7 @@ export class FollowedKeys {
         `${place}: holds another history of the same keys, which is not taken; ${this.#inForce()}`,
       )
     }
-    // A copy of Redis that took over lacks the newest changes. They stay in force here, since one may have
-    // ended a key.
+    // A copy of Redis that took over may lack changes. They stay in force here: one may have ended a key.
     const isLost = known < this.#last.version && !changes.has(this.#last.id)
     if (isLost && !this.#isForked) {
       this.#isForked = true

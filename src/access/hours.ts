@@ -21,8 +21,7 @@ export function resetAt(now: number): number {
 }
 
 /**
- * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits exactly so long
- * succeeds.
+ * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits this long succeeds.
  */
 export function retryAfter(now: number): number {
   return Math.max(1, Math.ceil(resetAt(now) - now))

@@ -38,10 +38,10 @@ export interface KeysCopy {
 }
 
 /**
- * The copy of the keys of an address; null where there is none yet, or one of another address.
+ * The copy of the keys of an address; null where there is none yet, or where it is of another address.
  *
- * @throws KeysFileError for a file that cannot be read, and for a keys file that is no copy: it must not be
- * replaced.
+ * @throws KeysFileError for a file that cannot be read, and for a keys file that is not a copy: it must not
+ * be replaced.
  */
 export function readCopy(path: string, address: string): KeysCopy | null {
   if (!existsSync(path)) return null

@@ -187,10 +187,7 @@ export function changeKeys<Result>(
   }
 }
 
-/**
- * Changes a keys file as `issued` does, and returns when the file is replaced. The three functions below do
- * the same for their commands. @throws KeyCommandError, KeysFileError
- */
+/** As `issued`, in a file, which is replaced on return; so do the next three. @throws KeysFileError, too */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
 }

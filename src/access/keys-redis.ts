@@ -103,10 +103,7 @@ export class RedisKeysError extends Error {
   override readonly name = 'RedisKeysError'
 }
 
-/**
- * Reads the keys, for replicas and commands. Each method throws RedisFault, or RedisKeysError for data that
- * are not ours.
- */
+/** Reads the keys. Each method throws RedisFault, or RedisKeysError for data that are not ours. */
 export class KeysReader {
   /** The address without user and password. */
   readonly place: string

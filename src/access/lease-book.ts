@@ -21,9 +21,7 @@ const TELL_MS = 100
 const RECHECK_MS = 1000
 /** Keys of one call: it keeps Redis busy for some 10 µs each. */
 const KEYS_PER_CALL = 64
-/**
- * Redis is asked at least this often whether it is whole, which also keeps this replica among the live ones.
- */
+/** Redis is asked this often at least whether it is whole; this also keeps this replica among the live. */
 const POLL_MS = 500
 /** A Redis that did not answer is tried again after this. */
 const PROBE_MS = 100
@@ -52,10 +50,7 @@ interface Lease {
   /** Calls taken, whether used or left, and those of them that were taken without Redis. */
   held: number
   alone: number
-  /**
-   * Calls taken by others (−1 before anything was heard), and calls that nobody has taken, both as last
-   * heard.
-   */
+  /** Calls taken by others (−1 for never heard), and calls that nobody has taken, as last heard. */
   others: number
   pool: number
   /** What Redis has heard, and when, ms. */
@@ -89,7 +84,7 @@ export class LeaseBook {
   hasAnswered = false
   readonly #options: BookOptions
   #keys = new Map<number, LeaseKey>()
-  /** By hour and slot. They stay for their hour: Redis remembers them, too. */
+  /** Leases by hour and slot. They stay for their hour, since Redis remembers them, too. */
   readonly #hours = new Map<number, Map<number, Lease>>()
   /** Leases that have calls, or requests that wait, or news for Redis. */
   readonly #active = new Set<Lease>()
@@ -367,9 +362,7 @@ export class LeaseBook {
     return this.#options.counters.left(key.slot, hour)
   }
 
-  /**
-   * Calls that a lease in use should have left: 0 with a small quota, where each request waits for its own.
-   */
+  /** Calls that a lease in use should have left: 0 for a small quota, where each request waits. */
   #target(lease: Lease): number {
     return Math.floor((lease.quota * MOST_LEASED) / this.replicas)
   }

@@ -9,7 +9,7 @@ const LEASE_BANKS = 4
 /** For each slot and hour: calls left, calls that nobody has leased yet, calls made or left. */
 const LEASE_FIELDS = 3
 
-/** A request waits at most this long for a lease, which is longer than it takes to see that Redis is away. */
+/** A request waits this long for a lease at most, longer than it takes to see that Redis is away. */
 export const LONGEST_LEASE_WAIT_MS = 1500
 
 /** What `take` answers where it admits no call. */

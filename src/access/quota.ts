@@ -14,7 +14,7 @@ import type { KeyRecord } from './key-records.ts'
  * revocations.
  */
 export const QUOTA_SLOTS = 131_072
-// Four banks keep the counts of the hours around now when a clock is set back or forward by up to two hours.
+// Four banks keep the counts of the hours around now when a clock is set by up to two hours.
 const QUOTA_BANKS = 4
 
 /**

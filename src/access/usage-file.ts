@@ -1,6 +1,4 @@
-/**
- * The file that carries an hour's counts of the keys over a restart. It lies in the folder of the keys file.
- */
+/** The file that carries an hour's counts of the keys over a restart, in the folder of the keys file. */
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'

@@ -66,8 +66,8 @@ export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf
 }
 
 /**
- * The buoy beside a list of something of its: tables have by default where and which it is, so that files of
- * several buoys can be put together. The rest is to be named.
+ * Columns of the buoy that a list belongs to. Tables have its position and identity by default, so that files
+ * of several buoys can be put together. The other columns have to be named.
  */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
   const { id, name, lat, lng, source, dtz } = buoyColumns(dataset, () => ordinal)
@@ -134,7 +134,7 @@ function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row: number
   return (row) => readings.count(ordinalOf(row)) === 0
 }
 
-/** The column under another name. Its cell for a row is that of `rowOf(row)`, and empty where that is −1. */
+/** The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. */
 function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
   switch (column.kind) {
     case 'code': {

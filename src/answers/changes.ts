@@ -19,9 +19,7 @@ const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof C
 const START_BYTES = 256
 /** What `include` adds to a reading at most: four members. */
 export const EXTRAS_BYTES = 128
-/**
- * Bytes of a buoy without its slug and its readings, of a span, and of a reading: each is more than needed.
- */
+/** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
 const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80

@@ -32,10 +32,7 @@ export interface Made {
   readonly parts: OpenedParts
 }
 
-/**
- * Makes a snapshot ready. `activeWithin` is in seconds. @throws SnapshotError when a part is missing or
- * malformed
- */
+/** `activeWithin` is in seconds. @throws SnapshotError when a part is missing or malformed */
 export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
   return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
 }

@@ -22,7 +22,7 @@ export function wordsOf(text: string): Float64Array {
 /** Text of any length, ready to be stored eight bytes at a time. */
 export class Literal {
   readonly words: Float64Array
-  /** In bytes of UTF-8. */
+  /** Length in bytes of UTF-8. */
   readonly length: number
 
   constructor(text: string) {

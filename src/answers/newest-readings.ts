@@ -26,10 +26,10 @@ export class NewestReadings {
   #serial = -1
   /** Requests in a row for another snapshot. */
   #forOthers = 0
-  /** By ordinal: 0 before the first request for newest readings, 1 after it, and from 2 on the slot. */
+  /** Slots by ordinal: 0 before the first request for newest readings, 1 after it, and the slot from 2 on. */
   #slots = new Uint16Array(0)
   #used = 2
-  /** By slot: rows, and where in the writer each begins. */
+  /** Rows by slot, and where in the writer each begins. */
   readonly #rows = new Uint8Array(MOST_SLOTS)
   #starts = new Uint32Array(0)
 

@@ -19,7 +19,7 @@ export const META = new Literal(',"meta":{')
 
 /** What `meta` tells about the pages of a list. */
 export interface Paging {
-  /** From 1; may be past the last. */
+  /** Counted from 1; it may be past the last page. */
   page: number
   /** Pages in all. */
   pages: number
@@ -173,8 +173,8 @@ export function findBuoys({ words, spellings }: Dataset, query: string, limit: n
 }
 
 /**
- * Checks `start_date` and `end_date`, epoch seconds. @throws ApiError 422 when the range ends before it
- * starts.
+ * Checks `start_date` and `end_date`, epoch seconds.
+ * @throws ApiError 422 when the range ends before it starts
  */
 export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return

@@ -29,14 +29,11 @@ const DASH = 0x2d
 const CIRCLE = 36000
 /** Compass points by `compassIndex`, with a comma behind; the missing code falls on the last. */
 const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
-/** In front of the energy: `unit`. */
+/** The text in front of the energy: `unit`. */
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
-/**
- * Writes lines of the month of `cursor`. Each ends with `beside`, the CSV that all of them have behind the
- * reading.
- */
+/** Writes lines of the month of `cursor`. Each ends with `beside`, the CSV that all have in common. */
 export function csvReadings(cursor: ReadingCursor, beside: string): BulkWriter {
   const { id } = cursor
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')

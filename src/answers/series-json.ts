@@ -17,10 +17,7 @@ const VALUE = new Literal(',"value":')
 const SAMPLE_COUNT = new Literal(',"sample_count":')
 const POINT_END = new Literal('}')
 
-/**
- * Bytes before the first season, before the first point of a season, and of a point: each is more than
- * needed.
- */
+/** Bytes: more than the text before the seasons, before a season's points, and a point take. */
 export const START_BYTES = 1024
 export const YEAR_BYTES = 128
 export const POINT_BYTES = 176
@@ -116,7 +113,7 @@ function writeHead(
 /** The points of a season's days up to their values, ready to be stored eight bytes at a time. */
 interface Heads {
   readonly words: Float64Array
-  /** Of each day: the first word, and how many bytes there are. */
+  /** The first word of each day, and how many bytes there are. */
   readonly start: Uint32Array
   readonly length: Uint8Array
 }

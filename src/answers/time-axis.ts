@@ -33,7 +33,7 @@ export function renderTimeAxis(writer: JsonWriter, asOf: number, origin: number)
   return { at, first }
 }
 
-/** As `writer.timestamps`, copied from the axis where times follow each other upon it. */
+/** Writes times as `writer.timestamps` does, copied from the axis where they follow each other upon it. */
 export function writeTimes(
   writer: JsonWriter,
   { at, first }: TimeAxis,

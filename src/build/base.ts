@@ -37,8 +37,7 @@ export interface BuildOptions {
   /** Manifests kept to roll back to. */
   keep?: number
   /**
-   * Networks, most preferred first. Of two networks with the same buoy, within `sameWithinKm`, the first
-   * one's stays.
+   * Networks, most preferred first. Where two have one buoy, within `sameWithinKm`, the first one's stays.
    */
   prefer?: readonly string[]
   sameWithinKm?: number

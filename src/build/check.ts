@@ -39,9 +39,7 @@ async function checkParts(out: string, parts: readonly PartEntry[], folder: Prev
   )
 }
 
-/**
- * Counts by their name in the message. Buoys are counted by id: a new one does not make up for a lost one.
- */
+/** Counts by their name in the message. Buoys count by id: a new one does not replace a lost one. */
 interface Tally {
   buoys: ReadonlySet<number>
   counts: { readonly [what: string]: number }

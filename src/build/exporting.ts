@@ -53,7 +53,7 @@ export async function exportBuilt(
   }
 }
 
-/** Paths of all exported files that a list beside a kept snapshot names. @throws BuildError */
+/** Paths of all exported files in the lists of kept snapshots. @throws BuildError */
 export function filesOfLists(dir: string): Set<string> {
   const ids = readdirSync(dir).flatMap((file) => listedSnapshot(file) ?? [])
   return new Set(ids.flatMap((id) => readSnapshotList(dir, id)?.files.map(({ path }) => path) ?? []))

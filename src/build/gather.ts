@@ -17,16 +17,14 @@ export interface Gathered {
   input: Collector
   /** The data's time, epoch seconds. */
   asOf: number
-  /**
-   * The data's time where somebody asked for it or a source knows it; null where it is the newest reading's.
-   */
+  /** The data's time where it was asked for or a source knows it; null where it is the newest reading's. */
   wantedAsOf: number | null
   /** The only source, where it gives its rows month by month, with the handles of its buoys. */
   monthly: { source: MonthlySource; handles: readonly number[] } | null
   stale: ReadonlyMap<Source, string>
 }
 
-/** @throws BuildError when no source can be read, or nothing says what time the data is of */
+/** @throws BuildError when no source can be read, or the time of the data is unknown */
 export async function gather(options: BuildOptions, base: Base, spool: Spool): Promise<Gathered> {
   const { sources, report, now } = options
   const input = new Collector(spool, {

@@ -98,7 +98,7 @@ async function exported(
   await exportBuilt(exporting, manifest, lock)
 }
 
-/** @throws BuildError that says where the snapshot is */
+/** @throws BuildError that names where the snapshot is */
 async function publishElsewhere(
   options: PublishingOptions,
   built: { id: string; bytes: Uint8Array },

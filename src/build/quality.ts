@@ -30,7 +30,7 @@ const WARMEST_WATER_C = 40
 const STUCK_READINGS = 12
 const STUCK_SECONDS = 6 * HOUR
 
-/** Readings further apart than this say nothing about each other. */
+/** Readings further apart than this are not compared. */
 const NEIGHBOUR_SECONDS = 2 * HOUR
 /** A height that leaves both neighbours in one direction by this, metres and share of them, is a spike. */
 const SPIKE_METRES = 1
@@ -193,7 +193,7 @@ function countStuck({ time, columns }: MonthTable, first: number, end: number, c
       peakPeriod[next] === peakPeriod[row] &&
       maximumHeight[next] === maximumHeight[row]
     if (goesOn) continue
-    // In a calm, a height alone repeats by itself.
+    // A height alone repeats by itself in a calm.
     const hasMore = period[row] !== NO_PERIOD || direction[row] !== NO_DIRECTION
     const isLong = next - run >= STUCK_READINGS && time[row] - time[run] >= STUCK_SECONDS
     if (isLong && hasMore && significantHeight[row] > 0) counts.stuck += next - run

@@ -29,7 +29,7 @@ export interface ReportDocument {
 }
 
 export interface SourceDocument {
-  /** As the configuration calls it; "command line" for all sources without a configuration. */
+  /** Name in the configuration; "command line" for all sources without a configuration. */
   name: string
   /** Why the source is stale; null when it was read. */
   refused: string | null

@@ -252,7 +252,7 @@ export function reportedSnapshot(file: string): string | null {
 }
 
 /**
- * Puts a report beside its snapshot, as JSON and as a page, in place of that of an earlier build.
+ * Puts a report next to its snapshot, as JSON and as a page, in place of that of an earlier build.
  * @throws BuildError when a file cannot be written
  */
 export function writeReport(dir: string, document: ReportDocument): void {

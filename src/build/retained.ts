@@ -32,9 +32,9 @@ const FORMAT = 'groundswell-hold'
 const MAX_BYTES = 4096
 
 export interface Hold {
-  /** Id of the snapshot that was published again; null where the file does not say. */
+  /** Id of the snapshot that was published again; null where the file has none. */
   snapshot: string | null
-  /** As on the wire; null where the file does not say. */
+  /** The time as on the wire; null where the file has none. */
   since: string | null
   /** Kept snapshots with a higher sequence number were built since. */
   after: number
@@ -84,7 +84,7 @@ export function holdText({ since }: Hold, dir: string): string {
   return `held${since === null ? '' : ` since ${since}`} by a rollback, until: groundswell resume ${dir}`
 }
 
-/** Manifests kept when nobody says otherwise: two and a half hours of half-hourly builds. */
+/** Manifests kept by default: two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
 
 const KEPT_MANIFEST = /^manifest-(\d{6,})-([0-9a-f]{24})\.msgpack$/
@@ -124,7 +124,7 @@ export function listKept(dir: string): KeptSnapshot[] {
   return [...new Map(kept.map((one) => [one.id, one])).values()].sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Which kept snapshot: the one of an id, or the last whose data's time, epoch seconds, is not later. */
+/** A kept snapshot by its id, or the last with a data's time, epoch seconds, that is not later. */
 export type Wanted = { readonly id: string } | { readonly time: number }
 
 /**

@@ -40,9 +40,9 @@ export interface StateBuoy extends BuoyRecord {
 
 /** What one source gave when it was read last. */
 export interface SourceState {
-  /** As the configuration calls it; null where nobody knows which source gave this. */
+  /** Name in the configuration; null where nobody knows which source gave this. */
   name: string | null
-  /** As on the wire; null where it is not known. */
+  /** The time of the last read as on the wire; null where it is not known. */
   read_at: string | null
   /** Why it could not be read for this snapshot; null when it was. */
   refused: string | null

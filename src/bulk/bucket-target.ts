@@ -71,8 +71,7 @@ export class BucketTarget implements Target {
 
   async add({ path, bytes, sha256 }: TargetFile, staged: StagedFile): Promise<void> {
     const object = this.#objects.get(path)
-    // An old object that no list names may be collected before our list names it. Putting it again makes it
-    // young.
+    // Putting an old object again makes it young: it must not be collected before our list names it.
     const isSafe =
       object?.bytes === bytes &&
       (this.#named.has(path) ||

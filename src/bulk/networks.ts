@@ -16,11 +16,11 @@ const NAMELESS_DIGITS = 8
 export interface BulkNetwork extends ExportedNetwork {
   /** Its folder below `readings/`. Two networks may share one: their files differ by their hashes. */
   folder: string
-  /** By id. */
+  /** The network's buoys by id. */
   buoys: ReadonlyMap<number, RunBuoy>
 }
 
-/** In the order of the catalogue; those without buoys, too. */
+/** Networks in the order of the catalogue, also those without buoys. */
 export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[] {
   const buoys = catalog.sources.map(() => new Map<number, RunBuoy>())
   catalog.id.forEach((id, i) => {

@@ -8,7 +8,7 @@ import { whyNotWritten } from '../system/file-faults.ts'
 
 /** A file that a target has, or is to have. */
 export interface TargetFile {
-  /** From the target's own folder, with slashes. */
+  /** The path from the target's own folder, with slashes. */
   path: string
   bytes: number
   sha256: string
@@ -16,7 +16,7 @@ export interface TargetFile {
 
 /** One export to a target: `begin`, `add` for each new file, `publish`, and `end` whatever happened. */
 export interface Target {
-  /** As the operator wrote it. */
+  /** The address as the operator wrote it. */
   readonly address: string
   /** What clients may know of it; null for a folder. */
   readonly publicAddress: string | null

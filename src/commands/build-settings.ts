@@ -95,8 +95,8 @@ export const BUILD_SETTINGS = {
 } as const
 
 /**
- * A build that begins later than the next one is due takes its place: builds would come less often than
- * `every` says.
+ * Refuses a jitter with which a build would begin later than the next one is due: builds would come less
+ * often than `every` asks.
  * @throws UsageError
  */
 export function expectSchedule({ every, jitter }: { every: number; jitter: number }): void {

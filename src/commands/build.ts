@@ -1,4 +1,4 @@
-/** `build`: fetches what the configuration says, builds a snapshot and publishes it. */
+/** `build`: fetches what the configuration names, builds a snapshot and publishes it. */
 import { buildSnapshot } from '../build/build.ts'
 import { BuildReport } from '../build/report.ts'
 import { writeReport } from '../build/report-files.ts'

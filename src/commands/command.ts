@@ -161,7 +161,7 @@ export function readOptions<S extends Settings>(settings: S, argv: readonly stri
   return valuesOf(parser, settings, () => 'data')
 }
 
-/** What commander says of a command line, in one line. @param usage of the command, where it is known */
+/** The error of commander for a command line, in one line. @param usage of the command, where it is known */
 export function asUsageError(error: unknown, usage = ''): unknown {
   if (!(error instanceof CommanderError)) return error
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ')

@@ -45,8 +45,7 @@ function logTo(stream: NodeJS.WriteStream, format: Format, level: Level): Log {
   return new Log({ format, level, write: (text) => void stream.write(text), clock })
 }
 
-// The AWS SDK warns on Node 20 that later editions of it need a newer Node. This program pins one that does
-// not.
+// The AWS SDK warns on Node 20 that its later editions need a newer Node. This program pins one.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 export const environment: { readonly [name: string]: string | undefined } = process.env

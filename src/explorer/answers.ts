@@ -19,9 +19,7 @@ const KEPT_ANSWERS = 60
  * seconds.
  */
 const ASK_AGAIN_MS = 500
-/**
- * After this many rounds with answers of several snapshots the page stays as it is until the next refresh.
- */
+/** After this many rounds with answers of several snapshots the page waits for the next refresh. */
 const MOST_ROUNDS = 20
 
 /** Answers of the snapshot that the page is about to show. */

@@ -3,7 +3,7 @@ import type { Api, ApiTrouble } from './api.ts'
 import { byId, element } from './dom.ts'
 import { clockTime, duration, viewerZone } from './format.ts'
 
-/** Clocks differ: the page waits a little longer than the server says. */
+/** Clocks differ: the page waits a little longer than the server asks. */
 const MARGIN_MS = 1000
 /** A clock that is wrong must not make the page ask all the time. */
 const LEAST_WAIT_MS = 1000

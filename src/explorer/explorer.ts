@@ -289,7 +289,7 @@ export class Explorer implements Scene {
     return answer.state === 'here' ? answer.data.buoy : null
   }
 
-  /** Says what is wrong and when the page goes on, which it then does by itself. */
+  /** Shows what is wrong and when the page goes on, which it then does by itself. */
   #report(trouble: ApiTrouble): void {
     if (trouble.kind === 'unauthorized') {
       if (this.api.key !== '')

@@ -87,7 +87,7 @@ export function agoText(time: number, now: number): string {
   return `${duration((now - time) / 1000)} ago`
 }
 
-/** A reading that is older says little of now: it is grey, with its age. */
+/** An older reading tells little about now: it is grey, with its age. */
 const OLD_MS = 3 * 3_600_000
 
 export const isOld = (time: number, now: number): boolean => now - time > OLD_MS

@@ -19,7 +19,7 @@ export interface Scene {
   readonly clock: () => number
   /** Changes the view, the address and the page. */
   update(patch: Partial<ViewState>): void
-  /** Says something to screen readers. */
+  /** Gives screen readers a text to read out. */
   announce(text: string): void
   /** What the map shows; null where there is no map. */
   mapBounds(): Bounds | null

@@ -56,7 +56,7 @@ export interface ViewState {
   span: Span
   metric: Metric
   season: SeasonName
-  /** The highlighted year and the one beside it; null for the newest two. */
+  /** The highlighted year and the one it is compared with; null for the newest two. */
   year: number | null
   against: number | null
   /** The units that the address asks for; it leaves the others to the visitor. */

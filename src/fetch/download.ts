@@ -39,9 +39,7 @@ export interface DownloadRequest {
   query: { readonly [name: string]: string }
   /** Validators of the file at `path`; null to ask for it anew. */
   validators: Validators | null
-  /**
-   * The client for a URL, which is `first` or which a redirect of it names. @throws where nobody may ask it
-   */
+  /** The client for a URL: `first`, or where it redirects to. @throws where nobody may ask the URL */
   clientOf: (url: URL, first: URL) => WebClient
   /** Ends the download; its reason is a RequestFault. */
   signal: AbortSignal

@@ -106,7 +106,7 @@ export interface IndexEntry extends Validators {
   checked: number
 }
 
-/** By path below the source's folder. */
+/** Entries by path below the source's folder. */
 export type Index = Map<string, IndexEntry>
 
 /** Whether the file is the one in the index. */

@@ -19,7 +19,7 @@ import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50
-/** Without `radius`, `near` reaches this far. */
+/** Reach of `near` without `radius`. */
 const DEFAULT_RADIUS_KM = 100
 /** A little more than half the circumference: all of the globe. */
 const MAX_RADIUS_KM = 20100

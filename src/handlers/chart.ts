@@ -18,7 +18,7 @@ import { operation, refuseBackwards, requireBuoy, type View } from '../answers/o
 import { boolean, choice, timestamp, type QueryOf } from '../answers/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
-/** Without dates: from seven days before the snapshot's time to three days after it. */
+/** The default range goes from seven days before the snapshot's time to three days after it. */
 const BEFORE_SECONDS = 7 * DAY
 const AFTER_SECONDS = 3 * DAY
 const LONGEST_SECONDS = 31 * DAY
@@ -227,7 +227,7 @@ function rangeOf(
       { parameter: 'start_date' },
     )
   }
-  // No reading or forecast lies outside of what 32 bits hold, and tides so far away say nothing.
+  // No reading or forecast lies outside of what 32 bits hold, and tides so far away mean nothing.
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 
@@ -256,8 +256,8 @@ const axis = {
   hasTide: false,
   hasWind: false,
   /**
-   * By slot, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits with
-   * sign; 180 kB at most.
+   * Values by slot, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits
+   * with sign; 180 kB at most.
    */
   waveHeight: new Uint16Array(0),
   tideLevel: new Uint16Array(0),

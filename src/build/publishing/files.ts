@@ -57,7 +57,7 @@ async function fetchFile(store: Store, dir: string, stored: StoredFile): Promise
   }
 }
 
-/** @throws StoreError that may pass where bytes are missing or others than the commit says */
+/** @throws StoreError that may pass where bytes are missing or differ from those of the commit */
 async function fetchOnce(store: Store, path: string, { file, bytes, sha256 }: StoredFile): Promise<void> {
   const { status, body } = await store.get(file)
   const what = `${store.address}/${file}`

@@ -46,7 +46,7 @@ export function commitNumber(name: string): number | null {
 
 export class Prefix {
   readonly store: Store
-  /** The operator says that no other builder publishes here. */
+  /** The operator states that no other builder publishes here. */
   readonly singleWriter: boolean
 
   constructor(store: Store, singleWriter: boolean) {

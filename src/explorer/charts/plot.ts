@@ -32,7 +32,7 @@ export type Cell = number | null | undefined
 export interface Line {
   label: string
   color: string
-  /** In the unit of the API. */
+  /** Values in the unit of the API. */
   values: readonly (number | null)[]
   scale: Scale
   dash?: number[]

@@ -1,6 +1,6 @@
 /** Ranges of a chart's x axis, what zooming and pinching make of them, and pauses of a line. */
 
-/** From lower to higher. */
+/** The lower end, then the higher one. */
 export type Range = readonly [number, number]
 
 /** A range inside `whole` and at least `least` wide, as near to the wished one as it can be. */

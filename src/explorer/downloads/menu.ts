@@ -14,7 +14,7 @@ const SAID = 'download-said'
 
 /** Addresses and names of files that are on their way: a second press starts no second one. */
 const underWay = new Set<string>()
-/** How the last download went, and what it was of: a panel that is drawn anew says it again. */
+/** How the last download went, and what it was of: a panel that is drawn anew shows it again. */
 let said = { of: '', text: '', isTrouble: false }
 
 /** The box that was filled last. */

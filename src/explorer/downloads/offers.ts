@@ -40,7 +40,7 @@ export interface Picture {
 
 export interface Offer {
   label: string
-  /** From the server's root, without a format and without a key. */
+  /** The address from the server's root, without a format and without a key. */
   address: string
   formats: readonly FileFormat[]
   picture?: Picture | null
@@ -156,7 +156,7 @@ function rangeOf(memory: Memory | null, start: string, end: string): [Date, Date
   return [new Date(from * 1000), new Date(to * 1000)]
 }
 
-/** `about` is the measure, its season and the years beside each other. */
+/** `about` is the measure, its season and the compared years. */
 export function offersOfSeasons(
   scene: Scene,
   buoy: BuoyDetail,

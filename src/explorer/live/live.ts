@@ -216,10 +216,7 @@ export class LiveDot {
 
 const LOOK_MS = 5000
 
-/**
- * Calls `onNew` for each snapshot that the page's answers are not of, once. It looks only while `isNeeded`
- * holds.
- */
+/** Calls `onNew` once for each snapshot that the page's answers are not of. Looks while `isNeeded` holds. */
 export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => void): void {
   let seen: string | null = null
   const how: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }
@@ -237,7 +234,7 @@ export function watchSnapshot(api: Api, isNeeded: () => boolean, onNew: () => vo
   setInterval(() => void look().catch(() => {}), LOOK_MS)
 }
 
-/** Shows the badge as the newest answer says. */
+/** Shows the badge while the newest answer is of a demo. */
 export function followDemo(api: Api): void {
   let isKnown = false
   api.onMark = (isDemo) => {

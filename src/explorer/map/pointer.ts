@@ -47,7 +47,7 @@ export function answerPointer(
 interface DrawnBuoy {
   slug: string
   name: string
-  /** Its height, or ''. */
+  /** The buoy's height, or ''. */
   label: string
 }
 

@@ -23,7 +23,7 @@ export interface Scale {
   unit: string
   /** Decimals; a foot has fewer than a metre, since a tenth of it is three centimetres. */
   digits: number
-  /** From the unit of the API. */
+  /** Converts from the unit of the API. */
   from: (value: number) => number
 }
 

@@ -1,4 +1,4 @@
-/** The seasons of a buoy: one measure over the same part of several years, two of them beside each other. */
+/** The seasons of a buoy: one measure over the same part of several years, two of which are compared. */
 import type {
   BuoyDetail,
   Chart,
