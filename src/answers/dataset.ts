@@ -10,7 +10,6 @@ import { Forecast } from '../index/forecast.ts'
 import { buildGroups, type Groups } from '../index/groups.ts'
 import { passIndexes, Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
 import { nearColumns, NearPoints, type NearColumns } from '../index/near.ts'
-import { Points } from '../index/points.ts'
 import { latestOf, type Latest } from '../index/latest.ts'
 import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
@@ -230,7 +229,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     active,
     latest,
     groups,
-    near: new NearPoints(lat, lng, indexes.near, new Points(catalog.points, lat, lng)),
+    near: new NearPoints(lat, lng, indexes.near),
     isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,
     boxes: new Boxes(catalog.boxes),
     words: new Words(catalog.words, indexes.words, ranking),

@@ -9,7 +9,7 @@ import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
 import { RedisKeysError } from '../access/keys-redis.ts'
 import { SnapshotError } from '../snapshot/format.ts'
-import { StoreError } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { isSystemFault } from '../system/file-faults.ts'
 
@@ -19,7 +19,7 @@ const EXPECTED = [
   ListenError,
   BuildError,
   SnapshotError,
-  StoreError,
+  RequestFault,
   KeysFileError,
   KeyCommandError,
   RedisKeysError,

@@ -1,14 +1,13 @@
 /**
  * Points near a position on the globe, exact: a scan over unit vectors. Comparing squared chords costs three
- * multiplications, about 1 ns a point, so up to some 4,000 points it beats a tree. Points lie by bands of
- * latitude, and only the bands that a reach touches are scanned. Where more points than that are left, the
- * nearest few come from the KD-tree (`points.ts`).
+ * multiplications, about 1 ns a point. Points lie by bands of latitude: a radius scans the bands that it
+ * touches, and the nearest few come from the bands around the position, outwards until a whole band is too far
+ * away. So the scan beats the KD-tree (`points.ts`) also among 60,000 points.
  *
  * Squared chords put points in order; only where two of them hardly differ does the great circle decide, and
  * at equal distance the lower ordinal comes first.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
-import type { Points } from './points.ts'
 
 const RADIANS = Math.PI / 180
 const HALF_RADIANS = RADIANS / 2
@@ -19,8 +18,6 @@ const BANDS = 180 * BANDS_PER_DEGREE
 const MARGIN = 1e-9
 /** Only the great circle distinguishes squared chords this close together. */
 const SAME_CHORD = 1e-13
-/** The tree takes 8 to 16 µs whatever the number of points. */
-const SCANNED_POINTS = 4000
 /** A step holds two or three of 1,200 points all over the globe. */
 const STEPS = 512
 /** Shorter runs are sorted by insertion. */
@@ -59,7 +56,6 @@ export class NearPoints {
   readonly #start: Uint32Array
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
-  readonly #tree: Points | null
   /** Squared chords of what was found, the step of each, and how many lie in each step. */
   readonly #squared: Float64Array
   readonly #steps: Uint16Array
@@ -67,19 +63,13 @@ export class NearPoints {
   /** The position asked about: degrees, and its unit vector. */
   readonly #asked = Float64Array.of(0, 0, 1, 0, 0)
 
-  /** `columns` as `nearColumns` gave them for the same points; a `tree` holds the same points, too. */
-  constructor(
-    lat: Float64Array,
-    lng: Float64Array,
-    columns: NearColumns = nearColumns(lat, lng),
-    tree: Points | null = null,
-  ) {
+  /** `columns` as `nearColumns` gave them for the same points. */
+  constructor(lat: Float64Array, lng: Float64Array, columns: NearColumns = nearColumns(lat, lng)) {
     this.#lat = lat
     this.#lng = lng
     this.#start = columns.start
     this.#ordinal = columns.ordinal
     this.#vectors = columns.vectors
-    this.#tree = tree
     // One more: insertion shifts the last one out.
     this.ordinals = new Uint32Array(lat.length + 1)
     this.#squared = new Float64Array(lat.length + 1)
@@ -94,11 +84,6 @@ export class NearPoints {
   nearest(lat: number, lng: number, limit: number, km: number, accept = anyPoint): number {
     const { ordinals } = this
     this.#locate(lat, lng)
-    if (this.#tree !== null && this.#lat.length > SCANNED_POINTS) {
-      const found = this.#tree.nearest(lat, lng, limit, km, accept).ordinals
-      ordinals.set(found)
-      return found.length
-    }
     const reach = squaredChordOf(km)
     const [squared, vectors] = [this.#squared, this.#vectors]
     const [start, byBand] = [this.#start, this.#ordinal]

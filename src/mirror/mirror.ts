@@ -16,7 +16,7 @@ import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../system/file-faults.ts'
 import { LockError, type Lock } from '../system/lock.ts'
-import { owningStrayFaults } from '../system/stray-faults.ts'
+import { disownStrayFaults, owningStrayFaults } from '../system/stray-faults.ts'
 import { megabytes, MirrorFolder } from './folder.ts'
 import { fetchPart } from './part.ts'
 import { fetchFileList, readShown, type Shown } from './source.ts'
@@ -267,7 +267,7 @@ export class Mirror {
     log(
       `mirrored snapshot ${id} from ${source.address} into ${dir}: ${missing.length} of ${parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
     )
-    this.onPublished()
+    disownStrayFaults(() => this.onPublished())
   }
 
   /** A few parts at a time, the largest first. The first that fails ends the others. */
@@ -313,7 +313,10 @@ export class Mirror {
       const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
       return failing(`${this.#options.dir}: ${what}`)
     }
-    return failing(`a fault of this program: ${error instanceof Error ? error.stack : String(error)}`)
+    // Without its message, which may quote an address with a key.
+    const stack = (error instanceof Error ? error.stack : undefined) ?? ''
+    const at = stack.slice(Math.max(0, stack.indexOf('\n    at ')))
+    return failing(`a fault of this program: ${error instanceof Error ? error.name : 'a value'}${at}`)
   }
 
   /** Keeps what a look found, and logs what is new in it. */

@@ -43,6 +43,9 @@ const LONGEST_RETRY_AFTER_S = 10
 /** A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes. */
 const MINUTE_S = 60
 
+/** The answers that `StoreAnswer` describes; every other one is a fault. */
+const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
+
 const REGION = /^[a-z0-9-]{1,32}$/
 /** Codes are words of letters; anything else is not repeated. */
 const CODE = /^[A-Za-z0-9.]{1,64}$/
@@ -81,8 +84,8 @@ export class S3Store implements Store {
   readonly #web: WebClient
   readonly #context: StoreContext
   #opened: Promise<Opened> | null = null
-  /** Whether credentials that the store refused as expired are to be asked for again. */
-  #isRenewing = false
+  /** What the calls of now use: where its credentials are refused, the next attempt asks for others. */
+  #current: Opened | null = null
   /** Seconds by which the store's clock is ahead of ours; 0 until the store refuses ours. */
   #clockOffset = 0
 
@@ -123,13 +126,10 @@ export class S3Store implements Store {
   put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'present'> {
     const { ifNoneMatch, type, cacheControl, sha256, signal } = options
     return this.#attempts(name, signal, async ({ sdk, client }, attempt) => {
+      const sent = body instanceof Uint8Array ? body : fileStream(body.path, body.bytes)
       const command = new sdk.PutObjectCommand({
         ...this.#object(name),
-        // No more than its size: a file that grows meanwhile is refused by its hash.
-        Body:
-          body instanceof Uint8Array
-            ? body
-            : createReadStream(body.path, { end: Math.max(0, body.bytes - 1), highWaterMark: 256 * 1024 }),
+        Body: sent,
         ContentLength: body instanceof Uint8Array ? body.length : body.bytes,
         ContentType: type ?? 'application/octet-stream',
         CacheControl: cacheControl,
@@ -151,6 +151,8 @@ export class S3Store implements Store {
       } catch (error) {
         if (attempt.answer?.status === 412) return 'present'
         throw error
+      } finally {
+        if (sent instanceof Readable) sent.destroy()
       }
     })
   }
@@ -230,8 +232,8 @@ export class S3Store implements Store {
     try {
       await client.send(command, sendOptions(attempt))
     } catch (error) {
-      const status = attempt.answer?.status ?? 0
-      if (status !== 304 && status !== 404 && status !== 416) throw error
+      // What the SDK cannot make out of the headers of an object does not matter here.
+      if (attempt.answer === null || !READ_STATUSES.has(attempt.answer.status)) throw error
     }
     return attempt.answer as StoreAnswer
   }
@@ -247,11 +249,12 @@ export class S3Store implements Store {
     const bounds = { most, firstPauseMs, longestPauseMs, longestRetryAfterS: LONGEST_RETRY_AFTER_S }
     return withAttempts({ ...bounds, random: this.#context.random, signal }, async () => {
       const attempt: Attempt = { what, signal, answer: null }
-      const opened = await (this.#opened ??= this.#open())
+      const opened = (this.#current = await (this.#opened ??= this.#open()))
       opened.client.config.systemClockOffset = this.#clockOffset * 1000
       try {
         return await call(opened, attempt)
       } catch (error) {
+        attempt.answer?.body.destroy()
         signal?.throwIfAborted()
         throw error instanceof RequestFault ? error : this.#faultOf(attempt, opened, error)
       }
@@ -271,6 +274,8 @@ export class S3Store implements Store {
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       customUserAgent: 'groundswell',
+      // Faults are ours to say.
+      logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     }
     const client = new sdk.S3Client(config)
     if (this.#hasPair) return { sdk, client, from: 'AWS_ACCESS_KEY_ID' }
@@ -284,7 +289,7 @@ export class S3Store implements Store {
         this.#opened = null
         throw new StoreError(
           `${this.address}: ${named ?? 'the AWS credential chain'} gives no credentials (${CODE.test(name) ? name : 'unknown'})`,
-          { cause: error },
+          { passing: true, cause: error },
         )
       }
       // A public bucket is read without a signature.
@@ -307,21 +312,26 @@ export class S3Store implements Store {
     const { status, headers } = answer
     const isObject = request.method === 'GET' && request.query?.['list-type'] === undefined
     let { body } = answer
-    if (!isObject || (status !== 200 && status !== 206)) {
-      const most = status === 200 ? MAX_PAGE_BYTES : MAX_FAULT_BYTES
-      const tooLarge = (): StoreError => new StoreError(`${attempt.what}: has more than ${most} bytes`)
-      body = Readable.from([await readUpTo(answer.body, most, tooLarge)])
+    if (status !== 200 && status !== 206) body = Readable.from([await beginning(answer.body)])
+    else if (!isObject) {
+      const tooLarge = (): StoreError =>
+        new StoreError(`${attempt.what}: has more than ${MAX_PAGE_BYTES} bytes`)
+      body = Readable.from([await readUpTo(answer.body, MAX_PAGE_BYTES, tooLarge)])
     }
     attempt.answer = { status, headers, body }
     return { response: { statusCode: status, headers, body } }
   }
 
   /** The fault of an answer, in the words of who has to mend it. */
-  #faultOf({ what, answer }: Attempt, { from }: Opened, error: unknown): StoreError {
+  #faultOf({ what, answer }: Attempt, opened: Opened, error: unknown): StoreError {
+    const { from } = opened
     const { name, Region } = error as { name?: unknown; Region?: unknown }
     if (answer === null) {
       const code = typeof name === 'string' && CODE.test(name) ? name : 'unknown'
+      // A source of credentials may answer the next time.
+      const passing = name === 'CredentialsProviderError'
       return new StoreError(`${what}: the request cannot be made (${code}); check the credentials`, {
+        passing,
         cause: error,
       })
     }
@@ -342,13 +352,12 @@ export class S3Store implements Store {
       case 'ExpiredToken':
       case 'ExpiredTokenException':
       case 'InvalidToken':
-        if (this.#hasPair || this.#isRenewing) {
+        if (this.#hasPair) {
           return lasting(
             `${what}: the session token has expired (${said}); set AWS_SESSION_TOKEN and its key pair anew`,
           )
         }
-        this.#isRenewing = true
-        this.#opened = null
+        this.#reopen(opened)
         return again(`${what}: the session token has expired (${said})`)
       case 'InvalidAccessKeyId':
         return lasting(`${what}: the store does not know this access key (${said}); check AWS_ACCESS_KEY_ID`)
@@ -377,6 +386,8 @@ export class S3Store implements Store {
       )
     }
     if (status === 401 || status === 403) {
+      // A source of credentials that was away may be back for the next call.
+      if (from === null) this.#reopen(opened)
       return lasting(
         from === null
           ? `${what}: the store refuses access without credentials (${said}); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`
@@ -384,6 +395,11 @@ export class S3Store implements Store {
       )
     }
     return (isPassing(status) ? again : lasting)(`${what}: the store answered ${said}`)
+  }
+
+  /** Has the next attempt look for credentials anew, unless another one has done so meanwhile. */
+  #reopen(refused: Opened): void {
+    if (this.#current === refused) this.#opened = null
   }
 
   /**
@@ -407,6 +423,23 @@ export class S3Store implements Store {
     )
     return again(`${what}: ${message}`)
   }
+}
+
+/** The beginning of a fault's body. What cannot be read is left out: the status says enough. */
+async function beginning(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= MAX_FAULT_BYTES) break
+    }
+  } catch {
+    // What has come is all there is.
+  }
+  body.destroy()
+  return Buffer.concat(chunks)
 }
 
 /** A request as the SDK makes it. */
@@ -436,6 +469,14 @@ function encoded(text: string): string {
     /[!'()*]/g,
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   )
+}
+
+/** No more than `bytes` of a file: one that grows meanwhile is refused by its hash. */
+function fileStream(path: string, bytes: number): Readable {
+  const stream = createReadStream(path, { end: Math.max(0, bytes - 1), highWaterMark: 256 * 1024 })
+  // Whoever sends it hears of the fault. It may come before anybody does.
+  stream.on('error', () => {})
+  return stream
 }
 
 /** What a call passes to `#handle` through the SDK. */

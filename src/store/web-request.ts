@@ -236,7 +236,8 @@ export interface Attempts {
 /** Tries again after a fault that may pass. */
 export async function withAttempts<T>(attempts: Attempts, attempt: () => Promise<T>): Promise<T> {
   const { most, firstPauseMs, longestPauseMs, longestRetryAfterS, random, signal } = attempts
-  const pause = attempts.pause ?? ((ms: number): Promise<void> => sleep(ms, undefined, { signal }))
+  const pause =
+    attempts.pause ?? ((ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}))
   for (let made = 1; ; made++) {
     try {
       return await attempt()
@@ -272,17 +273,23 @@ const REASONS: { readonly [code: string]: string } = {
   EAI_AGAIN: 'the name of the server cannot be looked up now',
 }
 
+/** Faults of our own disk while a file is sent. */
+const FILE_CODES = new Set(['EACCES', 'EIO', 'EISDIR', 'EMFILE', 'ENOENT', 'EPERM'])
+
 function faultOf(error: unknown, request: WebRequest): RequestFault {
   const { host } = request.url
-  const { code: found } = error as { code?: unknown }
+  const { code: found, path } = error as { code?: unknown; path?: unknown }
   const code = typeof found === 'string' ? found : null
   const word = code ?? 'unknown'
   const passing = (reason: string): RequestFault =>
     faultWith(request, reason, { passing: true, code, cause: error })
   const lasting = (reason: string): RequestFault => faultWith(request, reason, { code, cause: error })
+  if (FILE_CODES.has(word) && typeof path === 'string') {
+    return new RequestFault(`${path}: cannot be read (${word})`, { cause: error })
+  }
   if (error instanceof TimeoutError) {
     return passing(
-      error.event === 'response'
+      error.event === 'response' || error.event === 'send'
         ? 'the server did not answer in time'
         : 'the server cannot be reached: no connection in time',
     )

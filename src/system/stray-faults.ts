@@ -21,6 +21,11 @@ export async function owningStrayFaults<T>(work: (ended: AbortSignal) => Promise
   }
 }
 
+/** Does `work` for the process itself: what it throws out of turn fails nobody else's work. */
+export function disownStrayFaults(work: () => void): void {
+  owners.exit(work)
+}
+
 /** For the process's listener of `uncaughtException`: whether work has failed with the fault. */
 export function hasOwner(fault: unknown): boolean {
   const fail = owners.getStore()

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { NearPoints } from '../../src/index/near.ts'
-import { buildPoints, Points } from '../../src/index/points.ts'
 import { positions, type Position } from './positions.ts'
 
 /** Great-circle distance by the formula that decides, written out again. */
@@ -171,14 +170,14 @@ test('Of some thousand points along a line of coast, the nearest to any position
   }
 })
 
-test('Of very many points the tree finds the nearest, and they are the same.', () => {
+test('Among very many points the nearest, the last one taken and pages are those of a look at every point.', () => {
   const places = Array.from({ length: 5000 }, (_, i) => ({
     lat: ((i * 7919) % 18_001) / 100 - 90,
     lng: ((i * 104_729) % 36_001) / 100 - 180,
   }))
   const lat = Float64Array.from(places, (each) => each.lat)
   const lng = Float64Array.from(places, (each) => each.lng)
-  const near = new NearPoints(lat, lng, undefined, new Points(buildPoints(lat, lng), lat, lng))
+  const near = new NearPoints(lat, lng)
   const accept = (ordinal: number): boolean => ordinal % 3 !== 0
   for (const from of [
     { lat: 0, lng: 0 },
@@ -187,6 +186,12 @@ test('Of very many points the tree finds the nearest, and they are the same.', (
   ]) {
     const expected = inOrder(places, from, 1e9, accept)
     assert.deepEqual(nearest(near, from, 20, 1e9, accept), expected.slice(0, 20))
+    let last = -1
+    const first = nearest(near, from, 1, 1e9, (ordinal) => {
+      if (accept(ordinal)) last = ordinal
+      return accept(ordinal)
+    })
+    assert.deepEqual([first, last], [[expected[0]], expected[0]])
     assert.equal(near.kmTo(expected[0]), haversine(from.lat, from.lng, lat[expected[0]], lng[expected[0]]))
     assert.deepEqual(page(near, from, 1e9, accept, 1000, 1050).ordinals, expected.slice(1000, 1050))
   }

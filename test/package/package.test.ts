@@ -17,8 +17,8 @@ import { altimetrySample } from '../sources/altimetry_sample.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
-/** Everything that a server needs to run, in MB. It was 69 with the builders' packages as they come. */
-const MAX_INSTALLED_MB = 45
+/** Everything that a server needs to run, in MB. The AWS SDK for buckets takes 14 of them. */
+const MAX_INSTALLED_MB = 60
 
 /** What `npm run package` packs, from a copy, so that the tests beside this one keep their `dist`. */
 async function pack(t: TestContext): Promise<string> {

@@ -458,7 +458,7 @@ test('An endpoint for credentials elsewhere gets no token without TLS, and one t
     t.after(() => store.close())
     const error = await fails(
       store.read('one', { maxBytes: 1 }),
-      /^s3:\/\/bucket\/sea: AWS_CONTAINER_CREDENTIALS_FULL_URI gives no credentials \(\w+\)$/,
+      /^s3:\/\/bucket\/sea: AWS_CONTAINER_CREDENTIALS_FULL_URI gives no credentials \(\w+\) \(4 attempts\)$/,
     )
     assert.ok(!error.message.includes('secret-token'))
   }
