@@ -187,7 +187,11 @@ export function changeKeys<Result>(
   }
 }
 
-/** As `issued`, in a file, which is replaced on return; so do the next three. @throws KeysFileError, too */
+/**
+ * Does what `issued` does in the file at `path`, and returns when the file is replaced. The next three
+ * functions do the same for their commands.
+ * @throws KeyCommandError, KeysFileError
+ */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
 }

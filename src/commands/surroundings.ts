@@ -45,7 +45,7 @@ function logTo(stream: NodeJS.WriteStream, format: Format, level: Level): Log {
   return new Log({ format, level, write: (text) => void stream.write(text), clock })
 }
 
-// The AWS SDK warns on Node 20 that its later editions need a newer Node. This program pins one.
+// The AWS SDK warns on Node 20 that later editions need a newer Node. The pinned edition does not.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 export const environment: { readonly [name: string]: string | undefined } = process.env

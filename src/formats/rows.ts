@@ -152,7 +152,7 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
       writer.literal(start)
       cell(writer, row)
     }
-    // The brace takes the place of the first member's comma.
+    // The brace stands in place of the first member's comma.
     if (writer.at === first) writer.at++
     writer.bytes[first] = BRACE
     writer.literal(OBJECT_END)
