@@ -250,7 +250,9 @@ export class S3Store implements Store {
     return withAttempts({ ...bounds, random: this.#context.random, signal }, async () => {
       const attempt: Attempt = { what, signal, answer: null }
       const opened = (this.#current = await (this.#opened ??= this.#open()))
-      opened.client.config.systemClockOffset = this.#clockOffset * 1000
+      // The SDK signs by the system's clock.
+      const now = (this.#context.clock() + this.#clockOffset) * 1000
+      opened.client.config.systemClockOffset = now - Date.now()
       try {
         return await call(opened, attempt)
       } catch (error) {

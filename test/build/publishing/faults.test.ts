@@ -142,9 +142,9 @@ test('Wrong bytes are not taken over: the folder keeps its snapshot, and the lin
 
 const WAITING: [fault: Fault, method: string, message: RegExp][] = [
   ['503', 'PUT', /the store answered 503 SlowDown \(4 attempts\)/],
-  ['hang', 'PUT', /the store did not answer in time \(4 attempts\)/],
-  ['hang', 'GET', /the store did not answer in time \(4 attempts\)/],
-  ['reset', 'PUT', /the store cut the connection \(4 attempts\)/],
+  ['hang', 'PUT', /the server did not answer in time \(4 attempts\)/],
+  ['hang', 'GET', /the server did not answer in time \(4 attempts\)/],
+  ['reset', 'PUT', /the server cut the connection \(4 attempts\)/],
 ]
 
 test('A store that answers 503, hangs, or cuts connections leaves the folder as it was, with one line.', async (t) => {
@@ -232,7 +232,7 @@ test('The command publishes a folder, and says in one line what is wrong with it
       /the store refuses access without credentials/,
     ],
     [['publish', dir, 's3://buckets/sea'], env, 1, /there is no such bucket/],
-    [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /did you mean "--single-writer"\?/],
+    [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /Did you mean --single-writer\?/],
   ]
   for (const [args, environment, code, message] of wrong) {
     const answer = await cli(args, environment)
