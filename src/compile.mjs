@@ -18,7 +18,8 @@ if (status !== 0) {
   process.exit(1)
 }
 copyFileSync(join(source, 'begin.mjs'), join(folder, 'begin.mjs'))
-copyFileSync(join(source, 'openapi', 'guides.md'), join(folder, 'openapi', 'guides.md'))
+const guides = join('openapi', 'guides.md')
+if (existsSync(join(source, guides))) copyFileSync(join(source, guides), join(folder, guides))
 if (existsSync(join(source, 'index.ts'))) writeTypes()
 await vendorPackages()
 await finishChecks()
