@@ -17,8 +17,10 @@ const MOST_LEASED = 1 / 50
 const IDLE_MS = 1000
 /** Keys in use are asked for at least this often, also to hear what the other replicas have taken. */
 const TELL_MS = 100
-/** A refused key is asked for again after this: calls may have come back to it. */
+/** A refused key may have got calls back. After this its next request asks. */
 const RECHECK_MS = 1000
+/** Leases of an hour are forgotten so long after its last use, whatever the clock says: it may be set back. */
+const KEPT_MS = 2 * HOUR_S * 1000
 /** Keys of one call: it keeps Redis busy for some 10 µs each. */
 const KEYS_PER_CALL = 64
 /** Redis is asked this often at least whether it is whole; this also keeps this replica among the live. */
@@ -84,8 +86,12 @@ export class LeaseBook {
   hasAnswered = false
   readonly #options: BookOptions
   #keys = new Map<number, LeaseKey>()
-  /** Leases by hour and slot. They stay for their hour, since Redis remembers them, too. */
+  /** Leases by hour and slot. They stay for longer than their hour, since Redis remembers them, too. */
   readonly #hours = new Map<number, Map<number, Lease>>()
+  /** When each hour was the hour of now last, or was asked for, ms. */
+  readonly #hourUsedAt = new Map<number, number>()
+  /** The hour of the last look. */
+  #hour = 0
   /** Leases that have calls, or requests that wait, or news for Redis. */
   readonly #active = new Set<Lease>()
   /** Leases to ask for in the next call. Requests wait for the urgent ones, which come first. */
@@ -107,7 +113,7 @@ export class LeaseBook {
     this.#options = options
   }
 
-  /** Leases of this hour and the one before. */
+  /** Leases of this hour and of those that were lately. */
   get size(): number {
     return [...this.#hours.values()].reduce((sum, leases) => sum + leases.size, 0)
   }
@@ -141,6 +147,7 @@ export class LeaseBook {
       lease.isOver = key?.id !== lease.key.id
       if (!lease.isOver && key!.quota === lease.quota) continue
       if (!lease.isOver) lease.quota = key!.quota
+      if (!this.#isNear(lease.hour)) continue
       this.#allow(lease)
       this.#active.add(lease)
       this.#due.add(lease)
@@ -150,7 +157,7 @@ export class LeaseBook {
   /** `count` more requests wait for calls of a key. `now` in ms of a clock that is never set. */
   wanted(slot: number, hour: number, count: number, now: number): void {
     if (this.#isLeaving) return
-    const lease = this.#leaseOf(slot, hour)
+    const lease = this.#leaseOf(slot, hour, now)
     // The key has just gone; its requests find that out.
     if (lease === null) {
       this.#woken.push(slot, hour)
@@ -168,12 +175,24 @@ export class LeaseBook {
   /** Looks at the leases in use. To be called every 20 ms or so. */
   look(now: number): void {
     const hour = hourOf(this.#options.clock())
-    for (const past of this.#hours.keys()) if (past < hour - 1) this.#hours.delete(past)
+    if (hour !== this.#hour) this.#enter(hour)
+    this.#hourUsedAt.set(hour, now)
+    for (const [past, usedAt] of this.#hourUsedAt) {
+      if (now - usedAt <= KEPT_MS) continue
+      this.#hours.delete(past)
+      this.#hourUsedAt.delete(past)
+    }
     for (const lease of this.#active) {
       if (lease.hour === hour || lease.waiting > 0) this.#lookAt(lease, now)
       // What is left of an hour that is over is of no use to anybody.
       else for (const set of [this.#active, this.#urgent, this.#due]) set.delete(lease)
     }
+  }
+
+  /** The clock has gone on to another hour, or was set to one that was refused before. */
+  #enter(hour: number): void {
+    this.#hour = hour
+    for (const lease of this.#hours.get(hour)?.values() ?? []) if (lease.isRefused) this.#active.add(lease)
   }
 
   #lookAt(lease: Lease, now: number): void {
@@ -201,7 +220,8 @@ export class LeaseBook {
     const isUsed = used !== lease.toldUsed
     const isLow = isUsed && left < target / 2 && lease.pool > 0
     const hasNews = lease.held !== lease.toldHeld || (isUsed && sinceMs >= TELL_MS)
-    if (hasNews || (lease.isRefused ? sinceMs > RECHECK_MS : isLow)) this.#due.add(lease)
+    if (lease.isRefused && sinceMs > RECHECK_MS) this.#allow(lease)
+    if (hasNews || (isLow && !lease.isRefused)) this.#due.add(lease)
     else if (isIdle && left === 0 && lease.waiting === 0 && !lease.isRefused) this.#active.delete(lease)
   }
 
@@ -258,14 +278,15 @@ export class LeaseBook {
       lease.toldAt = now
       lease.pool = pool
       lease.others = others
-      // The words of an old lease may belong to another hour by now.
-      if (hourOf(this.#options.clock()) - lease.hour <= 1) this.#settle(lease, give, now)
+      if (this.#isNear(lease.hour)) this.#settle(lease, give, now)
     })
     if (!wasAway && !hasLost) return
     for (const lease of this.#leases()) {
+      if (!this.#isNear(lease.hour)) continue
       if (wasAway) this.#allow(lease)
-      // What was refused while Redis was away may be asked for, and what was taken is reported.
-      if (lease.held === 0 || (!hasLost && lease.held === lease.toldHeld)) continue
+      // What was refused while Redis was away may be asked for; what was taken, or known of others, is reported.
+      const isUnknown = lease.held === 0 && lease.others < 0
+      if (isUnknown || (!hasLost && lease.held === lease.toldHeld)) continue
       this.#active.add(lease)
       if (!hasLost) this.#lookAt(lease, now)
       if (!call.leases.includes(lease)) this.#due.add(lease)
@@ -328,10 +349,16 @@ export class LeaseBook {
     for (const leases of this.#hours.values()) yield* leases.values()
   }
 
+  /** Whether an hour is about now. The counters of others may be those of another hour by now. */
+  #isNear(hour: number): boolean {
+    return Math.abs(hour - hourOf(this.#options.clock())) <= 1
+  }
+
   /** Null for a slot without a key, and for an hour that is far from now. */
-  #leaseOf(slot: number, hour: number): Lease | null {
+  #leaseOf(slot: number, hour: number, now: number): Lease | null {
     const key = this.#keys.get(slot)
-    if (key === undefined || Math.abs(hour - hourOf(this.#options.clock())) > 1) return null
+    if (key === undefined || !this.#isNear(hour)) return null
+    this.#hourUsedAt.set(hour, now)
     const leases = this.#hours.get(hour) ?? new Map<number, Lease>()
     this.#hours.set(hour, leases)
     const known = leases.get(slot)

@@ -63,9 +63,10 @@ local answer = { since, settling, count }
 for i = 4, #KEYS do
   local item = items[i]
   local held, rest, lost = item.held, item.all - item.had, item.lost
-  if settling > 0 and item.is_new then
-    -- What replicas that have ended had taken, the others know only as a part of the sum.
-    lost = math.max(0, math.max(rest + lost, held + math.max(0, item.others)) - rest - held)
+  if item.is_new and item.others >= 0 then
+    -- Redis has lost data. What replicas that have ended, or come late, had taken, the others know only as a
+    -- part of the sum; of one that comes late it is no longer lost.
+    lost = math.max(0, math.max(rest + lost, held + item.others) - rest - held)
   end
   local pool = item.quota - rest - lost - held
   local give = 0

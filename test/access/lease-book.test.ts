@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { LeaseBook } from '../../src/access/lease-book.ts'
+import { ASK, LeaseCounters } from '../../src/access/lease-counters.ts'
+import { ModelRedis } from './lease_model.ts'
 import { World } from './lease_world.ts'
 
 /** Until a Redis that is new begins to lease. */
@@ -73,6 +76,123 @@ test('What a replica that has ended had used is not forgotten with the data of R
   assert.ok(dead.admitted > 300)
   // Redis had not heard of all that was used in the last tenth of a second, at 1,000 calls a second.
   assert.ok(world.admitted <= 5000 + 150, `${world.admitted} of 5000`)
+})
+
+test('A replica that comes late after Redis lost its data is counted once.', () => {
+  const world = new World(1000, 2)
+  world.run(LEARNING_MS)
+  world.run(3000, (at) => at % 5 === 0 && world.ask(at / 5))
+  world.redis.empty()
+  const late = world.replicas.pop()!
+  world.run(3000, (at) => at % 500 === 0 && world.ask(0))
+  world.replicas.push(late)
+  world.checkRefusal = () => {}
+  world.run(8000, (at) => at % 4 === 0 && world.ask(at / 4))
+  assert.equal(world.admitted, 1000)
+})
+
+test('A clock that is set forward by two hours and back does not give the hour a second quota.', () => {
+  const world = new World(1000, 1)
+  world.run(LEARNING_MS)
+  world.run(2500, (at) => at % 5 === 0 && world.ask(0))
+  const before = world.admitted
+  world.shiftS = 7200
+  world.checkRefusal = () => {}
+  world.run(200, (at) => at % 5 === 0 && world.ask(0))
+  const later = world.admitted - before
+  assert.ok(later > 0)
+  world.shiftS = 0
+  world.run(8000, (at) => at % 5 === 0 && world.ask(0))
+  assert.equal(world.admitted - later, 1000)
+})
+
+test('A quota that is raised while the clock is set forward counts in the hour to which it returns.', () => {
+  const world = new World(10, 1)
+  world.checkRefusal = () => {}
+  world.run(LEARNING_MS)
+  world.run(200, (at) => at % 10 === 0 && world.ask(0))
+  assert.equal(world.admitted, 10)
+  world.shiftS = 7200
+  world.run(200)
+  world.quota = 20
+  world.replicas[0].book.setKeys([{ id: 'k_0123456789', slot: 0, quota: 20 }])
+  world.shiftS = 0
+  world.run(1500)
+  world.run(200, (at) => at % 10 === 0 && world.ask(0))
+  assert.equal(world.admitted, 20)
+})
+
+/** Two replicas, a key of 4 calls that is used up and one of many, by slot. */
+class TwoKeys {
+  readonly redis = new ModelRedis()
+  readonly clock = (): number => Date.parse('2026-03-27T12:10:00Z') / 1000 + this.redis.now / 1000
+  readonly quotas = [4, 100_000]
+  readonly replicas = [0, 1].map(() => {
+    const counters = new LeaseCounters(LeaseCounters.allocate(2))
+    const book = new LeaseBook({ counters, replicas: 2, fallback: 'closed', clock: this.clock })
+    book.setKeys(this.quotas.map((quota, slot) => ({ id: `k_${slot}`.padEnd(12, '0'), slot, quota })))
+    return { counters, book }
+  })
+  /** Keys told or asked for, of all calls. */
+  requests = 0
+
+  ask(i: number, slot: number): number {
+    const { counters, book } = this.replicas[i]
+    const left = counters.take(slot, this.quotas[slot], this.clock())
+    if (left === ASK) book.wanted(slot, Math.floor(this.clock() / 3600), 1, this.redis.now)
+    return left
+  }
+
+  run(ms: number, each: (at: number) => void = () => {}): void {
+    for (let at = 0; at < ms; at++) {
+      each(at)
+      this.redis.now++
+      for (const [i, { book }] of this.replicas.entries()) {
+        if (at % 20 === 0) book.look(this.redis.now)
+        for (let call = book.next(this.redis.now); call !== null; call = book.next(this.redis.now)) {
+          this.requests += call.requests.length
+          const reply = this.redis.call(`r${i}`, call)
+          if (reply !== null) book.answered(call, reply, this.redis.now)
+        }
+        book.takeWoken()
+      }
+    }
+  }
+}
+
+test('A refused key without traffic is not asked for, and its next request is what asks again.', () => {
+  const keys = new TwoKeys()
+  keys.run(LEARNING_MS)
+  keys.run(2000, (at) => at % 20 === 0 && keys.ask(0, 0))
+  keys.run(2000)
+  keys.requests = 0
+  keys.run(20_000)
+  assert.equal(keys.requests, 0)
+  // With traffic, once a second or so.
+  keys.run(10_000, (at) => at % 20 === 0 && keys.ask(0, 0))
+  assert.ok(keys.requests > 5 && keys.requests < 25, `${keys.requests}`)
+})
+
+test('A replica that holds nothing of a refused key does not delay the others after a loss of data.', () => {
+  const keys = new TwoKeys()
+  keys.run(4000)
+  keys.run(3000, (at) => {
+    if (at % 100 === 0) keys.ask(0, 0)
+    if (at % 10 === 0) keys.ask(0, 1)
+  })
+  const traffic = (at: number): void => {
+    if (at % 100 === 0) keys.ask(1, 0)
+    if (at % 10 !== 0) return
+    keys.ask(0, 1)
+    keys.ask(1, 1)
+  }
+  keys.run(3000, traffic)
+  keys.redis.empty()
+  keys.run(1000, traffic)
+  const { since } = keys.redis.data
+  keys.run(11_000, traffic)
+  assert.equal(keys.redis.data.since, since)
+  assert.ok(keys.replicas.every(({ book }) => book.isReady(keys.redis.now)))
 })
 
 test('A replica that leaves in good order gives everything back.', () => {

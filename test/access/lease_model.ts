@@ -76,8 +76,8 @@ export class ModelRedis {
     const grants = requests.map(({ tag, quota, held, others, want, need }) => {
       const key = data.keys.get(tag) ?? { of: new Map<string, number>(), lost: 0 }
       data.keys.set(tag, key)
-      if (settlingMs > 0 && !key.of.has(replica)) {
-        const known = Math.max(sum(key.of) + key.lost, held + Math.max(0, others))
+      if (others >= 0 && !key.of.has(replica)) {
+        const known = Math.max(sum(key.of) + key.lost, held + others)
         key.lost = Math.max(0, known - sum(key.of) - held)
       }
       key.of.set(replica, held)

@@ -40,6 +40,8 @@ export class World {
   /** Waits that ended in a call, ms. */
   waits: number[] = []
   isRedisAway = false
+  /** By how much the clock of the replicas is set forward. */
+  shiftS = 0
   readonly #fallback: 'share' | 'closed'
   readonly #assumed: number
   #started = 0
@@ -57,7 +59,7 @@ export class World {
   }
 
   get clock(): number {
-    return BEGIN + this.now / 1000
+    return BEGIN + this.shiftS + this.now / 1000
   }
 
   get tag(): string {
