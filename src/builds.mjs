@@ -44,7 +44,7 @@ const ABANDONED_MS = 3_600_000
 /** What takes long enough to be said, each in one line. `compile.mjs` sends the names of its own. */
 const PHASES = {
   compile: 'compiling, once after each change of the sources',
-  docs: 'building the documentation page, whose script npm fetches once',
+  docs: 'fetching the documentation page (once)',
 }
 
 /** Characters of a child's output that are kept, from its end. */

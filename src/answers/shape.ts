@@ -106,7 +106,7 @@ function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): boolean {
   const value = raw.get('units')
   if (value === '' || value === '0') return false
   if (value === '1' && isCsv) return true
-  const allowed = offersCsv ? '0, and with format=csv 1, which adds a row of units' : '0'
+  const allowed = offersCsv ? '0; with format=csv also 1, which adds a row of units' : '0'
   throw refused('units', `does not choose units: values are always metric. Allowed: ${allowed}`)
 }
 

@@ -13,7 +13,7 @@ const CLI = join(ROOT, 'dist', 'cli.js')
 /** Lines of the launcher before those of the program, where everything is to be compiled. */
 const PHASES = [
   'compiling, once after each change of the sources',
-  'building the documentation page, whose script npm fetches once',
+  'fetching the documentation page (once)',
 ]
 const LINES_BELOW = 10
 

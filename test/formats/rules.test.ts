@@ -205,7 +205,7 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   assert.match(refused('/buoys/anglet?format=parquet'), /^format: Allowed: json$/)
   assert.equal(
     refused('/buoys/anglet/readings?format=parquet&units=1'),
-    'units: Allowed: 0, and with format=csv 1, which adds a row of units',
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units',
   )
   assert.match(
     refused('/buoys/anglet/readings?format=parquet&fields=id,id'),
@@ -215,7 +215,7 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   assert.equal(refused('/buoys?layout=columns&format=csv'), 'layout: Allowed: rows')
   assert.equal(
     refused('/buoys?units=1'),
-    'units: Allowed: 0, and with format=csv 1, which adds a row of units',
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units',
   )
   assert.equal(
     refused('/buoys/anglet/readings/chart?fields=time'),

@@ -84,7 +84,7 @@ test('304, HEAD, errors and other formats have it, and pages may read it.', () =
 })
 
 test('units=imperial is told that values are metric, and what units=1 does.', () => {
-  const [whole, csv] = ['0', '0, and with format=csv 1, which adds a row of units']
+  const [whole, csv] = ['0', '0; with format=csv also 1, which adds a row of units']
   for (const [url, allowed] of [
     ['/buoys?units=imperial', csv],
     ['/buoys?units=1', csv],
