@@ -11,10 +11,7 @@ import { temporaryFolder } from '../live.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'dist', 'cli.js')
 /** Lines of the launcher before those of the program, where everything is to be compiled. */
-const PHASES = [
-  'compiling, once after each change of the sources',
-  'fetching the documentation page (once)',
-]
+const PHASES = ['compiling, once after each change of the sources', 'fetching the documentation page (once)']
 const LINES_BELOW = 10
 
 interface Program {
