@@ -70,8 +70,14 @@ const CHANGE_SCRIPT = new RedisScript(CHANGE)
 /** A key can be ended also when Redis is out of memory. */
 const END_SCRIPT = new RedisScript(`#!lua flags=allow-oom\n${CHANGE}`)
 
-/** KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, how many are staged. */
+/** KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, how many are staged. Of
+ * an upgrade, KEYS[4] is the state of the earlier layout, and ARGV ends with its version and stamp as the caller has
+ * read them. */
 const REPLACE_SCRIPT = new RedisScript(`${PRELUDE}
+if ARGV[5] then
+  local old = redis.call('HMGET', KEYS[4], 'version', 'stamp')
+  if old[1] ~= ARGV[5] or old[2] ~= ARGV[6] then return 0 end
+end
 if redis.call('HLEN', KEYS[3]) ~= tonumber(ARGV[4]) then return 0 end
 for i = 1, #KEYS do if i ~= 3 then redis.call('DEL', KEYS[i]) end end
 if redis.call('EXISTS', KEYS[3]) == 1 then
@@ -248,6 +254,8 @@ const PATIENCE_MS = 5000
 /** For the answer to one call. A person waits, no request. */
 const CALL_MS = 2000
 const PAUSE_MS = 100
+/** Ids that one message names. */
+const SHOWN_IDS = 5
 const NAME_LETTERS = 16
 const NAME_BYTES = 12
 
@@ -315,7 +323,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
   async replaceAll(merge: (records: readonly KeyRecord[]) => readonly KeyRecord[]): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { records, state } = await this.#patiently(() => this.#read())
-      if (await this.#replace(merge(records), state, [])) return
+      if (await this.#replace(merge(records), state, null)) return
     }
     throw this.#contested()
   }
@@ -324,11 +332,31 @@ export class KeysInRedis extends KeysReader implements KeyStore {
   async upgrade(): Promise<number | null> {
     await this.connection.tried
     const [oldState] = this.oldNames
-    const format = await this.#patiently(() => this.ask(['HGET', oldState, 'format'], textOrNull))
-    if (format !== OLD_FORMAT) return null
-    const records = this.#readable(await this.#patiently(() => this.everything()))
-    if (await this.#replace(records, NO_KEYS, this.oldNames)) return records.length
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // Before the records: what the earlier version changes meanwhile is found by the script.
+      const [format, version, stamp] = await this.#patiently(() =>
+        this.ask(['HMGET', oldState, 'format', 'version', 'stamp'], (reply) => {
+          const found = listOf(reply).map(textOrNull)
+          if (found.length !== 3) throw new TypeError('not as many')
+          return found
+        }),
+      )
+      if (format !== OLD_FORMAT) return null
+      if (version === null || stamp === null) throw this.foreign(`${oldState} has no version`)
+      const found = await this.#patiently(() => this.everything())
+      if (found !== null && found.broken.length > 0) throw this.#unreadable(found.broken)
+      const records = this.#readable(found)
+      if (await this.#replace(records, NO_KEYS, { names: this.oldNames, version, stamp }))
+        return records.length
+    }
     throw this.#contested()
+  }
+
+  #unreadable(ids: readonly string[]): RedisKeysError {
+    const shown = ids.slice(0, SHOWN_IDS).map(shownId).join(', ')
+    return new RedisKeysError(
+      `${this.place}: ${ids.length} records cannot be read: ${shown}${ids.length > SHOWN_IDS ? ' and others' : ''}; nothing was changed: end these keys with "keys revoke" of the earlier version`,
+    )
   }
 
   async #read(): Promise<{ records: KeyRecord[]; state: KeysState }> {
@@ -359,7 +387,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
   async #replace(
     records: readonly KeyRecord[],
     { text }: KeysState,
-    more: readonly string[],
+    old: { names: readonly string[]; version: string; stamp: string } | null,
   ): Promise<boolean> {
     const set = newName()
     const staged = `${this.prefix}staged:${set}`
@@ -371,9 +399,12 @@ export class KeysInRedis extends KeysReader implements KeyStore {
       await this.#patiently(() => this.ask(['EXPIRE', staged, String(STAGING_S)], () => null, staged))
     }
     const args = [text, this.channel, set, String(records.length)]
-    const isDone = await this.#run(REPLACE_SCRIPT, [this.records, this.changes, staged, ...more], args)
+    if (old !== null) args.push(old.version, old.stamp)
+    const names = [this.records, this.changes, staged, ...(old?.names ?? [])]
+    if (await this.#run(REPLACE_SCRIPT, names, args)) return true
     // After a lost answer, the name of the set shows whether the change was made.
-    return isDone || (await this.#patiently(() => this.state())).set === set
+    const now = await this.#patiently(() => this.ask(['HGET', this.records, STATE], textOrNull))
+    return now !== null && STATE_TEXT.exec(now)?.[1] === set
   }
 
   #run(script: RedisScript, keys: readonly string[], args: readonly string[]): Promise<boolean> {
