@@ -85,10 +85,10 @@ async function readSources(
     report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, { asOf, now, report })
-      // A feed of the latest rows may have none today.
-      if (input.isEmpty() && source.terms !== undefined && source.complete !== false) {
-        const before = gaveSomething(states, source)
-        throw new BuildError(before ? 'it gives nothing, and did before' : 'nothing in it could be read')
+      if (input.isEmpty() && source.terms !== undefined) {
+        if (gaveSomething(states, source)) throw new BuildError('it gives nothing, and did before')
+        // A feed of the latest rows may have none yet.
+        if (source.complete !== false) throw new BuildError('nothing in it could be read')
       }
       expectFitForParts(input.contributions())
     } catch (error) {

@@ -255,6 +255,17 @@ test('A source that suddenly gives nothing at all is taken for one that cannot b
   assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
 })
 
+test('A feed of who reported lately keeps what it gave before where it gives nothing, and may have given nothing yet.', async (t) => {
+  const out = folderOf(t)
+  const feed = (gift: Gift): Source => source('two', gift, { complete: false })
+  const early = await build(out, [source('one', FIRST), feed({})])
+  assert.equal(early.document.sources[1].refused, null)
+  await build(out, [source('one', FIRST), feed(SECOND)])
+  const built = await build(out, [source('one', FIRST), feed({})])
+  assert.deepEqual(contentIn(built), ALL)
+  assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
+})
+
 test('A source of which nothing could be read is named as such, and is not called read.', async (t) => {
   const built = await build(folderOf(t), [source('one', FIRST), source('new', {})])
   assert.equal(built.document.sources[1].refused, 'nothing in it could be read')

@@ -63,9 +63,10 @@ function isEmpty({ buoys, points, harbours, spots, passes }: Word): boolean {
 /** What a build upon `base` gives, or why it must be refused. */
 export function built(base: State | null, speakers: readonly Speaker[], isFresh: boolean): State | Refusal {
   const known = base?.isKnown === true ? base.words : new Map<string, Word>()
-  const isSilent = ({ name, gift, fails }: Speaker): boolean => {
+  const isSilent = ({ name, complete, gift, fails }: Speaker): boolean => {
     const last = known.get(name)
-    return fails !== null || (isEmpty(wordOf(name, gift)) && last !== undefined && !isEmpty(last))
+    const gaveBefore = last !== undefined && !isEmpty(last)
+    return fails !== null || (isEmpty(wordOf(name, gift)) && (complete || gaveBefore))
   }
   const read = speakers.filter((speaker) => !isSilent(speaker))
   if (read.length === 0) return 'none read'
