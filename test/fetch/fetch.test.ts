@@ -30,7 +30,14 @@ function drill(
     allowed = [],
     refresh = '30m',
     fetchWithin = '30m',
-  }: { hosts?: object; allowed?: Origin[]; refresh?: string; fetchWithin?: string } = {},
+    limits = LIMITS,
+  }: {
+    hosts?: object
+    allowed?: Origin[]
+    refresh?: string
+    fetchWithin?: string
+    limits?: FetchContext['limits']
+  } = {},
 ): Drill {
   const root = temporaryFolder(t)
   const file = join(root, 'groundswell.config.json')
@@ -54,7 +61,7 @@ function drill(
         clock: () => now,
         random: () => 0.5,
         report: { progress: () => {}, line: () => {} },
-        limits: LIMITS,
+        limits,
         pause: async (ms) => {
           waits.push(ms / 1000)
         },
@@ -65,6 +72,12 @@ function drill(
     },
   }
 }
+
+/**
+ * Pauses that a busy machine makes between two bytes are within these limits. A limit that bytes do not put
+ * off still comes before the one of all attempts.
+ */
+const PATIENT = { ...LIMITS, connectMs: 4000, answerMs: 4000, stallMs: 4000 }
 
 const GOOD = 'one,two\n'.repeat(100)
 
@@ -91,14 +104,16 @@ test('A file is fetched once, then only confirmed, and fetched again when it has
 
 const CUT = /^the server cut the connection \(4 attempts\)$/
 
-const WRONG: { [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number } | null } = {
+const WRONG: {
+  [name in keyof typeof FAULTS]: { reason: RegExp; attempts: number; limits?: typeof LIMITS } | null
+} = {
   notFound: { reason: /^HTTP status 404$/, attempts: 1 },
   broken: { reason: /^HTTP status 500 \(4 attempts\)$/, attempts: 4 },
   busy: { reason: /^HTTP status 503 \(4 attempts\)$/, attempts: 4 },
   busyForLong: { reason: /^HTTP status 429$/, attempts: 1 },
   silent: { reason: /^the server did not answer in time|not done within/, attempts: 4 },
   stalled: { reason: /^the server stopped sending|not done within/, attempts: 4 },
-  drip: { reason: /^not done within 5 s, all attempts together$/, attempts: 1 },
+  drip: { reason: /^not done within 5 s, all attempts together$/, attempts: 1, limits: PATIENT },
   cut: { reason: CUT, attempts: 4 },
   cutChunked: { reason: CUT, attempts: 4 },
   longLength: { reason: CUT, attempts: 4 },
@@ -126,7 +141,9 @@ for (const [name, wrong] of Object.entries(WRONG)) {
   test(`The last good file stays when the answer is wrong: ${name}.`, async (t) => {
     const origin = await startOrigin(t)
     origin.files.set('/a.csv', GOOD)
-    const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'a.csv', maxBytes: 5000 }])
+    const { limits } = wrong
+    const entry = { url: `${origin.url}/a.csv`, to: 'a.csv', maxBytes: 5000 }
+    const { folder, fetch } = drill(t, origin, [entry], { limits })
     await fetch()
     origin.seen.length = 0
     const fault: Fault = FAULTS[name as keyof typeof FAULTS]
