@@ -17,7 +17,7 @@ const newStep = <T>(): Step<T> => ({ words: new Map(), argument: null, target: n
 
 /**
  * Fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug). A path argument that
- * is not percent-encoded UTF-8 belongs to no resource.
+ * is not percent-encoded UTF-8 or holds a control character belongs to no resource.
  */
 export class Router<T> {
   readonly #base: string
@@ -62,11 +62,15 @@ function match<T>(step: Step<T>, segments: readonly string[], at: number, args: 
   return target
 }
 
-/** A segment that cannot be decoded becomes one that names nothing. */
+/** Names of resources have none. They separate the parts of canonical forms. */
+const CONTROL_CHARACTER = /\p{Cc}/u
+
+/** A segment that cannot be decoded, or holds a control character, becomes one that names nothing. */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment
   try {
-    return decodeURIComponent(segment)
+    const text = decodeURIComponent(segment)
+    return CONTROL_CHARACTER.test(text) ? '' : text
   } catch {
     return ''
   }

@@ -227,3 +227,27 @@ test('An answer has its headers also where it is let go of to make room for comp
   }
   assert.ok(compressed > 0, 'none was compressed')
 })
+
+test('An argument of the path with a control character never gets the kept answer of another request.', () => {
+  const path = new AskedPath(view, {}, [key])
+  const get = (url: string) => path.get(url, { authorization: `Bearer ${key.toString()}` })
+  for (const format of ['json', 'csv', 'ndjson']) {
+    for (let times = 0; times < 3; times++) {
+      assert.equal(get(`/v2/buoys/1/readings?format=${format}`).status, 200)
+    }
+  }
+  for (const argument of [
+    '1%01%01csv%7C%7C%7C',
+    '1%01%01csv%7C%7C%7C%7Cp',
+    '1%01%01ndjson%7C%7C%7C',
+    '1%01',
+    '%011',
+    '1%00',
+    '1%0A',
+    '1%7F',
+    '1%C2%85',
+  ]) {
+    assert.equal(get(`/v2/buoys/${argument}/readings`).status, 404, argument)
+    assert.equal(get(`/v2/buoys/${argument}`).status, 404, argument)
+  }
+})
