@@ -63,9 +63,10 @@ export const closestReading = operation({
     writer.literal(TOLERANCE)
     writer.number(hours)
     writer.literal(RANGE_START)
-    writer.timestamp(target - hours * HOUR)
+    // Hours may have decimals. Ends of the range are whole seconds.
+    writer.timestamp(Math.floor(target - hours * HOUR))
     writer.literal(RANGE_END)
-    writer.timestamp(target + hours * HOUR)
+    writer.timestamp(Math.floor(target + hours * HOUR))
     writer.literal(END)
   },
 })

@@ -123,8 +123,9 @@ const ANSWERS: readonly { path: string; data: Fields; meta?: Fields }[] = [
     data: { buoy: SUMMARY, readings: [READING], count: 'integer' },
     meta: { ...PAGED, date_range: { start: 'timestamp', end: 'timestamp' } },
   },
-  {
-    path: '/buoys/saint-jean-de-luz/readings/search?date=2026-03-27&time=09:00&tolerance_hours=24',
+  // Hours with decimals have ends of the range that are no whole seconds.
+  ...['24', '11.1301'].map((hours) => ({
+    path: `/buoys/saint-jean-de-luz/readings/search?date=2026-03-27&time=09:00&tolerance_hours=${hours}`,
     data: {
       closest_reading: { ...READING, time_diff_minutes: 'integer' },
       search_parameters: {
@@ -133,7 +134,7 @@ const ANSWERS: readonly { path: string; data: Fields; meta?: Fields }[] = [
         search_range: { start: 'timestamp', end: 'timestamp' },
       },
     },
-  },
+  })),
   {
     path: '/buoys/saint-jean-de-luz/readings/{reading}',
     data: { reading: READING, buoy: { id: 'integer', name: 'string' } },
