@@ -23,6 +23,7 @@ import { ListenerCounts } from '../serving/listener-counts.ts'
 import { Listeners } from '../serving/listeners.ts'
 import { Quiet } from '../serving/quiet.ts'
 import { RequestPath } from '../serving/request.ts'
+import { wakeLeased, type Leases } from '../serving/request-waits.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site } from '../serving/site.ts'
 import { SnapshotError } from '../snapshot/format.ts'
@@ -83,6 +84,8 @@ function askForLease(slot: number, hour: number, count: number): void {
   wanted.push(slot, hour, count)
 }
 
+const leases: Leases = { waiting: waitingRequests, ask: askForLease }
+
 const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
 const connections = new Connections(start.connections, start.thread, {
   total: start.maxConnections,
@@ -106,7 +109,7 @@ const requests = new RequestPath(
     operations: OPERATIONS,
     basePath: start.basePath,
     quota: start.hasLeases ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
-    leases: { waiting: waitingRequests, ask: askForLease },
+    leases,
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(start.trustedProxies),
     anonymousQuota: start.anonymousQuota,
@@ -253,11 +256,7 @@ main.on('message', (message: ToWorker) => {
       requests.setKeys(ring)
       break
     case 'leased':
-      for (let at = 0; at < message.woken.length; at += 2) {
-        const [slot, hour] = message.woken.slice(at, at + 2)
-        const count = waitingRequests.wake(slot)
-        if (count > 0) askForLease(slot, hour, count)
-      }
+      wakeLeased(leases, message.woken, clock())
       break
     case 'refuse':
       refused.add(message.request)

@@ -204,6 +204,11 @@ export class Admission {
     if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
   }
 
+  /** Whether the header of a request has a key that there is. */
+  hasKnownKey(exchange: Exchange): boolean {
+    return this.#keys.find(bearerKey(exchange.header(AUTHORIZATION))) >= 0
+  }
+
   /**
    * The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query.
    */

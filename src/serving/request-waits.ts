@@ -20,6 +20,17 @@ export interface Leases {
   ask(slot: number, hour: number, count: number): void
 }
 
+/**
+ * Has requests handled again that wait for the slots of `woken`, slots and hours in turn. Those that wait on ask
+ * for calls of the hour of `now`: the one that they waited for may be over.
+ */
+export function wakeLeased(leases: Leases, woken: readonly number[], now: number): void {
+  for (let at = 0; at < woken.length; at += 2) {
+    const count = leases.waiting.wake(woken[at])
+    if (count > 0) leases.ask(woken[at], hourOf(now), count)
+  }
+}
+
 /** Puts requests off until calls of their quota are leased, each once. */
 export class LeaseQueue {
   readonly #leases: Leases
@@ -71,15 +82,17 @@ export class LeaseQueue {
 export class TurnShares {
   readonly #waiting: WaitingRequests
   readonly #wait: Wait
+  readonly #hasKnownKey: (exchange: Exchange) => boolean
   /** Requests of this turn, or of turns that were not watched, and when the turn began to be watched. */
   #asked = 0
   #began = 0
   /** Clients with requests that wait; the first one's turn is next. */
   readonly #clients = new Set<string>()
 
-  /** `serve` handles a request again that has waited. */
-  constructor(waiting: WaitingRequests, serve: OnRequest) {
+  /** `serve` handles a request again that has waited; `hasKnownKey` tells whether its header has a key of ours. */
+  constructor(waiting: WaitingRequests, serve: OnRequest, hasKnownKey: (exchange: Exchange) => boolean) {
     this.#waiting = waiting
+    this.#hasKnownKey = hasKnownKey
     this.#wait = { ms: LONGEST_WAIT_MS, run: serve, late: serve }
   }
 
@@ -92,7 +105,8 @@ export class TurnShares {
       return false
     }
     if (!exchange.mayWait || performance.now() - this.#began < TURN_MS) return false
-    const client = exchange.header(AUTHORIZATION) || exchange.address()
+    // With made-up keys, one address would be a thousand clients.
+    const client = this.#hasKnownKey(exchange) ? exchange.header(AUTHORIZATION) : exchange.address()
     if (!this.#waiting.putOff(exchange, client, this.#wait)) return false
     if (this.#clients.size === 0) setImmediate(this.#resumeSome)
     this.#clients.add(client)

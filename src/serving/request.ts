@@ -61,7 +61,13 @@ export class RequestPath {
     this.#leaseQueue =
       leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
     this.#turns =
-      leases === undefined ? null : new TurnShares(leases.waiting, (exchange) => this.#serve(exchange))
+      leases === undefined
+        ? null
+        : new TurnShares(
+            leases.waiting,
+            (exchange) => this.#serve(exchange),
+            (exchange) => state.admission.hasKnownKey(exchange),
+          )
   }
 
   setKeys(keys: KeyRing): void {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { loadEngine } from '../../src/http/engine.ts'
 import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchange.ts'
 import { WaitingRequests } from '../../src/http/waiting-requests.ts'
-import { LeaseQueue, TurnShares } from '../../src/serving/request-waits.ts'
+import { LeaseQueue, TurnShares, wakeLeased } from '../../src/serving/request-waits.ts'
 import { Totals } from '../../src/serving/totals.ts'
 import { ENGINES, missing, TEXT_HEAD } from '../http/server_for_tests.ts'
 
@@ -35,7 +35,9 @@ for (const kind of ENGINES) {
       while (performance.now() < end);
       exchange.send(TEXT_HEAD, Buffer.from(exchange.query))
     }
-    const shares = new TurnShares(waiting, answer)
+    const shares = new TurnShares(waiting, answer, (exchange) =>
+      ['crowd', 'other'].includes(exchange.header(AUTHORIZATION)),
+    )
 
     const ask = (authorization: string, query: string): Promise<string> =>
       new Promise((resolve, reject) => {
@@ -84,6 +86,37 @@ for (const kind of ENGINES) {
       await Promise.all([...asked, ask('other', 'x')])
       const place = turns.flat().indexOf('other')
       assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+
+    it('Many made-up keys of one address are one client.', async () => {
+      turns = []
+      const asked = Array.from({ length: CROWD }, (_, n) => ask(`made up ${n}`, String(n)))
+      await Promise.all([...asked, ask('other', 'x')])
+      const place = turns.flat().indexOf('other')
+      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+
+    it('Requests that wait over the top of an hour ask for calls of the new one.', async () => {
+      const slot = 9
+      const wanted: number[][] = []
+      const leases = { waiting, ask: (...asked: number[]): void => void wanted.push(asked) }
+      let isLeased = false
+      const serve = (exchange: Exchange): void => {
+        if (isLeased || !waiting.putOff(exchange, slot, wait)) exchange.send(TEXT_HEAD, Buffer.from('served'))
+      }
+      const wait = { ms: 60_000, run: serve, late: serve }
+      const own = loadEngine(kind).create(serve)
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
+      const hour = 490_000
+      wakeLeased(leases, [slot, hour], (hour + 1) * 3600 + 0.01)
+      assert.deepEqual(wanted, [[slot, hour + 1, 1]])
+      isLeased = true
+      wakeLeased(leases, [slot, hour + 1], (hour + 1) * 3600 + 0.02)
+      assert.equal(await (await reply).text(), 'served')
+      assert.equal(wanted.length, 1)
+      own.close()
     })
 
     it('A request that has waited for its turn asks for calls of its quota where there are none.', async () => {
