@@ -83,10 +83,8 @@ test(
     for (const { name } of objects) await store.remove(name)
     assert.equal(await store.read('plain', { maxBytes: 10 }), null)
     await store.remove('plain')
-    const racing = Array.from({ length: 8 }, (_, i) =>
-      store.put('one', Buffer.from(String(i)), { ifNoneMatch: '*' }),
-    )
-    assert.equal((await Promise.all(racing)).filter((result) => result === 'stored').length, 1)
+    // Puts at once are not tried here, since moto looks whether a name is taken and stores in two steps. The
+    // test of the stub has them.
   },
 )
 
