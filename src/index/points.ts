@@ -2,10 +2,8 @@
  * Nearest points on the globe: a KD-tree (kdbush) asked by great circle (geokdbush). Numbers in, ordinals
  * out.
  *
- * It answers `GET /buoys/nearest` where the grid in front of it (`nearest.ts`) leaves an answer open: points
- * at one distance, and a last one at the very limit. It takes any limit, any distance and any filter. The
- * grid stands in front because the tree takes 8 µs for one of 1,200 points and 12 for twenty, more than all
- * else of the request, where the grid takes 0.25 and 0.8. Adapters ask the tree alone.
+ * Adapters ask it, and a snapshot's catalogue has its bytes. The server scans (`near.ts`): a tree calls its
+ * filter in no order, and takes 8 µs for one of 1,200 points.
  *
  * geokdbush decides which points come; distances, ties and limits are ours: its ties come in no order, a
  * maximum beyond half the circumference loses points, and a limit of 0 means all.

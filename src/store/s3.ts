@@ -8,7 +8,9 @@ import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import type { StoreAddress } from './address.ts'
 import {
+  attemptsWithin,
   DEFAULT_LIMITS,
+  READ_STATUSES,
   StoreError,
   type GetOptions,
   type Listing,
@@ -38,13 +40,8 @@ const MAX_PAGE_BYTES = 8 * 2 ** 20
 const MAX_FAULT_BYTES = 64 * 1024
 /** Objects of a listing, unless the caller expects fewer. */
 const MOST_OBJECTS = 1_000_000
-/** A store that asks for a longer wait is left alone: the caller tries again at its own time. */
-const LONGEST_RETRY_AFTER_S = 10
 /** A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes. */
 const MINUTE_S = 60
-
-/** The answers that `StoreAnswer` describes; every other one is a fault. */
-const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
 
 const REGION = /^[a-z0-9-]{1,32}$/
 /** Codes are words of letters; anything else is not repeated. */
@@ -244,10 +241,8 @@ export class S3Store implements Store {
     signal: AbortSignal | undefined,
     call: (opened: Opened, attempt: Attempt) => Promise<T>,
   ): Promise<T> {
-    const { attempts: most, retryFirstMs: firstPauseMs, retryLongestMs: longestPauseMs } = this.#limits
     const what = `${this.address}/${name}`.replace(/\/$/, '')
-    const bounds = { most, firstPauseMs, longestPauseMs, longestRetryAfterS: LONGEST_RETRY_AFTER_S }
-    return withAttempts({ ...bounds, random: this.#context.random, signal }, async () => {
+    return withAttempts(attemptsWithin(this.#limits, this.#context.random, signal), async () => {
       const attempt: Attempt = { what, signal, answer: null }
       const opened = (this.#current = await (this.#opened ??= this.#open()))
       // The SDK signs by the system's clock.

@@ -6,7 +6,7 @@
  * Every call has limits of time and tries again what may pass. What fails for good is a StoreError. Its
  * message names the object and what to do, and never holds a secret.
  */
-import { RequestFault, type RequestLimits, type WebAnswer } from './web-request.ts'
+import { RequestFault, type Attempts, type RequestLimits, type WebAnswer } from './web-request.ts'
 
 export interface GetOptions {
   /** Bytes `from` to `to`, both included; to the end where `to` is left out. */
@@ -28,6 +28,9 @@ export interface StoreAnswer extends WebAnswer {
    */
   status: 200 | 206 | 304 | 404 | 416
 }
+
+/** The statuses of a `StoreAnswer`; every other one is a fault. */
+export const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
 
 /** A small object as a whole. */
 export interface StoreObject {
@@ -127,4 +130,23 @@ export const DEFAULT_LIMITS: StoreLimits = {
   slowestBytesPerSecond: 16 * 1024,
   retryFirstMs: 200,
   retryLongestMs: 5000,
+}
+
+/** A store that asks for a longer wait is left alone: the caller tries again at its own time. */
+const LONGEST_RETRY_AFTER_S = 10
+
+/** The attempts of one call. @param random gives a number in [0, 1) */
+export function attemptsWithin(
+  { attempts, retryFirstMs, retryLongestMs }: StoreLimits,
+  random: () => number,
+  signal: AbortSignal | undefined,
+): Attempts {
+  return {
+    most: attempts,
+    firstPauseMs: retryFirstMs,
+    longestPauseMs: retryLongestMs,
+    longestRetryAfterS: LONGEST_RETRY_AFTER_S,
+    random,
+    signal,
+  }
 }

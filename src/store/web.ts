@@ -1,17 +1,14 @@
 /** A folder of a web server as a store: it can be read by name, and nothing else. */
 import {
+  attemptsWithin,
   DEFAULT_LIMITS,
+  READ_STATUSES,
   type GetOptions,
   type ReadableStore,
   type StoreAnswer,
   type StoreContext,
 } from './store.ts'
 import { statusFault, WebClient, withAttempts, type RequestFault, type WebAnswer } from './web-request.ts'
-
-/** The answers that `StoreAnswer` describes; every other one is a fault. */
-const STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
-/** A server that asks for a longer wait is left alone: the caller tries again at its own time. */
-const LONGEST_RETRY_AFTER_S = 10
 
 export class WebStore implements ReadableStore {
   readonly address: string
@@ -29,28 +26,17 @@ export class WebStore implements ReadableStore {
   }
 
   get(name: string, { range, ifNoneMatch, signal }: GetOptions = {}): Promise<StoreAnswer> {
-    const { attempts: most, retryFirstMs: firstPauseMs, retryLongestMs: longestPauseMs } = this.#limits
     const url = new URL(name, this.#base)
     const headers = {
       ...(range !== undefined && { range: `bytes=${range.from}-${range.to ?? ''}` }),
       ...(ifNoneMatch != null && { 'if-none-match': ifNoneMatch }),
     }
-    return withAttempts(
-      {
-        most,
-        firstPauseMs,
-        longestPauseMs,
-        longestRetryAfterS: LONGEST_RETRY_AFTER_S,
-        random: this.#random,
-        signal,
-      },
-      async () => {
-        const answer = await this.#client.ask({ url, headers, signal, prefix: `${url.href}: ` })
-        if (!STATUSES.has(answer.status)) throw faultOf(url, answer)
-        if (answer.status !== 200 && answer.status !== 206) answer.body.destroy()
-        return answer as StoreAnswer
-      },
-    )
+    return withAttempts(attemptsWithin(this.#limits, this.#random, signal), async () => {
+      const answer = await this.#client.ask({ url, headers, signal, prefix: `${url.href}: ` })
+      if (!READ_STATUSES.has(answer.status)) throw faultOf(url, answer)
+      if (answer.status !== 200 && answer.status !== 206) answer.body.destroy()
+      return answer as StoreAnswer
+    })
   }
 
   close(): Promise<void> {
