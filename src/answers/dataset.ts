@@ -13,9 +13,7 @@ import { nearColumns, NearPoints, type NearColumns } from '../index/near.ts'
 import { latestOf, type Latest } from '../index/latest.ts'
 import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
-import { Ranking } from '../index/ranking.ts'
-import { spellingColumns, Spellings, type SpellingColumns } from '../index/spellings.ts'
-import { wordIndex, Words, type WordIndex } from '../index/words.ts'
+import { Search, searchColumns, type SearchColumns } from '../index/search.ts'
 import { readAggregates } from '../snapshot/aggregates.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast.ts'
@@ -54,9 +52,7 @@ export interface Dataset {
   /** Whether a buoy is active and physical, not a point that only satellites pass over. */
   readonly isActiveAndPhysical: (ordinal: number) => boolean
   readonly boxes: Boxes
-  readonly words: Words
-  /** What a search finds beyond `words`. */
-  readonly spellings: Spellings
+  readonly search: Search
   readonly passes: Passes
   /** Null when the snapshot has no forecast. */
   readonly forecast: Forecast | null
@@ -165,8 +161,7 @@ export interface Indexes {
   readonly latest: Latest
   readonly groups: Groups
   readonly near: NearColumns
-  readonly words: WordIndex
-  readonly spellings: SpellingColumns
+  readonly search: SearchColumns
   readonly passes: PassIndexes
 }
 
@@ -198,8 +193,7 @@ export function* indexesOf(
     latest: yield* latestOf(segments),
     groups: buildGroups(catalog, active),
     near: nearColumns(lat, lng),
-    words: yield* wordIndex(catalog.words),
-    spellings: toShared(yield* spellingColumns({ ...catalog, countries }, before?.spellings)),
+    search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
   }
   yield
@@ -214,8 +208,6 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
-  // One ranking serves all searches, one after the other; each leaves it empty.
-  const ranking = new Ranking(active, catalog.words.rank)
   return {
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
@@ -232,8 +224,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     near: new NearPoints(lat, lng, indexes.near),
     isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,
     boxes: new Boxes(catalog.boxes),
-    words: new Words(catalog.words, indexes.words, ranking),
-    spellings: new Spellings(indexes.spellings, ranking),
+    search: new Search(catalog.words, indexes.search, active),
     passes: new Passes(passes, indexes.passes),
     forecast,
     tides,

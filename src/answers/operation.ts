@@ -159,17 +159,10 @@ const LEAST_LOOKED_FOR = 3
 export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
   const { length } = idOrSlug
   const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR
-  const [near] = isLikely ? findBuoys(dataset, idOrSlug, 1) : []
+  const [near] = isLikely ? dataset.search.find(idOrSlug, 1) : []
   if (near === undefined) return notFound('Buoy')
   const slug = dataset.catalog.slugs[near]
   return new ApiError('resource_not_found', `Buoy not found. Did you mean ${slug}?`, { did_you_mean: slug })
-}
-
-/** Ordinals of the buoys that match `query`, the best first; looser matches fill what is left of `limit`. */
-export function findBuoys({ words, spellings }: Dataset, query: string, limit: number): number[] {
-  const found = words.search(query, limit)
-  if (found.length < limit) spellings.extend(found, query, limit)
-  return found
 }
 
 /**

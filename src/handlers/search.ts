@@ -1,14 +1,14 @@
 /**
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
- * (`index/spellings.ts`). `count` is the number of buoys in the answer.
+ * (`index/search.ts`). `count` is the number of buoys in the answer.
  */
 import { buoyColumns, buoyPlace, type OrdinalOf } from '../answers/buoy-table.ts'
 import type { Dataset } from '../answers/dataset.ts'
 import { FORMATS } from '../answers/shape.ts'
 import { allRows, type Table } from '../answers/table.ts'
 import { Literal } from '../answers/literals.ts'
-import { endList, findBuoys, operation } from '../answers/operation.ts'
+import { endList, operation } from '../answers/operation.ts'
 import { integer, text } from '../answers/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
@@ -33,7 +33,7 @@ export const searchBuoys = operation({
   errors: ['bad_request'],
   answer(view, { query, limit }) {
     const { writer, search } = view.fragments
-    const found = findBuoys(view.dataset, query, limit)
+    const found = view.dataset.search.find(query, limit)
     writer.literal(BUOYS)
     search.writeList(found, 0, found.length)
     endList(writer, found.length)
@@ -42,7 +42,7 @@ export const searchBuoys = operation({
     formats: FORMATS,
     isList: true,
     make: ({ view: { dataset }, query: { query, limit } }) =>
-      tableOf(dataset, Uint32Array.from(findBuoys(dataset, query, limit))),
+      tableOf(dataset, Uint32Array.from(dataset.search.find(query, limit))),
   },
 })
 

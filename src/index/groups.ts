@@ -4,7 +4,7 @@
  */
 import { lowerBound } from './bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
-import { fold } from './words.ts'
+import { fold } from './spelled-words.ts'
 
 /** What lists filter buoys on, from the catalogue; `source` and `country` are indexes into the lists. */
 interface GroupColumns {

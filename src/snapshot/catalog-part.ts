@@ -3,7 +3,7 @@
  */
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
-import { buildWords } from '../index/words.ts'
+import { buildWords } from '../index/suffixes.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'
 import { countryName } from '../sea/territory.ts'

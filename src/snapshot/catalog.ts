@@ -7,7 +7,7 @@
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { buildBoxes } from '../index/boxes.ts'
 import { buildPoints } from '../index/points.ts'
-import { checkWords, readWords, type WordColumns } from '../index/words.ts'
+import { checkWords, readWords, type WordColumns } from '../index/suffixes.ts'
 import type { Steps } from '../system/steps.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
 import {

@@ -1,4 +1,4 @@
-/** Every request that the README and the HTTP reference show is answered as they say: with success. */
+/** Requests that the documents show are answered as they say. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXAMPLES_SOURCE } from '../../scripts/openapi/examples.ts'
@@ -55,5 +55,19 @@ test('Every request of the README and of the HTTP reference succeeds.', { timeou
     const body = (await answer.json()) as { status?: string; message?: string }
     assert.equal(answer.status, 200, `${line}: ${body.message}`)
     assert.equal(body.status, 'success', line)
+  }
+})
+
+/** A kind of match, or none where it is that of the row above; what is typed; the names that are found. */
+const SEARCH_ROW = /^\| ([^`|]*)\| `([^`]*)` \| (.*) \|$/gm
+
+test('The table of what a search finds says what the demo answers.', { timeout: 300_000 }, async (t) => {
+  const { base } = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
+  const rows = [...readDocument('docs/search.md').text.matchAll(SEARCH_ROW)]
+  assert.ok(rows.length >= 15)
+  for (const [, , query, found] of rows) {
+    const answer = await fetch(`${base}/buoys/search?query=${encodeURIComponent(query)}`)
+    const { data } = (await answer.json()) as { data: { buoys: { name: string }[] } }
+    assert.equal(data.buoys.map(({ name }) => name).join('; ') || 'nothing', found, query)
   }
 })

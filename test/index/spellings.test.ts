@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Ranking } from '../../src/index/ranking.ts'
-import { spellingColumns, Spellings } from '../../src/index/spellings.ts'
-import { buildWords, fold, readWords, wordIndex, Words } from '../../src/index/words.ts'
+import { Search, searchColumns } from '../../src/index/search.ts'
+import { fold } from '../../src/index/spelled-words.ts'
+import { buildWords, readWords } from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
 import { readDocument } from '../docs/markdown.ts'
 import { slugOf } from '../oracle/oracle.ts'
@@ -15,12 +15,12 @@ interface Buoy extends Spelled {
   active: boolean
 }
 
-interface Search {
+interface Found {
   exact(query: string, limit: number): number[]
   all(query: string, limit: number): number[]
 }
 
-function searchOf(buoys: readonly Buoy[]): Search {
+function searchOf(buoys: readonly Buoy[]): Found {
   const input = {
     names: buoys.map(({ name }) => name),
     slugs: buoys.map(({ slug }) => slug),
@@ -33,17 +33,13 @@ function searchOf(buoys: readonly Buoy[]): Search {
     return column instanceof type ? column : assert.fail(name)
   })
   const active = Uint8Array.from(buoys, ({ active }) => Number(active))
-  const ranking = new Ranking(active, stored.rank)
-  const words = new Words(stored, finish(wordIndex(stored)), ranking)
-  const spellings = new Spellings(finish(spellingColumns(input)), ranking)
-  const exact = (query: string, limit: number): number[] => words.search(query, limit)
+  const searchAmong = (spelled: typeof input): Search =>
+    new Search(stored, finish(searchColumns(stored, spelled)), active)
+  const all = searchAmong(input)
+  const exact = searchAmong({ names: [], slugs: [], identifiers: [], countries: [] })
   return {
-    exact,
-    all(query, limit) {
-      const found = exact(query, limit)
-      if (found.length < limit) spellings.extend(found, query, limit)
-      return found
-    },
+    exact: (query, limit) => exact.find(query, limit),
+    all: (query, limit) => all.find(query, limit),
   }
 }
 

@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Ranking } from '../../src/index/ranking.ts'
+import { Search, searchColumns } from '../../src/index/search.ts'
+import { fold } from '../../src/index/spelled-words.ts'
 import {
   buildWords,
   checkWords,
-  fold,
   readWords,
-  wordIndex,
-  Words,
   type WordColumns,
   type WordsInput,
-} from '../../src/index/words.ts'
+} from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
 
 interface Named {
@@ -30,7 +28,8 @@ function storedWords(input: WordsInput): WordColumns {
   })
 }
 
-function wordsOf(buoys: Named[]): Words {
+/** Finds exact matches only: the words of looser ones are those of no buoy. */
+function wordsOf(buoys: Named[]): Search {
   const input = {
     names: buoys.map(({ name }) => name),
     slugs: buoys.map(({ slug }) => slug),
@@ -39,7 +38,8 @@ function wordsOf(buoys: Named[]): Words {
   const columns = storedWords(input)
   assert.equal(finish(checkWords(columns, input)), null)
   const active = Uint8Array.from(buoys, (buoy) => Number(buoy.active))
-  return new Words(columns, finish(wordIndex(columns)), new Ranking(active, columns.rank))
+  const nobody = { names: [], slugs: [], identifiers: [], countries: [] }
+  return new Search(columns, finish(searchColumns(columns, nobody)), active)
 }
 
 /** Letters without case and accents, written without the product's function. */
@@ -112,7 +112,7 @@ test('A search finds the buoys that a look at every field finds, in the order of
         const words = wordsOf(buoys)
         // One index answers query after query: nothing of one may stay for the next.
         for (const query of [...queries, ...queries.toReversed()]) {
-          assert.deepEqual(words.search(query, limit), expectedOrder(buoys, query).slice(0, limit), query)
+          assert.deepEqual(words.find(query, limit), expectedOrder(buoys, query).slice(0, limit), query)
         }
       },
     ),
@@ -131,7 +131,7 @@ test('Case and accents do not matter, in the query or in the name.', () => {
     'Sète, large',
   ].map((name, i) => ({ name, slug: `s${i}x`, identifier: `9${i}`, active: true }))
   const words = wordsOf(buoys)
-  const found = (query: string) => words.search(query, 10).map((ordinal) => buoys[ordinal].name)
+  const found = (query: string) => words.find(query, 10).map((ordinal) => buoys[ordinal].name)
   assert.deepEqual(found('île'), ['ILE DE SEIN', 'Île d’Yeu Nord', 'Presqu’île'])
   assert.deepEqual(found('ILE'), found('île'))
   assert.deepEqual(found('I\u0302le'), found('île'))
@@ -156,15 +156,15 @@ test('An exact slug or identifier comes before names, the active before the inac
     { name: 'Xle fourx', slug: 'gamma', identifier: '41', active: true },
   ]
   const words = wordsOf(buoys)
-  assert.deepEqual(words.search('le-four', 10), [0, 1, 2])
-  assert.deepEqual(words.search('le four', 10), [1, 2, 3, 4, 5])
-  assert.deepEqual(words.search('LE FOUR', 2), [1, 2])
-  assert.deepEqual(words.search('41', 10), [5, 0])
-  assert.deepEqual(words.search('41001', 10), [0])
+  assert.deepEqual(words.find('le-four', 10), [0, 1, 2])
+  assert.deepEqual(words.find('le four', 10), [1, 2, 3, 4, 5])
+  assert.deepEqual(words.find('LE FOUR', 2), [1, 2])
+  assert.deepEqual(words.find('41', 10), [5, 0])
+  assert.deepEqual(words.find('41001', 10), [0])
 })
 
 test('An index without buoys finds nothing.', () => {
-  assert.deepEqual(wordsOf([]).search('a', 5), [])
+  assert.deepEqual(wordsOf([]).find('a', 5), [])
 })
 
 test('A stored index is taken for that of its names only when it is, whatever one value of it is.', () => {
