@@ -4,10 +4,12 @@ export const REQUESTS_PER_TURN = 256
 /** Work in one turn is counted in answers; a long answer counts as one for each this many bytes. */
 export const BYTES_PER_UNIT = 4096
 /**
- * This much work in one turn takes 3 to 10 ms (node:http counts requests alone, and takes some 15 µs to read
- * one). For the rest of the turn a connection may ask for the two lower limits, whichever is more.
+ * This much work in one turn of `uws` takes some 10 ms. For the rest of the turn a connection may ask for the two
+ * lower limits, whichever is more.
  */
-export const BUSY_TURN_UNITS = 1024
+export const BUSY_TURN_UNITS = 4096
+/** The same for node:http, which counts requests alone, and takes some 15 µs to read one. */
+export const NODE_BUSY_TURN_REQUESTS = 1024
 export const REQUESTS_PER_BUSY_TURN = 16
 export const UNITS_PER_BUSY_TURN = 32
 /**

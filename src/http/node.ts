@@ -12,8 +12,8 @@ import { REFUSED } from './connections.ts'
 import { HEADER_LIMIT_BYTES, TOO_MANY_CONNECTIONS } from './exchange.ts'
 import type { Engine, OnRequest, Pressure, Surroundings } from './exchange.ts'
 import {
-  BUSY_TURN_UNITS,
   CLOSING_PATIENCE_MS,
+  NODE_BUSY_TURN_REQUESTS,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
   SHORT_TURN_MS,
@@ -52,7 +52,7 @@ class Turn {
     if (this.#total++ === 0) setImmediate(() => this.#end())
     const count = (this.#counts.get(socket) ?? 0) + 1
     this.#counts.set(socket, count)
-    return count > (this.#total > BUSY_TURN_UNITS ? REQUESTS_PER_BUSY_TURN : REQUESTS_PER_TURN)
+    return count > (this.#total > NODE_BUSY_TURN_REQUESTS ? REQUESTS_PER_BUSY_TURN : REQUESTS_PER_TURN)
   }
 
   #end(): void {

@@ -26,6 +26,11 @@ const ACCEPTORS = 8
  * it ends costs 0.5 µs.
  */
 const UNWATCHED_REQUESTS = 32
+/**
+ * Milliseconds in which no request waits after one connection has surely sent several at once: the engine
+ * cannot tell connections apart, and cuts one that has sent more behind a request that waits.
+ */
+const PIPELINED_MS = 10_000
 
 /**
  * An engine with its native apps. Several of them, in as many threads, may listen on the same host and port;
@@ -43,6 +48,8 @@ export class UwsEngine implements Engine {
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0
+  /** Set for a while after connections have sent several requests at once. */
+  #pipelined: NodeJS.Timeout | null = null
   /** What was sent before this turn was watched, and before the row. */
   #sentBeforeTurn = 0
   #sentBeforeRow = 0
@@ -122,7 +129,8 @@ export class UwsEngine implements Engine {
     }
     this.#inRow++
     // A request waits only if a connection need not have sent several: its own limits hold the others.
-    this.#exchange.mayWait = this.#inRow <= acceptor.open && this.#inTurn < this.#open
+    this.#exchange.mayWait =
+      this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
       setImmediate(this.#endTurn)
@@ -150,6 +158,11 @@ export class UwsEngine implements Engine {
   }
 
   readonly #endTurn = (): void => {
+    // What came before the turn was watched may have come in several turns.
+    if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) {
+      this.#pipelined ??= setTimeout(() => (this.#pipelined = null), PIPELINED_MS).unref()
+      this.#pipelined.refresh()
+    }
     this.#inTurn = 0
     this.#sentBeforeTurn = this.#exchange.sentBytes
     this.#acceptor = null
