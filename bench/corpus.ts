@@ -4,11 +4,11 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { makeReady, openReady } from '../src/answers/derived.ts'
-import type { View } from '../src/answers/operation.ts'
-import { buildSnapshot } from '../src/build/build.ts'
-import { loadSnapshot, readManifest } from '../src/snapshot/read.ts'
-import { BuildReport } from '../src/build/report.ts'
+import { makeReady, openReady } from '../src/dataset/derived.ts'
+import type { View } from '../src/dataset/view.ts'
+import { buildSnapshot } from '../src/builder/run-build.ts'
+import { loadSnapshot, readManifest } from '../src/snapshot/read-snapshot.ts'
+import { BuildReport } from '../src/builder/build-report.ts'
 import { openSource } from '../src/sources/kinds.ts'
 import { finish } from '../src/system/steps.ts'
 

@@ -14,9 +14,9 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { runCliWell, startServer, type Live } from '../scripts/live_server.ts'
-import { rollback } from '../src/build/retained.ts'
-import { readManifest } from '../src/snapshot/read.ts'
+import { runCliWell, startServer, type Live } from '../tools/live_server.ts'
+import { rollback } from '../src/snapshot/retained.ts'
+import { readManifest } from '../src/snapshot/read-snapshot.ts'
 
 const { values } = parseArgs({
   options: {

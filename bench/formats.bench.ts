@@ -3,10 +3,10 @@
  * that makes an object of each row and joins its values. CPU time, in pairs that take turns.
  * `tsx bench/formats.bench.ts [ROWS]`.
  */
-import { JsonWriter } from '../src/answers/json.ts'
-import type { View } from '../src/answers/operation.ts'
-import { rowsOf, type Column, type Table } from '../src/answers/table.ts'
-import { formed, type RowShape } from '../src/formats/form.ts'
+import { JsonWriter } from '../src/dataset/json-writer.ts'
+import type { View } from '../src/dataset/view.ts'
+import { rowsOf, type Column, type Table } from '../src/operation/answer-table.ts'
+import { formed, type RowShape } from '../src/formats/format-choice.ts'
 import { listReadings } from '../src/handlers/readings.ts'
 import { corpusView } from './corpus.ts'
 

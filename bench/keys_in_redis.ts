@@ -14,9 +14,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { hashOf, issued, withQuota, type IssuedKey } from '../src/access/key-records.ts'
 import { KeysInRedis } from '../src/access/keys-redis.ts'
-import { parseAddress } from '../src/redis/address.ts'
-import { RedisConnection } from '../src/redis/connection.ts'
-import { runCliWell } from '../scripts/live_server.ts'
+import { parseAddress } from '../src/access/redis/redis-address.ts'
+import { RedisConnection } from '../src/access/redis/redis-connection.ts'
+import { runCliWell } from '../tools/live_server.ts'
 
 const { values } = parseArgs({
   options: {

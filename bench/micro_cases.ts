@@ -1,5 +1,5 @@
 /** Requests of the benches without a socket, drawn at random over all of a corpus. */
-import type { View } from '../src/answers/operation.ts'
+import type { View } from '../src/dataset/view.ts'
 import { dateText, DAY, timestampText } from '../src/sea/time.ts'
 
 /** A request target. */

@@ -14,8 +14,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { runCliWell, startServer, type Live } from '../scripts/live_server.ts'
-import { readManifest } from '../src/snapshot/read.ts'
+import { runCliWell, startServer, type Live } from '../tools/live_server.ts'
+import { readManifest } from '../src/snapshot/read-snapshot.ts'
 import { SCALES, type ScaleName } from './http/data.ts'
 
 const FIRST_AS_OF = Date.UTC(2026, 10, 15, 12) / 1000

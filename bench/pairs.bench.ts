@@ -7,10 +7,9 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { View } from '../src/answers/operation.ts'
-import type { RequestPath } from '../src/serving/request.ts'
-import type { SilentExchange } from '../src/serving/warm-up.ts'
-import type { Steps } from '../src/system/steps.ts'
+import type { View } from '../src/dataset/view.ts'
+import type { RequestPath } from '../src/http/request.ts'
+import type { SilentExchange } from '../src/server/warm-up.ts'
 import { corpusFolder, seededRandom, type CorpusName } from './corpus.ts'
 import { HISTORY_CASES, WORLD_CASES, type MicroCase } from './micro_cases.ts'
 
@@ -22,7 +21,11 @@ const ROUND_MS = 8
 const WARMUP_ROUNDS = 10
 const ACTIVE_WITHIN_S = 86_400
 
-type Make = (...from: unknown[]) => Steps<unknown>
+const FORMER_PLACES: { readonly [file: string]: readonly string[] } = {
+  'snapshot/read-snapshot.ts': ['snapshot/read.ts'],
+  'server/warm-up.ts': ['serving/warm-up.ts'],
+  'dataset/derived.ts': ['answers/derived.ts'],
+}
 
 /** What is taken of a tree. */
 interface Tree {
@@ -32,25 +35,20 @@ interface Tree {
 }
 
 async function treeOf(root: string, corpus: CorpusName, clock: () => number): Promise<Tree> {
-  const load = <T>(file: string): Promise<T> =>
-    import(pathToFileURL(resolve(root, 'src', file)).href) as Promise<T>
-  const { loadSnapshot } = await load<typeof import('../src/snapshot/read.ts')>('snapshot/read.ts')
+  // A tree of before the rooms were moved has its files elsewhere.
+  const load = <T>(file: string): Promise<T> => {
+    const places = [file, ...(FORMER_PLACES[file] ?? [])].map((place) => resolve(root, 'src', place))
+    return import(pathToFileURL(places.find((place) => existsSync(place)) ?? places[0]).href) as Promise<T>
+  }
+  const { loadSnapshot } =
+    await load<typeof import('../src/snapshot/read-snapshot.ts')>('snapshot/read-snapshot.ts')
   const { finish } = await load<typeof import('../src/system/steps.ts')>('system/steps.ts')
   const { pathWithoutSocket, SilentExchange } =
-    await load<typeof import('../src/serving/warm-up.ts')>('serving/warm-up.ts')
+    await load<typeof import('../src/server/warm-up.ts')>('server/warm-up.ts')
   const loaded = await loadSnapshot(await corpusFolder(corpus))
-  let view: View
-  if (existsSync(resolve(root, 'src/answers/derived.ts'))) {
-    const { makeReady, openReady } =
-      await load<typeof import('../src/answers/derived.ts')>('answers/derived.ts')
-    view = finish(openReady(finish(makeReady(loaded, ACTIVE_WITHIN_S))))
-  } else {
-    // A tree of before: each thread made everything for itself.
-    const { openDataset } = await load<{ openDataset: Make }>('answers/dataset.ts')
-    const { renderFragments } = await load<{ renderFragments: Make }>('answers/fragments.ts')
-    const dataset = finish(openDataset(loaded, ACTIVE_WITHIN_S)) as View['dataset']
-    view = { dataset, fragments: finish(renderFragments(dataset)) as View['fragments'] }
-  }
+  const { makeReady, openReady } =
+    await load<typeof import('../src/dataset/derived.ts')>('dataset/derived.ts')
+  const view = finish(openReady(finish(makeReady(loaded, ACTIVE_WITHIN_S))))
   return { view, path: pathWithoutSocket(view, clock), exchange: new SilentExchange() }
 }
 

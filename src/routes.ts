@@ -17,7 +17,7 @@ import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { listSatellites } from './handlers/satellites.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingSeries } from './handlers/series.ts'
-import type { Operation, StreamOperation } from './answers/operation.ts'
+import type { Operation, StreamOperation } from './operation/operation.ts'
 
 export const OPERATIONS: readonly Operation[] = [
   listBuoys,

@@ -13,16 +13,16 @@ import {
   NO_ROUTE,
 } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
-import type { View } from '../src/answers/operation.ts'
+import type { View } from '../src/dataset/view.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
-import { ParquetAnswers } from '../src/serving/parquet-answers.ts'
-import { RequestPath } from '../src/serving/request.ts'
-import type { RequestPathOptions } from '../src/serving/request-state.ts'
+import { ParquetAnswers } from '../src/http/parquet-answers.ts'
+import { RequestPath } from '../src/http/request.ts'
+import type { RequestPathOptions } from '../src/http/request-state.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { makeReady, openReady } from '../src/answers/derived.ts'
-import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read.ts'
+import { makeReady, openReady } from '../src/dataset/derived.ts'
+import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot.ts'
 import { finish } from '../src/system/steps.ts'
-import { Totals } from '../src/serving/totals.ts'
+import { Totals } from '../src/http/totals.ts'
 
 /** A snapshot of a folder as a worker serves it. */
 export async function viewOf(snapshots: string): Promise<View> {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { startServer, type Live, type LiveOptions } from '../scripts/live_server.ts'
+import { startServer, type Live, type LiveOptions } from '../tools/live_server.ts'
 import { conformanceAt, type Conformance } from './openapi/conformance.ts'
 
-export { runCli, runCliWell } from '../scripts/live_server.ts'
-export type { Live, LiveOptions } from '../scripts/live_server.ts'
+export { runCli, runCliWell } from '../tools/live_server.ts'
+export type { Live, LiveOptions } from '../tools/live_server.ts'
 
 /** A folder that is gone when the test has ended. */
 export function temporaryFolder(t: TestContext): string {

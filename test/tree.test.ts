@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const VENDORING = new URL('../src/vendor.build.mjs', import.meta.url).href
+const VENDORING = new URL('../tools/vendor.build.mjs', import.meta.url).href
 const { VENDORED } = (await import(VENDORING)) as { VENDORED: { [specifier: string]: unknown } }
 
 /** Files below a folder of the tree, as paths from its root, with slashes. */
@@ -20,7 +20,9 @@ function filesIn(folder: string): string[] {
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-const SOURCES = filesIn('src').filter((file) => /\.(ts|mjs)$/.test(file))
+const isCode = (file: string): boolean => /\.(ts|mjs)$/.test(file)
+const SOURCES = filesIn('src').filter(isCode)
+const PAGES = filesIn('web').filter(isCode)
 
 interface Import {
   file: string
@@ -49,7 +51,7 @@ function importsOf(file: string): Import[] {
   })
 }
 
-const IMPORTS = SOURCES.flatMap((file) => importsOf(file))
+const IMPORTS = [...SOURCES, ...PAGES].flatMap((file) => importsOf(file))
 
 /** Who imports what a pattern matches, as `FILE imports TARGET`. */
 function whoImports(pattern: RegExp, from: (file: string) => boolean = () => true): string[] {
@@ -60,7 +62,7 @@ function whoImports(pattern: RegExp, from: (file: string) => boolean = () => tru
 
 /** The one file outside of the program that it may name, and only the explorer: for the types of answers. */
 const PUBLISHED_CLIENT = 'clients/typescript/groundswell.ts'
-const STREAMS_OF_CLIENT = 'scripts/openapi/client_streams.ts'
+const STREAMS_OF_CLIENT = 'tools/openapi/client_streams.ts'
 
 test('Every import within the program names a file that is there, with its ending.', () => {
   assert.ok(IMPORTS.length > 100)
@@ -68,65 +70,50 @@ test('Every import within the program names a file that is there, with its endin
     if (target === null) continue
     assert.match(specifier, /\.(ts|mjs|json)$/, `${file} imports ${specifier}`)
     assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
-    assert.ok(target.startsWith('src/') || target === PUBLISHED_CLIENT, `${file} imports ${specifier}`)
+    assert.ok(/^(src|web)\//.test(target) || target === PUBLISHED_CLIENT, `${file} imports ${specifier}`)
   }
 })
 
 /**
- * Which rooms may know which, from top to bottom: a file imports from its own room or from those below it,
- * types included, so that no rooms import each other in a circle. A room is a folder of `src/` or one file
- * that lies in `src/` itself.
+ * Which rooms may know which, from top to bottom: a file imports from its own room or from those of lower
+ * levels, types included, so that no rooms import each other in a circle. A room is a folder of `src/` or one
+ * file that lies in `src/` itself.
  */
-const RANKS = [
-  'cli.ts',
-  'commands/',
-  'index.ts',
-  'library/',
-  'process/',
-  'mirror/',
-  'openapi/',
-  'serving/',
-  'routes.ts',
-  'handlers/',
-  'formats/',
-  'answers/',
-  'access/',
-  'build/',
-  'fetch/',
-  'sources/',
-  'bulk/',
-  'snapshot/',
-  'parquet/',
-  'index/',
-  'http/',
-  'redis/',
-  'metrics/',
-  'logs/',
-  'sea/',
-  'store/',
-  'system/',
-] as const
+const LEVELS: readonly (readonly string[])[] = [
+  ['cli.ts'],
+  ['commands/', 'library.ts'],
+  ['server/'],
+  ['http/', 'openapi/', 'routes.ts', 'builder/'],
+  ['handlers/', 'formats/'],
+  ['operation/', 'access/'],
+  ['dataset/', 'sources/'],
+  ['snapshot/'],
+  ['index/'],
+  ['sea/', 'system/'],
+]
 
 test('The architecture page lists the rooms from the top to the bottom.', () => {
-  const rows = textOf('docs/architecture.md').matchAll(/^\| `([a-z.]+(?:\/|\.ts))` \|/gm)
+  const rows = textOf('docs/architecture.md').matchAll(/^\| (\d+) \| `([a-z.]+(?:\/|\.ts))` \|/gm)
   assert.deepEqual(
-    [...rows].map(([, room]) => room),
-    RANKS,
+    [...rows].map(([, level, room]) => `${level} ${room}`),
+    LEVELS.flatMap((rooms, i) => rooms.map((room) => `${i + 1} ${room}`)),
   )
 })
 
 /** Rooms of one life that must not know those of the other: the two meet in the rooms below both. */
 const LIVES = {
-  request: ['serving/', 'routes.ts', 'handlers/', 'formats/', 'answers/', 'access/', 'http/'],
-  build: ['build/', 'fetch/', 'sources/'],
+  request: ['http/', 'routes.ts', 'handlers/', 'formats/', 'operation/', 'dataset/', 'access/'],
+  build: ['builder/', 'sources/'],
 }
+/** Bulk files are rows in a format, but a build writes them. */
+const EXPORTED_FILES = 'src/formats/bulk/'
 const KNOWN_TO_ADAPTERS = new Set(['sources/', 'index/', 'sea/', 'system/'])
 
 /**
- * Plain JavaScript that runs before anything is compiled, and what a browser runs, have no rank: other tests
+ * Plain JavaScript that runs before anything is compiled, and what a browser runs, have no level: other tests
  * say what they may know.
  */
-const UNRANKED = /\.(mjs|mts)$|^src\/(explorer|docs)\//
+const UNRANKED = /\.(mjs|mts)$|^web\//
 
 const roomOf = (file: string): string => {
   const path = file.slice('src/'.length)
@@ -139,27 +126,29 @@ const RANKED_IMPORTS = IMPORTS.flatMap(({ file, target }) =>
     : [{ file, target, from: roomOf(file), to: roomOf(target) }],
 )
 
-test('A file imports from its own room or from those below it.', () => {
-  const rankOf = (room: string): number => (RANKS as readonly string[]).indexOf(room)
+test('A file imports from its own room or from those of lower levels.', () => {
+  const levelOf = (room: string): number => LEVELS.findIndex((rooms) => rooms.includes(room))
   for (const file of SOURCES.filter((source) => !UNRANKED.test(source))) {
-    assert.ok(rankOf(roomOf(file)) >= 0, `${file}: give ${roomOf(file)} a place in RANKS, or move the file`)
+    assert.ok(levelOf(roomOf(file)) >= 0, `${file}: give ${roomOf(file)} a place in LEVELS, or move the file`)
   }
-  const upward = RANKED_IMPORTS.filter(({ from, to }) => rankOf(to) < rankOf(from)).map(
+  const upward = RANKED_IMPORTS.filter(({ from, to }) => from !== to && levelOf(to) <= levelOf(from)).map(
     ({ file, target, from, to }) =>
-      `${file} imports ${target}, but ${to} stands above ${from}: move what both need to the lower room, or hand it down as an argument`,
+      `${file} imports ${target}, but ${to} does not stand below ${from}: move what both need to the lower room, or hand it down as an argument`,
   )
   assert.deepEqual(upward, [])
 })
 
 test('The life of a request and the life of a build do not know each other.', () => {
-  const across = RANKED_IMPORTS.filter(
-    ({ from, to }) =>
-      (LIVES.request.includes(from) && LIVES.build.includes(to)) ||
-      (LIVES.build.includes(from) && LIVES.request.includes(to)),
-  ).map(
-    ({ file, target }) =>
-      `${file} imports ${target}: the two lives share only snapshot/, index/, sea/ and system/; move what both need there`,
-  )
+  const across = RANKED_IMPORTS.filter(({ target }) => !target.startsWith(EXPORTED_FILES))
+    .filter(
+      ({ from, to }) =>
+        (LIVES.request.includes(from) && LIVES.build.includes(to)) ||
+        (LIVES.build.includes(from) && LIVES.request.includes(to)),
+    )
+    .map(
+      ({ file, target }) =>
+        `${file} imports ${target}: the two lives share only snapshot/, index/, sea/ and system/; move what both need there`,
+    )
   assert.deepEqual(across, [])
 })
 
@@ -171,7 +160,7 @@ test('Adapters of sources know nothing of snapshots.', () => {
 })
 
 test('Threads that load and serve do not load the borders of countries, which take longer than all the rest.', () => {
-  for (const thread of ['process/worker.ts', 'process/load-thread.ts', 'snapshot/read-thread.ts']) {
+  for (const thread of ['server/worker.ts', 'server/load-thread.ts', 'snapshot/read-thread.ts']) {
     const loaded = new Set([`src/${thread}`])
     for (const file of loaded) {
       for (const { file: from, target, typeOnly } of IMPORTS) {
@@ -212,7 +201,7 @@ test('The description of the API is made from declarations, texts and the table 
     .map(({ target, specifier }) => target ?? specifier)
     .filter((target) => !target.startsWith('src/openapi/'))
   // Its guides are a text beside it.
-  assert.deepEqual(new Set(used), new Set(['node:fs', 'src/answers/errors.ts']))
+  assert.deepEqual(new Set(used), new Set(['node:fs', 'src/operation/errors.ts']))
 })
 
 test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
@@ -224,22 +213,24 @@ test('HDF5 files are read over the file system in memory, by one file, never ove
 test('uWebSockets.js is known to its own files, and they to the choice of an engine alone.', () => {
   // In code, not in comments and messages: as the name of a module, or one it is made of.
   const named = SOURCES.filter((file) => /['"`](uWebSockets\.js['"`]|@uwsjs\/)/.test(textOf(file)))
-  assert.deepEqual(named, ['src/http/binding.ts'])
-  const binding = IMPORTS.filter(({ target }) => target === 'src/http/binding.ts').map(({ file }) => file)
-  assert.deepEqual(
-    binding.filter((file) => file !== 'src/http/engine.ts'),
-    ['uws-acceptor', 'uws-exchange', 'uws-later', 'uws'].map((name) => `src/http/${name}.ts`),
+  assert.deepEqual(named, ['src/http/engines/uws-binding.ts'])
+  const binding = IMPORTS.filter(({ target }) => target === 'src/http/engines/uws-binding.ts').map(
+    ({ file }) => file,
   )
-  const parts = IMPORTS.filter(({ target }) => target?.startsWith('src/http/uws-')).map(({ file }) => file)
   assert.deepEqual(
-    parts.filter((file) => !file.startsWith('src/http/uws')),
+    binding.filter((file) => file !== 'src/http/engines/engine.ts'),
+    ['uws-acceptor', 'uws-exchange', 'uws-later', 'uws'].map((name) => `src/http/engines/${name}.ts`),
+  )
+  const parts = IMPORTS.filter(({ target }) => /\/uws-(?!binding)/.test(target ?? '')).map(({ file }) => file)
+  assert.deepEqual(
+    parts.filter((file) => !file.startsWith('src/http/engines/uws')),
     [],
   )
-  const engine = IMPORTS.filter(({ target }) => target === 'src/http/uws.ts').map(({ file }) => file)
-  assert.deepEqual(engine, ['src/http/engine.ts'])
+  const engine = IMPORTS.filter(({ target }) => target === 'src/http/engines/uws.ts').map(({ file }) => file)
+  assert.deepEqual(engine, ['src/http/engines/engine.ts'])
 })
 
-const ASKING = ['src/store/web-request.ts', 'src/store/allowed-addresses.ts']
+const ASKING = ['src/snapshot/store/web-request.ts', 'src/snapshot/store/allowed-addresses.ts']
 
 test('Sockets are opened under src/http alone, but for the port of the operators.', () => {
   const opened = IMPORTS.filter(({ specifier }) => /^node:(http|https|http2|net|tls|dgram)$/.test(specifier))
@@ -247,7 +238,7 @@ test('Sockets are opened under src/http alone, but for the port of the operators
     .map(({ file }) => file)
     .filter((file) => !file.startsWith('src/http/'))
   assert.deepEqual(
-    opened.filter((file) => !['src/process/admin.ts', ...ASKING].includes(file)),
+    opened.filter((file) => !['src/server/admin.ts', ...ASKING].includes(file)),
     [],
   )
   // They keep connections for further requests, and take addresses apart.
@@ -256,64 +247,63 @@ test('Sockets are opened under src/http alone, but for the port of the operators
 
 test('Web servers are asked by one file, and the fetching is known to the command line and, as types, to the report.', () => {
   const asking = IMPORTS.filter(({ specifier }) => specifier === 'got').map(({ file }) => file)
-  assert.deepEqual(asking, ['src/store/web-request.ts'])
+  assert.deepEqual(asking, ['src/snapshot/store/web-request.ts'])
   const users = IMPORTS.filter(
-    ({ target, typeOnly }) => target?.startsWith('src/fetch/') === true && !typeOnly,
+    ({ target, typeOnly }) => target?.startsWith('src/builder/fetch/') === true && !typeOnly,
   )
-  const files = new Set(users.map(({ file }) => file).filter((file) => !file.startsWith('src/fetch/')))
+  const files = new Set(
+    users.map(({ file }) => file).filter((file) => !file.startsWith('src/builder/fetch/')),
+  )
   assert.deepEqual([...files], ['src/commands/build.ts'])
 })
 
 test('The client library of Redis is known to one file, which loads it when it is needed.', () => {
   const named = SOURCES.filter((file) => textOf(file).includes("'@redis/client'"))
-  assert.deepEqual(named, ['src/redis/link.ts'])
-  assert.match(textOf('src/redis/link.ts'), /await import\('@redis\/client'\)/)
+  assert.deepEqual(named, ['src/access/redis/redis-link.ts'])
+  assert.match(textOf('src/access/redis/redis-link.ts'), /await import\('@redis\/client'\)/)
   assert.deepEqual(
-    whoImports(/^@redis\//, (file) => file !== 'src/redis/link.ts'),
+    whoImports(/^@redis\//, (file) => file !== 'src/access/redis/redis-link.ts'),
     [],
   )
 })
 
 test('The explorer and the server know each other by the API alone.', () => {
-  const isExplorer = (file: string): boolean => file.startsWith('src/explorer/')
+  const isExplorer = (file: string): boolean => file.startsWith('web/explorer/')
   assert.deepEqual(
-    whoImports(/^src\/explorer\//, (file) => !isExplorer(file)),
+    whoImports(/^web\//, (file) => file.startsWith('src/')),
     [],
   )
-  assert.deepEqual(whoImports(/^src\/(?!explorer\/)/, isExplorer), [])
+  assert.deepEqual(whoImports(/^src\//, isExplorer), [])
   // The types of the published client are those of the API; of its code the explorer uses the stream of
   // events.
   const clientUsers = IMPORTS.filter(({ target }) => target === PUBLISHED_CLIENT)
   assert.ok(clientUsers.length > 5)
   for (const { file, typeOnly } of clientUsers) {
-    assert.ok(isExplorer(file) && (typeOnly || file.startsWith('src/explorer/live/')), file)
+    assert.ok(isExplorer(file) && (typeOnly || file.startsWith('web/explorer/live/')), file)
   }
-  assert.ok(SOURCES.filter(isExplorer).length > 10)
+  assert.ok(PAGES.filter(isExplorer).length > 10)
 })
 
-test('Scripts know the program alone: tests and benches may use them, not the other way round.', () => {
-  const outside = filesIn('scripts')
+test('Tools know the program alone: tests and benches may use them, not the other way round.', () => {
+  const outside = filesIn('tools')
     .filter((file) => file.endsWith('.ts'))
     .flatMap((file) => importsOf(file))
-    .filter(({ target }) => target !== null && !/^(src|scripts)\//.test(target))
+    .filter(({ target }) => target !== null && !/^(src|tools|web)\//.test(target))
     // The hand-written part of the client knows the types that are made.
     .filter(({ file, target }) => file !== STREAMS_OF_CLIENT || target !== PUBLISHED_CLIENT)
-    .map(({ file, specifier }) => `${file} imports ${specifier}: move what both need into scripts/`)
+    .map(({ file, specifier }) => `${file} imports ${specifier}: move what both need into tools/`)
   assert.deepEqual(outside, [])
 })
 
 test('The explorer puts text into the page as text.', () => {
   const asMarkup =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
-  assert.deepEqual(
-    filesWith(asMarkup).filter((file) => file.startsWith('src/explorer/')),
-    [],
-  )
+  assert.deepEqual(filesWith(asMarkup, PAGES), [])
 })
 
-/** Lines of code, comments left out, that a pattern matches, by file. */
-function filesWith(pattern: RegExp): string[] {
-  return SOURCES.filter((file) =>
+/** Files whose code, comments left out, a pattern matches. */
+function filesWith(pattern: RegExp, files = SOURCES): string[] {
+  return files.filter((file) =>
     pattern.test(
       textOf(file)
         .replaceAll(/\/\*[^]*?\*\//g, '')
@@ -328,16 +318,14 @@ test('The clock is read where a process or thread begins, and handed on from the
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
   assert.deepEqual(reading, [
     'src/begin.mjs',
-    'src/builds.mjs',
     'src/cli.ts',
     'src/commands/build.ts',
     'src/commands/surroundings.ts',
-    'src/explorer/main.ts',
-    'src/http/engine.ts',
-    'src/library/server.ts',
-    'src/process/worker.ts',
+    'src/http/engines/engine.ts',
+    'src/server/start-server.ts',
+    'src/server/worker.ts',
     // How far the clock of its context is from the one by which the AWS SDK signs.
-    'src/store/s3.ts',
+    'src/snapshot/store/s3.ts',
   ])
 })
 
@@ -346,21 +334,12 @@ test('Arguments, environment and exit code belong to the commands.', () => {
   const elsewhere = (pattern: RegExp): string[] => filesWith(pattern).filter((file) => !isCommands(file))
   // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as
   // argument.
-  assert.deepEqual(elsewhere(/process\.argv/), [
-    'src/compile.mjs',
-    'src/launch.mjs',
-    'src/system/thread.dev.mjs',
-  ])
+  assert.deepEqual(elsewhere(/process\.argv/), ['src/system/thread.dev.mjs'])
   // Whether what comes before the log is JSON, a variable says. The launcher passes its environment on.
   // uWebSockets.js takes one setting from there and nowhere else.
-  assert.deepEqual(elsewhere(/process\.env/), ['src/begin.mjs', 'src/builds.mjs', 'src/http/binding.ts'])
+  assert.deepEqual(elsewhere(/process\.env/), ['src/begin.mjs', 'src/http/engines/uws-binding.ts'])
   // In a worker thread it ends the thread.
-  assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), [
-    'src/builds.mjs',
-    'src/compile.mjs',
-    'src/launch.mjs',
-    'src/process/worker.ts',
-  ])
+  assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), ['src/server/worker.ts'])
   assert.deepEqual(elsewhere(/\bconsole\./), [])
   // Within the room one file reads each of them, and hands on what it read.
   assert.deepEqual(filesWith(/process\.argv/).filter(isCommands), ['src/cli.ts'])
@@ -371,14 +350,13 @@ test('Nothing is left to chance but ids of requests, keys, temporary names and t
   assert.deepEqual(filesWith(/Math\.random/), ['src/commands/surroundings.ts'])
   assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
     'src/access/key-records.ts',
-    'src/builds.mjs',
-    'src/serving/reply.ts',
+    'src/http/reply.ts',
     'src/system/random-name.ts',
   ])
 })
 
 test('No file is a drawer for what has no place.', () => {
-  const own = [...SOURCES, ...filesIn('test'), ...filesIn('bench'), ...filesIn('scripts')]
+  const own = [...SOURCES, ...filesIn('test'), ...filesIn('bench'), ...filesIn('tools'), ...filesIn('web')]
   const drawers = own.filter(
     (file) =>
       !file.startsWith('bench/data/') &&
@@ -388,7 +366,7 @@ test('No file is a drawer for what has no place.', () => {
 })
 
 test('Every file of the program begins by saying what it is for.', () => {
-  for (const file of SOURCES) {
+  for (const file of [...SOURCES, ...PAGES]) {
     const text = textOf(file).replace(/^#![^\n]*\n/, '')
     assert.match(text, file.endsWith('.mjs') ? /^(\/\*\*|\/\/ )/ : /^\/\*\* ?\S|^\/\*\*\n \* \S/, file)
   }
@@ -410,7 +388,7 @@ test('No file names a place on one machine or a registry of packages.', () => {
   ]
   const files = [
     ...single,
-    ...['src', 'test', 'bench', 'scripts', 'data/fixtures', 'data/examples', '.ci'].flatMap((folder) =>
+    ...['src', 'web', 'test', 'bench', 'tools', 'data/fixtures', 'data/examples', '.ci'].flatMap((folder) =>
       filesIn(folder),
     ),
   ]
@@ -495,7 +473,7 @@ test('The program imports the packages that it declares and no others.', () => {
   for (const { file, specifier } of used) {
     // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports;
     // what is vendored lies in the compiled code. Where a build runs, all packages are there.
-    const isBuilt = file.endsWith('.dev.mjs') || file.startsWith('src/explorer/')
+    const isBuilt = file.endsWith('.dev.mjs') || file.startsWith('web/')
     const { dependencies, devDependencies } = PACKAGE
     const declared = file.endsWith('.build.mjs')
       ? { ...dependencies, ...devDependencies }

@@ -17,10 +17,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/format.ts'
+import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
-import { encodePart } from '../../src/snapshot/part.ts'
-import { tidesPart } from '../../src/snapshot/tides.ts'
+import { encodePart } from '../../src/snapshot/part-columns.ts'
+import { tidesPart } from '../../src/snapshot/tides-part.ts'
 import { amount, Tally, type Attack, type Finding, type Target } from './attack.ts'
 import { until } from './crowd.ts'
 

@@ -8,7 +8,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { fetchSources } from '../../src/fetch/fetch.ts'
+import { fetchSources } from '../../src/builder/fetch/fetch-sources.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { Tally, type Attack, type Finding } from './attack.ts'
 

@@ -24,9 +24,9 @@ import {
   type MeasureName,
   type RowColumns,
 } from '../../src/sea/columns.ts'
-import { buildSnapshot } from '../../src/build/build.ts'
+import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { countryAt, timezoneAt } from '../../src/sea/territory.ts'
-import { BuildReport } from '../../src/build/report.ts'
+import { BuildReport } from '../../src/builder/build-report.ts'
 import { openSource } from '../../src/sources/kinds.ts'
 import type { Sink, Source, SourceContext } from '../../src/sources/source.ts'
 import type {

@@ -6,7 +6,7 @@ import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:chi
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { shippedNodeOptions } from '../../scripts/node_options.ts'
+import { shippedNodeOptions } from '../../tools/node_options.ts'
 
 /** Loading 1.9 GB takes two seconds, the peers take a minute over their data. */
 const START_MS = 300_000

@@ -3,7 +3,7 @@
  * pages count where they come without a valid key (decisions, "Two public operations").
  */
 import { randomFillSync } from 'node:crypto'
-import { addressText, isIpv4, parseAddress } from './address.ts'
+import { addressText, isIpv4, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
 
 // A place is a pair of words, fingerprint and count. A line of eight places fills a cache line. There are two

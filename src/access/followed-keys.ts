@@ -2,8 +2,8 @@
  * Follows the keys in Redis: learns changes by a poll, and sooner by what Redis publishes. Keeps the last
  * good keys when Redis is away, was emptied or holds another program's data, and logs this in one line.
  */
-import type { RedisConnection } from '../redis/connection.ts'
-import { RedisFault } from '../redis/fault.ts'
+import type { RedisConnection } from './redis/redis-connection.ts'
+import { RedisFault } from './redis/redis-fault.ts'
 import { MAX_KEYS, recordOf, type KeyRecord } from './key-records.ts'
 import type { KeysCopy } from './keys-copy.ts'
 import { KeysReader, RedisKeysError, shownId, type KeysState, type KeyVersion } from './keys-redis.ts'

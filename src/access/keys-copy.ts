@@ -4,7 +4,7 @@
  */
 import { closeSync, existsSync, mkdirSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { openRegularFileSync } from '../system/files.ts'
+import { openRegularFileSync } from '../system/regular-files.ts'
 import { replaceFile } from '../system/replace-file.ts'
 import type { KeyRecord } from './key-records.ts'
 import { KeysFileError, keysText, loadKeys } from './keys-file.ts'

@@ -12,7 +12,7 @@ import {
   type BigIntStats,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { openRegularFileSync, UnfitFile } from '../system/files.ts'
+import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { codeInWords, errorCode } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'

@@ -9,9 +9,9 @@
  * put in the place of all keys. A version is the time of Redis in microseconds, and above the one before: two
  * copies of a database that go on by themselves give different ones.
  */
-import { RedisScript, type RedisConnection } from '../redis/connection.ts'
-import { RedisFault } from '../redis/fault.ts'
-import type { Reply } from '../redis/link.ts'
+import { RedisScript, type RedisConnection } from './redis/redis-connection.ts'
+import { RedisFault } from './redis/redis-fault.ts'
+import type { Reply } from './redis/redis-link.ts'
 import { compareText } from '../system/compare-text.ts'
 import {
   findKey,

@@ -1,6 +1,6 @@
 /**
  * All leases of a replica: what is asked of Redis and when, and what its answers mean. No sockets and no
- * timers: the time is an argument, and a driver carries calls to Redis and back (`process/quota-store.ts`).
+ * timers: the time is an argument, and a driver carries calls to Redis and back (`server/quota-store.ts`).
  *
  * Whatever is lost, repeated or ends: Redis leases no more of an hour than its quota, since one script does it
  * in one step; and a replica admits no more than it has leased and not given back, since one word counts what

@@ -15,7 +15,7 @@
  * calls and lost data heal. After Redis has lost its data nothing is leased until every replica has had the
  * time to say so.
  */
-import type { Reply } from '../redis/link.ts'
+import type { Reply } from './redis/redis-link.ts'
 
 /** A replica that was not heard for this long counts as gone. */
 const ALIVE_MS = 2000

@@ -2,7 +2,7 @@
  * The client's address behind trusted proxies, from `X-Forwarded-For` or `Forwarded`. An anonymous call is
  * charged to that address.
  */
-import * as address from './address.ts'
+import * as address from './ip-address.ts'
 
 // These are constants of this module because calls through imports cost more on each anonymous call.
 const { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } = address

@@ -1,6 +1,6 @@
 /** The file that carries an hour's counts of the keys over a restart, in the folder of the keys file. */
 import { codeInWords } from '../system/file-faults.ts'
-import { readRegularFileSync } from '../system/files.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
 import type { KeySlots } from './quota.ts'

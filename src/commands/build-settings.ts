@@ -1,7 +1,7 @@
 /** Settings of the commands that build snapshots: `build`, `run` and, for some, `publish`. */
-import { DEFAULT_KEPT } from '../build/retained.ts'
-import { DEFAULT_ALLOWED_LOSS } from '../build/base.ts'
-import { LOG_SETTINGS, data, snapshots, SERVE_SETTINGS } from '../process/settings/serve.ts'
+import { DEFAULT_KEPT } from '../snapshot/retained.ts'
+import { DEFAULT_ALLOWED_LOSS } from '../builder/build-base.ts'
+import { LOG_SETTINGS, data, snapshots, SERVE_SETTINGS } from '../server/serve-settings.ts'
 import {
   flag,
   optional,
@@ -13,7 +13,7 @@ import {
   share,
   wholeNumber,
   UsageError,
-} from '../process/settings/setting.ts'
+} from '../server/setting.ts'
 import { parseTimestamp } from '../sea/time.ts'
 
 /** Data that are built anew once a year; the schedule looks at the clock every minute. */

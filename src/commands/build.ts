@@ -1,8 +1,8 @@
 /** `build`: fetches what the configuration names, builds a snapshot and publishes it. */
-import { buildSnapshot } from '../build/build.ts'
-import { BuildReport } from '../build/report.ts'
-import { writeReport } from '../build/report-files.ts'
-import { type ConfigOf, UsageError } from '../process/settings/setting.ts'
+import { buildSnapshot } from '../builder/run-build.ts'
+import { BuildReport } from '../builder/build-report.ts'
+import { writeReport } from '../builder/report-files.ts'
+import { type ConfigOf, UsageError } from '../server/setting.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
 import type { Configuration } from '../sources/configuration.ts'
 import { KIND_HELP, openSource } from '../sources/kinds.ts'
@@ -51,7 +51,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     clock: Date.now,
   })
   if (configuration !== null) {
-    const { fetchSources } = await import('../fetch/fetch.ts')
+    const { fetchSources } = await import('../builder/fetch/fetch-sources.ts')
     const outcomes = await fetchSources(configuration, { clock, random, report })
     for (const outcome of outcomes) report.fetched(outcome)
   }
@@ -79,7 +79,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {
-  const { dueFiles, planFiles } = await import('../fetch/plan.ts')
+  const { dueFiles, planFiles } = await import('../builder/fetch/fetch-plan.ts')
   return configuration.sources.flatMap((configured) => {
     const { name, kind, folder } = configured
     const reading = `${name}: would read ${kind} ${folder}`.trimEnd()

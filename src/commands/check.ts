@@ -1,6 +1,6 @@
 /** `check`: reads every part that a kept snapshot names. */
-import { checkFolder } from '../build/folder-check.ts'
-import { SnapshotError } from '../snapshot/format.ts'
+import { checkFolder } from '../builder/folder-check.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { counted } from '../system/text.ts'
 import { command } from './command.ts'
 import { note, print } from './surroundings.ts'

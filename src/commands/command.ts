@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { Command as Parser, CommanderError, Option } from 'commander'
 import type { Signals } from '../begin.mjs'
-import { UsageError, type ConfigOf, type Setting, type Settings } from '../process/settings/setting.ts'
+import { UsageError, type ConfigOf, type Setting, type Settings } from '../server/setting.ts'
 import type { Stops } from './stops.ts'
 import { environment } from './surroundings.ts'
 

@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { UsageError } from '../process/settings/setting.ts'
-import { noFolder } from '../snapshot/write.ts'
+import { UsageError } from '../server/setting.ts'
+import { noFolder } from '../snapshot/write-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { environment, packageFolder } from './surroundings.ts'
 

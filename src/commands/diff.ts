@@ -1,17 +1,22 @@
 /** `diff`: what distinguishes two kept snapshots, in the form of `GET /changes`. */
-import { CHANGE_WORDS, changedBuoysBytes, writeChanges, type ComparedCatalogs } from '../answers/changes.ts'
-import { JsonWriter } from '../answers/json.ts'
-import { listKept } from '../build/retained.ts'
-import { SERVE_SETTINGS } from '../process/settings/serve.ts'
-import { flag } from '../process/settings/setting.ts'
+import {
+  CHANGE_WORDS,
+  changedBuoysBytes,
+  writeChanges,
+  type ComparedCatalogs,
+} from '../dataset/changes-json.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { listKept } from '../snapshot/retained.ts'
+import { SERVE_SETTINGS } from '../server/serve-settings.ts'
+import { flag } from '../server/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
-import { changesBetween, comparedParts, ordinalOf, type ComparedSnapshot } from '../snapshot/changes.ts'
+import { changesBetween, comparedParts, ordinalOf, type ComparedSnapshot } from '../snapshot/row-changes.ts'
 import { REMOVED } from '../snapshot/row-differences.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { SnapshotError, type PartEntry } from '../snapshot/format.ts'
-import { decodePart } from '../snapshot/part.ts'
-import { loadPart, type LoadedPart } from '../snapshot/read.ts'
+import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { loadPart, type LoadedPart } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { finish } from '../system/steps.ts'
 import { counted } from '../system/text.ts'

@@ -4,10 +4,10 @@ import { dirname } from 'node:path'
 import { Command as Parser, CommanderError } from 'commander'
 import { wantsJson, type Signals } from '../begin.mjs'
 import { KeysFileError } from '../access/keys-file.ts'
-import type { LOG_SETTINGS } from '../process/settings/serve.ts'
-import { UsageError, type ConfigOf } from '../process/settings/setting.ts'
+import type { LOG_SETTINGS } from '../server/serve-settings.ts'
+import { UsageError, type ConfigOf } from '../server/setting.ts'
 import { hasOwner } from '../system/stray-faults.ts'
-import { isAddress, parseAddress } from '../redis/address.ts'
+import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
 import {
   asUsageError,
   describe,

@@ -2,17 +2,17 @@
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
-import { filesOfLists } from '../build/exporting.ts'
-import { keptSnapshot } from '../build/retained.ts'
-import { BucketTarget } from '../bulk/bucket-target.ts'
-import type { Exported } from '../bulk/export.ts'
-import { FolderTarget } from '../bulk/folder-target.ts'
-import type { Target } from '../bulk/target.ts'
-import { optional, type Setting, oneOf, text, UsageError } from '../process/settings/setting.ts'
+import { filesOfLists } from '../builder/export-built.ts'
+import { keptSnapshot } from '../snapshot/retained.ts'
+import { BucketTarget } from '../formats/bulk/bucket-target.ts'
+import type { Exported } from '../formats/bulk/bulk-export.ts'
+import { FolderTarget } from '../formats/bulk/folder-target.ts'
+import type { Target } from '../formats/bulk/bulk-target.ts'
+import { optional, type Setting, oneOf, text, UsageError } from '../server/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
-import { readManifest } from '../snapshot/read.ts'
-import type { Store } from '../store/store.ts'
+import { readManifest } from '../snapshot/read-snapshot.ts'
+import type { Store } from '../snapshot/store/store.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import { command } from './command.ts'
@@ -47,7 +47,7 @@ export const exportCommand = command({
     }
     const { target, store } = openTarget('--out', out, dir)
     // Other commands do not load the writer of Parquet.
-    const { exportSnapshot } = await import('../bulk/export.ts')
+    const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
     try {
       const exported = await exportSnapshot(
         {

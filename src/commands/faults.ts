@@ -2,14 +2,14 @@
  * Which errors are faults of input, files and surroundings: the operator gets a sentence for them. All others
  * are faults of the program and keep their stack.
  */
-import { AdminTokenError } from '../process/admin.ts'
-import { ListenError } from '../http/port.ts'
-import { UsageError } from '../process/settings/setting.ts'
+import { AdminTokenError } from '../server/admin.ts'
+import { ListenError } from '../http/engines/port.ts'
+import { UsageError } from '../server/setting.ts'
 import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
 import { RedisKeysError } from '../access/keys-redis.ts'
-import { SnapshotError } from '../snapshot/format.ts'
-import { RequestFault } from '../store/web-request.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { isSystemFault } from '../system/file-faults.ts'
 

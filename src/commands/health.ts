@@ -1,7 +1,7 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
-import { DEFAULT_ADMIN_PORT } from '../process/admin-port.ts'
-import { SERVE_SETTINGS } from '../process/settings/serve.ts'
-import { flag, type ConfigOf, UsageError } from '../process/settings/setting.ts'
+import { DEFAULT_ADMIN_PORT } from '../server/admin-port.ts'
+import { SERVE_SETTINGS } from '../server/serve-settings.ts'
+import { flag, type ConfigOf, UsageError } from '../server/setting.ts'
 import { BuildError } from '../system/build-error.ts'
 import { inUrl } from '../system/text.ts'
 import { command } from './command.ts'

@@ -1,6 +1,6 @@
 /** `init`: writes a configuration to begin with, every member explained. */
 import { writeFileSync } from 'node:fs'
-import { type Setting, text } from '../process/settings/setting.ts'
+import { type Setting, text } from '../server/setting.ts'
 import { BuildError } from '../system/build-error.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'

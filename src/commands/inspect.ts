@@ -1,6 +1,6 @@
 /** `inspect`: shows what a snapshot holds: the published one, or a kept one by its id. */
-import { keptSnapshot } from '../build/retained.ts'
-import { inspectSnapshot } from '../snapshot/inspect.ts'
+import { keptSnapshot } from '../snapshot/retained.ts'
+import { inspectSnapshot } from '../snapshot/inspection.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 

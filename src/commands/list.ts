@@ -1,5 +1,5 @@
 /** `list`: the snapshots that a folder keeps. */
-import { holdText, listKept, readHold } from '../build/retained.ts'
+import { holdText, listKept, readHold } from '../snapshot/retained.ts'
 import { timestampText } from '../sea/time.ts'
 import { counted } from '../system/text.ts'
 import { command } from './command.ts'

@@ -1,5 +1,5 @@
 /** `pin` and `unpin`: whether a snapshot is kept however old it is. */
-import { setPinned } from '../build/retained.ts'
+import { setPinned } from '../snapshot/retained.ts'
 import { command } from './command.ts'
 
 export const pin = command({

@@ -1,6 +1,6 @@
 /** `report`: prints the report of the newest build. */
-import { newestReport, reportLines } from '../build/report-files.ts'
-import { flag } from '../process/settings/setting.ts'
+import { newestReport, reportLines } from '../builder/report-files.ts'
+import { flag } from '../server/setting.ts'
 import { command } from './command.ts'
 import { print } from './surroundings.ts'
 

@@ -1,6 +1,6 @@
 /** `rollback` and `resume`: back to a kept snapshot, and forward again. */
-import { resume as resumeFolder, rollback as rollBackFolder } from '../build/retained.ts'
-import { optional } from '../process/settings/setting.ts'
+import { resume as resumeFolder, rollback as rollBackFolder } from '../snapshot/retained.ts'
+import { optional } from '../server/setting.ts'
 import { timestampText } from '../sea/time.ts'
 import { command } from './command.ts'
 import { clock, print } from './surroundings.ts'

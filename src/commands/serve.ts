@@ -1,16 +1,16 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from '../begin.mjs'
-import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../process/server.ts'
-import type { AnonymousAccess } from '../access/anonymous-access.ts'
-import type { BuildFigures } from '../metrics/figures.ts'
-import { SERVE_SETTINGS, type ServeConfig } from '../process/settings/serve.ts'
-import { type ConfigOf, type Setting, last, UsageError } from '../process/settings/setting.ts'
+import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
+import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { BuildFigures } from '../server/figures.ts'
+import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
+import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
-import type { PublishedManifest } from '../snapshot/read.ts'
-import { keptSnapshot, type Wanted } from '../build/retained.ts'
-import { findFreePort, ListenError } from '../http/port.ts'
-import type { Mirror } from '../mirror/mirror.ts'
-import { StoreError } from '../store/store.ts'
+import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
+import { keptSnapshot, type Wanted } from '../snapshot/retained.ts'
+import { findFreePort, ListenError } from '../http/engines/port.ts'
+import type { Mirror } from '../snapshot/mirror/mirror.ts'
+import { StoreError } from '../snapshot/store/store.ts'
 import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/stray-faults.ts'
 import { ServerFailure, type Stops } from './stops.ts'
@@ -199,8 +199,8 @@ async function openMirror(
   config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots' | 'mirror-disk'>,
 ): Promise<Mirror | null> {
   if (config.from === null) return null
-  const { openReadable } = await import('../store/open.ts')
-  const { Mirror } = await import('../mirror/mirror.ts')
+  const { openReadable } = await import('../snapshot/store/open-store.ts')
+  const { Mirror } = await import('../snapshot/mirror/mirror.ts')
   try {
     const source = openReadable(config.from, {
       environment,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Log, type Format, type Level } from '../logs/log.ts'
+import { Log, type Format, type Level } from '../system/log.ts'
 
 /** Writes one line to standard output: what the operator asked for. */
 export const print = (line: string): void => {

@@ -1,9 +1,9 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
-import type { JsonWriter } from '../answers/json.ts'
-import { Literal, type TextTable } from '../answers/literals.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-text.ts'
-import type { CodeColumn, Column } from '../answers/table.ts'
-import { csvText } from '../bulk/csv.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal, type TextTable } from '../dataset/literals.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
+import type { CodeColumn, Column } from '../operation/answer-table.ts'
+import { csvText } from '../dataset/csv-text.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
 /** Writes the cell of a row, for which there is room: see `cellBytes`. Texts make room for themselves. */

@@ -2,11 +2,11 @@
  * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties.
  * The paging of the JSON answer is a foreign member `meta`.
  */
-import type { JsonWriter } from '../answers/json.ts'
-import { Literal } from '../answers/literals.ts'
-import type { Column, Line, Place, Table } from '../answers/table.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
+import type { Column, Line, Place, Table } from '../operation/answer-table.ts'
 import { jsonCell, ROW_REST_BYTES, type Cell } from './cells.ts'
-import { objectBytes, objectCell, type RowForm } from './rows.ts'
+import { objectBytes, objectCell, type RowForm } from './row-writers.ts'
 
 /** What surrounds a feature, its point and its identifier. */
 const FEATURE_BYTES = 256

@@ -2,11 +2,11 @@
  * Readings as a Parquet file, for the thread that writes it: what it is to know first, then the rows of one
  * row group at a time. All of it can be posted; the values themselves stay in shared memory.
  */
-import type { ReadingsBuoy, Table } from '../answers/table.ts'
-import type { Shape } from '../answers/shape.ts'
+import type { ReadingsBuoy, Table } from '../operation/answer-table.ts'
+import type { Shape } from '../operation/shape.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'
-import { selected } from './form.ts'
+import { selected } from './format-choice.ts'
 
 /**
  * Rows of a row group. With all columns a group takes 20 ms of work and some 250 KB, which the server holds

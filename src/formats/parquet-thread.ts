@@ -4,9 +4,9 @@
  */
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
-import { waveEnergy } from '../answers/energy.ts'
-import { compassPoint } from '../answers/number-text.ts'
-import type { ReadingsBuoy } from '../answers/table.ts'
+import { waveEnergy } from '../dataset/energy.ts'
+import { compassPoint } from '../dataset/number-text.ts'
+import type { ReadingsBuoy } from '../operation/answer-table.ts'
 import {
   integerElement,
   ParquetFile,
@@ -16,7 +16,7 @@ import {
   type ReadingColumn,
   type Run,
   type Values,
-} from '../parquet/parquet.ts'
+} from './parquet-file.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { ParquetRun, ParquetStart } from './parquet-job.ts'
 

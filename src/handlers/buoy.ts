@@ -2,15 +2,16 @@
  * Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and
  * `dtz`, the zone again.
  */
-import { addExtras } from '../answers/reading.ts'
-import { EXTRA_GROUPS, WIRE_NAMES } from '../answers/measures.ts'
-import { wordSet } from '../answers/parameters.ts'
-import { JsonWriter } from '../answers/json.ts'
-import type { Dataset } from '../answers/dataset.ts'
+import { addExtras } from '../dataset/reading-json.ts'
+import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { wordSet } from '../operation/parameters.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import type { Dataset } from '../dataset/dataset.ts'
 import { availableOf } from '../index/available.ts'
 import { timestampText } from '../sea/time.ts'
-import { Literal } from '../answers/literals.ts'
-import { operation, requireBuoy, type View } from '../answers/operation.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation, requireBuoy } from '../operation/operation.ts'
+import { type View } from '../dataset/view.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')

@@ -1,21 +1,15 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { buoyColumns, buoyRows, lastReadingColumns } from '../answers/buoy-table.ts'
-import { FORMATS } from '../answers/shape.ts'
-import type { Table, TableRequest } from '../answers/table.ts'
-import { include, latestFilter, latestFilters } from '../answers/measures.ts'
-import { Literal } from '../answers/literals.ts'
-import {
-  endList,
-  MAX_PAGE,
-  operation,
-  rowsOfPage,
-  tablePage,
-  writePaging,
-  type View,
-} from '../answers/operation.ts'
-import { boolean, bounds, integer, point, text, type QueryOf } from '../answers/parameters.ts'
+import { buoyColumns, buoyRows, lastReadingColumns } from '../operation/buoy-table.ts'
+import { FORMATS } from '../operation/shape.ts'
+import type { Table, TableRequest } from '../operation/answer-table.ts'
+import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
+import { Literal } from '../dataset/literals.ts'
+import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
+import { endList } from '../dataset/json-writer.ts'
+import { type View } from '../dataset/view.ts'
+import { boolean, bounds, integer, point, text, type QueryOf } from '../operation/parameters.ts'
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50

@@ -11,23 +11,22 @@ import {
   writeChanges,
   type ComparedCatalogs,
   type ComparedMonths,
-} from '../answers/changes.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import type { JsonWriter } from '../answers/json.ts'
-import { ApiError, snapshotGone } from '../answers/errors.ts'
-import { EXTRA_GROUPS, extraMeasures } from '../answers/measures.ts'
+} from '../dataset/changes-json.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { ApiError, snapshotGone } from '../operation/errors.ts'
+import { EXTRA_GROUPS, extraMeasures } from '../dataset/wire-measures.ts'
 import {
   EXPENSIVE_BYTES,
   MAX_PAGE,
   operation,
   rowsOfPage,
   writePaging,
-  type ChangesSince,
   type Paging,
-  type View,
-} from '../answers/operation.ts'
-import { integer, text, wordSet } from '../answers/parameters.ts'
-import { READING_BYTES } from '../answers/reading.ts'
+} from '../operation/operation.ts'
+import { type ChangesSince, type View } from '../dataset/view.ts'
+import { integer, text, wordSet } from '../operation/parameters.ts'
+import { READING_BYTES } from '../dataset/reading-json.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { finish, type Steps } from '../system/steps.ts'
 

@@ -5,17 +5,18 @@
  * The largest answer: 31 days of a buoy that reports every minute are 44,640 slots of six arrays, some 3 MB;
  * half-hourly ones make 120 kB.
  */
-import { ApiError } from '../answers/errors.ts'
-import { buoyBeside } from '../answers/buoy-table.ts'
+import { ApiError } from '../operation/errors.ts'
+import { buoyBeside } from '../operation/buoy-table.ts'
 import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
-import { allRows, type Column, type Table, type TableRequest } from '../answers/table.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../answers/number-text.ts'
-import { Literal, type TextTable } from '../answers/literals.ts'
+import { allRows, type Column, type Table, type TableRequest } from '../operation/answer-table.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
+import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { type JsonWriter } from '../answers/json.ts'
-import { writeTimes } from '../answers/time-axis.ts'
-import { operation, refuseBackwards, requireBuoy, type View } from '../answers/operation.ts'
-import { boolean, choice, timestamp, type QueryOf } from '../answers/parameters.ts'
+import { type JsonWriter } from '../dataset/json-writer.ts'
+import { writeTimes } from '../dataset/time-axis.ts'
+import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
+import { type View } from '../dataset/view.ts'
+import { boolean, choice, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** The default range goes from seven days before the snapshot's time to three days after it. */

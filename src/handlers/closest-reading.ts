@@ -2,12 +2,12 @@
  * Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment; on a tie the earlier
  * one.
  */
-import { notFound } from '../answers/errors.ts'
-import { Literal } from '../answers/literals.ts'
-import { operation, requireBuoy } from '../answers/operation.ts'
-import { date, number, timeOfDay } from '../answers/parameters.ts'
-import { include } from '../answers/measures.ts'
-import { addExtras, READING_BYTES, writeReading } from '../answers/reading.ts'
+import { notFound } from '../operation/errors.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation, requireBuoy } from '../operation/operation.ts'
+import { date, number, timeOfDay } from '../operation/parameters.ts'
+import { include } from '../operation/measure-parameters.ts'
+import { addExtras, READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 import { HOUR, MINUTE } from '../sea/time.ts'
 
 const CLOSEST = new Literal('{"closest_reading":')

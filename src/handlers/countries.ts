@@ -1,6 +1,6 @@
 /** Operation 14, `GET /countries`: the countries that have active buoys, by name. */
-import { recordTable, type JsonRecord } from '../answers/record-table.ts'
-import { operation } from '../answers/operation.ts'
+import { recordTable, type JsonRecord } from '../operation/record-table.ts'
+import { operation } from '../operation/operation.ts'
 
 export const listCountries = operation({
   name: 'listCountries',

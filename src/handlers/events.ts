@@ -3,8 +3,8 @@
  * An id that no buoy has is watched all the same, because the buoy may come. A slug has to be that of a buoy,
  * because it is looked up once.
  */
-import { noSuchBuoy, streamOperation } from '../answers/operation.ts'
-import { textList } from '../answers/parameters.ts'
+import { noSuchBuoy, streamOperation } from '../operation/operation.ts'
+import { textList } from '../operation/parameters.ts'
 import { idOf } from '../sea/numerals.ts'
 
 /** An event with this many ids stays below 1 KB. */

@@ -1,8 +1,8 @@
 /**
  * `GET /files`: the files that the snapshot was exported as, so that nobody has to fetch ten years in pages.
  */
-import { EXPENSIVE_BYTES, operation } from '../answers/operation.ts'
-import type { JsonWriter } from '../answers/json.ts'
+import { EXPENSIVE_BYTES, operation } from '../operation/operation.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
 /** Copied at a time, some microseconds. */

@@ -2,14 +2,14 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
-import { buoyColumns, buoyRows, lastReadingColumns } from '../answers/buoy-table.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import { FORMATS } from '../answers/shape.ts'
-import type { Table } from '../answers/table.ts'
-import { Literal } from '../answers/literals.ts'
-import { operation } from '../answers/operation.ts'
-import { include } from '../answers/measures.ts'
-import { integer, integerList } from '../answers/parameters.ts'
+import { buoyColumns, buoyRows, lastReadingColumns } from '../operation/buoy-table.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { FORMATS } from '../operation/shape.ts'
+import type { Table } from '../operation/answer-table.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation } from '../operation/operation.ts'
+import { include } from '../operation/measure-parameters.ts'
+import { integer, integerList } from '../operation/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
 const MISSING = new Literal('],"missing_ids":[')

@@ -3,13 +3,13 @@
  * slug `map`.
  */
 import { boundsOnGlobe } from '../sea/geo.ts'
-import { buoyColumns, buoyRows, lastReadingColumns, mapPassColumns } from '../answers/buoy-table.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import { FORMATS } from '../answers/shape.ts'
-import type { Table } from '../answers/table.ts'
-import { operation } from '../answers/operation.ts'
-import { include, latestFilter, latestFilters } from '../answers/measures.ts'
-import { bounds, type QueryOf } from '../answers/parameters.ts'
+import { buoyColumns, buoyRows, lastReadingColumns, mapPassColumns } from '../operation/buoy-table.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { FORMATS } from '../operation/shape.ts'
+import type { Table } from '../operation/answer-table.ts'
+import { operation } from '../operation/operation.ts'
+import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
+import { bounds, type QueryOf } from '../operation/parameters.ts'
 
 const parameters = {
   bounds: bounds({

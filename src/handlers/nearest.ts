@@ -3,16 +3,17 @@
  * above 1 `data.buoys`, nearest first, and `data.count`; nothing in range is a 404. Items carry
  * `last_reading` too, which clients rely on.
  */
-import { notFound } from '../answers/errors.ts'
-import { buoyColumns, buoyRows, lastReadingColumns, type OrdinalOf } from '../answers/buoy-table.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import { FORMATS } from '../answers/shape.ts'
-import type { Table } from '../answers/table.ts'
-import { Literal } from '../answers/literals.ts'
-import { endList, operation } from '../answers/operation.ts'
-import { integer, number, type QueryOf } from '../answers/parameters.ts'
-import { writeNearest } from '../answers/fragments.ts'
-import { include, latestFilter, latestFilters } from '../answers/measures.ts'
+import { notFound } from '../operation/errors.ts'
+import { buoyColumns, buoyRows, lastReadingColumns, type OrdinalOf } from '../operation/buoy-table.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { FORMATS } from '../operation/shape.ts'
+import type { Table } from '../operation/answer-table.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation } from '../operation/operation.ts'
+import { endList } from '../dataset/json-writer.ts'
+import { integer, number, type QueryOf } from '../operation/parameters.ts'
+import { writeNearest } from '../dataset/fragments.ts'
+import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
 
 const MAX_LIMIT = 20
 

@@ -2,11 +2,11 @@
  * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of
  * buoy and time, so they are found by arithmetic and stay the same in every later snapshot.
  */
-import { notFound } from '../answers/errors.ts'
-import { Literal } from '../answers/literals.ts'
-import { operation, requireBuoy } from '../answers/operation.ts'
-import { include } from '../answers/measures.ts'
-import { addExtras, READING_BYTES, readingTime, writeReading } from '../answers/reading.ts'
+import { notFound } from '../operation/errors.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation, requireBuoy } from '../operation/operation.ts'
+import { include } from '../operation/measure-parameters.ts'
+import { addExtras, READING_BYTES, readingTime, writeReading } from '../dataset/reading-json.ts'
 
 const READING = new Literal('{"reading":')
 const BUOY = new Literal(',"buoy":')

@@ -2,9 +2,8 @@
  * Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy's readings, by range, day or around a
  * moment. Counts are differences of positions, so a page out of ten years costs what one out of a day does.
  */
-import { ApiError } from '../answers/errors.ts'
+import { ApiError } from '../operation/errors.ts'
 import {
-  endList,
   MAX_PAGE,
   operation,
   refuseBackwards,
@@ -12,21 +11,22 @@ import {
   rowsOfPage,
   tablePage,
   writePaging,
-  type View,
-} from '../answers/operation.ts'
-import { include } from '../answers/measures.ts'
-import { choice, date, integer, timestamp, type QueryOf } from '../answers/parameters.ts'
-import { READING_BYTES, writeReadings } from '../answers/reading.ts'
-import { NewestReadings } from '../answers/newest-readings.ts'
-import { csvText } from '../bulk/csv.ts'
-import { buoyBeside, buoyPlace, readingsBuoy } from '../answers/buoy-table.ts'
-import { csvReadings } from '../answers/reading-csv.ts'
-import { readingColumns, type ReadingCursor } from '../answers/reading-table.ts'
-import { FORMATS } from '../answers/shape.ts'
-import type { Run, Table, TableRequest } from '../answers/table.ts'
+} from '../operation/operation.ts'
+import { endList } from '../dataset/json-writer.ts'
+import { type View } from '../dataset/view.ts'
+import { include } from '../operation/measure-parameters.ts'
+import { choice, date, integer, timestamp, type QueryOf } from '../operation/parameters.ts'
+import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
+import { NewestReadings } from '../dataset/newest-readings.ts'
+import { csvText } from '../dataset/csv-text.ts'
+import { buoyBeside, buoyPlace, readingsBuoy } from '../operation/buoy-table.ts'
+import { csvReadings } from '../operation/reading-csv.ts'
+import { readingColumns, type ReadingCursor } from '../operation/reading-table.ts'
+import { FORMATS } from '../operation/shape.ts'
+import type { Run, Table, TableRequest } from '../operation/answer-table.ts'
 import type { Segments } from '../index/segments.ts'
-import { Literal } from '../answers/literals.ts'
-import { JsonWriter } from '../answers/json.ts'
+import { Literal } from '../dataset/literals.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
 import { DAY, endOf, MINUTE, timestampText } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 100

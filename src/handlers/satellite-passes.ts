@@ -2,15 +2,16 @@
  * Operation 12, `GET /buoys/satellite_passes`: newest first by `started_at`. Fresh are passes with an
  * observation inside the active window at the snapshot's time; `count` is the number of passes in the answer.
  */
-import { notFound } from '../answers/errors.ts'
+import { notFound } from '../operation/errors.ts'
 import { missionOfSlug } from '../sea/missions.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import { passColumns, passLine } from '../answers/pass-table.ts'
-import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table } from '../answers/table.ts'
-import { Literal } from '../answers/literals.ts'
-import { endList, operation } from '../answers/operation.ts'
-import { boolean, integer, text, timestamp, type QueryOf } from '../answers/parameters.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { passColumns, passLine } from '../operation/pass-table.ts'
+import { FORMATS } from '../operation/shape.ts'
+import { allRows, type Table } from '../operation/answer-table.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation } from '../operation/operation.ts'
+import { endList } from '../dataset/json-writer.ts'
+import { boolean, integer, text, timestamp, type QueryOf } from '../operation/parameters.ts'
 
 const PASSES = new Literal('{"satellite_passes":[')
 

@@ -3,9 +3,9 @@
  * snapshot. `locale` beats `Accept-Language`, whose quality values count.
  */
 import { LANGUAGES } from '../sea/languages.ts'
-import { recordTable, type JsonRecord } from '../answers/record-table.ts'
-import { operation } from '../answers/operation.ts'
-import { choice } from '../answers/parameters.ts'
+import { recordTable, type JsonRecord } from '../operation/record-table.ts'
+import { operation } from '../operation/operation.ts'
+import { choice } from '../operation/parameters.ts'
 
 export const listSatellites = operation({
   name: 'listSatellites',

@@ -3,13 +3,14 @@
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
  * (`index/search.ts`). `count` is the number of buoys in the answer.
  */
-import { buoyColumns, buoyPlace, type OrdinalOf } from '../answers/buoy-table.ts'
-import type { Dataset } from '../answers/dataset.ts'
-import { FORMATS } from '../answers/shape.ts'
-import { allRows, type Table } from '../answers/table.ts'
-import { Literal } from '../answers/literals.ts'
-import { endList, operation } from '../answers/operation.ts'
-import { integer, text } from '../answers/parameters.ts'
+import { buoyColumns, buoyPlace, type OrdinalOf } from '../operation/buoy-table.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { FORMATS } from '../operation/shape.ts'
+import { allRows, type Table } from '../operation/answer-table.ts'
+import { Literal } from '../dataset/literals.ts'
+import { operation } from '../operation/operation.ts'
+import { endList } from '../dataset/json-writer.ts'
+import { integer, text } from '../operation/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')
 

@@ -6,7 +6,7 @@
  * is half a megabyte.
  */
 import { MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
-import { ApiError } from '../answers/errors.ts'
+import { ApiError } from '../operation/errors.ts'
 import {
   DEFAULT_SEASONS,
   isDayOfYear,
@@ -27,12 +27,13 @@ import {
 } from '../index/seasons.ts'
 import type { Segments } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
-import { buoyBeside } from '../answers/buoy-table.ts'
-import type { Column, Run, Table, TableRequest } from '../answers/table.ts'
-import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../answers/series-json.ts'
-import { type JsonWriter } from '../answers/json.ts'
-import { EXPENSIVE_BYTES, EXPENSIVE_US, operation, requireBuoy, type View } from '../answers/operation.ts'
-import { choice, integer, text, type QueryOf } from '../answers/parameters.ts'
+import { buoyBeside } from '../operation/buoy-table.ts'
+import type { Column, Run, Table, TableRequest } from '../operation/answer-table.ts'
+import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../dataset/series-json.ts'
+import { type JsonWriter } from '../dataset/json-writer.ts'
+import { EXPENSIVE_BYTES, EXPENSIVE_US, operation, requireBuoy } from '../operation/operation.ts'
+import { type View } from '../dataset/view.ts'
+import { choice, integer, text, type QueryOf } from '../operation/parameters.ts'
 import type { Network } from '../sea/records.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { zone, type Zone } from '../sea/zones.ts'

@@ -9,7 +9,7 @@
  *
  * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
  */
-import type { Aggregates, DayValues } from './aggregates.ts'
+import type { Aggregates, DayValues } from './day-aggregates.ts'
 import { lowerBound } from './bisect.ts'
 import { yearDays } from './days.ts'
 import type { Codes, Measure } from '../sea/columns.ts'

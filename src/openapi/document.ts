@@ -4,9 +4,9 @@
  * texts in `operations.ts` and `guides.md`, answers of the demo snapshot in `examples.json`.
  */
 import { readFileSync } from 'node:fs'
-import { ERRORS, type ErrorCode } from '../answers/errors.ts'
-import type { Declared, Operation } from '../answers/operation.ts'
-import type { Parameter } from '../answers/parameters.ts'
+import { ERRORS, type ErrorCode } from '../operation/errors.ts'
+import type { Declared, Operation } from '../operation/operation.ts'
+import type { Parameter } from '../operation/parameters.ts'
 import {
   ANONYMOUS_RATE_HEADERS,
   FEATURE_COLLECTION,
@@ -20,7 +20,7 @@ import {
   shapeParameters,
   STREAM_HEADERS,
   SUCCESS_HEADERS,
-} from './answers.ts'
+} from './responses.ts'
 import {
   EXAMPLE_ANSWERS,
   exampleRequests,
@@ -29,7 +29,7 @@ import {
   STREAM_EXAMPLES,
   TAGS,
   type ExampleAnswers,
-} from './operations.ts'
+} from './operation-texts.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
 /**

@@ -2,7 +2,7 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract. Each field has its meaning
  * and its unit. Objects require all their keys: a missing measurement is `null`, never a missing key.
  */
-import { ERRORS, type ErrorCode } from '../answers/errors.ts'
+import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
 type Properties = { readonly [name: string]: Schema }

@@ -10,7 +10,7 @@ import { countryName } from '../sea/territory.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/compare-text.ts'
 import type { CataloguedBuoy, RegistryEntry } from './catalog.ts'
-import { nested, type Part } from './format.ts'
+import { nested, type Part } from './snapshot-format.ts'
 
 /** Spots keep the ids of their source, in 32 bits. */
 const MAX_SPOT_ID = 0xffff_ffff

@@ -21,8 +21,8 @@ import {
   unnested,
   type Part,
   type PartEntry,
-} from './format.ts'
-import { column } from './part.ts'
+} from './snapshot-format.ts'
+import { column } from './part-columns.ts'
 
 /** An id × 10^10 + epoch seconds, the id of a reading, must stay below 2^53. */
 export const MAX_BUOY_ID = 900_000

@@ -19,7 +19,7 @@ import {
   SnapshotError,
   text,
   type Meta,
-} from './format.ts'
+} from './snapshot-format.ts'
 import { snapshotList } from './file-list.ts'
 import { decodeManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 

@@ -13,7 +13,7 @@
 import { join } from 'node:path'
 import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
-import { readRegularFileSync } from '../system/files.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'

@@ -16,7 +16,7 @@ import {
   type Meta,
   type PartEntry,
   type PartKind,
-} from './format.ts'
+} from './snapshot-format.ts'
 
 export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'

@@ -4,7 +4,7 @@
  *   mirror.json    {"format":"groundswell-mirror","version":1,"source":"https://host/path/"}
  */
 import { join } from 'node:path'
-import { readRegularFileSync } from '../system/files.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 import { errorCode } from '../system/file-faults.ts'
 
 export const MARK_FILE = 'mirror.json'

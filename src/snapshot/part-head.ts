@@ -1,9 +1,9 @@
 /** The beginning of a part: what it holds but its columns, and some of these, without reading the rest. */
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { openRegularFileSync } from '../system/files.ts'
-import { SnapshotError, type Part, type PartEntry } from './format.ts'
-import { decodeHead } from './part.ts'
+import { openRegularFileSync } from '../system/regular-files.ts'
+import { SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
+import { decodeHead } from './part-columns.ts'
 
 /** Bytes that are read first: more than the header of a month or a year takes. */
 const FIRST_BYTES = 64 * 1024

@@ -6,13 +6,13 @@ import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openRegularFileSync, UnfitFile } from '../system/files.ts'
+import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
-import { checkPart } from './check.ts'
-import { SnapshotError, type PartEntry } from './format.ts'
-import { decodePart, expectHeader } from './part.ts'
-import type { PartSummary } from './summary.ts'
+import { checkPart } from './check-snapshot.ts'
+import { SnapshotError, type PartEntry } from './snapshot-format.ts'
+import { decodePart, expectHeader } from './part-columns.ts'
+import type { PartSummary } from './catalog-summary.ts'
 
 /** A part to be read: into `bytes`, or only to be checked. */
 export interface PartToRead {

@@ -1,6 +1,6 @@
 /** A thread that reads parts for `read-parts.ts`: their summaries out, or what is wrong with one of them. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { SnapshotError } from './format.ts'
+import { SnapshotError } from './snapshot-format.ts'
 import { finish } from '../system/steps.ts'
 import { PartQueue, type FromReading, type SharedParts } from './read-parts.ts'
 

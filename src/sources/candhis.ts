@@ -10,16 +10,22 @@
  * sensor gives T02 as its only period, which is neither of the two, so its rows have no period. Times are
  * UTC.
  */
-import { SeparatedTable } from './reading/table.ts'
+import { SeparatedTable } from './reading/text-table.ts'
 import { UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
 import { type MeasureName } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { type FolderListing, listSource, parseDocument, readText, warnOfIgnored } from './reading/files.ts'
+import {
+  type FolderListing,
+  listSource,
+  parseDocument,
+  readText,
+  warnOfIgnored,
+} from './reading/source-files.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
-import { dropUnusable, measureColumn, readMeasures } from './reading/measures.ts'
+import { dropUnusable, measureColumn, readMeasures } from './reading/measured-values.ts'
 import { isoSeconds } from './reading/times.ts'
 
 const SOURCE = 'Candhis'

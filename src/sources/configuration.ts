@@ -21,7 +21,7 @@ import {
 import { KIND_OPTIONS, openSource } from './kinds.ts'
 import type { Source, SourceTerms } from './source.ts'
 import { codeInWords } from '../system/file-faults.ts'
-import { readRegularFileSync, UnfitFile } from '../system/files.ts'
+import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { boundsContain } from '../sea/geo.ts'
 
 /** A configuration of a thousand stations has 20 kB. */

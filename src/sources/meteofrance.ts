@@ -5,7 +5,7 @@
  * `period` is PwaPwa, the period of the measured waves; it gives neither a peak period nor a maximum height.
  * Temperatures are in kelvin, speeds in m/s; `mq` is missing. Times are UTC.
  */
-import { SeparatedTable } from './reading/table.ts'
+import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
 import { type MeasureName, NO_CODE } from '../sea/columns.ts'
 import { Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
@@ -13,9 +13,9 @@ import { type FileReport, type OpenSource, type Sink, type SourceContext } from 
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { digitsAt } from './reading/fields.ts'
-import { dropUnusable } from './reading/measures.ts'
+import { dropUnusable } from './reading/measured-values.ts'
 import { epochSeconds } from './reading/times.ts'
-import { listSource, readText, warnOfIgnored } from './reading/files.ts'
+import { listSource, readText, warnOfIgnored } from './reading/source-files.ts'
 import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'

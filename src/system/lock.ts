@@ -171,7 +171,7 @@ class Heartbeats {
   }
 
   #start(): Worker {
-    const thread = startThread(new URL('./heartbeat', import.meta.url), null)
+    const thread = startThread(new URL('./lock-heartbeat', import.meta.url), null)
     thread.unref()
     // Without a heartbeat another process takes the lock after a while, and this one then finds it gone.
     thread.on('error', () => {})

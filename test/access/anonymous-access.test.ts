@@ -9,13 +9,13 @@ import {
   isLoopback,
   isAnonymousRead,
   type AnonymousAccess,
-} from '../../src/access/anonymous-access.ts'
+} from '../../src/http/anonymous-access.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
-import { RawQuery } from '../../src/answers/query.ts'
-import { Admission } from '../../src/serving/admission.ts'
-import { Totals } from '../../src/serving/totals.ts'
+import { RawQuery } from '../../src/operation/query.ts'
+import { Admission } from '../../src/http/admission.ts'
+import { Totals } from '../../src/http/totals.ts'
 import type { Exchange, HeaderName } from '../../src/http/exchange.ts'
 
 test('Loopback addresses are those that only the machine itself reaches.', () => {

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hourOf } from '../../src/access/hours.ts'
 import { ASK, LeaseCounters } from '../../src/access/lease-counters.ts'
-import { QuotaStore } from '../../src/process/quota-store.ts'
-import { parseAddress } from '../../src/redis/address.ts'
+import { QuotaStore } from '../../src/server/quota-store.ts'
+import { parseAddress } from '../../src/access/redis/redis-address.ts'
 import { noRedis, startRedis } from '../redis/server.ts'
 
 const clock = (): number => Date.now() / 1000

@@ -1,7 +1,7 @@
 /** Fragments as a thread has them: copies in front of where it writes answers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openFragments, type RenderedFragments } from '../../src/answers/fragments.ts'
+import { openFragments, type RenderedFragments } from '../../src/dataset/fragments.ts'
 import { finish } from '../../src/system/steps.ts'
 
 const BUOYS = 4000

@@ -13,9 +13,9 @@ import {
   writeHundredths,
   writeSignedHundredths,
   writeThousandths,
-} from '../../src/answers/number-text.ts'
-import { JsonWriter } from '../../src/answers/json.ts'
-import { Literal, TextTable } from '../../src/answers/literals.ts'
+} from '../../src/dataset/number-text.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
+import { Literal, TextTable } from '../../src/dataset/literals.ts'
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

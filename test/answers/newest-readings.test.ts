@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JsonWriter } from '../../src/answers/json.ts'
-import { NewestReadings } from '../../src/answers/newest-readings.ts'
-import { READING_BYTES, writeReadings } from '../../src/answers/reading.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
+import { NewestReadings } from '../../src/dataset/newest-readings.ts'
+import { READING_BYTES, writeReadings } from '../../src/dataset/reading-json.ts'
 import { segmentColumns, Segments, type MonthRows } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
 

@@ -4,14 +4,14 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { checkOf } from '../../src/answers/query-check.ts'
-import { schemaOf } from '../../src/answers/query.ts'
+import { checkOf } from '../../src/operation/query-check.ts'
+import { schemaOf } from '../../src/operation/query.ts'
 import { ROUTED } from '../../src/routes.ts'
 
 const DIST = new URL('../../dist/', import.meta.url)
 const built = (await import(
-  new URL('answers/query-check.js', DIST).href
-)) as typeof import('../../src/answers/query-check.ts')
+  new URL('operation/query-check.js', DIST).href
+)) as typeof import('../../src/operation/query-check.ts')
 
 interface Schema {
   properties: Record<string, object>
@@ -74,7 +74,7 @@ test('A schema that the build has made no check for is refused where its reader 
 })
 
 test('A worker loads nothing of ajv but the helpers of finished checks.', () => {
-  const worker = new URL('process/worker.js', DIST)
+  const worker = new URL('server/worker.js', DIST)
   const imported = [...readFileSync(worker, 'utf8').matchAll(/ from '(\.[^']+)'/g)].map(
     ([, file]) => new URL(file, worker).href,
   )

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { TagNumber } from '../../src/serving/etag.ts'
-import { ApiError } from '../../src/answers/errors.ts'
+import { TagNumber } from '../../src/http/etag.ts'
+import { ApiError } from '../../src/operation/errors.ts'
 import {
   boolean,
   bounds,
@@ -22,9 +22,9 @@ import {
   timestamp,
   type Parameters,
   type QueryOf,
-} from '../../src/answers/parameters.ts'
-import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/answers/value-text.ts'
-import { QueryReader, RawQuery } from '../../src/answers/query.ts'
+} from '../../src/operation/parameters.ts'
+import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/operation/value-text.ts'
+import { QueryReader, RawQuery } from '../../src/operation/query.ts'
 import { ROUTED } from '../../src/routes.ts'
 
 const description = 'For tests.'

@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JsonWriter } from '../../src/answers/json.ts'
-import { READING_BYTES, writeReading, writeReadings, writeReadingSubset } from '../../src/answers/reading.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
+import {
+  READING_BYTES,
+  writeReading,
+  writeReadings,
+  writeReadingSubset,
+} from '../../src/dataset/reading-json.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JsonWriter } from '../../src/answers/json.ts'
-import { renderTimeAxis, writeTimes } from '../../src/answers/time-axis.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
+import { renderTimeAxis, writeTimes } from '../../src/dataset/time-axis.ts'
 
 const HALF_HOUR = 1800
 const WEEK = 336

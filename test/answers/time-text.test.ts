@@ -1,7 +1,7 @@
 /** Times as text, against the engine's own calendar. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayLabel, writeTime } from '../../src/answers/time-text.ts'
+import { dayLabel, writeTime } from '../../src/dataset/time-text.ts'
 
 test('Every day from 1970 to the last second of 32 bits is written as Date writes it, with its label.', () => {
   const bytes = Buffer.alloc(24)

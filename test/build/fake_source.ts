@@ -1,9 +1,9 @@
 /** A source that a test writes down as lists, and builds from it in this process. */
 import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
-import { buildSnapshot } from '../../src/build/build.ts'
-import type { Target } from '../../src/bulk/target.ts'
+import { buildSnapshot } from '../../src/builder/run-build.ts'
+import type { Target } from '../../src/formats/bulk/bulk-target.ts'
 import type { Manifest } from '../../src/snapshot/manifest.ts'
-import { BuildReport } from '../../src/build/report.ts'
+import { BuildReport } from '../../src/builder/build-report.ts'
 import type { Source } from '../../src/sources/source.ts'
 import type { BuoyRecord, SourceInfo } from '../../src/sea/records.ts'
 

@@ -6,16 +6,16 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { buildSnapshot } from '../../src/build/build.ts'
-import { BuildReport } from '../../src/build/report.ts'
-import type { ReportDocument } from '../../src/build/report-document.ts'
+import { buildSnapshot } from '../../src/builder/run-build.ts'
+import { BuildReport } from '../../src/builder/build-report.ts'
+import type { ReportDocument } from '../../src/builder/report-document.ts'
 import {
   newestReport,
   reportLines,
   reportPage,
   reportedSnapshot,
   writeReport,
-} from '../../src/build/report-files.ts'
+} from '../../src/builder/report-files.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'

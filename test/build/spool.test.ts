@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { MeasureName } from '../../src/sea/columns.ts'
-import { monthPart, readMonth } from '../../src/snapshot/months.ts'
-import type { MonthTable } from '../../src/snapshot/months.ts'
-import { Spool } from '../../src/build/spool.ts'
+import { monthPart, readMonth } from '../../src/snapshot/months-part.ts'
+import type { MonthTable } from '../../src/snapshot/months-part.ts'
+import { Spool } from '../../src/builder/spool.ts'
 import { batchOf, type FakeRow } from './fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-spool-'))

@@ -5,8 +5,8 @@ import { Command } from 'commander'
 import { describe, readOptions, variableOf, type CommandLine } from '../../src/commands/command.ts'
 import { BUILD_SETTINGS, RUN_SETTINGS } from '../../src/commands/build-settings.ts'
 import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS, parseQuota } from '../../src/commands/keys.ts'
-import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
-import { type Settings, UsageError } from '../../src/process/settings/setting.ts'
+import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
+import { type Settings, UsageError } from '../../src/server/setting.ts'
 import { withVariables } from './loaded.ts'
 
 /** The options of a command line, with these variables in the environment. */

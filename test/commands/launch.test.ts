@@ -274,7 +274,7 @@ test('A Node that is too old is reported in one sentence before anything else, b
     )
     return { status, stderr }
   }
-  for (const program of ['src/launch.mjs', 'dist/cli.js']) {
+  for (const program of ['tools/launch.mjs', 'dist/cli.js']) {
     for (const old of ['16.20.2', '18.20.8', `${major}.${minor - 1}.9`]) {
       assert.deepEqual(says(program, old), {
         status: 1,

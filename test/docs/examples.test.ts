@@ -1,7 +1,7 @@
 /** Requests that the documents show are answered as they say. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EXAMPLES_SOURCE } from '../../scripts/openapi/examples.ts'
+import { EXAMPLES_SOURCE } from '../../tools/openapi/examples.ts'
 import { startLive } from '../live.ts'
 import { filesBelow, readDocument } from './markdown.ts'
 

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { variableOf } from '../../src/commands/command.ts'
 import { LOADED } from '../commands/loaded.ts'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import type { Settings } from '../../src/process/settings/setting.ts'
+import type { Settings } from '../../src/server/setting.ts'
 import { ROUTED } from '../../src/routes.ts'
 import {
   anchorsOf,

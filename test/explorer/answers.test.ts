@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { Answers } from '../../src/explorer/answers.ts'
-import { ApiTrouble, type Api } from '../../src/explorer/api.ts'
+import { Answers } from '../../web/explorer/answers.ts'
+import { ApiTrouble, type Api } from '../../web/explorer/api.ts'
 
 interface Body {
   snapshot: string

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { launchBrowser } from '../../scripts/browser.ts'
+import { launchBrowser } from '../../tools/browser.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
 
 export async function openBrowser(t: TestContext): Promise<Browser> {

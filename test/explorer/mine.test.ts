@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketsOf, bucketText, monthStarts } from '../../src/explorer/charts/calendar.ts'
+import { bucketsOf, bucketText, monthStarts } from '../../web/explorer/charts/calendar.ts'
 import {
   breakLongPauses,
   inside,
@@ -10,11 +10,11 @@ import {
   pinched,
   wholeOf,
   zoomed,
-} from '../../src/explorer/charts/range.ts'
-import { quantile, usual } from '../../src/explorer/charts/calendar.ts'
-import { arcOf, distanceKm } from '../../src/explorer/map/arc.ts'
-import { ServerClock } from '../../src/explorer/api.ts'
-import { favourites, isFavourite, parseFavourites, toggleFavourite } from '../../src/explorer/mine/kept.ts'
+} from '../../web/explorer/charts/range.ts'
+import { quantile, usual } from '../../web/explorer/charts/calendar.ts'
+import { arcOf, distanceKm } from '../../web/explorer/map/arc.ts'
+import { ServerClock } from '../../web/explorer/api.ts'
+import { favourites, isFavourite, parseFavourites, toggleFavourite } from '../../web/explorer/mine/kept.ts'
 import {
   decimalText,
   formatUnits,
@@ -24,7 +24,7 @@ import {
   UNIT_CHOICES,
   unitsOfLocales,
   type Units,
-} from '../../src/explorer/mine/units.ts'
+} from '../../web/explorer/mine/units.ts'
 
 const units: fc.Arbitrary<Units> = fc
   .record({

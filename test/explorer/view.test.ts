@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
-import { chartAddress, searchAddress } from '../../src/explorer/addresses.ts'
-import { Api, type ActiveBuoy } from '../../src/explorer/api.ts'
-import { buoyFeatures, markFeature } from '../../src/explorer/map/features.ts'
-import type { Scene } from '../../src/explorer/scene.ts'
-import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../src/explorer/heights.ts'
-import { scaleOf } from '../../src/explorer/mine/units.ts'
-import { curlLine } from '../../src/explorer/addresses.ts'
+import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
+import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
+import { buoyFeatures, markFeature } from '../../web/explorer/map/features.ts'
+import type { Scene } from '../../web/explorer/scene.ts'
+import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
+import { scaleOf } from '../../web/explorer/mine/units.ts'
+import { curlLine } from '../../web/explorer/addresses.ts'
 import {
   FIRST_VIEW,
   formatView,
@@ -20,7 +20,7 @@ import {
   SPANS,
   ZONES,
   type ViewState,
-} from '../../src/explorer/view.ts'
+} from '../../web/explorer/view.ts'
 
 const METRIC = { height: 'm', speed: 'kmh', temperature: 'c' } as const
 

@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { lock } from '../../src/system/lock.ts'
-import { collectGarbage } from '../../src/build/garbage.ts'
-import { listKept } from '../../src/build/retained.ts'
-import { loadSnapshot, readManifest } from '../../src/snapshot/read.ts'
+import { collectGarbage } from '../../src/snapshot/garbage.ts'
+import { listKept } from '../../src/snapshot/retained.ts'
+import { loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
 
@@ -156,15 +156,16 @@ test('Parts of a build that failed make room again before the next one writes.',
   const orphan = `readings-${'0'.repeat(32)}.msgpack`
   for (const name of [orphan, 'notes.txt']) writeFileSync(join(folder, name), 'x')
   const now = Date.now() / 1000
-  collectGarbage(folder, 5, now)
+  const builder = { partsOf: () => [] }
+  collectGarbage(folder, 5, now, builder)
   assert.equal(readdirSync(folder).length, 2, 'young files stay')
   // A clock that was set back makes files seem to come from the future: nothing is taken for old.
-  collectGarbage(folder, 5, now - 86_400)
+  collectGarbage(folder, 5, now - 86_400, builder)
   assert.equal(readdirSync(folder).length, 2)
   // Nor by one that lost the lock meanwhile.
-  collectGarbage(folder, 5, now + 3600, () => false)
+  collectGarbage(folder, 5, now + 3600, builder, () => false)
   assert.equal(readdirSync(folder).length, 2)
-  collectGarbage(folder, 5, now + 3600)
+  collectGarbage(folder, 5, now + 3600, builder)
   assert.deepEqual(readdirSync(folder).toSorted(), ['notes.txt'])
 })
 

@@ -21,10 +21,15 @@ import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { Packr } from 'msgpackr/pack'
 import { Unpackr } from 'msgpackr/unpack'
-import { SnapshotError, type PartEntry } from '../../src/snapshot/format.ts'
+import { SnapshotError, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
-import { loadSnapshot, readManifest, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read.ts'
-import { Reloader } from '../../src/process/reload.ts'
+import {
+  loadSnapshot,
+  readManifest,
+  verifyParts,
+  type LoadedSnapshot,
+} from '../../src/snapshot/read-snapshot.ts'
+import { Reloader } from '../../src/server/reload.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { amount, build } from './folder.ts'
 
@@ -264,7 +269,7 @@ test('Parts of a newer format or of another byte order are refused by what they 
     const place = bytes.indexOf(Buffer.from(from, 'latin1'))
     assert.ok(place > 0, from)
     bytes.write(to, place, 'latin1')
-    const { decodePart } = await import('../../src/snapshot/part.ts')
+    const { decodePart } = await import('../../src/snapshot/part-columns.ts')
     assert.throws(() => decodePart(Uint8Array.from(bytes), part.file), reason)
   }
 })

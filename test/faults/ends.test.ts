@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
 import { moments, startAndEnd, stops } from './ends.ts'
 import { amount, build, ended } from './folder.ts'
-import { findFreePort } from '../../src/http/port.ts'
+import { findFreePort } from '../../src/http/engines/port.ts'
 
 const skip = process.platform === 'linux' ? false : 'it looks for processes in /proc'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createClient } from '@redis/client'
 import { test, type TestContext } from 'node:test'
-import { DEMANDS, QuotaFleet } from '../../scripts/quota_fleet.ts'
+import { DEMANDS, QuotaFleet } from '../../tools/quota_fleet.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { freePort, noRedis, startCluster, startRedis, until } from '../redis/server.ts'
 

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { ReportDocument } from '../../src/build/report-document.ts'
+import type { ReportDocument } from '../../src/builder/report-document.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { FAULTS, startOrigin } from './origin.ts'
 

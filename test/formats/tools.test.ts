@@ -14,7 +14,7 @@ import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hy
 import { duck } from '../bulk/duck.ts'
 import { filesIn } from '../bulk/exporting.ts'
 import { missingPython, missingTool } from '../tools.ts'
-import { startServer } from '../../scripts/live_server.ts'
+import { startServer } from '../../tools/live_server.ts'
 import { flat, parseCsv } from './parse.ts'
 import type { JsonObject } from '../oracle/oracle.ts'
 

@@ -52,9 +52,9 @@ function killAtChange(number: number): void {
 
 async function work({ dir, now, what }: Work): Promise<void> {
   const [{ rollback, resume }, { buildSnapshot }, { BuildReport }, { sourceOf }] = await Promise.all([
-    import('../../src/build/retained.ts'),
-    import('../../src/build/build.ts'),
-    import('../../src/build/report.ts'),
+    import('../../src/snapshot/retained.ts'),
+    import('../../src/builder/run-build.ts'),
+    import('../../src/builder/build-report.ts'),
     import('./world.ts'),
   ])
   if (what.command === 'rollback') await rollback(dir, what.to, now)
@@ -68,7 +68,7 @@ async function work({ dir, now, what }: Work): Promise<void> {
 }
 
 process.once('message', (asked: Work) => {
-  void import('../../src/build/build.ts')
+  void import('../../src/builder/run-build.ts')
     .then(() => {
       killAtChange(asked.killAt)
       return work(asked)

@@ -4,10 +4,16 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { UwsApp, UwsBinding, UwsHandler, UwsRequest, UwsResponse } from '../../src/http/binding.ts'
+import type {
+  UwsApp,
+  UwsBinding,
+  UwsHandler,
+  UwsRequest,
+  UwsResponse,
+} from '../../src/http/engines/uws-binding.ts'
 import { Connections, UNLIMITED } from '../../src/http/connections.ts'
 import { NO_RECORDER } from '../../src/http/exchange.ts'
-import { UwsEngine } from '../../src/http/uws.ts'
+import { UwsEngine } from '../../src/http/engines/uws.ts'
 
 const GATHERED = 16 * 1024
 

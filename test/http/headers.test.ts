@@ -13,7 +13,7 @@ import {
   X_FORWARDED_FOR,
   type HeaderName,
 } from '../../src/http/exchange.ts'
-import { RequestHeaders } from '../../src/http/uws-exchange.ts'
+import { RequestHeaders } from '../../src/http/engines/uws-exchange.ts'
 
 const NAMES: readonly HeaderName[] = [
   ACCEPT,

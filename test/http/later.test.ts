@@ -4,7 +4,7 @@ import { get, request as httpRequest, Agent, type IncomingMessage } from 'node:h
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engine.ts'
+import { loadEngine } from '../../src/http/engines/engine.ts'
 import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'

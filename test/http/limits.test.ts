@@ -15,7 +15,7 @@ import {
   HeldBytes,
   PIECE_BYTES,
   REQUESTS_PER_TURN,
-} from '../../src/http/limits.ts'
+} from '../../src/http/engines/limits.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_for_tests.ts'
 import type { TestServer } from './server_for_tests.ts'

@@ -4,7 +4,7 @@ import { threadId, workerData, parentPort } from 'node:worker_threads'
 import { register } from 'tsx/esm/api'
 
 register()
-const { loadEngine } = await import('../../src/http/engine.ts')
+const { loadEngine } = await import('../../src/http/engines/engine.ts')
 
 const engine = loadEngine('uws').create((exchange) =>
   exchange.send('200 OK', Buffer.from(`${threadId} ${exchange.path.length}`)),

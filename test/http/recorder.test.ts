@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engine.ts'
+import { loadEngine } from '../../src/http/engines/engine.ts'
 import {
   GONE,
   MOST_WRITE_BYTES,

@@ -1,6 +1,6 @@
 /** A small server on either engine, with one path for each thing that a handler can do. */
 
-import { loadEngine } from '../../src/http/engine.ts'
+import { loadEngine } from '../../src/http/engines/engine.ts'
 import type { Engine, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
 
 const X_TEST = 'x-test' as HeaderName

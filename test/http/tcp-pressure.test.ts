@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { it } from 'node:test'
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
-import { isTcpMemoryTight, TcpPressure } from '../../src/http/tcp-pressure.ts'
-import { PIECE_BYTES } from '../../src/http/limits.ts'
-import { SendQueue } from '../../src/http/unsent-bodies.ts'
+import { isTcpMemoryTight, TcpPressure } from '../../src/http/engines/tcp-pressure.ts'
+import { PIECE_BYTES } from '../../src/http/engines/limits.ts'
+import { SendQueue } from '../../src/http/engines/unsent-bodies.ts'
 
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 16_000_000

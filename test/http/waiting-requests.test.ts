@@ -4,7 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engine.ts'
+import { loadEngine } from '../../src/http/engines/engine.ts'
 import {
   ACCEPT_LANGUAGE,
   AUTHORIZATION,

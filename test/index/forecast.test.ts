@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { directionAt, directionBetween, Forecast, valueAt } from '../../src/index/forecast.ts'
-import { compassPoint } from '../../src/answers/number-text.ts'
-import { ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
+import { compassPoint } from '../../src/dataset/number-text.ts'
+import { ForecastSet, readForecast } from '../../src/snapshot/forecast-part.ts'
 import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sea/records.ts'
 
 const NONE = 0xffff

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { passIndexes, Passes } from '../../src/index/passes.ts'
 import { finish } from '../../src/system/steps.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part.ts'
-import { passesPart, readPasses } from '../../src/snapshot/passes.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
+import { passesPart, readPasses } from '../../src/snapshot/passes-part.ts'
 import type { PassRecord } from '../../src/sea/records.ts'
 
 const SLUGS = ['sentinel-3a', 'sentinel-3b', 'swot'] as const

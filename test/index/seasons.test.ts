@@ -15,7 +15,7 @@ import type { SeasonDates } from '../../src/index/season-dates.ts'
 import type { Bucket, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { finish } from '../../src/system/steps.ts'
-import { JsonWriter } from '../../src/answers/json.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone } from '../../src/sea/zones.ts'
 import type { Zone } from '../../src/sea/zones.ts'
 

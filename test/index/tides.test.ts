@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { createTidePredictor } from '@neaps/tide-predictor'
 import * as fc from 'fast-check'
 import { Tides, type Extreme } from '../../src/index/tides.ts'
-import { readTides, tidesPart } from '../../src/snapshot/tides.ts'
+import { readTides, tidesPart } from '../../src/snapshot/tides-part.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
 
 const HOUR = 3600

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { issueKey } from '../../src/access/keys-file.ts'
-import { openSnapshot, startServer, type Reading } from '../../src/index.ts'
-import { OF_THE_COMMAND, optionName } from '../../src/library/server.ts'
-import { SERVE_SETTINGS } from '../../src/process/settings/serve.ts'
+import { openSnapshot, startServer, type Reading } from '../../src/library.ts'
+import { OF_THE_COMMAND, optionName } from '../../src/server/start-server.ts'
+import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
@@ -121,7 +121,7 @@ test('A buoy that is not there and a time that is no date are refused.', { timeo
 })
 
 test('The options of the library are those of serve.', () => {
-  const text = readFileSync(new URL('../../src/library/server.ts', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../src/server/start-server.ts', import.meta.url), 'utf8')
   const declared = /interface ServerOptions \{([^]*?)\n\}/.exec(text)![1]
   const names = [...declared.matchAll(/readonly (\w+)\?:/g)].map(([, name]) => name)
   assert.deepEqual(
@@ -133,6 +133,6 @@ test('The options of the library are those of serve.', () => {
       'log',
       'signal',
     ].toSorted(),
-    'declare each option of serve in ServerOptions of src/library/server.ts',
+    'declare each option of serve in ServerOptions of src/server/start-server.ts',
   )
 })

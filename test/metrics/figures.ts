@@ -1,7 +1,7 @@
 /** Figures of an imagined server in which every metric has a value. */
-import type { Figures } from '../../src/metrics/figures.ts'
-import { DURATION_BOUNDS_S } from '../../src/metrics/requests.ts'
-import { DELAY_BOUNDS_S } from '../../src/metrics/worker-figures.ts'
+import type { Figures } from '../../src/server/figures.ts'
+import { DURATION_BOUNDS_S } from '../../src/http/request-counts.ts'
+import { DELAY_BOUNDS_S } from '../../src/server/worker-figures.ts'
 
 const NOW = 1_774_602_000
 

@@ -9,7 +9,7 @@ import {
   readRequests,
   RequestCounts,
   STATUSES,
-} from '../../src/metrics/requests.ts'
+} from '../../src/http/request-counts.ts'
 
 const ROUTES = ['/a', '/b', 'static', 'unmatched', 'none']
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { whyOlder, type Publication } from '../../src/mirror/folder.ts'
+import { whyOlder, type Publication } from '../../src/snapshot/mirror/mirror-folder.ts'
 
 const of = (asOf: number, publishedAt: number | null): Publication => ({ id: 'x', asOf, publishedAt })
 

@@ -13,9 +13,9 @@ import {
   type Reading,
   type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
-import type { View } from '../../src/answers/operation.ts'
-import { changesBetween } from '../../src/snapshot/changes.ts'
-import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import type { View } from '../../src/dataset/view.ts'
+import { changesBetween } from '../../src/snapshot/row-changes.ts'
+import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, openedOf } from '../answered.ts'
 import { build, fakeSource, type FakeBuoy } from '../build/fake_source.ts'

@@ -1,7 +1,7 @@
 /** The check of answers finds faults that are planted in a good answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EXAMPLE_ANSWERS } from '../../src/openapi/operations.ts'
+import { EXAMPLE_ANSWERS } from '../../src/openapi/operation-texts.ts'
 import { conformanceAt, type Answer } from './conformance.ts'
 
 const conformance = conformanceAt('/v2')

@@ -287,7 +287,7 @@ async function buildWith(t: TestContext, registry: string, cache: string): Promi
       else process.env[name] = value
     }
   })
-  const { build } = (await import(new URL('../../src/docs/build.mjs', import.meta.url).href)) as {
+  const { build } = (await import(new URL('../../web/docs/build.mjs', import.meta.url).href)) as {
     build: (cache: string) => Promise<Built>
   }
   const start = performance.now()

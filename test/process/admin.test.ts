@@ -6,8 +6,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/process/admin.ts'
-import type { Level } from '../../src/logs/log.ts'
+import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/server/admin.ts'
+import type { Level } from '../../src/system/log.ts'
 import { runCli, temporaryFolder } from '../live.ts'
 
 interface Asked {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { Collections } from '../../src/process/reload.ts'
+import { Collections } from '../../src/server/reload.ts'
 
 const MIB = 2 ** 20
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { startServer, type ServerOptions } from '../../src/library/server.ts'
+import { startServer, type ServerOptions } from '../../src/server/start-server.ts'
 import { temporaryFolder } from '../live.ts'
 
 /** The warnings of a start that are about an option. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { StallDetector, type Look } from '../../src/process/watchdog.ts'
+import { StallDetector, type Look } from '../../src/server/watchdog.ts'
 
 /** The number of the look, from 1, that finds a thread stalled; 0 when none does. */
 function found(looks: Look[]): number {

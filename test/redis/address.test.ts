@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isAddress, parseAddress } from '../../src/redis/address.ts'
+import { isAddress, parseAddress } from '../../src/access/redis/redis-address.ts'
 
 test('An address has hosts, a database, a user, a password, a prefix and a name without the password.', () => {
   assert.deepEqual(

@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { parseAddress } from '../../src/redis/address.ts'
-import { RedisConnection, RedisScript, type ConnectionOptions } from '../../src/redis/connection.ts'
-import { RedisFault } from '../../src/redis/fault.ts'
+import { parseAddress } from '../../src/access/redis/redis-address.ts'
+import {
+  RedisConnection,
+  RedisScript,
+  type ConnectionOptions,
+} from '../../src/access/redis/redis-connection.ts'
+import { RedisFault } from '../../src/access/redis/redis-fault.ts'
 import { freePort, noRedis, startCluster, startRedis, until } from './server.ts'
 
 const clock = (): number => Date.now() / 1000

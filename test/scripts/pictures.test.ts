@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { BENCH_CHARTS, benchChart, benchFigures } from '../../scripts/pictures/bench_chart.ts'
+import { BENCH_CHARTS, benchChart, benchFigures } from '../../tools/pictures/bench_chart.ts'
 
 const TABLE = `### Results
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { thirdPartyText } from '../../scripts/third_party.ts'
+import { thirdPartyText } from '../../tools/third_party.ts'
 
 test('THIRD_PARTY.md has what is installed, vendored and bundled, each with a licence.', async () => {
   const text = readFileSync(new URL('../../THIRD_PARTY.md', import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { JsonWriter } from '../../src/answers/json.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone } from '../../src/sea/zones.ts'
 import type { Zone } from '../../src/sea/zones.ts'
 

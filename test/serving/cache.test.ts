@@ -3,9 +3,9 @@ import { mock, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import zlib, { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { AnswerCache, CompressionJobs } from '../../src/serving/cache.ts'
-import { ENCODINGS, KeptAnswer } from '../../src/serving/kept-answer.ts'
-import type { Encoding } from '../../src/serving/preferences.ts'
+import { AnswerCache, CompressionJobs } from '../../src/http/answer-cache.ts'
+import { ENCODINGS, KeptAnswer } from '../../src/http/kept-answer.ts'
+import type { Encoding } from '../../src/http/preferences.ts'
 
 const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 const LATER = Buffer.from('2026-03-27T09:00:07Z"}}')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Heads, varyOf, type HeadFields } from '../../src/serving/reply.ts'
+import { Heads, varyOf, type HeadFields } from '../../src/http/reply.ts'
 
 const SNAPSHOT = { snapshotId: '895e1ff8a1a7ea5d9b6e80c1', demo: false }
 const heads = new Heads('success', SNAPSHOT, 'f00d', 'json')

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import { LaterAnswers, type LaterRequest } from '../../src/serving/later-answers.ts'
-import { SlicedAnswer } from '../../src/serving/sliced-answer.ts'
+import { LaterAnswers, type LaterRequest } from '../../src/http/later-answers.ts'
+import { SlicedAnswer } from '../../src/http/sliced-answer.ts'
 import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
-import { JsonWriter } from '../../src/answers/json.ts'
+import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import type { Steps } from '../../src/system/steps.ts'
 
 /** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */

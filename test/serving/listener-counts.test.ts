@@ -3,12 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { QUOTA_SLOTS } from '../../src/access/quota.ts'
-import {
-  countListeners,
-  ListenerCounts,
-  placeOfAddress,
-  placeOfKey,
-} from '../../src/serving/listener-counts.ts'
+import { countListeners, ListenerCounts, placeOfAddress, placeOfKey } from '../../src/http/listener-counts.ts'
 
 const LIMITS = { total: 5, perHolder: 3 }
 
@@ -71,7 +66,7 @@ test('Two threads that open and close without a pause never have more than they 
   const buffer = ListenerCounts.allocate(THREADS)
   const workerData = {
     tsx: import.meta.resolve('tsx/esm/api'),
-    counts: new URL('../../src/serving/listener-counts.ts', import.meta.url).href,
+    counts: new URL('../../src/http/listener-counts.ts', import.meta.url).href,
     buffer,
   }
   const tooMany = await Promise.all(

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { LaterEvents, LaterReply } from '../../src/http/exchange.ts'
-import { Listeners, type End, type Feed, type Holder } from '../../src/serving/listeners.ts'
+import { Listeners, type End, type Feed, type Holder } from '../../src/http/listeners.ts'
 
 /** A client: what it was sent, and whether it reads. */
 class Client implements LaterReply {

@@ -7,8 +7,8 @@ import type { Worker } from 'node:worker_threads'
 import type { ParquetJob, ParquetRun } from '../../src/formats/parquet-job.ts'
 import type { FromParquet, ToParquet } from '../../src/formats/parquet-thread.ts'
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
-import { LaterAnswers } from '../../src/serving/later-answers.ts'
-import { ParquetAnswers, type ParquetAnswersOptions } from '../../src/serving/parquet-answers.ts'
+import { LaterAnswers } from '../../src/http/later-answers.ts'
+import { ParquetAnswers, type ParquetAnswersOptions } from '../../src/http/parquet-answers.ts'
 
 const GROUP_BYTES = 3 * MOST_WRITE_BYTES
 const START = {

@@ -8,7 +8,7 @@ import {
   preferredEncoding,
   preferredLanguage,
   type Encoding,
-} from '../../src/serving/preferences.ts'
+} from '../../src/http/preferences.ts'
 
 const OURS: readonly Encoding[] = ['br', 'zstd', 'gzip']
 

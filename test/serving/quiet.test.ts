@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
-import { Quiet } from '../../src/serving/quiet.ts'
+import { Quiet } from '../../src/server/quiet.ts'
 import { finishInSlices, type Steps } from '../../src/system/steps.ts'
 
 test('It is quiet while no request came since the last look, nor in the time that it takes at least.', (t) => {

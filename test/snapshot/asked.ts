@@ -1,6 +1,6 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
-import { openReady, type ReadySnapshot } from '../../src/answers/derived.ts'
-import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/serving/warm-up.ts'
+import { openReady, type ReadySnapshot } from '../../src/dataset/derived.ts'
+import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/server/warm-up.ts'
 import { finish } from '../../src/system/steps.ts'
 
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000

@@ -3,7 +3,7 @@
  * ended.
  */
 import { parentPort } from 'node:worker_threads'
-import type { ReadySnapshot } from '../../src/answers/derived.ts'
+import type { ReadySnapshot } from '../../src/dataset/derived.ts'
 import { faultsOf } from './asked.ts'
 
 function answerTo(snapshot: ReadySnapshot): string[] {

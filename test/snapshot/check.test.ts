@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { checkPart } from '../../src/snapshot/check.ts'
+import { checkPart } from '../../src/snapshot/check-snapshot.ts'
 import {
   nested,
   sha256,
@@ -12,10 +12,10 @@ import {
   type Part,
   type PartEntry,
   type PartKind,
-} from '../../src/snapshot/format.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part.ts'
+} from '../../src/snapshot/snapshot-format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read.ts'
+import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
 

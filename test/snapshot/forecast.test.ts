@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { checkForecast, ForecastSet, readForecast } from '../../src/snapshot/forecast.ts'
+import { checkForecast, ForecastSet, readForecast } from '../../src/snapshot/forecast-part.ts'
 import { Forecast } from '../../src/index/forecast.ts'
-import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/format.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part.ts'
+import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 

@@ -11,11 +11,17 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { pack } from 'msgpackr/pack'
 import { unpackMultiple } from 'msgpackr/unpack'
-import { partFile, sha256, SnapshotError, type Meta, type PartKind } from '../../src/snapshot/format.ts'
+import {
+  partFile,
+  sha256,
+  SnapshotError,
+  type Meta,
+  type PartKind,
+} from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
-import { decodePart, encodePart, expectHeader } from '../../src/snapshot/part.ts'
+import { decodePart, encodePart, expectHeader } from '../../src/snapshot/part-columns.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-format-'))

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { MEASURE_NAMES, MEASURES, type MeasureName, type RowColumns } from '../../src/sea/columns.ts'
-import { partFile, sha256, SnapshotError, type PartEntry } from '../../src/snapshot/format.ts'
-import { monthPart, type MonthTable } from '../../src/snapshot/months.ts'
-import { encodePart } from '../../src/snapshot/part.ts'
-import { verifyParts } from '../../src/snapshot/read.ts'
+import { partFile, sha256, SnapshotError, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { monthPart, type MonthTable } from '../../src/snapshot/months-part.ts'
+import { encodePart } from '../../src/snapshot/part-columns.ts'
+import { verifyParts } from '../../src/snapshot/read-snapshot.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-scans-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -4,11 +4,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { codeLimits, MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { finish, type Steps } from '../../src/system/steps.ts'
-import { SnapshotError, type Part } from '../../src/snapshot/format.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part.ts'
+import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
+import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { checkMonth, monthPart, readMonth } from '../../src/snapshot/months.ts'
-import type { MonthTable } from '../../src/snapshot/months.ts'
+import { checkMonth, monthPart, readMonth } from '../../src/snapshot/months-part.ts'
+import type { MonthTable } from '../../src/snapshot/months-part.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const missingOf = (name: MeasureName): number => (name === 'waterTemperature' ? -32_768 : 65_535)

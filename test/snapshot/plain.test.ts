@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { pack } from 'msgpackr/pack'
-import { plainEnd } from '../../src/snapshot/plain.ts'
+import { plainEnd } from '../../src/snapshot/plain-messagepack.ts'
 
 const BOUNDS = { depth: 8, values: 1000 }
 

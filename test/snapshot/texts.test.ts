@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MAX_TEXT_LENGTH } from '../../src/snapshot/format.ts'
-import { decodePart } from '../../src/snapshot/part.ts'
+import { MAX_TEXT_LENGTH } from '../../src/snapshot/snapshot-format.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { readCatalog } from '../../src/snapshot/catalog.ts'
-import { loadSnapshot } from '../../src/snapshot/read.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'

@@ -16,9 +16,9 @@ import {
   splitSeparated,
   textsOf,
 } from '../../src/sources/reading/fields.ts'
-import { decimal, MALFORMED, measureColumn, readMeasures } from '../../src/sources/reading/measures.ts'
+import { decimal, MALFORMED, measureColumn, readMeasures } from '../../src/sources/reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from '../../src/sources/reading/times.ts'
-import { listFolder, readText } from '../../src/sources/reading/files.ts'
+import { listFolder, readText } from '../../src/sources/reading/source-files.ts'
 import { folderOf } from './recorder.ts'
 
 const COMMA = 44

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { openTides } from '../../src/sources/tides.ts'
+import { openTides } from '../../src/sources/tides-source.ts'
 import { folderOf, record } from './recorder.ts'
 
 const STATION = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAddress } from '../../src/store/address.ts'
-import { StoreError } from '../../src/store/store.ts'
+import { parseAddress } from '../../src/snapshot/store/store-address.ts'
+import { StoreError } from '../../src/snapshot/store/store.ts'
 
 test('An address names a bucket and a prefix, or a folder of a web server.', () => {
   assert.deepEqual(parseAddress('s3://bucket'), {

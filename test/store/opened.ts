@@ -1,6 +1,6 @@
 /** Stores for tests: with short limits, and all chance taken out. */
-import { openStore } from '../../src/store/open.ts'
-import type { Store, StoreLimits } from '../../src/store/store.ts'
+import { openStore } from '../../src/snapshot/store/open-store.ts'
+import type { Store, StoreLimits } from '../../src/snapshot/store/store.ts'
 import type { StubS3 } from './stub_s3.ts'
 
 /** For tests that wait for a limit of time to pass. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { openReadable, openStore } from '../../src/store/open.ts'
-import type { ReadableStore } from '../../src/store/store.ts'
-import { readUpTo, RequestFault } from '../../src/store/web-request.ts'
+import { openReadable, openStore } from '../../src/snapshot/store/open-store.ts'
+import type { ReadableStore } from '../../src/snapshot/store/store.ts'
+import { readUpTo, RequestFault } from '../../src/snapshot/store/web-request.ts'
 import { SHORT_LIMITS } from './opened.ts'
 
 async function storeOf(

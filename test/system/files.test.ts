@@ -10,7 +10,7 @@ import {
   readRegularFile,
   readRegularFileSync,
   UnfitFile,
-} from '../../src/system/files.ts'
+} from '../../src/system/regular-files.ts'
 import { folderOf } from '../sources/recorder.ts'
 
 const isUnfit =

@@ -13,8 +13,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { loadKeys } from '../../src/access/keys-file.ts'
-import { checkFolder } from '../../src/build/folder-check.ts'
-import { listKept } from '../../src/build/retained.ts'
+import { checkFolder } from '../../src/builder/folder-check.ts'
+import { listKept } from '../../src/snapshot/retained.ts'
 import { inContainer } from './container.ts'
 
 export interface HammerOptions {

@@ -2,8 +2,8 @@
  * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing.
  * Its exit code is 0 unless a start is impossible.
  */
-import { settingsWarnings } from '../../process/settings/serve.ts'
-import { flag, type ConfigOf } from '../../process/settings/setting.ts'
+import { settingsWarnings } from '../../server/serve-settings.ts'
+import { flag, type ConfigOf } from '../../server/setting.ts'
 import { expectSchedule, RUN_SETTINGS } from '../build-settings.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'

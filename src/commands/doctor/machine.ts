@@ -1,8 +1,8 @@
 /** What the doctor asks of the machine: Node, HTTP engine, C library, limits, memory. */
 import { totalmem } from 'node:os'
-import { loadEngine } from '../../http/engine.ts'
+import { loadEngine } from '../../http/engines/engine.ts'
 import { connectionsWithin, openFilesLimit } from '../../http/connections.ts'
-import type { ServeConfig } from '../../process/settings/serve.ts'
+import type { ServeConfig } from '../../server/serve-settings.ts'
 import { counted } from '../../system/text.ts'
 import { advise, impossible, ok, reasonOf, sizeText, type Finding } from './finding.ts'
 

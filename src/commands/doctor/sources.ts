@@ -1,6 +1,6 @@
 /** What the doctor asks of the sources that a build would read. */
 import { existsSync } from 'node:fs'
-import type { ConfigOf } from '../../process/settings/setting.ts'
+import type { ConfigOf } from '../../server/setting.ts'
 import type { RUN_SETTINGS } from '../build-settings.ts'
 import type { Configuration } from '../../sources/configuration.ts'
 import { openSource } from '../../sources/kinds.ts'
@@ -84,7 +84,7 @@ function folderFindings({ sources }: Configuration): Finding[] {
  * key is sent. The host's time is epoch seconds, null where it gives none.
  */
 async function hostFinding(url: URL): Promise<{ finding: Finding; host: string; time: number | null }> {
-  const { RequestFault, WebClient } = await import('../../store/web-request.ts')
+  const { RequestFault, WebClient } = await import('../../snapshot/store/web-request.ts')
   const { host } = url
   const limits = { connectMs: PATIENCE_MS, answerMs: PATIENCE_MS, stallMs: PATIENCE_MS }
   const client = new WebClient({ ...limits, slowestBytesPerSecond: 0 })

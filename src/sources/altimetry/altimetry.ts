@@ -20,7 +20,7 @@ import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
 import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
 import { loadNetcdf, withFile } from '../reading/netcdf.ts'
-import { listSource, warnOfIgnored, WholeFiles } from '../reading/files.ts'
+import { listSource, warnOfIgnored, WholeFiles } from '../reading/source-files.ts'
 
 const TABLE = 'virtual_buoys.csv'
 

@@ -5,7 +5,7 @@ import { type Bounds, wrapLongitude } from '../../sea/geo.ts'
 import type { FileReport } from '../source.ts'
 import { codeLimits, codeOf, MEASURES, NO_CODE, OUTSIDE } from '../../sea/columns.ts'
 import { type Mission, missionOfFileCode, type OrbitPhase, ownCycle } from '../../sea/missions.ts'
-import { UnusableFile } from '../reading/files.ts'
+import { UnusableFile } from '../reading/source-files.ts'
 import { type Netcdf, readVariable, textAttribute, type Variable } from '../reading/netcdf.ts'
 
 /** Points of one file: a day at 20 Hz has 1.7 million. */

@@ -3,7 +3,7 @@ import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
 import { MICRO, type Track } from './tracks.ts'
 import { RowBatch } from '../../sea/columns.ts'
 import type { Sink, SourceContext } from '../source.ts'
-import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/table.ts'
+import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/text-table.ts'
 
 export const SOURCE = 'Satellite altimetry'
 

@@ -31,12 +31,12 @@ import {
   sourceOf,
   SPOT_COLUMNS,
   spotOf,
-} from './records.ts'
+} from './csv-records.ts'
 import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { type ReadLine, readTable } from '../reading/table.ts'
+import { type ReadLine, readTable } from '../reading/text-table.ts'
 import { cleanName } from '../reading/fields.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
 import {
   type ForecastPoints,
   forecastOf,
@@ -44,7 +44,7 @@ import {
   type Handles,
   secondsOf,
   sendReadings,
-} from './rows.ts'
+} from './csv-rows.ts'
 
 export const openCsv: OpenSource = (folder) => ({
   isControlled: true,

@@ -19,12 +19,12 @@ import type { BuoyRecord, HarbourRecord, SourceInfo, SpotRecord } from '../../se
 import { parseDate } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { OpenSource, Sink, Source, SourceContext } from '../source.ts'
-import { forecastsAround } from './forecast.ts'
+import { forecastsAround } from './demo-forecast.ts'
 import harbours from './harbours.json' with { type: 'json' }
-import { sendPasses } from './passes.ts'
-import { fillRows, type Instrument, type Mooring, type Span } from './rows.ts'
-import { openScale } from './scale.ts'
-import { keyOf, lastHalfHour, Sea, STEP, type Climate } from './sea.ts'
+import { sendPasses } from './demo-passes.ts'
+import { fillRows, type Instrument, type Mooring, type Span } from './demo-rows.ts'
+import { openScale } from './demo-scale.ts'
+import { keyOf, lastHalfHour, Sea, STEP, type Climate } from './demo-sea.ts'
 import data from './stations.json' with { type: 'json' }
 
 interface Station {

@@ -21,16 +21,16 @@ import {
   type TableFile,
   isGood,
   layoutOf,
-} from './columns.ts'
+} from './erddap-columns.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
-import { INFO_LABELS, type OpenTable, openTable } from './table.ts'
+import { INFO_LABELS, type OpenTable, openTable } from './erddap-table.ts'
 import { type MeasureName, NO_CODE } from '../../sea/columns.ts'
 import { cleanName } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
-import { dropUnusable } from '../reading/measures.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
-import { identifiedPlaceOf, readTable } from '../reading/table.ts'
+import { dropUnusable } from '../reading/measured-values.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { identifiedPlaceOf, readTable } from '../reading/text-table.ts'
 
 /** Descriptions have 15 kB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
 const MAX_INFO_BYTES = 4 * 2 ** 20

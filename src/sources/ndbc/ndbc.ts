@@ -21,15 +21,15 @@ import {
   type Station,
   STATION_TABLE,
 } from './station-lists.ts'
-import { BATCH_ROWS, sendRows, type StationHandle } from './samples.ts'
+import { BATCH_ROWS, sendRows, type StationHandle } from './ndbc-samples.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { RowBatch } from '../../sea/columns.ts'
-import { openRows, StationRows, WIDTH } from './rows.ts'
+import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/files.ts'
+import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
 
 const SOURCE = 'NDBC'
 

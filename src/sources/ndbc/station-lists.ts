@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { SaxesParser } from 'saxes'
 import type { FileReport, Report } from '../source.ts'
 import { cleanName, decode, degreesOf } from '../reading/fields.ts'
-import { readText } from '../reading/files.ts'
+import { readText } from '../reading/source-files.ts'
 
 /** The station lists have 0.3 MB; ten times as many stations with longer notes fit. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20

@@ -6,8 +6,8 @@
  * file. An attempt to open another file there fails and is noted, and the file is refused for it.
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
-import { readRegularFileSync, UnfitFile } from '../../system/files.ts'
-import { UnusableFile } from './files.ts'
+import { readRegularFileSync, UnfitFile } from '../../system/regular-files.ts'
+import { UnusableFile } from './source-files.ts'
 
 /** Larger than any day of any platform or mission; a file is held in memory whole. */
 const MAX_FILE_BYTES = 2 ** 29

@@ -1,0 +1,194 @@
+/**
+ * What a build is asked to do and what it goes upon: the folder's snapshot, what each source gave of it, and
+ * all ids that were ever given in the folder. Made-up data and measured ones stay apart. A snapshot of a demo
+ * is marked for good. Measured data never take its rows over, and a demo is never built upon measured data by
+ * itself.
+ */
+import type { Source } from '../sources/source.ts'
+import type { Target } from '../formats/bulk/bulk-target.ts'
+import type { Store } from '../snapshot/store/store.ts'
+import type { BuildReport } from './build-report.ts'
+import { type Catalog, type RegistryEntry, readCatalog } from '../snapshot/catalog.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { type Hold, type KeptSnapshot, listKept, readHold } from '../snapshot/retained.ts'
+import { readAgreed } from './publishing/agreed.ts'
+import { type SourceState, readGiven } from './source-state.ts'
+import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
+import { type Registry, readRegistryFile, unite } from './registry.ts'
+import { BuildError } from '../system/build-error.ts'
+
+/** A share of anything that the folder has may go; more means that the sources are broken. */
+export const DEFAULT_ALLOWED_LOSS = 0.5
+
+export interface BuildOptions {
+  sources: Source[]
+  out: string
+  /** Epoch seconds; null: the newest reading in the input. */
+  asOf: number | null
+  /** The clock, epoch seconds; no byte of a snapshot depends on it unless a source makes its data up. */
+  now: number
+  report: BuildReport
+  /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
+  fresh?: boolean
+  /** Share of what the folder has of any kind that may be missing from the new snapshot, 0…1. */
+  allowLoss?: number
+  /** Manifests kept to roll back to. */
+  keep?: number
+  /**
+   * Networks, most preferred first. Where two have one buoy, within `sameWithinKm`, the first one's stays.
+   */
+  prefer?: readonly string[]
+  sameWithinKm?: number
+  /** Publishes to a store first, and in the folder only what the store has accepted. */
+  publishTo?: { store: Store; singleWriter: boolean } | null
+  /** Exports each snapshot there as files, for databases. */
+  exportTo?: Target | null
+  /** Readings later than this come from a clock gone wrong, epoch seconds; absent: any time is possible. */
+  latest?: number
+}
+
+/** A snapshot that another one is built upon. */
+export interface Previous {
+  manifest: Manifest
+  catalog: Catalog
+}
+
+export interface Base {
+  /** The folder's snapshot; null where it has none. */
+  folder: Previous | null
+  /** The folder's snapshot, or null for a build that takes no rows over. */
+  previous: Previous | null
+  /** What each source gave last; null where it is not known. */
+  states: SourceState[] | null
+  registry: Registry
+  /** Not null: what is built is kept but not published. */
+  hold: Hold | null
+}
+
+/**
+ * Reads what the next build goes upon: the published snapshot, or the newest one that was built while a
+ * rollback holds or while the store could not be reached, since feeds of the latest rows give each row only
+ * once. Run under the builder's lock. `warn` takes what was lost and made good.
+ * @throws SnapshotError when the folder has a snapshot that cannot be read
+ */
+export async function readBase(out: string, fresh: boolean, warn: (message: string) => void): Promise<Base> {
+  const hold = readHold(out)
+  const manifest = await baseManifest(out, hold)
+  const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
+  const catalog = manifest === null || entry === undefined ? null : await loadCatalog(out, entry)
+  const folder = manifest === null || catalog === null ? null : { manifest, catalog }
+  return {
+    folder,
+    previous: fresh ? null : folder,
+    states: manifest === null ? null : statesOf(out, manifest.id, warn),
+    registry: await registryOf(out, catalog, warn),
+    hold,
+  }
+}
+
+function statesOf(out: string, id: string, warn: (message: string) => void): SourceState[] | null {
+  try {
+    return readGiven(out, id)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    warn(`${error.message}: all that the snapshot has stays while a source cannot be read`)
+    return null
+  }
+}
+
+async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | null> {
+  const advice = `what was published comes back with: groundswell rollback ${out}`
+  const published = await readManifest(out).catch((error: unknown) => {
+    // Building on nothing would lose all rows that no source gives any more.
+    throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error
+  })
+  const kept = listKept(out)
+  // The manifest is missing: it was lost, or the first build was killed before it published what it had kept.
+  const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
+  const other =
+    kept.findLast(({ sequence }) => sequence > (hold?.after ?? readAgreed(out)?.after ?? Infinity)) ??
+    (published === null ? lost() : undefined)
+  if (other === undefined) return published
+  if (other.manifest !== null) return other.manifest
+  throw new SnapshotError(
+    `${other.file}: is broken; remove it, or name another snapshot with: groundswell rollback ${out} --to ID`,
+  )
+}
+
+async function loadCatalog(out: string, entry: Manifest['parts'][number]): Promise<Catalog> {
+  const { bytes } = await loadPart(out, entry)
+  return readCatalog(decodePart(bytes, entry.file), entry.file)
+}
+
+/** Ids of the base win over all others, since its rows stand under them. */
+async function registryOf(
+  out: string,
+  catalog: Catalog | null,
+  warn: (message: string) => void,
+): Promise<Registry> {
+  const remedy = 'ids are taken from the kept snapshots'
+  let file: RegistryEntry[] | null = null
+  try {
+    file = readRegistryFile(out)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    warn(`${error.message}: ${remedy}`)
+  }
+  const kept = new Map<string, RegistryEntry[]>()
+  for (const { manifest } of listKept(out).toReversed()) {
+    const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
+    if (entry === undefined || kept.has(entry.file)) continue
+    try {
+      kept.set(entry.file, (await loadCatalog(out, entry)).registry())
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      warn(
+        `${error.message}: the ids that it gave are taken from ${file === null ? 'other snapshots' : 'the registry'}`,
+      )
+    }
+  }
+  const registry = unite([catalog?.registry() ?? [], file ?? [], ...kept.values()])
+  for (const { source, identifier, id, slug } of registry.former) {
+    const isNew = !(file ?? []).some(
+      (entry) => entry.id === id && entry.slug === slug && entry.source === source,
+    )
+    if (isNew)
+      warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
+  }
+  return registry
+}
+
+/** The credits of demos that were built before manifests had a mark. */
+const MADE_UP_CREDIT = /made up, not measured/i
+
+/** Whether a snapshot of these sources is to be marked. */
+export function isMadeUp(sources: readonly Source[]): boolean {
+  return sources.some((source) => source.isMadeUp === true)
+}
+
+/**
+ * What a build goes upon, once what may not be mixed with its sources is left out: measured data upon a demo
+ * start over, with the folder's ids and slugs alone.
+ * @throws BuildError for a demo upon measured data, unless the build is fresh
+ */
+export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {
+  const { folder } = base
+  if (folder === null || isMadeUp(sources) === holdsMadeUp(folder)) return base
+  if (!isMadeUp(sources)) {
+    report.warn(`${out} holds a demo: none of its made-up data are kept, the sources start over`)
+    return { ...base, folder: null, previous: null, states: null }
+  }
+  if (fresh) return base
+  throw new BuildError(
+    `${out} holds measured data, and the demo's would be mixed with them: name the folder's sources, or give the demo a folder of its own`,
+  )
+}
+
+function holdsMadeUp({ manifest, catalog: { sources } }: Previous): boolean {
+  return (
+    manifest.demo === true ||
+    (sources.length > 0 && sources.every(({ credit }) => MADE_UP_CREDIT.test(credit ?? '')))
+  )
+}

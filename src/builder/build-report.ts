@@ -1,0 +1,364 @@
+/**
+ * What a build reports while it works and when it is done: progress, remarks, and what was refused, by file
+ * and line. The same is kept with the snapshot as a document (`report-document.ts`).
+ */
+import type { FetchOutcome } from './fetch/fetch-sources.ts'
+import type { BuoyRecord } from '../sea/records.ts'
+import { timestampText } from '../sea/time.ts'
+import type { FileReport, Report } from '../sources/source.ts'
+import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/compare-text.ts'
+import { counted } from '../system/text.ts'
+import type { CarriedOver } from './source-state.ts'
+import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
+import {
+  BAD_LINES_KEPT,
+  BAD_LINES_SHOWN,
+  type FetchDocument,
+  IDENTIFIERS_KEPT,
+  MONTHS_KEPT,
+  type NetworkDocument,
+  REASONS_KEPT,
+  REMARKS_KEPT,
+  REPORT_FORMAT,
+  REPORT_VERSION,
+  type ReportDocument,
+  STATIONS_KEPT,
+  STATIONS_SHOWN,
+  type SourceDocument,
+  addBounded,
+  quoted,
+} from './report-document.ts'
+import { readText } from './report-files.ts'
+
+const OTHER_REASONS = 'other reasons'
+
+/** Shortest time between two lines of progress, without a terminal and on one. */
+const PLAIN_INTERVAL_MS = 2000
+const TERMINAL_INTERVAL_MS = 100
+
+interface BuildReportOptions {
+  write: (text: string) => void
+  /** A terminal gets one line of progress that is written over; anything else gets plain lines. */
+  terminal: boolean
+  /** Milliseconds. */
+  clock: () => number
+  /** Share of a file's lines that may be bad, 0…1. */
+  maxBadShare: number
+}
+
+interface NetworkCounts {
+  buoys: number
+  reporting: number
+  newest: number
+  readonly impossible: { [reason: string]: number }
+  readonly suspect: Map<SuspectReason, { readings: number; identifiers: Set<string> }>
+}
+
+export class BuildReport implements Report {
+  readonly #options: BuildReportOptions
+  #lastProgressMs = -Infinity
+  readonly #skipped = new Map<string, number>()
+  readonly #beganMs: number
+  #files = 0
+  #rows = 0
+  #bad = 0
+  readonly #sources = new Map<string | null, SourceDocument>()
+  readonly #networks = new Map<string, NetworkCounts>()
+  readonly #duplicates: ReportDocument['duplicates'] = []
+  #duplicateCount = 0
+  readonly #months: string[] = []
+  #source: SourceDocument
+  #monthsToWrite = 0
+  #monthsWritten = 0
+  #built: { id: string; asOf: number; published: boolean } | null = null
+
+  constructor(options: BuildReportOptions) {
+    this.#options = options
+    this.#beganMs = options.clock()
+    this.#source = this.#sourceOf(null)
+  }
+
+  /**
+   * What follows is of the source `name` of the configuration. Null stands for the sources of the command
+   * line, and for none.
+   */
+  begin(name: string | null): void {
+    this.#source = this.#sourceOf(name)
+  }
+
+  expectMonths(count: number): void {
+    this.#monthsToWrite += count
+  }
+
+  file(path: string): FileReport {
+    let rows = 0
+    let bad = 0
+    return {
+      rows: (count) => void (rows += count),
+      skipped: (reason, station, times = 1) => this.#skip(reason, station, times),
+      bad: (line, reason, text, times = 1) => {
+        const shown = text === undefined ? null : quoted(text)
+        addBounded(this.#source.bad_reasons, reason, times)
+        if (this.#source.bad.length < BAD_LINES_KEPT)
+          this.#source.bad.push({ file: path, line, reason, text: shown })
+        if (bad < BAD_LINES_SHOWN)
+          this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
+        bad += times
+      },
+      end: () => this.#endFile(path, rows, bad),
+    }
+  }
+
+  warn(message: string): void {
+    const { warnings } = this.#source
+    if (warnings.length < REMARKS_KEPT) warnings.push(message)
+    this.line(`warning: ${message}`)
+  }
+
+  withoutPosition(kind: string, identifiers: readonly string[]): void {
+    if (identifiers.length === 0) return
+    const { without_position: known } = this.#source
+    for (const identifier of identifiers.slice(0, STATIONS_KEPT - known.length)) known.push(identifier)
+    const some = JSON.stringify(identifiers.slice(0, STATIONS_SHOWN)).slice(1, -1)
+    const rest = identifiers.length > STATIONS_SHOWN ? ', …' : ''
+    this.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${some}${rest}`)
+  }
+
+  refused(reason: string): void {
+    this.#source.refused = reason
+    this.line(`warning: ${this.#source.name} is left out: ${reason}`)
+  }
+
+  /** What a stale source gave at `lastRead` is carried over. */
+  stale(name: string, lastRead: string | null, carried: CarriedOver): void {
+    Object.assign(this.#sourceOf(name), { last_read: lastRead, stays: carried })
+    const counts = Object.entries(carried)
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `${count} ${what.replace('_', ' ')}`)
+    this.line(
+      `${name}: what it gave at ${lastRead ?? 'an unknown time'} stays: ${counts.join(', ') || 'nothing'}`,
+    )
+  }
+
+  fetched(outcome: FetchOutcome): void {
+    this.#sourceOf(outcome.source).fetch = fetchDocument(outcome)
+    this.line(fetchLine(outcome))
+  }
+
+  impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
+    const { impossible } = this.#networkOf(network)
+    impossible[IMPOSSIBLE[what]] = (impossible[IMPOSSIBLE[what]] ?? 0) + 1
+  }
+
+  /** Readings of a buoy that stay, but that somebody should look at. */
+  suspect(network: string, identifier: string, reason: SuspectReason, readings: number): void {
+    const { suspect } = this.#networkOf(network)
+    const known = suspect.get(reason) ?? { readings: 0, identifiers: new Set() }
+    suspect.set(reason, known)
+    known.readings += readings
+    known.identifiers.add(identifier)
+  }
+
+  /** What the snapshot has of a network; `newest` in epoch seconds, −1 where the input has no reading. */
+  network(
+    name: string,
+    { buoys, reporting, newest }: { buoys: number; reporting: number; newest: number },
+  ): void {
+    Object.assign(this.#networkOf(name), { buoys, reporting, newest })
+  }
+
+  duplicate(leftOut: BuoyRecord, stays: BuoyRecord, km: number): void {
+    this.#duplicateCount++
+    if (this.#duplicates.length >= REMARKS_KEPT) return
+    const nameOf = ({ source, identifier }: BuoyRecord): string => `${source} ${identifier}`
+    this.#duplicates.push({
+      left_out: nameOf(leftOut),
+      stays: nameOf(stays),
+      km: Math.round(km * 1000) / 1000,
+    })
+  }
+
+  month(text: string): void {
+    if (this.#months.length < MONTHS_KEPT) this.#months.push(text)
+    const most = Math.max(this.#monthsToWrite, ++this.#monthsWritten)
+    this.progress(`wrote ${text}, ${this.#monthsWritten} of ${counted(most, 'month')}`)
+  }
+
+  /** The snapshot is there; it is published unless a rollback holds. */
+  built(id: string, asOf: number, published: boolean): void {
+    this.#built = { id, asOf, published }
+  }
+
+  /** Shows how far the work is, unless it did so a moment ago. */
+  progress(message: string): void {
+    const { write, terminal, clock } = this.#options
+    const now = clock()
+    if (now - this.#lastProgressMs < (terminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return
+    this.#lastProgressMs = now
+    write(terminal ? `\r\x1b[K${message}` : `${message}\n`)
+  }
+
+  /** Writes a line that must not be lost. */
+  line(message: string): void {
+    const { write, terminal } = this.#options
+    write(terminal ? `\r\x1b[K${message}\n` : `${message}\n`)
+  }
+
+  summary(): void {
+    this.line(`read ${readText(this.#files, this.#rows, this.#bad)}`)
+    for (const [reason, count] of this.#skipped) this.line(`  ${count} × ${reason}`)
+    for (const [name, { impossible }] of this.#networks) {
+      for (const [reason, count] of Object.entries(impossible)) this.line(`  ${count} × ${reason} (${name})`)
+    }
+    for (const name of this.#withoutBuoys()) this.line(`  the network ${name} has no buoy in the snapshot`)
+    if (this.#duplicateCount > 0)
+      this.line(`  ${counted(this.#duplicateCount, 'buoy')} left out because another network has the same`)
+  }
+
+  /** The build as a document. @throws Error before the snapshot is built */
+  document(): ReportDocument {
+    if (this.#built === null) throw new Error('no snapshot is built')
+    const { id, asOf, published } = this.#built
+    const nowMs = this.#options.clock()
+    return {
+      format: REPORT_FORMAT,
+      version: REPORT_VERSION,
+      snapshot: id,
+      announced: published,
+      as_of: timestampText(asOf),
+      built_at: timestampText(Math.floor(nowMs / 1000)),
+      seconds: Math.round(nowMs - this.#beganMs) / 1000,
+      files: this.#files,
+      rows: this.#rows,
+      bad_lines: this.#bad,
+      months_written: this.#months,
+      sources: [...this.#sources]
+        .filter(([name, { files, warnings }]) => name !== null || files + warnings.length > 0)
+        .map(([, document]) => document),
+      networks: [...this.#networks]
+        .sort(([a], [b]) => compareText(a, b))
+        .map(([name, network]) => networkDocument(name, network)),
+      networks_without_buoys: this.#withoutBuoys(),
+      duplicates: this.#duplicates,
+      duplicates_count: this.#duplicateCount,
+    }
+  }
+
+  /** @throws BuildError when more of the file's lines are bad than may be */
+  #endFile(path: string, rows: number, bad: number): void {
+    if (bad > BAD_LINES_SHOWN) this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`)
+    this.#files++
+    this.#rows += rows
+    this.#bad += bad
+    const source = this.#source
+    source.files++
+    source.rows += rows
+    source.bad_lines += bad
+    this.progress(`read ${counted(this.#files, 'file')}, ${counted(this.#rows, 'row')}`)
+    const { maxBadShare } = this.#options
+    if (bad / Math.max(1, bad + rows) > maxBadShare) {
+      throw new BuildError(
+        `${path}: bad lines: ${bad} of ${bad + rows}, at most ${maxBadShare * 100} % may be bad (--max-bad)`,
+      )
+    }
+  }
+
+  #skip(reason: string, station: string | undefined, times: number): void {
+    const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
+    this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)
+    const { skipped, skipped_stations: stations } = this.#source
+    addBounded(skipped, reason, times)
+    if (station !== undefined && Object.hasOwn(skipped, reason)) {
+      addBounded((stations[reason] ??= {}), station, times, STATIONS_KEPT)
+    }
+  }
+
+  #withoutBuoys(): string[] {
+    return [...this.#networks].flatMap(([name, { buoys }]) => (buoys === 0 ? [name] : [])).toSorted()
+  }
+
+  #sourceOf(name: string | null): SourceDocument {
+    let source = this.#sources.get(name)
+    if (source === undefined) {
+      source = {
+        name: name ?? 'command line',
+        refused: null,
+        last_read: null,
+        stays: null,
+        files: 0,
+        rows: 0,
+        bad_lines: 0,
+        bad_reasons: {},
+        bad: [],
+        skipped: {},
+        skipped_stations: {},
+        without_position: [],
+        warnings: [],
+        fetch: null,
+      }
+      this.#sources.set(name, source)
+    }
+    return source
+  }
+
+  #networkOf(name: string): NetworkCounts {
+    let network = this.#networks.get(name)
+    if (network === undefined) {
+      network = { buoys: 0, reporting: 0, newest: -1, impossible: {}, suspect: new Map() }
+      this.#networks.set(name, network)
+    }
+    return network
+  }
+}
+
+function fetchDocument(outcome: FetchOutcome): FetchDocument {
+  const time = (epoch: number | null): string | null => (epoch === null ? null : timestampText(epoch))
+  return {
+    files: outcome.files,
+    fetched: outcome.fetched,
+    seconds: outcome.seconds,
+    seconds_allowed: outcome.within,
+    unchanged: outcome.unchanged,
+    not_due: outcome.fresh,
+    failed: outcome.failed,
+    removed: outcome.removed,
+    bytes: outcome.bytes,
+    oldest: time(outcome.oldest),
+    failures: outcome.failures.map(({ url, reason, usedFrom }) => ({
+      url,
+      reason,
+      used_from: time(usedFrom),
+    })),
+  }
+}
+
+function fetchLine(outcome: FetchOutcome): string {
+  const { source, files, fetched, unchanged, fresh, failed, bytes, seconds, within } = outcome
+  const counts = [
+    `${fetched} fetched (${bytes} bytes)`,
+    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
+    ...(fresh > 0 ? [`${fresh} not due`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ]
+  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${within} s: ${counts.join(', ')}`
+}
+
+function networkDocument(
+  name: string,
+  { buoys, reporting, newest, impossible, suspect }: NetworkCounts,
+): NetworkDocument {
+  return {
+    name,
+    buoys,
+    reporting,
+    newest_reading: newest < 0 ? null : timestampText(newest),
+    impossible,
+    doubtful: [...suspect].map(([reason, { readings, identifiers }]) => ({
+      reason: SUSPECT_TEXTS[reason],
+      readings,
+      buoys: identifiers.size,
+      identifiers: [...identifiers].slice(0, IDENTIFIERS_KEPT),
+    })),
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * One download over HTTP. Nothing that a server says is believed: each step and the whole have a time limit,
+ * the body has a size limit before and after decompression, redirects are few, and the body must look like
+ * what was asked for before it replaces a file.
+ */
+import { renameSync, rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { Transform, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { Content } from '../../sources/configuration-schema.ts'
+import {
+  RequestFault,
+  statusFault,
+  type WebAnswer,
+  type WebClient,
+} from '../../snapshot/store/web-request.ts'
+import { errorCode } from '../../system/file-faults.ts'
+import { randomName } from '../../system/random-name.ts'
+
+/** Temporary files begin with a dot, so that no adapter takes one for data. */
+export const TEMPORARY_PREFIX = '.part-'
+
+const MAX_REDIRECTS = 5
+/** At the beginning of a body, to recognise what it is. */
+const HEAD_BYTES = 1024
+/** A longer validator is not kept. */
+const MAX_VALIDATOR_LENGTH = 1000
+
+/** What the server said about a file when it sent it. */
+export interface Validators {
+  etag: string | null
+  lastModified: string | null
+}
+
+export interface DownloadRequest {
+  url: string
+  /** Where the file goes; its folder exists. */
+  path: string
+  content: Content
+  maxBytes: number
+  headers: { readonly [name: string]: string }
+  query: { readonly [name: string]: string }
+  /** Validators of the file at `path`; null to ask for it anew. */
+  validators: Validators | null
+  /** The client for a URL: `first`, or where it redirects to. @throws where nobody may ask the URL */
+  clientOf: (url: URL, first: URL) => WebClient
+  /** Ends the download; its reason is a RequestFault. */
+  signal: AbortSignal
+}
+
+export type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
+
+/**
+ * Downloads a file, or leaves the present one when the server says that it is unchanged. A failure leaves the
+ * present file as it was.
+ * @throws RequestFault, whose message holds neither headers nor secret parameters; faults of our own disk
+ */
+export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
+  const answer = await follow(wanted)
+  const { status, headers } = answer
+  if (status === 304 && wanted.validators !== null) return { state: 'unchanged' }
+  if (status !== 200) throw statusFault(`HTTP status ${status}`, answer)
+  try {
+    const bytes = await store(wanted, answer)
+    return {
+      state: 'fetched',
+      bytes,
+      etag: validator(headers.etag),
+      lastModified: validator(headers['last-modified']),
+    }
+  } catch (error) {
+    wanted.signal.throwIfAborted()
+    if (!errorCode(error).startsWith('Z_')) throw error
+    throw new RequestFault('the compressed answer is damaged', { passing: true })
+  } finally {
+    answer.body.destroy()
+  }
+}
+
+function validator(text: string | undefined): string | null {
+  return text !== undefined && text.length <= MAX_VALIDATOR_LENGTH ? text : null
+}
+
+/** Sends the request, and follows redirects that neither leave HTTPS nor take a secret to another host. */
+async function follow(wanted: DownloadRequest): Promise<WebAnswer> {
+  const { validators, signal } = wanted
+  const first = new URL(wanted.url)
+  for (const [name, value] of Object.entries(wanted.query)) first.searchParams.set(name, value)
+  let url = first
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+    const answer = await wanted.clientOf(url, first).ask({
+      url,
+      headers: {
+        'accept-encoding': 'gzip',
+        ...(url.origin === first.origin && wanted.headers),
+        ...(validators?.etag != null && { 'if-none-match': validators.etag }),
+        ...(validators?.lastModified != null && { 'if-modified-since': validators.lastModified }),
+      },
+      signal,
+    })
+    const { location } = answer.headers
+    if (![301, 302, 303, 307, 308].includes(answer.status) || location === undefined) return answer
+    const next = URL.canParse(location, url.href) ? new URL(location, url) : null
+    if (next === null || (next.protocol !== url.protocol && next.protocol !== 'https:')) {
+      throw statusFault('redirected to where it does not go', answer)
+    }
+    answer.body.destroy()
+    url = next
+  }
+  throw new RequestFault(`redirected more than ${MAX_REDIRECTS} times`)
+}
+
+/** Writes the body beside the file, inspects it, and replaces the file with it. Returns the file's bytes. */
+async function store(wanted: DownloadRequest, { headers, body }: WebAnswer): Promise<number> {
+  const { path, maxBytes, signal } = wanted
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new RequestFault('comes in an encoding that was not asked for')
+  }
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  const temporary = join(dirname(path), `${TEMPORARY_PREFIX}${randomName()}-${basename(path)}`)
+  const stored = counter(maxBytes)
+  // Opened before anything can fail: an open under way would make the file again after its removal.
+  const file = await open(temporary, 'w', 0o644)
+  try {
+    await pipeline(
+      [
+        body,
+        counter(maxBytes).stream,
+        ...(encoding === 'identity' ? [] : [createGunzip()]),
+        stored.stream,
+        file.createWriteStream({ flush: true }),
+      ],
+      { signal },
+    )
+    await inspect(temporary, wanted)
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  return stored.bytes()
+}
+
+function tooLarge(maxBytes: number): RequestFault {
+  return new RequestFault(`has more than ${maxBytes} bytes`)
+}
+
+/**
+ * Lets bytes through up to a limit: what a small compressed body expands to reaches the disk only up to it.
+ */
+function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
+  let bytes = 0
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      if (bytes > maxBytes) done(tooLarge(maxBytes))
+      else done(null, chunk)
+    },
+  })
+  return { stream, bytes: () => bytes }
+}
+
+/**
+ * Refuses a file that is not what was asked for: error pages come with status 200, too.
+ * @throws RequestFault
+ */
+async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0)
+    let head = buffer.subarray(0, bytesRead)
+    if (head[0] === 0x1f && head[1] === 0x8b) {
+      const chunks: Buffer[] = []
+      const expanded = counter(maxBytes)
+      const sink = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          if (chunks.length === 0) chunks.push(chunk.subarray(0, HEAD_BYTES))
+          done()
+        },
+      })
+      await pipeline(
+        [handle.createReadStream({ start: 0, autoClose: false }), createGunzip(), expanded.stream, sink],
+        {
+          signal,
+        },
+      )
+      head = Buffer.concat(chunks)
+    }
+    const fault = contentFault(head, content)
+    if (fault !== null) throw new RequestFault(fault)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Why a body cannot be `content`, by its first bytes; null where it may be. */
+export function contentFault(head: Uint8Array, content: Content): string | null {
+  if (head.length === 0) return 'the answer is empty'
+  if (content === 'any') return null
+  const start = Buffer.from(head)
+    .toString('latin1')
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart()
+  if (content === 'netcdf') {
+    // Classic NetCDF in three versions, and NetCDF-4, which is HDF5.
+    const isRight = (start.startsWith('CDF') && [1, 2, 5].includes(head[3])) || start.startsWith('\x89HDF')
+    return isRight ? null : 'the answer is not a NetCDF file'
+  }
+  if (/^<(!doctype\s+html|html|head|body|\?php)/i.test(start)) return 'the answer is a web page'
+  if (start.includes('\0')) return `the answer is not ${content}`
+  const isRight =
+    content === 'json'
+      ? /^[[{]/.test(start)
+      : content === 'xml'
+        ? start.startsWith('<')
+        : !start.startsWith('<')
+  return isRight ? null : `the answer is not ${content}`
+}

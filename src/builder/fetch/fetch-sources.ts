@@ -1,0 +1,354 @@
+/**
+ * Keeps a source's folder up to date with its network's servers: which files to ask for, when, how often and
+ * how gently. Where a file cannot be fetched, the one of last time stays in use. The adapter reads the
+ * folder; a hidden index in it holds what the servers said about each file.
+ */
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  DEFAULT_HOST_LIMITS,
+  type Configuration,
+  type ConfiguredSource,
+  type HostLimits,
+} from '../../sources/configuration.ts'
+import { literalAddress } from '../../snapshot/store/allowed-addresses.ts'
+import {
+  RequestFault,
+  WebClient,
+  withAttempts,
+  type RequestLimits,
+} from '../../snapshot/store/web-request.ts'
+import { errorCode, isSystemFault } from '../../system/file-faults.ts'
+import { makeFolder } from '../../system/regular-files.ts'
+import { LockError, lockInTurn, type Lock } from '../../system/lock.ts'
+import { owningStrayFaults } from '../../system/stray-faults.ts'
+import { download, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
+import {
+  isDue,
+  isThere,
+  planFiles,
+  readIndex,
+  writeIndex,
+  type Index,
+  type PlannedFile,
+} from './fetch-plan.ts'
+
+const LOCK_FILE = '.fetching.lock'
+/** How long to wait for another builder that fetches into the same folder. */
+const LOCK_PATIENCE_MS = 1000
+
+/** A server that asks for a longer wait is left alone until the next build. */
+const ATTEMPTS = { most: 4, firstPauseMs: 500, longestPauseMs: 60_000, longestRetryAfterS: 60 }
+/** A host is left alone after this many downloads in a row without an answer. */
+const MAX_UNANSWERED = 3
+
+/** Failures of one source that are listed one by one. */
+const FAILURES_SHOWN = 50
+
+/** Times in milliseconds. */
+export interface FetchLimits extends RequestLimits {
+  /** For one file, all attempts together. */
+  wholeMs: number
+}
+
+/** A network may be as slow as it likes, within the limit of the whole. */
+const DEFAULT_LIMITS: FetchLimits = {
+  connectMs: 10_000,
+  answerMs: 30_000,
+  stallMs: 30_000,
+  slowestBytesPerSecond: 0,
+  wholeMs: 600_000,
+}
+
+export interface FetchContext {
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random: () => number
+  /** Takes how far the work is, and what must not be lost. */
+  report: { progress(message: string): void; line(message: string): void }
+  limits?: FetchLimits
+  /** Waits `ms` milliseconds before another attempt; for tests. */
+  pause?: (ms: number) => Promise<void>
+}
+
+/** What became of a source's files, for the report. */
+export interface FetchOutcome {
+  source: string
+  files: number
+  fetched: number
+  unchanged: number
+  /** Not asked for, since they were confirmed a short time ago. */
+  fresh: number
+  failed: number
+  /** Removed, since the configuration no longer names them. */
+  removed: number
+  bytes: number
+  /** How long it took, and how long it may take. */
+  seconds: number
+  within: number
+  /**
+   * When the file that was confirmed longest ago was confirmed, epoch seconds; null while one has never come.
+   */
+  oldest: number | null
+  /** The first failures; `usedFrom` is when the file that stays in use was confirmed, null without a file. */
+  failures: { url: string; reason: string; usedFrom: number | null }[]
+}
+
+/**
+ * Fetches what is due of all sources, each source by itself. Never throws for what servers do: the outcomes
+ * say it, in the order of the sources that fetch anything.
+ */
+export async function fetchSources(
+  configuration: Configuration,
+  context: FetchContext,
+): Promise<FetchOutcome[]> {
+  const { limits = DEFAULT_LIMITS } = context
+  // A connection of one client is never used again by the other.
+  const anywhere = new WebClient(limits)
+  const toPublic = new WebClient(limits, { onlyPublic: true })
+  const clientOf: ClientOf = (url, first) => {
+    const isWritten =
+      url.origin === first.origin && (literalAddress(url) !== null || url.hostname === 'localhost')
+    if (isWritten || configuration.hosts.get(url.host)?.private === true) return anywhere
+    return toPublic
+  }
+  const hosts = new Map<string, Host>()
+  const hostOf = (url: string): Host => {
+    const { host } = new URL(url)
+    let known = hosts.get(host)
+    if (known === undefined) {
+      known = new Host(configuration.hosts.get(host) ?? DEFAULT_HOST_LIMITS)
+      hosts.set(host, known)
+    }
+    return known
+  }
+  try {
+    return await Promise.all(
+      configuration.sources
+        .filter(({ downloads }) => downloads.length > 0)
+        .map((source) => fetchSource(source, hostOf, clientOf, context)),
+    )
+  } finally {
+    anywhere.close()
+    toPublic.close()
+  }
+}
+
+/** Requests to one host: few at a time, not too close together, and none any more once it does not answer. */
+class Host {
+  readonly #limits: HostLimits
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+  #nextStart = 0
+  #unanswered = 0
+
+  constructor(limits: HostLimits) {
+    this.#limits = limits
+  }
+
+  /** @throws RequestFault of `task`, or since the host is left alone */
+  async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#limits.connections) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#running++
+    try {
+      if (this.#unanswered >= MAX_UNANSWERED) throw new RequestFault('the host does not answer')
+      signal.throwIfAborted()
+      await this.#keepGap()
+      signal.throwIfAborted()
+      const result = await task()
+      this.#unanswered = 0
+      return result
+    } catch (error) {
+      const isUnanswered = error instanceof RequestFault && error.status === null && error.passing
+      if (isUnanswered) this.#unanswered++
+      throw error
+    } finally {
+      // The next in the queue takes over the slot.
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running--
+      else next()
+    }
+  }
+
+  async #keepGap(): Promise<void> {
+    const now = performance.now()
+    const start = Math.max(now, this.#nextStart)
+    this.#nextStart = start + this.#limits.gapMs
+    if (start > now) await sleep(start - now)
+  }
+}
+
+type ClientOf = DownloadRequest['clientOf']
+
+async function fetchSource(
+  source: ConfiguredSource,
+  hostOf: (url: string) => Host,
+  clientOf: ClientOf,
+  context: FetchContext,
+): Promise<FetchOutcome> {
+  const { name, folder } = source
+  const now = context.clock()
+  const outcome = newOutcome(source)
+  let held: Lock
+  let files: PlannedFile[]
+  try {
+    files = planFiles(source, now)
+    makeFolder(folder)
+    held = await lockInTurn(join(folder, LOCK_FILE), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
+  } catch (error) {
+    const reason =
+      error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message
+    outcome.failed = 1
+    outcome.failures.push({ url: '', reason, usedFrom: null })
+    context.report.line(`warning: ${name}: nothing is fetched: ${reason}`)
+    return outcome
+  }
+  const began = performance.now()
+  const limit = timeLimit(source.fetchWithin, `its source was not done within ${source.fetchWithin} s`, false)
+  try {
+    removeLeftovers(folder)
+    const index = readIndex(folder)
+    outcome.files = files.length
+    outcome.removed = removeUnplanned(folder, index, files)
+    let done = 0
+    const { signal } = limit
+    await Promise.all(
+      files.map(async (file) => {
+        if (isDue(source, file, index, now)) {
+          const host = hostOf(file.url)
+          await fetchFile(file, host, { folder, index, clientOf, outcome, signal }, context)
+        } else outcome.fresh++
+        context.report.progress(`${name}: ${++done} of ${files.length} files`)
+      }),
+    )
+    writeIndex(folder, index)
+    outcome.seconds = Math.round((performance.now() - began) / 1000)
+    const checked = files.map(({ to }) => index.get(to)?.checked ?? null)
+    outcome.oldest = checked.includes(null) ? null : Math.min(...(checked as number[]))
+    if (outcome.failed > 0) {
+      const [{ url, reason }] = outcome.failures
+      context.report.line(
+        `warning: ${name}: ${outcome.failed} of ${files.length} files could not be fetched; ${url}: ${reason}`,
+      )
+    }
+    return outcome
+  } finally {
+    limit.end()
+    held.release()
+  }
+}
+
+function newOutcome({ name, fetchWithin }: ConfiguredSource): FetchOutcome {
+  return {
+    source: name,
+    files: 0,
+    fetched: 0,
+    unchanged: 0,
+    fresh: 0,
+    failed: 0,
+    removed: 0,
+    bytes: 0,
+    seconds: 0,
+    within: fetchWithin,
+    oldest: null,
+    failures: [],
+  }
+}
+
+/** A signal with a RequestFault as its reason. */
+function timeLimit(
+  seconds: number,
+  reason: string,
+  passing: boolean,
+): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new RequestFault(reason, { passing })), seconds * 1000)
+  return { signal: controller.signal, end: () => clearTimeout(timer) }
+}
+
+/** What the files of a source share. */
+interface SourceFetch {
+  readonly folder: string
+  readonly index: Index
+  readonly clientOf: ClientOf
+  readonly outcome: FetchOutcome
+  /** Ends all that is fetched for the source. */
+  readonly signal: AbortSignal
+}
+
+async function fetchFile(
+  file: PlannedFile,
+  host: Host,
+  { folder, index, clientOf, outcome, signal: ofSource }: SourceFetch,
+  context: FetchContext,
+): Promise<void> {
+  const { url, to, content, maxBytes } = file
+  const path = join(folder, to)
+  const known = index.get(to)
+  const entry = known !== undefined && known.url === url && isThere(folder, to, known) ? known : null
+  try {
+    makeFolder(dirname(path))
+    const result = await host.run(ofSource, async () => {
+      const seconds = (context.limits ?? DEFAULT_LIMITS).wholeMs / 1000
+      const limit = timeLimit(seconds, `not done within ${seconds} s, all attempts together`, true)
+      const signal = AbortSignal.any([limit.signal, ofSource])
+      const { headers, query } = file.download
+      const wanted = { url, path, content, maxBytes, headers, query, validators: entry, clientOf }
+      try {
+        return await withAttempts({ ...ATTEMPTS, ...context, signal }, () =>
+          owningStrayFaults((ended) => download({ ...wanted, signal: AbortSignal.any([signal, ended]) })),
+        )
+      } finally {
+        limit.end()
+      }
+    })
+    const checked = Math.floor(context.clock())
+    if (result.state === 'unchanged') {
+      outcome.unchanged++
+      index.set(to, { ...known!, checked })
+      return
+    }
+    const { etag, lastModified, bytes } = result
+    outcome.fetched++
+    outcome.bytes += bytes
+    index.set(to, { url, etag, lastModified, bytes, modified: statSync(path).mtimeMs, checked })
+  } catch (error) {
+    outcome.failed++
+    if (outcome.failures.length >= FAILURES_SHOWN) return
+    const usedFrom = existsSync(path) ? (known?.checked ?? null) : null
+    outcome.failures.push({ url, reason: reasonOf(error), usedFrom })
+  }
+}
+
+/** An unknown error's own message may hold a secret. */
+function reasonOf(error: unknown): string {
+  if (error instanceof RequestFault) return error.message
+  if (isSystemFault(error)) return `cannot be written (${errorCode(error)})`
+  return `a fault of this program (${error instanceof Error ? error.name : typeof error}, ${errorCode(error)})`
+}
+
+/** Removes fetched files that are no longer planned: past days, stations that left the list. */
+function removeUnplanned(folder: string, index: Index, files: readonly PlannedFile[]): number {
+  const planned = new Set(files.map(({ to }) => to))
+  let removed = 0
+  for (const [to, entry] of index) {
+    if (planned.has(to)) continue
+    if (isThere(folder, to, entry)) {
+      rmSync(join(folder, to), { force: true })
+      removed++
+    }
+    index.delete(to)
+  }
+  return removed
+}
+
+/** Removes what a killed fetch left half-written. Run under the folder's lock. */
+function removeLeftovers(folder: string): void {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX))
+      rmSync(join(entry.parentPath, entry.name), { force: true })
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Checks a folder: every part that its manifests and the states of its sources name, and the aggregates
+ * against the readings.
+ */
+import { existsSync } from 'node:fs'
+import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
+import { type Manifest } from '../snapshot/manifest.ts'
+import { readManifest, verifyParts } from '../snapshot/read-snapshot.ts'
+import { faultOfYear } from './build-aggregates.ts'
+import { stateParts } from './source-state.ts'
+import { listKept } from '../snapshot/retained.ts'
+import { readRegistryFile } from './registry.ts'
+
+/** Reads every part that the current or a kept manifest names. Returns the faults found. */
+export async function checkFolder(dir: string): Promise<string[]> {
+  const { faults, parts, manifests } = await namedParts(dir)
+  const broken = new Map<string, string>()
+  for (const part of parts.values()) {
+    try {
+      await verifyParts(dir, [part])
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      broken.set(part.file, error.message)
+    }
+  }
+  const isBroken = ({ file }: PartEntry): boolean => broken.has(file)
+  const worked = new Set<string>()
+  for (const { parts: named } of manifests) {
+    for (const entry of named) {
+      if (entry.kind !== 'aggregates' || worked.has(entry.file) || named.some(isBroken)) continue
+      worked.add(entry.file)
+      const fault = await faultOf(dir, entry, named)
+      if (fault !== null) broken.set(entry.file, fault)
+    }
+  }
+  try {
+    if (existsSync(dir)) readRegistryFile(dir)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(`${error.message}; the next build makes it again`)
+  }
+  if (broken.size === 0) return faults
+  // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
+  const now = await namedParts(dir)
+  for (const [file, fault] of broken) if (now.parts.has(file)) faults.push(fault)
+  return faults
+}
+
+async function faultOf(dir: string, entry: PartEntry, parts: readonly PartEntry[]): Promise<string | null> {
+  try {
+    return await faultOfYear(dir, entry, parts)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    return error.message
+  }
+}
+
+/** The parts that the current or a kept manifest names, by file, and what is wrong with the manifests. */
+async function namedParts(
+  dir: string,
+): Promise<{ faults: string[]; parts: Map<string, PartEntry>; manifests: Manifest[] }> {
+  const faults: string[] = []
+  const manifests: Manifest[] = []
+  const parts = new Map<string, PartEntry>()
+  const add = (manifest: Manifest): void => {
+    manifests.push(manifest)
+    for (const part of manifest.parts) parts.set(part.file, part)
+    try {
+      for (const part of stateParts(dir, manifest.id)) parts.set(part.file, part)
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      faults.push(`${error.message}; a build from all sources makes it again`)
+    }
+  }
+  try {
+    const current = await readManifest(dir)
+    if (current === null) faults.push(`${dir}: there is no snapshot in this folder`)
+    else add(current)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    faults.push(error.message)
+  }
+  for (const { file, manifest } of existsSync(dir) ? listKept(dir) : []) {
+    if (manifest === null) faults.push(`${file}: is broken`)
+    else add(manifest)
+  }
+  return { faults, parts, manifests }
+}

@@ -1,0 +1,118 @@
+/**
+ * Step 1 of a build: reads all sources into the collector and settles the data's time. What a stale source
+ * gave last is carried over.
+ */
+import { spotsInOrder } from '../snapshot/catalog-part.ts'
+import { passesPart } from '../snapshot/passes-part.ts'
+import { tidesPart } from '../snapshot/tides-part.ts'
+import type { MonthlySource, Source } from '../sources/source.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { Base, BuildOptions } from './build-base.ts'
+import { Collector, type Contribution } from './collector.ts'
+import type { SourceState } from './source-state.ts'
+import { carryOverStale } from './stale-sources.ts'
+import type { Spool } from './spool.ts'
+
+export interface Gathered {
+  input: Collector
+  /** The data's time, epoch seconds. */
+  asOf: number
+  /** The data's time where it was asked for or a source knows it; null where it is the newest reading's. */
+  wantedAsOf: number | null
+  /** The only source, where it gives its rows month by month, with the handles of its buoys. */
+  monthly: { source: MonthlySource; handles: readonly number[] } | null
+  stale: ReadonlyMap<Source, string>
+}
+
+/** @throws BuildError when no source can be read, or the time of the data is unknown */
+export async function gather(options: BuildOptions, base: Base, spool: Spool): Promise<Gathered> {
+  const { sources, report, now } = options
+  const input = new Collector(spool, {
+    latest: options.latest ?? Infinity,
+    onImpossible: (network, what) => report.impossible(network, what),
+  })
+  const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
+  const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
+  const monthly = wantedAsOf === null ? null : onlyMonthly(sources)
+  if (monthly !== null) {
+    // The rows of a monthly source are read while they are written, one month after the other.
+    input.begin(monthly)
+    report.begin(null)
+    return {
+      input,
+      asOf: settledAsOf(input, base, wantedAsOf),
+      wantedAsOf,
+      monthly: { source: monthly, handles: monthly.announce(input) },
+      stale: new Map(),
+    }
+  }
+  const stale = await readSources(options, input, wantedAsOf, base.states)
+  for (const carried of await carryOverStale(stale, input, base, options)) report.stale(...carried)
+  return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, monthly: null, stale }
+}
+
+/** @throws BuildError when there is neither a reading nor a time that was asked for */
+function settledAsOf(input: Collector, { previous }: Base, wantedAsOf: number | null): number {
+  if (wantedAsOf !== null) return wantedAsOf
+  const newest = [...input.newestReadings().values()].reduce((latest, time) => Math.max(latest, time), -1)
+  const asOf = Math.max(newest, previous?.manifest.asOf ?? -1)
+  if (asOf < 0) {
+    throw new BuildError('the sources hold no reading, so there is no time to build for: give --as-of')
+  }
+  return asOf
+}
+
+function onlyMonthly(sources: readonly Source[]): MonthlySource | null {
+  const [only] = sources
+  return sources.length === 1 && only !== undefined && 'readMonth' in only ? (only as MonthlySource) : null
+}
+
+/**
+ * Reads all sources. A source of the configuration that cannot be read, or that suddenly gives nothing, is
+ * reported, and the build goes on without it.
+ * @returns the stale sources, with what was wrong
+ * @throws BuildError when none could be read, or one of the command line could not
+ */
+async function readSources(
+  { sources, report, now }: BuildOptions,
+  input: Collector,
+  asOf: number | null,
+  states: readonly SourceState[] | null,
+): Promise<Map<Source, string>> {
+  const stale = new Map<Source, string>()
+  for (const source of sources) {
+    input.begin(source)
+    report.begin(source.terms?.name ?? null)
+    try {
+      await source.read(input, { asOf, now, report })
+      if (input.isEmpty() && source.terms !== undefined) {
+        if (gaveSomething(states, source)) throw new BuildError('it gives nothing, and did before')
+        // A feed of the latest rows may have none yet.
+        if (source.complete !== false) throw new BuildError('nothing in it could be read')
+      }
+      expectFitForParts(input.contributions())
+    } catch (error) {
+      if (source.terms === undefined || !(error instanceof BuildError)) throw error
+      input.discard()
+      stale.set(source, error.message)
+      report.refused(error.message)
+    }
+  }
+  report.begin(null)
+  if (sources.length > 0 && input.contributions().length === 0)
+    throw new BuildError('none of the sources could be read')
+  return stale
+}
+
+function gaveSomething(states: readonly SourceState[] | null, { terms }: Source): boolean {
+  const last = states?.find(({ name }) => name === terms?.name)
+  return last !== undefined && last.buoys.length + last.spots.length + last.parts.length > 0
+}
+
+/** @throws BuildError where passes, harbours or spots of the newest contribution cannot become a part */
+function expectFitForParts(contributions: readonly Contribution[]): void {
+  const { passes, harbours } = contributions.at(-1)!
+  passesPart(passes, (handle) => handle + 1, null)
+  tidesPart(harbours)
+  spotsInOrder(contributions.flatMap(({ spots }) => spots))
+}

@@ -1,0 +1,221 @@
+/**
+ * Step 2 of a build: which buoys the snapshot has, and who each of them is: id and slug by the registry,
+ * country and time zone by its source's word or its position.
+ */
+import { countryAt, countryName, timezoneAt } from '../sea/territory.ts'
+import { isZone } from '../sea/zones.ts'
+import type { BuoyRecord } from '../sea/records.ts'
+import {
+  type Catalog,
+  type CataloguedBuoy,
+  type RegistryEntry,
+  cataloguedBuoys,
+} from '../snapshot/catalog.ts'
+import type { Base, BuildOptions, Previous } from './build-base.ts'
+import { type Collector, type Contribution, buoyKey } from './collector.ts'
+import type { Gathered } from './gather.ts'
+import { register } from './registry.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { readMonth } from '../snapshot/months-part.ts'
+import { loadPart } from '../snapshot/read-snapshot.ts'
+import { haversineKm } from '../sea/geo.ts'
+import { DAY } from '../sea/time.ts'
+import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/compare-text.ts'
+
+export interface Identified {
+  buoys: readonly CataloguedBuoy[]
+  mentioned: ReadonlyMap<number, BuoyRecord>
+  /** Buoys that stay without being mentioned, with the sources for which they stay. */
+  staying: ReadonlyMap<CataloguedBuoy, readonly Contribution[]>
+  registry: readonly RegistryEntry[]
+  /** Ids of the mentioned buoys by `buoyKey`. */
+  ids: ReadonlyMap<string, number>
+  /** The id of a handle's buoy; 0 for a buoy that is left out. */
+  idOf: (handle: number) => number
+}
+
+export async function identify(options: BuildOptions, base: Base, gathered: Gathered): Promise<Identified> {
+  const { previous, registry } = base
+  const { input } = gathered
+  expectKnownNetworks(options, base, gathered)
+  const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
+  const staying = stayingBuoys(known, input)
+  const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])
+  const { entries, of } = register(distinct.mentioned, registry.entries, registry.former)
+  const knownById = new Map(known.map((buoy) => [buoy.id, buoy]))
+  const located = Array.from(of, ([buoy, entry]) => locate(buoy, entry, knownById.get(entry.id)))
+  const ids = new Map(Array.from(of, ([buoy, { id }]) => [buoyKey(buoy), id]))
+  return {
+    buoys: [...located, ...distinct.staying].sort((a, b) => a.id - b.id),
+    mentioned: new Map(Array.from(of, ([buoy, { id }]) => [id, buoy])),
+    staying,
+    registry: entries,
+    ids,
+    idOf: (handle) => ids.get(input.keyOf(handle) ?? '') ?? 0,
+  }
+}
+
+/**
+ * Buoys of the folder that stay although no source mentions them. Each is in a network of a source that
+ * mentions only who reported lately, and comes with the sources for which it stays.
+ */
+function stayingBuoys(
+  known: readonly CataloguedBuoy[],
+  input: Collector,
+): Map<CataloguedBuoy, Contribution[]> {
+  const partial = input
+    .contributions()
+    .filter(({ source, carriedOver }) => source.complete === false && carriedOver === null)
+  const mentioned = new Set(input.buoys().map((buoy) => buoyKey(buoy)))
+  const staying = new Map<CataloguedBuoy, Contribution[]>()
+  for (const buoy of known) {
+    if (mentioned.has(buoyKey(buoy))) continue
+    const stayingFor = partial.filter(
+      ({ source, networks }) => networks.has(buoy.source) && (source.terms?.accepts(buoy) ?? true),
+    )
+    if (stayingFor.length > 0) staying.set(buoy, stayingFor)
+  }
+  return staying
+}
+
+/**
+ * Fills in the country and the time zone that the source does not name, or names wrongly. What was found for
+ * `previous`, the same buoy at the same position, is not looked for again.
+ */
+export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
+  const hasMoved = previous === undefined || previous.lat !== buoy.lat || previous.lng !== buoy.lng
+  const said = buoy.country ?? ''
+  const findCountry = (): string => (hasMoved ? (countryAt(buoy.lat, buoy.lng) ?? '') : previous.country)
+  const findTimezone = (): string => (hasMoved ? timezoneAt(buoy.lat, buoy.lng) : previous.timezone)
+  return {
+    ...buoy,
+    id: entry.id,
+    slug: entry.slug,
+    country: countryName(said) === null ? findCountry() : said,
+    timezone: buoy.timezone !== undefined && isZone(buoy.timezone) ? buoy.timezone : findTimezone(),
+  }
+}
+
+/** Seconds by which the preferred feed may be behind the other one. */
+const STALE_SECONDS = DAY
+
+/** One degree of latitude, less than its true length. */
+const KM_PER_DEGREE = 111
+
+/** Months of the folder's snapshot that are searched for newest readings: an older feed is stale anyway. */
+const MONTHS_BACK = 2
+
+interface SameBuoy {
+  leftOut: BuoyRecord
+  stays: BuoyRecord
+  km: number
+}
+
+/**
+ * Refuses an order of networks that names one which no source has: its buoys would silently stay twice. A
+ * network of the folder may be missing today. While a source that was never read is stale, nobody knows what
+ * its networks are, and the name is only reported.
+ * @throws BuildError naming the networks that there are
+ */
+function expectKnownNetworks(
+  { prefer = [], report }: BuildOptions,
+  { registry, states }: Pick<Base, 'registry' | 'states'>,
+  { input, stale }: Pick<Gathered, 'input' | 'stale'>,
+): void {
+  const networks = [...input.networks().keys()]
+  const known = new Set([...networks, ...registry.entries.map(({ source }) => source)])
+  const unknown = prefer.filter((name) => !known.has(name))
+  if (unknown.length === 0) return
+  const names = unknown.map((name) => JSON.stringify(name)).join(', ')
+  const others = networks.toSorted(compareText).join(', ')
+  const neverRead = [...stale.keys()].some(({ terms }) => !states?.some(({ name }) => name === terms?.name))
+  const what = `"prefer" of the configuration names ${names}, but the networks of its sources are ${others}`
+  if (neverRead) report.warn(`${what}; a source that was never read may have it`)
+  else throw new BuildError(`${what}: write a network as its buoys have it, not the name of a source`)
+}
+
+/** The mentioned and the staying buoys without those that a preferred network has too. */
+async function withoutDuplicates<Staying extends BuoyRecord>(
+  { out, prefer = [], sameWithinKm = 1, report }: BuildOptions,
+  previous: Previous | null,
+  input: Collector,
+  staying: readonly Staying[],
+): Promise<{ mentioned: BuoyRecord[]; staying: Staying[] }> {
+  const mentioned = input.buoys()
+  const pairs = pairsWithin(sameWithinKm, [...mentioned, ...staying], prefer)
+  if (pairs.length === 0) return { mentioned, staying: [...staying] }
+  const newest = input.newestReadings()
+  // A network may mention a buoy today without any reading of it.
+  const before =
+    previous === null
+      ? new Map<string, number>()
+      : await newestBefore(out, previous.manifest, previous.catalog)
+  const newestOf = (buoy: BuoyRecord): number =>
+    Math.max(newest.get(buoyKey(buoy)) ?? -1, before.get(buoyKey(buoy)) ?? -1)
+  const leftOut = new Set<BuoyRecord>()
+  for (const pair of leaveOut(pairs, newestOf)) {
+    leftOut.add(pair.leftOut)
+    report.duplicate(pair.leftOut, pair.stays, pair.km)
+  }
+  return {
+    mentioned: mentioned.filter((buoy) => !leftOut.has(buoy)),
+    staying: staying.filter((buoy) => !leftOut.has(buoy)),
+  }
+}
+
+/**
+ * Pairs of physical buoys in two networks of `prefer` within `km` of each other. The buoy of the preferred
+ * network stays; pairs of the most preferred networks come first, the nearest of them before the others.
+ */
+export function pairsWithin(km: number, buoys: readonly BuoyRecord[], prefer: readonly string[]): SameBuoy[] {
+  const rank = new Map(prefer.map((name, i) => [name, i]))
+  const ranked = buoys.filter((buoy) => buoy.virtual !== true && rank.has(buoy.source))
+  const pairs: SameBuoy[] = []
+  for (const stays of ranked) {
+    for (const leftOut of ranked) {
+      if (rank.get(stays.source)! >= rank.get(leftOut.source)!) continue
+      if (Math.abs(stays.lat - leftOut.lat) * KM_PER_DEGREE > km) continue
+      const apart = haversineKm(stays.lat, stays.lng, leftOut.lat, leftOut.lng)
+      if (apart <= km) pairs.push({ leftOut, stays, km: apart })
+    }
+  }
+  return pairs.sort((a, b) => rank.get(a.stays.source)! - rank.get(b.stays.source)! || a.km - b.km)
+}
+
+/**
+ * Decides which of the pairs leave a buoy out, each buoy once. `newestOf` gives the time of a buoy's newest
+ * reading, −1 where it has none.
+ */
+export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord) => number): SameBuoy[] {
+  const out = new Map<BuoyRecord, SameBuoy>()
+  for (const pair of pairs) {
+    const { leftOut, stays } = pair
+    if (out.has(leftOut) || out.has(stays)) continue
+    if (newestOf(stays) + STALE_SECONDS >= newestOf(leftOut)) out.set(leftOut, pair)
+  }
+  return [...out.values()]
+}
+
+/** Time of the newest reading by buoy in the last months of a snapshot. */
+async function newestBefore(
+  out: string,
+  { parts }: Manifest,
+  { id, source, sources, identifiers, registry }: Catalog,
+): Promise<Map<string, number>> {
+  // A buoy that was left out of the snapshot has rows, too.
+  const keys = new Map(registry().map((entry) => [entry.id, buoyKey(entry)]))
+  id.forEach((buoy, i) =>
+    keys.set(buoy, buoyKey({ source: sources[source[i]].name, identifier: identifiers[i] })),
+  )
+  const newest = new Map<string, number>()
+  const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
+  for (const entry of last) {
+    const { bytes } = await loadPart(out, entry)
+    const part = decodePart(bytes, entry.file)
+    const { buoys, start, time } = readMonth(part, entry.month!, entry.file)
+    buoys.forEach((buoy, i) => newest.set(keys.get(buoy) ?? '', time[start[i + 1] - 1]))
+  }
+  return newest
+}

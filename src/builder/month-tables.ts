@@ -1,0 +1,281 @@
+/**
+ * A month's rows as tables: sorted by buoy and time, one row for each time, what the month had before merged
+ * with what is new.
+ */
+import type { MonthRows } from '../index/segments.ts'
+import { MEASURE_NAMES, MEASURES, missingColumn, type MeasureName, type RowColumns } from '../sea/columns.ts'
+import type { MonthTable, Rows } from '../snapshot/months-part.ts'
+
+/** Runs of at least this many rows are copied as a whole. */
+const LONG_RUN_ROWS = 16
+
+/** A month's rows in two tables: readings, which have a significant height, and weather, which has none. */
+export interface MonthTables {
+  readings: MonthTable
+  weather: MonthTable
+}
+
+/** Rows of one buoy and feed that arrived together and lie together in one chunk. */
+export interface Run {
+  handle: number
+  feed: number
+  chunk: number
+  from: number
+  to: number
+  ascending: boolean
+}
+
+/** The measures of a row without a significant height: they feed the series of those metrics only. */
+const WEATHER_MEASURES = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const
+
+interface Stretch {
+  rows: Rows
+  from: number
+  to: number
+}
+
+interface BuoyRows {
+  /** New rows, in the order in which they came. */
+  runs: Run[]
+  base: Stretch[]
+}
+
+/** Makes the tables of a month out of the spooled runs and the rows of before; see `Spool.take`. */
+export function monthTables(
+  month: number,
+  runs: readonly Run[],
+  chunks: readonly Rows[],
+  idOf: (handle: number) => number,
+  asOf: number,
+  base: readonly MonthRows[],
+): MonthTables {
+  const { byBuoy, capacity } = rowsByBuoy(runs, idOf, base)
+  const readings = new TableWriter(month, capacity, byBuoy.size, MEASURE_NAMES)
+  const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
+  for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
+    const buoy = byBuoy.get(id)!
+    // Earlier rows are in order already, readings and weather apart, as they are written again.
+    const stretches =
+      buoy.runs.length === 0 ? buoy.base : buoy.base.reduce(addOlder, inOrder(buoy.runs, chunks))
+    for (const stretch of stretches) writeStretch(stretch, asOf, readings, weather)
+    readings.endBuoy(id)
+    weather.endBuoy(id)
+  }
+  return { readings: readings.table(), weather: weather.table() }
+}
+
+/** The new and the earlier rows by buoy id, and how many they are. */
+function rowsByBuoy(
+  runs: readonly Run[],
+  idOf: (handle: number) => number,
+  base: readonly MonthRows[],
+): { byBuoy: Map<number, BuoyRows>; capacity: number } {
+  const byBuoy = new Map<number, BuoyRows>()
+  let capacity = 0
+  const rowsOf = (id: number): BuoyRows => {
+    let rows = byBuoy.get(id)
+    if (rows === undefined) byBuoy.set(id, (rows = { runs: [], base: [] }))
+    return rows
+  }
+  for (const run of runs) {
+    const id = idOf(run.handle)
+    if (id === 0) continue
+    capacity += run.to - run.from
+    rowsOf(id).runs.push(run)
+  }
+  for (const table of base) {
+    const rows = wholeColumns(table)
+    capacity += table.time.length
+    table.buoys.forEach((id, i) =>
+      rowsOf(id).base.push({ rows, from: table.start[i], to: table.start[i + 1] }),
+    )
+  }
+  return { byBuoy, capacity }
+}
+
+function writeStretch(
+  { rows, from, to }: Stretch,
+  asOf: number,
+  readings: TableWriter,
+  weather: TableWriter,
+): void {
+  const end = rowsUpTo(rows.time, from, to, asOf)
+  for (let row = from; row < end;) {
+    const begin = row
+    const reading = isReading(rows, row)
+    for (row++; row < end && isReading(rows, row) === reading;) row++
+    if (reading) readings.copy(rows, begin, row)
+    else weather.copyMeasured(rows, begin, row)
+  }
+}
+
+function wholeColumns({ time, measures }: MonthRows): Rows {
+  const columns = Object.fromEntries(
+    MEASURE_NAMES.map((name) => {
+      const { codes, mask } = measures[name]
+      return [name, mask === 0 ? missingColumn(MEASURES[name], time.length) : codes]
+    }),
+  ) as RowColumns
+  return { time, columns }
+}
+
+/**
+ * `stretches` with the rows that `base` has at other times. A new row replaces the old row of its time as a
+ * whole: sources correct themselves (NDBC takes back the first of two equal samples), and half a correction
+ * would keep what was taken back.
+ */
+function addOlder(stretches: Stretch[], base: Stretch): Stretch[] {
+  const last = base.rows.time[base.to - 1]
+  if (stretches.length === 0 || stretches[0].rows.time[stretches[0].from] > last) return [base, ...stretches]
+  const capacity = stretches.reduce((sum, { from, to }) => sum + to - from, base.to - base.from)
+  const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, MEASURE_NAMES) }
+  let length = 0
+  let old = base.from
+  const copy = (rows: Rows, row: number): void => {
+    merged.time[length] = rows.time[row]
+    for (const name of MEASURE_NAMES) merged.columns[name][length] = rows.columns[name][row]
+    length++
+  }
+  for (const { rows, from, to } of stretches) {
+    for (let row = from; row < to; row++) {
+      while (old < base.to && base.rows.time[old] < rows.time[row]) copy(base.rows, old++)
+      copy(rows, row)
+      if (old < base.to && base.rows.time[old] === rows.time[row]) old++
+    }
+  }
+  while (old < base.to) copy(base.rows, old++)
+  return [{ rows: merged, from: 0, to: length }]
+}
+
+class TableWriter {
+  readonly #month: number
+  readonly #time: Uint32Array
+  readonly #columns: RowColumns
+  readonly #measures: readonly MeasureName[]
+  readonly #buoys: Uint32Array
+  readonly #start: Uint32Array
+  #length = 0
+  #buoyCount = 0
+
+  constructor(month: number, capacity: number, buoys: number, measures: readonly MeasureName[]) {
+    this.#month = month
+    this.#measures = measures
+    this.#time = new Uint32Array(capacity)
+    this.#columns = emptyColumns(capacity, measures)
+    this.#buoys = new Uint32Array(buoys)
+    this.#start = new Uint32Array(buoys + 1)
+  }
+
+  /** Copies rows. Long runs are copied as a whole, which is faster; for short ones the views cost more. */
+  copy(rows: Rows, from: number, to: number): void {
+    if (to - from < LONG_RUN_ROWS) {
+      for (let row = from; row < to; row++) this.#copyRow(rows, row)
+      return
+    }
+    this.#time.set(rows.time.subarray(from, to), this.#length)
+    for (const name of this.#measures) {
+      this.#columns[name].set(rows.columns[name].subarray(from, to), this.#length)
+    }
+    this.#length += to - from
+  }
+
+  copyMeasured(rows: Rows, from: number, to: number): void {
+    for (let row = from; row < to; row++) if (hasWeather(rows, row)) this.#copyRow(rows, row)
+  }
+
+  #copyRow(rows: Rows, row: number): void {
+    const at = this.#length++
+    this.#time[at] = rows.time[row]
+    for (const name of this.#measures) this.#columns[name][at] = rows.columns[name][row]
+  }
+
+  endBuoy(id: number): void {
+    if (this.#length === this.#start[this.#buoyCount]) return
+    this.#buoys[this.#buoyCount] = id
+    this.#start[++this.#buoyCount] = this.#length
+  }
+
+  table(): MonthTable {
+    const columns = Object.fromEntries(
+      MEASURE_NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#length)]),
+    ) as RowColumns
+    return {
+      month: this.#month,
+      buoys: this.#buoys.subarray(0, this.#buoyCount),
+      start: this.#start.subarray(0, this.#buoyCount + 1),
+      time: this.#time.subarray(0, this.#length),
+      columns,
+    }
+  }
+}
+
+function emptyColumns(capacity: number, measures: readonly MeasureName[]): RowColumns {
+  return Object.fromEntries(
+    MEASURE_NAMES.map((name) => [
+      name,
+      missingColumn(MEASURES[name], measures.includes(name) ? capacity : 0),
+    ]),
+  ) as RowColumns
+}
+
+function isReading({ columns }: Rows, row: number): boolean {
+  return columns.significantHeight[row] !== MEASURES.significantHeight.missing
+}
+
+/** End of the rows that are not after `asOf`; `from` to `to` ascend in time. */
+function rowsUpTo(time: Uint32Array, from: number, to: number, asOf: number): number {
+  let end = to
+  while (end > from && time[end - 1] > asOf) end--
+  return end
+}
+
+function hasWeather({ columns }: Rows, row: number): boolean {
+  return WEATHER_MEASURES.some((name) => columns[name][row] !== MEASURES[name].missing)
+}
+
+/** The runs of one buoy as stretches of strictly ascending times. */
+function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
+  const stretches = runs
+    .map((run) => ({ rows: chunks[run.chunk], from: run.from, to: run.to, ascending: run.ascending }))
+    .sort((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
+  const sorted = stretches.every(
+    ({ rows, from, ascending }, i) =>
+      ascending && (i === 0 || rows.time[from] > stretches[i - 1].rows.time[stretches[i - 1].to - 1]),
+  )
+  return sorted ? stretches : [merge(runs, chunks)]
+}
+
+/**
+ * Makes one row for each time. Of each feed the row that came last counts, as a whole. The lowest feed wins,
+ * and the others fill what it lacks.
+ */
+function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
+  const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
+  for (const run of runs) {
+    const rows = chunks[run.chunk]
+    for (let row = run.from; row < run.to; row++) {
+      candidates.push({ time: rows.time[row], feed: run.feed, order: candidates.length, rows, row })
+    }
+  }
+  candidates.sort((a, b) => a.time - b.time || a.feed - b.feed || b.order - a.order)
+  const time = new Uint32Array(candidates.length)
+  const columns = emptyColumns(candidates.length, MEASURE_NAMES)
+  let length = 0
+  let feed = -1
+  for (const candidate of candidates) {
+    if (length === 0 || time[length - 1] !== candidate.time) time[length++] = candidate.time
+    else if (candidate.feed === feed) continue
+    feed = candidate.feed
+    const at = length - 1
+    for (const name of MEASURE_NAMES) {
+      if (columns[name][at] === MEASURES[name].missing)
+        columns[name][at] = candidate.rows.columns[name][candidate.row]!
+    }
+  }
+  return { rows: { time, columns }, from: 0, to: length }
+}
+
+export function isAscending(time: Uint32Array, from: number, to: number): boolean {
+  for (let row = from + 1; row < to; row++) if (time[row] <= time[row - 1]) return false
+  return true
+}

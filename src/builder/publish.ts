@@ -1,0 +1,124 @@
+/**
+ * Step 5 of a build: puts the manifest into the folder, with what the next build has to know. While a
+ * rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes first:
+ * what it does not accept is only kept, too.
+ */
+import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
+import { readManifest } from '../snapshot/read-snapshot.ts'
+import { keepManifest, publishManifest, syncFolder } from '../snapshot/write-snapshot.ts'
+import { RequestFault } from '../snapshot/store/web-request.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { Lock } from '../system/lock.ts'
+import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
+import { exportBuilt } from './export-built.ts'
+import type { Gathered } from './gather.ts'
+import { writeGiven } from './source-state.ts'
+import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
+import type { Identified } from './identify.ts'
+import type { Written } from './write-parts.ts'
+import { Prefix } from './publishing/prefix.ts'
+import { Publishing, type Outcome, type PublishingOptions } from './publishing/publish-to-prefix.ts'
+import { writeRegistryFile } from './registry.ts'
+import { statesNow } from './stale-sources.ts'
+
+/** What was built, and whether it was published: a build is only kept while a rollback holds. */
+export interface BuiltSnapshot extends Manifest {
+  published: boolean
+  /** What became of it in a store; null where it was not published to one. */
+  outcome: Outcome | null
+}
+
+/** How a build publishes to a store; null where it does not. */
+export function publishingOptions({
+  out,
+  keep,
+  now,
+  report,
+  publishTo,
+}: BuildOptions): PublishingOptions | null {
+  if (publishTo == null) return null
+  return {
+    dir: out,
+    prefix: new Prefix(publishTo.store, publishTo.singleWriter),
+    keep: keep ?? DEFAULT_KEPT,
+    now,
+    log: (line) => report.line(line),
+  }
+}
+
+/**
+ * @param work `publishing` is null without a store, and where it did not answer before the build
+ * @throws BuildError when a file cannot be written, or another builder took over; StoreError
+ */
+export async function publish(
+  options: BuildOptions,
+  { previous, registry, states, hold }: Base,
+  { input, asOf, stale }: Gathered,
+  identified: Identified,
+  { parts, own }: Written,
+  { lock, publishing }: { lock: Lock; publishing: Publishing | null },
+): Promise<BuiltSnapshot> {
+  const { out, sources, now } = options
+  const mark = isMadeUp(sources) ? { demo: true } : {}
+  const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
+  // What the next build counts on comes first: a build that is killed here has published nothing.
+  if (sources.some(({ terms }) => terms !== undefined)) {
+    const before = previous === null ? null : states
+    writeGiven(out, id, statesNow({ input, stale, identified, own, before, now }), lock)
+  }
+  writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
+  await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
+  if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
+  const elsewhere = publishingOptions(options)
+  if (elsewhere === null) {
+    if (hold === null) publishManifest(out, bytes, lock)
+    else syncFolder(out)
+    return { id, asOf, ...mark, parts, published: hold === null, outcome: null }
+  }
+  syncFolder(out)
+  const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
+  return { id, asOf, ...mark, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
+}
+
+/** While a rollback holds, the files are those of the snapshot that is published. */
+async function exported(
+  { out, exportTo, report }: BuildOptions,
+  built: Manifest,
+  isHeld: boolean,
+  lock: Lock,
+): Promise<void> {
+  const manifest = isHeld ? await readManifest(out) : built
+  if (exportTo == null || manifest === null) return
+  const exporting = {
+    dir: out,
+    target: exportTo,
+    log: (line: string) => report.line(line),
+    warn: (message: string) => report.warn(message),
+  }
+  await exportBuilt(exporting, manifest, lock)
+}
+
+/** @throws BuildError that names where the snapshot is */
+async function publishElsewhere(
+  options: PublishingOptions,
+  built: { id: string; bytes: Uint8Array },
+  lock: Lock,
+  begun: Publishing | null,
+): Promise<Outcome> {
+  try {
+    const publishing = begun ?? (await Publishing.begin(options, lock))
+    const { takenOver } = publishing
+    // The store did not answer before the build, and another builder published meanwhile.
+    if (begun === null && takenOver !== null) {
+      return { kind: 'lost', number: takenOver.number, id: takenOver.manifest.id }
+    }
+    return await publishing.publish(publishing.pending() ?? built)
+  } catch (error) {
+    if (!(error instanceof RequestFault)) throw error
+    const { dir, prefix } = options
+    throw new BuildError(
+      `${error.message}; snapshot ${built.id} is kept in ${dir} and not published: the next build tries again, or: groundswell publish ${dir} ${prefix.address}`,
+      { cause: error },
+    )
+  }
+}

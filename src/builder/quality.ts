@@ -1,0 +1,202 @@
+/**
+ * Quality control while a snapshot is built, in the way of the QARTOD manual for waves (IOOS). Impossible
+ * values are taken out: a maximum height below the significant height or far beyond what that allows, and
+ * periods of 0. Adapters keep the limits of the single measures (`columns.ts`). Suspect values stay and are
+ * counted for the report: waves too steep, values that do not change, a sea that never moves, spikes and
+ * jumps. Nothing is corrected or made up.
+ */
+import { MEASURES, type RowBatch } from '../sea/columns.ts'
+import { DAY, HOUR } from '../sea/time.ts'
+import type { MonthTable } from '../snapshot/months-part.ts'
+
+/**
+ * The highest of 300 waves is 1.8 times as high as the significant height; in every record measured so far it
+ * is less than 3.7 times as high. Many networks round heights to tenths: half a tenth, in codes, is allowed
+ * for that.
+ */
+const MOST_OVER_SIGNIFICANT = 3.7
+const HEIGHT_ROUNDING_MM = 50
+
+/** Steepness 2πH/(gT²) at which a sea with peak period T breaks, with a margin: most seas stay below 1/15. */
+const STEEPEST = 0.1
+/** No wind wave or swell has a period outside of these. */
+const SHORTEST_PERIOD_S = 1
+const LONGEST_PERIOD_S = 30
+/** Sea water neither freezes above the lower bound nor gets warmer than the upper one. */
+const COLDEST_WATER_C = -2.5
+const WARMEST_WATER_C = 40
+
+/** A sensor is stuck when all wave values of this many readings in a row, over this long, are the same. */
+const STUCK_READINGS = 12
+const STUCK_SECONDS = 6 * HOUR
+
+/** Readings further apart than this are not compared. */
+const NEIGHBOUR_SECONDS = 2 * HOUR
+/** A height that leaves both neighbours in one direction by this, metres and share of them, is a spike. */
+const SPIKE_METRES = 1
+const SPIKE_SHARE = 0.5
+/** A change of height by more than this, metres and share, within this many seconds is a jump. */
+const JUMP_SECONDS = HOUR
+const JUMP_METRES = 2
+const JUMP_SHARE = 0.5
+
+/** A sensor that shows at most this height for this long is dead: no open sea is that calm for a week. */
+const DEAD_METRES = 0.05
+const DEAD_SECONDS = 7 * DAY
+const DEAD_READINGS = 50
+
+/** What makes readings suspect, in the words of the report. */
+export const SUSPECT_TEXTS = {
+  steep: 'waves too steep for their period',
+  period: 'period outside 1 to 30 s',
+  water: 'water temperature outside -2.5 to 40 °C',
+  stuck: 'the same wave values for six hours and more',
+  spike: 'height a spike between its neighbours',
+  dead: 'height of at most 0.05 m for seven days and more',
+  jump: 'height more than 2 m and half away from the one within the hour before',
+} as const
+
+export type SuspectReason = keyof typeof SUSPECT_TEXTS
+
+const SUSPECT_REASONS = Object.keys(SUSPECT_TEXTS) as SuspectReason[]
+
+export const IMPOSSIBLE = {
+  low: 'highest wave below the significant height',
+  high: 'highest wave beyond 3.7 times the significant height',
+  zeroPeriod: 'period of 0 s',
+} as const
+
+const NO_HEIGHT = MEASURES.significantHeight.missing
+const NO_MAXIMUM = MEASURES.maximumHeight.missing
+const NO_PERIOD = MEASURES.period.missing
+const NO_DIRECTION = MEASURES.direction.missing
+const NO_WATER = MEASURES.waterTemperature.missing
+/** Codes of heights per metre and of periods per second. */
+const MILLI = 1000
+/** Codes of temperatures per degree. */
+const CENTI = 100
+/** Codes of height that are too steep, by the square of the period's code. */
+const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
+
+/** Takes impossible values out of a batch; `report` is called for each. */
+export function removeImpossible(
+  { columns: { significantHeight, maximumHeight, period, peakPeriod }, length }: RowBatch,
+  report: (what: keyof typeof IMPOSSIBLE) => void,
+): void {
+  for (let row = 0; row < length; row++) {
+    if (period[row] !== 0 && peakPeriod[row] !== 0) continue
+    report('zeroPeriod')
+    if (period[row] === 0) period[row] = NO_PERIOD
+    if (peakPeriod[row] === 0) peakPeriod[row] = NO_PERIOD
+  }
+  for (let row = 0; row < length; row++) {
+    const maximum = maximumHeight[row]
+    const height = significantHeight[row]
+    if (maximum === NO_MAXIMUM || height === NO_HEIGHT) continue
+    if (maximum < height) report('low')
+    else if (maximum > MOST_OVER_SIGNIFICANT * (height + HEIGHT_ROUNDING_MM)) report('high')
+    else continue
+    maximumHeight[row] = NO_MAXIMUM
+  }
+}
+
+/** Time of the newest reading of a batch up to `latest`, −1 when there is none. */
+export function newestReading(
+  { time, columns: { significantHeight }, length }: RowBatch,
+  latest: number,
+): number {
+  let newest = -1
+  for (let row = 0; row < length; row++) {
+    if (time[row] > newest && time[row] <= latest && significantHeight[row] !== NO_HEIGHT) newest = time[row]
+  }
+  return newest
+}
+
+type Counts = { [reason in SuspectReason]: number }
+
+/**
+ * Counts the suspect readings of a month: `report` is called with the buoy's id, the reason, and how many of
+ * its readings are suspect for that reason.
+ */
+export function countSuspect(
+  table: MonthTable,
+  report: (buoy: number, reason: SuspectReason, readings: number) => void,
+): void {
+  const { buoys, start } = table
+  for (let i = 0; i < buoys.length; i++) {
+    const counts: Counts = { steep: 0, period: 0, water: 0, stuck: 0, spike: 0, dead: 0, jump: 0 }
+    const [first, end] = [start[i], start[i + 1]]
+    countSingle(table, first, end, counts)
+    countChanges(table, first, end, counts)
+    countCalms(table, first, end, counts)
+    countStuck(table, first, end, counts)
+    for (const reason of SUSPECT_REASONS) if (counts[reason] > 0) report(buoys[i], reason, counts[reason])
+  }
+}
+
+function countSingle({ columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const { significantHeight, period, peakPeriod, waterTemperature } = columns
+  for (let row = first; row < end; row++) {
+    const peak = peakPeriod[row] === NO_PERIOD ? period[row] : peakPeriod[row]
+    if (peak !== NO_PERIOD) {
+      if (peak < SHORTEST_PERIOD_S * MILLI || peak > LONGEST_PERIOD_S * MILLI) counts.period++
+      else if (significantHeight[row] > STEEP_CODES * peak * peak) counts.steep++
+    }
+    const water = waterTemperature[row]
+    if (water !== NO_WATER && (water < COLDEST_WATER_C * CENTI || water > WARMEST_WATER_C * CENTI))
+      counts.water++
+  }
+}
+
+/** Counts what a height shows against the ones before and after it. */
+function countChanges({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const heights = columns.significantHeight
+  for (let row = first + 1; row < end; row++) {
+    const sinceBefore = time[row] - time[row - 1]
+    if (sinceBefore > NEIGHBOUR_SECONDS) continue
+    const [before, height] = [heights[row - 1], heights[row]]
+    const change = Math.abs(height - before)
+    if (change <= SPIKE_METRES * MILLI) continue
+    if (sinceBefore <= JUMP_SECONDS && change > Math.max(JUMP_METRES * MILLI, JUMP_SHARE * before))
+      counts.jump++
+    const next = row + 1
+    if (next === end || time[next] - time[row] > NEIGHBOUR_SECONDS) continue
+    const after = heights[next]
+    const away = Math.min(change, Math.abs(height - after))
+    const turns = height > before === height > after
+    if (turns && away > Math.max(SPIKE_METRES * MILLI, (SPIKE_SHARE * (before + after)) / 2)) counts.spike++
+  }
+}
+
+function countCalms({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const heights = columns.significantHeight
+  let calm = first
+  for (let row = first; row < end; row++) {
+    const next = row + 1
+    if (heights[row] > DEAD_METRES * MILLI) calm = next
+    else if (next === end || heights[next] > DEAD_METRES * MILLI) {
+      if (next - calm >= DEAD_READINGS && time[row] - time[calm] >= DEAD_SECONDS) counts.dead += next - calm
+    }
+  }
+}
+
+function countStuck({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
+  const { significantHeight, maximumHeight, period, peakPeriod, direction } = columns
+  let run = first
+  for (let row = first; row < end; row++) {
+    const next = row + 1
+    const goesOn =
+      next < end &&
+      significantHeight[next] === significantHeight[row] &&
+      period[next] === period[row] &&
+      direction[next] === direction[row] &&
+      peakPeriod[next] === peakPeriod[row] &&
+      maximumHeight[next] === maximumHeight[row]
+    if (goesOn) continue
+    // A height alone repeats by itself in a calm.
+    const hasMore = period[row] !== NO_PERIOD || direction[row] !== NO_DIRECTION
+    const isLong = next - run >= STUCK_READINGS && time[row] - time[run] >= STUCK_SECONDS
+    if (isLong && hasMore && significantHeight[row] > 0) counts.stuck += next - run
+    run = next
+  }
+}

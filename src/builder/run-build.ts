@@ -1,0 +1,128 @@
+/**
+ * Builds a snapshot in a folder, upon what the folder holds. Read this file first: `build` below is the table
+ * of contents, and each step has a file of its own.
+ *
+ * Rows that no source gives any more stay, and months without new rows keep their parts. A buoy that no
+ * source mentions is left out but not forgotten: its id, slug and rows are there when it comes back. A buoy
+ * stays where its source mentions only who reported lately, or is stale. The same input upon the same folder
+ * gives the same bytes: no clock, no random number and no order of arrival reaches them.
+ */
+import { join } from 'node:path'
+import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
+import type { Lock } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
+import { type Base, type BuildOptions, keptApart, readBase } from './build-base.ts'
+import { checkBuild } from './check-built.ts'
+import { type Gathered, gather } from './gather.ts'
+import { collectGarbage, removeLeftovers } from '../snapshot/garbage.ts'
+import { DEFAULT_KEPT, holdText } from '../snapshot/retained.ts'
+import { type Identified, identify } from './identify.ts'
+import { writeParts } from './write-parts.ts'
+import { type BuiltSnapshot, publish, publishingOptions } from './publish.ts'
+import { Publishing, outcomeLines } from './publishing/publish-to-prefix.ts'
+import { Spool } from './spool.ts'
+import { timestampText } from '../sea/time.ts'
+import type { CataloguedBuoy } from '../snapshot/catalog.ts'
+import { type Collector, buoyKey } from './collector.ts'
+import type { BuildReport } from './build-report.ts'
+import { stateParts } from './source-state.ts'
+
+/** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
+export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapshot> {
+  const { out, keep = DEFAULT_KEPT, now, report, fresh = false } = options
+  makeOutput(out)
+  const lock = lockFolder(out)
+  try {
+    // Leftovers go before anything is written: on a full disk they would make every later build fail.
+    removeLeftovers(out)
+    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
+    const elsewhere = publishingOptions(options)
+    const publishing = elsewhere === null ? null : await Publishing.beginIfThere(elsewhere, lock)
+    const found = await readBase(out, fresh, (message) => report.warn(message))
+    const base = keptApart(options, found)
+    return await build(options, base, lock, publishing)
+  } finally {
+    lock.release()
+  }
+}
+
+async function build(
+  options: BuildOptions,
+  base: Base,
+  lock: Lock,
+  publishing: Publishing | null,
+): Promise<BuiltSnapshot> {
+  const { out, keep = DEFAULT_KEPT, now } = options
+  const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
+  try {
+    // 1. Gather what the sources give, and the data's time; stale sources give what they gave last.
+    const gathered = await gather(options, base, spool)
+    // 2. Identify each buoy: its id, slug, country and time zone; a duplicate in another network goes.
+    const identified = await identify(options, base, gathered)
+    // 3. Write the parts that are new; the others keep their files.
+    const written = await writeParts(options, base, gathered, identified, spool)
+    // 4. Check that little is lost, and that what is on the disk is what was written.
+    await checkBuild(options, base, written.parts)
+    // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
+    const built = await publish(options, base, gathered, identified, written, { lock, publishing })
+    collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
+    // 6. Report what came of it.
+    reportOutcome(options, base, gathered, identified, built)
+    return built
+  } finally {
+    spool.close()
+  }
+}
+
+/** Removes what a killed builder left half-written, unless another one is at work. */
+export function clearLeftovers(dir: string): void {
+  try {
+    const lock = lockFolder(dir)
+    try {
+      removeLeftovers(dir)
+    } finally {
+      lock.release()
+    }
+  } catch {
+    // The next build clears leftovers, too.
+  }
+}
+
+function reportOutcome(
+  { out, report, publishTo }: BuildOptions,
+  { hold }: Base,
+  { input }: Gathered,
+  { buoys }: Identified,
+  { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
+): void {
+  reportNetworks(report, input, buoys)
+  report.summary()
+  report.built(id, asOf, published)
+  const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
+  if (outcome?.kind === 'lost') {
+    report.line(
+      `did not publish ${about}: another builder published number ${outcome.number} first, and ${out} has taken over its snapshot ${outcome.id}`,
+    )
+  } else if (hold === null) report.line(`published ${about}`)
+  else report.line(`kept ${about}, and did not publish it: ${holdText(hold, out)}`)
+  if (outcome !== null)
+    for (const line of outcomeLines(outcome, publishTo?.store.address ?? '')) report.line(line)
+}
+
+/** A network that sources mention and that has no buoys is reported, too. */
+function reportNetworks(report: BuildReport, input: Collector, buoys: readonly CataloguedBuoy[]): void {
+  const newest = input.newestReadings()
+  const none = { buoys: 0, reporting: 0, newest: -1 }
+  const networks = new Map<string, typeof none>()
+  for (const name of input.networks().keys()) networks.set(name, none)
+  for (const buoy of buoys) {
+    const before = networks.get(buoy.source) ?? none
+    const time = newest.get(buoyKey(buoy)) ?? -1
+    networks.set(buoy.source, {
+      buoys: before.buoys + 1,
+      reporting: before.reporting + Number(time >= 0),
+      newest: Math.max(before.newest, time),
+    })
+  }
+  for (const [name, network] of networks) report.network(name, network)
+}

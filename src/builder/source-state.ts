@@ -1,0 +1,199 @@
+/**
+ * The last known state of each source of the configuration: `given-ID.jsonl` beside each kept snapshot, one
+ * line a source, under the head of `state-file.ts`. A stale source is carried over from it as if it had been
+ * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
+ * its states, and the file is removed with the snapshot.
+ *
+ *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,
+ *    "networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
+ *
+ * `parts` are named as in a manifest and hold the passes, forecast and harbours that this source alone gave.
+ * Where it is the only source that gives such, they are the snapshot's own files.
+ */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Lock } from '../system/lock.ts'
+import { BuildError } from '../system/build-error.ts'
+import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
+import { parseTimestamp } from '../sea/time.ts'
+import { cataloguedBuoys, infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
+import { readForecast } from '../snapshot/forecast-part.ts'
+import type { ForecastColumns } from '../index/forecast.ts'
+import { SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/snapshot-format.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { readPasses } from '../snapshot/passes-part.ts'
+import type { PassColumns } from '../index/passes.ts'
+import { loadPart } from '../snapshot/read-snapshot.ts'
+import { readStateFile, writeStateFile } from './state-file.ts'
+import { readTides } from '../snapshot/tides-part.ts'
+import type { TideColumns } from '../index/tides.ts'
+import type { Previous } from './build-base.ts'
+
+const FORMAT = { format: 'groundswell-given', version: 1 } as const
+
+/** A buoy as a source gave it. */
+export interface StateBuoy extends BuoyRecord {
+  /** Null for a buoy that was left out for another network's. */
+  id: number | null
+}
+
+/** What one source gave when it was read last. */
+export interface SourceState {
+  /** Name in the configuration; null where nobody knows which source gave this. */
+  name: string | null
+  /** The time of the last read as on the wire; null where it is not known. */
+  read_at: string | null
+  /** Why it could not be read for this snapshot; null when it was. */
+  refused: string | null
+  networks: SourceInfo[]
+  buoys: StateBuoy[]
+  spots: SpotRecord[]
+  /** Passes, forecast and tides. */
+  parts: PartEntry[]
+}
+
+export const givenFile = (id: string): string => `given-${id}.jsonl`
+
+/**
+ * The states of a snapshot's sources; null where the snapshot has none: it was built without a configuration,
+ * or by an older program.
+ * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
+ * program wrote it
+ */
+export function readGiven(dir: string, id: string): SourceState[] | null {
+  const states = readStateFile(dir, givenFile(id), FORMAT) as SourceState[] | null
+  for (const state of states ?? []) {
+    const lists = [state?.networks, state?.buoys, state?.spots, state?.parts]
+    if (!lists.every(Array.isArray)) throw new SnapshotError(`${givenFile(id)}: a source is malformed`)
+  }
+  return states
+}
+
+/** @throws BuildError when it cannot be written */
+export function writeGiven(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {
+  writeStateFile(dir, givenFile(id), FORMAT, states, lock)
+}
+
+export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
+  const { slug: _slug, ...given } = buoy
+  return given
+}
+
+/** All that a snapshot has, where nobody knows which source gave what. */
+export function stateOfAll({ manifest, catalog }: Previous): SourceState {
+  return {
+    name: null,
+    read_at: null,
+    refused: null,
+    networks: catalog.sources.map(infoOf),
+    buoys: cataloguedBuoys(catalog).map(withoutSlug),
+    spots: catalog.spots,
+    parts: manifest.parts.filter(({ kind }) => kind === 'passes' || kind === 'forecast' || kind === 'tides'),
+  }
+}
+
+/** The parts of one source's state. */
+export interface StateParts {
+  passes: PassColumns | null
+  forecast: ForecastColumns | null
+  tides: TideColumns | null
+}
+
+/** @throws BuildError naming the source and the file, when a part is missing or damaged */
+export async function loadStateParts(dir: string, { name, parts }: SourceState): Promise<StateParts> {
+  const load = async <T>(kind: PartKind, read: (part: Part, file: string) => T): Promise<T | null> => {
+    const entry = parts.find((part) => part.kind === kind)
+    if (entry === undefined) return null
+    const { bytes } = await loadPart(dir, entry)
+    return read(decodePart(bytes, entry.file), entry.file)
+  }
+  try {
+    return {
+      passes: await load('passes', readPasses),
+      forecast: await load('forecast', readForecast),
+      tides: await load('tides', readTides),
+    }
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    throw new BuildError(
+      `${error.message}: this is what ${name ?? 'the sources'} gave last and would be lost; make it readable again, or remove it from the configuration`,
+    )
+  }
+}
+
+/** The parts in the states of a snapshot's sources. @throws SnapshotError when the file is not whole */
+export function stateParts(dir: string, id: string): PartEntry[] {
+  return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
+}
+
+export interface CarriedOver {
+  buoys: number
+  passes: number
+  forecast_points: number
+  harbours: number
+  spots: number
+}
+
+export function countCarriedOver(
+  { buoys, spots }: SourceState,
+  { passes, forecast, tides }: StateParts,
+): CarriedOver {
+  return {
+    buoys: buoys.length,
+    passes: passes?.mission.length ?? 0,
+    forecast_points: forecast?.lat.length ?? 0,
+    harbours: tides?.identifiers.length ?? 0,
+    spots: spots.length,
+  }
+}
+
+/** A source that could not be read when the served snapshot was built, as `/status` shows it. */
+interface StaleSource {
+  name: string
+  reason: string
+  /** When it was read last, as on the wire, and the seconds since then. */
+  last_read: string | null
+  age_seconds: number | null
+}
+
+/**
+ * The stale sources of a folder's snapshots. The file is read again only when it has changed; never throws.
+ */
+export function staleSources(dir: string): (id: string, now: number) => StaleSource[] {
+  let known: { mark: string; stale: SourceState[] } = { mark: '', stale: [] }
+  return (id, now) => {
+    const changed = changedAt(join(dir, givenFile(id)))
+    const mark = `${id} ${changed}`
+    if (mark !== known.mark) known = { mark, stale: readStale(dir, id) }
+    return known.stale.map(({ name, refused, read_at: lastRead }) => {
+      const epoch = lastRead === null ? null : (parseTimestamp(lastRead)?.epoch ?? null)
+      return {
+        name: name ?? 'unknown',
+        reason: refused ?? '',
+        last_read: lastRead,
+        age_seconds: epoch === null ? null : Math.round(now - epoch),
+      }
+    })
+  }
+}
+
+/** Null where the file is missing or cannot be read: the folder may be a file by now, or another user's. */
+function changedAt(path: string): number | null {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return null
+  }
+}
+
+function readStale(dir: string, id: string): SourceState[] {
+  try {
+    // What the sources gave is not kept here, since it may take much memory.
+    return (readGiven(dir, id) ?? [])
+      .filter(({ refused }) => refused !== null)
+      .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))
+  } catch {
+    // `check` and the next build report what is wrong with the file.
+    return []
+  }
+}

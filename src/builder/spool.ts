@@ -1,0 +1,187 @@
+/**
+ * Rows on their way from the sources to the monthly parts, collected by calendar month (UTC). Memory stays
+ * bounded: when the rows of all months together pass the budget they go to files in `dir` and come back month
+ * by month, so that a build needs room for its largest month, not for its history.
+ */
+import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import type { MonthRows } from '../index/segments.ts'
+import { MEASURE_NAMES, MEASURES, type RowBatch, type RowColumns } from '../sea/columns.ts'
+import { monthOf, monthStart } from '../sea/time.ts'
+import type { Rows } from '../snapshot/months-part.ts'
+import { isAscending, monthTables, type MonthTables, type Run } from './month-tables.ts'
+
+const CHUNK_ROWS = 8192
+/** Bytes of the time and nine measures. */
+const ROW_BYTES = 4 + MEASURE_NAMES.length * 2
+const DEFAULT_BUDGET_BYTES = 768 * 2 ** 20
+
+export class Spool {
+  readonly #dir: string
+  readonly #budgetBytes: number
+  readonly #months = new Map<number, Month>()
+  #memoryBytes = 0
+
+  /** `budgetBytes` of rows are held in memory; `dir` is made only when they are more. */
+  constructor(dir: string, budgetBytes = DEFAULT_BUDGET_BYTES) {
+    this.#dir = dir
+    this.#budgetBytes = budgetBytes
+  }
+
+  add(handle: number, feed: number, batch: RowBatch): void {
+    const { time, length } = batch
+    for (let from = 0; from < length;) {
+      const month = monthOf(time[from])
+      const [begin, end] = [monthStart(month), monthStart(month + 1)]
+      let to = from + 1
+      while (to < length && time[to] >= begin && time[to] < end) to++
+      this.#append(month, handle, feed, batch, from, to)
+      from = to
+    }
+    if (this.#memoryBytes > this.#budgetBytes) this.#spill()
+  }
+
+  months(): number[] {
+    return [...this.#months.keys()].sort((a, b) => a - b)
+  }
+
+  /**
+   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows
+   * after `asOf` are left out too. `base` holds what the month had before, by buoy id: a new row replaces the
+   * row of its time, a row without any value removes it.
+   */
+  take(
+    month: number,
+    idOf: (handle: number) => number,
+    asOf: number,
+    base: readonly MonthRows[] = [],
+  ): MonthTables {
+    const rows = this.#months.get(month)
+    this.#months.delete(month)
+    if (rows === undefined) return monthTables(month, [], [], idOf, asOf, base)
+    this.#memoryBytes -= rows.chunks.length * CHUNK_ROWS * ROW_BYTES
+    const tables = monthTables(month, rows.runs, rows.load(), idOf, asOf, base)
+    rows.discard()
+    return tables
+  }
+
+  close(): void {
+    for (const month of this.#months.values()) month.discard()
+    this.#months.clear()
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  #append(month: number, handle: number, feed: number, batch: RowBatch, from: number, to: number): void {
+    let rows = this.#months.get(month)
+    if (rows === undefined) {
+      rows = new Month(join(this.#dir, `month-${month}`))
+      this.#months.set(month, rows)
+    }
+    while (from < to) {
+      if (rows.space() === 0) {
+        rows.chunks.push(newChunk())
+        rows.used = 0
+        this.#memoryBytes += CHUNK_ROWS * ROW_BYTES
+      }
+      const chunk = rows.chunks[rows.chunks.length - 1]
+      const at = rows.used
+      const next = Math.min(to, from + rows.space())
+      chunk.time.set(batch.time.subarray(from, next), at)
+      for (const name of MEASURE_NAMES) chunk.columns[name].set(batch.columns[name].subarray(from, next), at)
+      rows.used = at + next - from
+      rows.runs.push({
+        handle,
+        feed,
+        chunk: rows.spilled + rows.chunks.length - 1,
+        from: at,
+        to: rows.used,
+        ascending: isAscending(chunk.time, at, rows.used),
+      })
+      from = next
+    }
+  }
+
+  #spill(): void {
+    mkdirSync(this.#dir, { recursive: true })
+    for (const month of this.#months.values()) month.spill()
+    this.#memoryBytes = 0
+  }
+}
+
+class Month {
+  readonly runs: Run[] = []
+  chunks: Rows[] = []
+  /** Rows in the last chunk. */
+  used = 0
+  /** Chunks that went to the file. */
+  spilled = 0
+  readonly #file: string
+
+  constructor(file: string) {
+    this.#file = file
+  }
+
+  space(): number {
+    return this.chunks.length === 0 ? 0 : CHUNK_ROWS - this.used
+  }
+
+  spill(): void {
+    if (this.chunks.length === 0) return
+    const file = openSync(this.#file, 'a', 0o600)
+    try {
+      for (const chunk of this.chunks) writeAll(file, new Uint8Array(chunk.time.buffer))
+    } finally {
+      closeSync(file)
+    }
+    this.spilled += this.chunks.length
+    this.chunks = []
+  }
+
+  load(): Rows[] {
+    if (this.spilled === 0) return this.chunks
+    const file = openSync(this.#file, 'r')
+    try {
+      const chunks = Array.from({ length: this.spilled }, () => {
+        const chunk = newChunk()
+        readAll(file, new Uint8Array(chunk.time.buffer))
+        return chunk
+      })
+      return [...chunks, ...this.chunks]
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  discard(): void {
+    if (this.spilled > 0) rmSync(this.#file, { force: true })
+  }
+}
+
+/** A chunk is one buffer, so that it goes to a file and comes back in one piece. */
+function newChunk(): Rows {
+  const buffer = new ArrayBuffer(CHUNK_ROWS * ROW_BYTES)
+  const columns = Object.fromEntries(
+    MEASURE_NAMES.map((name, i) => {
+      const offset = CHUNK_ROWS * (4 + 2 * i)
+      return [
+        name,
+        MEASURES[name].signed
+          ? new Int16Array(buffer, offset, CHUNK_ROWS)
+          : new Uint16Array(buffer, offset, CHUNK_ROWS),
+      ]
+    }),
+  ) as RowColumns
+  return { time: new Uint32Array(buffer, 0, CHUNK_ROWS), columns }
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at)
+}
+
+function readAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) {
+    const read = readSync(file, bytes, at, bytes.length - at, null)
+    if (read === 0) throw new Error('a spooled month ended before its rows did')
+    at += read
+  }
+}

@@ -1,0 +1,118 @@
+/** Step 3 of a build: writes the parts of the snapshot, each file only where its bytes are new. */
+import type { SourceInfo } from '../sea/records.ts'
+import { catalogPart } from '../snapshot/catalog-part.ts'
+import { infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
+import { ForecastSet } from '../snapshot/forecast-part.ts'
+import type { Part, PartEntry } from '../snapshot/snapshot-format.ts'
+import { passesPart } from '../snapshot/passes-part.ts'
+import { tidesPart } from '../snapshot/tides-part.ts'
+import { writePart } from '../snapshot/write-snapshot.ts'
+import { writeAggregates } from './build-aggregates.ts'
+import type { Base, BuildOptions, Previous } from './build-base.ts'
+import type { Collector, Contribution } from './collector.ts'
+import type { Gathered } from './gather.ts'
+import type { Identified } from './identify.ts'
+import { writeMonths } from './month-parts.ts'
+import type { Spool } from './spool.ts'
+
+export interface Written {
+  /**
+   * The parts in the order of the manifest: the catalogue, the months and years from the oldest on, passes,
+   * forecast, tides.
+   */
+  parts: PartEntry[]
+  /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
+  own: ReadonlyMap<Contribution, PartEntry[]>
+}
+
+/** A kind of part without months, made from the contributions that have something for it. */
+interface WholeKind {
+  has: (contribution: Contribution) => boolean
+  make: (contributions: readonly Contribution[]) => { part: Part; rows: number }
+}
+
+export async function writeParts(
+  options: BuildOptions,
+  { previous }: Base,
+  gathered: Gathered,
+  identified: Identified,
+  spool: Spool,
+): Promise<Written> {
+  const { out } = options
+  const { input, wantedAsOf } = gathered
+  const { buoys, registry, idOf } = identified
+  const months = await writeMonths(options, previous, gathered, identified, spool)
+  const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
+  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months.entries, zones)
+  const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
+  const networks = networksOf(buoys, input, previous)
+  const catalog = catalogPart(networks, buoys, registry, input.spots(), months.keys)
+  return {
+    parts: [writePart(out, catalog, buoys.length), ...months.entries, ...aggregates, ...whole.entries],
+    own: whole.own,
+  }
+}
+
+function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null): WholeKind[] {
+  return [
+    {
+      has: ({ passes }) => passes.length > 0,
+      // Passes go on after the newest reading, so only a time that was asked for cuts them.
+      make: (contributions) => {
+        const passes = contributions.flatMap((contribution) => contribution.passes)
+        return passesPart(passes, idOf, wantedAsOf)
+      },
+    },
+    {
+      has: ({ forecasts }) => forecasts.size > 0,
+      make: (contributions) => {
+        const all = new ForecastSet()
+        for (const { forecasts } of contributions) all.merge(forecasts)
+        return all.part()
+      },
+    },
+    {
+      has: ({ harbours }) => harbours.length > 0,
+      make: (contributions) => tidesPart(contributions.flatMap(({ harbours }) => harbours)),
+    },
+  ]
+}
+
+function writeWholeKinds(
+  out: string,
+  contributions: readonly Contribution[],
+  kinds: readonly WholeKind[],
+): { entries: PartEntry[]; own: Map<Contribution, PartEntry[]> } {
+  const own = new Map<Contribution, PartEntry[]>()
+  const entries = kinds.flatMap(({ has, make }) => {
+    const written = (of: readonly Contribution[]): PartEntry[] => {
+      const { part, rows } = make(of)
+      return rows > 0 ? [writePart(out, part, rows)] : []
+    }
+    const having = contributions.filter((contribution) => has(contribution))
+    if (having.length === 0) return []
+    const all = written(having)
+    for (const contribution of having) {
+      if (contribution.source.terms === undefined || contribution.carriedOver !== null) continue
+      // Where only one source gives such a part, the snapshot's own file is its file.
+      const parts = having.length === 1 ? all : written([contribution])
+      own.set(contribution, [...(own.get(contribution) ?? []), ...parts])
+    }
+    return all
+  })
+  return { entries, own }
+}
+
+/** The networks that sources mention, and those of buoys that stay without being mentioned. */
+function networksOf(
+  buoys: readonly CataloguedBuoy[],
+  input: Collector,
+  previous: Previous | null,
+): SourceInfo[] {
+  const networks = input.networks()
+  const needed = new Set(buoys.map(({ source }) => source))
+  for (const source of previous?.catalog.sources ?? []) {
+    if (!networks.has(source.name) && needed.has(source.name)) networks.set(source.name, infoOf(source))
+  }
+  return [...networks.values()]
+}

@@ -1,0 +1,187 @@
+/** The changes between two snapshots as JSON: what `GET /changes` answers and `groundswell diff` prints. */
+import { lowerBound } from '../index/bisect.ts'
+import type { MonthRows } from '../index/segments.ts'
+import type { Catalog } from '../snapshot/catalog.ts'
+import { ordinalOf, type Changes } from '../snapshot/row-changes.ts'
+import { ADDED, CHANGED, eachDifference, rangeOf, REMOVED } from '../snapshot/row-differences.ts'
+import { MEASURES, type MeasureName } from '../sea/columns.ts'
+import type { Steps } from '../system/steps.ts'
+import type { JsonWriter } from './json-writer.ts'
+import { WIRE_NAMES } from './wire-measures.ts'
+import { READING_BYTES, writeReadings } from './reading-json.ts'
+
+export { noChanges } from '../snapshot/row-changes.ts'
+
+export const CHANGE_WORDS = { [CHANGED]: 'changed', [ADDED]: 'added', [REMOVED]: 'removed' } as const
+const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
+
+/** Bytes: more than the members around the lists take. */
+const START_BYTES = 256
+/** What `include` adds to a reading at most: four members. */
+export const EXTRAS_BYTES = 128
+/** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
+const BUOY_BYTES = 80
+const SPAN_BYTES = 160
+const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80
+/** Bytes and rows of one step: some 50 µs. */
+const STEP_BYTES = 8 * 1024
+
+/** Two snapshots and what distinguishes them. */
+export interface ComparedCatalogs {
+  changes: Changes
+  before: Catalog
+  after: Catalog
+}
+
+/** Bytes: more than the list of changed buoys takes. */
+export function changedBuoysBytes({ changes, before, after }: ComparedCatalogs): number {
+  const { buoy, change, month } = changes
+  let bytes = START_BYTES + buoy.length * BUOY_BYTES + month.length * SPAN_BYTES
+  for (let i = 0; i < buoy.length; i++) bytes += slugOf(before, after, buoy[i], change[i]).length
+  return bytes
+}
+
+function slugOf(before: Catalog, after: Catalog, id: number, change: number): string {
+  const catalog = change === REMOVED ? before : after
+  return catalog.slugs[ordinalOf(catalog, id)]
+}
+
+/** Begins `data`: all of it but the readings. With `withBuoys` false the list of buoys is empty. */
+export function* writeChanges(
+  writer: JsonWriter,
+  { changes, before, after }: ComparedCatalogs,
+  withBuoys: boolean,
+): Steps<void> {
+  writer.ensure(START_BYTES)
+  writer.text(`{"since":"${changes.since}","until":"${changes.until}","buoys":[`)
+  const count = withBuoys ? changes.buoy.length : 0
+  let mark = writer.length
+  for (let i = 0; i < count; i++) {
+    const [id, change] = [changes.buoy[i], changes.change[i]]
+    const slug = slugOf(before, after, id, change)
+    writer.ensure(BUOY_BYTES + slug.length * 6)
+    writer.text(`${i === 0 ? '' : ','}{"id":${id},"slug":`)
+    writer.string(slug)
+    writer.text(`,"change":"${wordOf(change)}","readings":[`)
+    for (let span = changes.first[i]; span < changes.first[i + 1]; span++) {
+      writer.ensure(SPAN_BYTES)
+      writer.text(span === changes.first[i] ? '{"from":' : ',{"from":')
+      writer.timestamp(changes.from[span])
+      writer.text(',"to":')
+      writer.timestamp(changes.to[span])
+      writer.text(
+        `,"added":${changes.added[span]},"changed":${changes.changed[span]},"removed":${changes.removed[span]}}`,
+      )
+      // The writer may begin anew after a step.
+      if (writer.length - mark > STEP_BYTES) {
+        yield
+        mark = writer.length
+      }
+    }
+    writer.text(']}')
+    if (writer.length - mark > STEP_BYTES) {
+      yield
+      mark = writer.length
+    }
+  }
+  writer.ensure(START_BYTES)
+  writer.text(`],"passes":${changes.passes},"forecast":${changes.forecast}`)
+}
+
+/** The months of readings of both snapshots; null where one has none. */
+export interface ComparedMonths {
+  before: (month: number) => MonthRows | null
+  after: (month: number) => MonthRows | null
+}
+
+/** The list of readings that differ, `from` up to `to` of all, by buoy and time. */
+export function* writeChangedReadings(
+  writer: JsonWriter,
+  changes: Changes,
+  months: ComparedMonths,
+  extras: readonly MeasureName[],
+  from: number,
+  to: number,
+): Steps<void> {
+  writer.ensure(START_BYTES)
+  writer.text(',"readings":[')
+  let at = from
+  while (at < to) {
+    const span = lowerBound(changes.before, at + 1) - 1
+    const [buoyAt, month] = [lowerBound(changes.first, span + 1) - 1, changes.month[span]]
+    const end = Math.min(to, changes.before[span + 1])
+    const asked = { span, buoy: changes.buoy[buoyAt], month, extras }
+    at = writeSpan(writer, changes, months, asked, at, end, at === from)
+    yield
+  }
+  writer.ensure(START_BYTES)
+  writer.text(`],"count":${changes.before.at(-1)!}`)
+}
+
+interface SpanAsked {
+  span: number
+  /** The buoy's id. */
+  buoy: number
+  month: number
+  /** Measures that each reading has after its other members. */
+  extras: readonly MeasureName[]
+}
+
+/** Rows that are written in one step. */
+const ROWS_A_STEP = 32
+
+/** Writes readings of one span from the one at `at` on. @returns where to go on */
+function writeSpan(
+  writer: JsonWriter,
+  changes: Changes,
+  months: ComparedMonths,
+  { span, buoy, month, extras }: SpanAsked,
+  at: number,
+  end: number,
+  isFirst: boolean,
+): number {
+  const [a, b] = [months.before(month), months.after(month)]
+  const range = (rows: MonthRows | null, isThere: boolean): { from: number; to: number } =>
+    rows !== null && isThere ? within(rows, buoy, changes.from[span]) : { from: 0, to: 0 }
+  const change = changes.change[lowerBound(changes.first, span + 1) - 1]
+  let skip = at - changes.before[span]
+  const stop = Math.min(end, at + ROWS_A_STEP)
+  let separator = isFirst ? '' : ','
+  eachDifference(a, range(a, change !== ADDED), b, range(b, change !== REMOVED), (kind, row) => {
+    if (skip-- > 0) return true
+    writer.ensure(ROW_BYTES)
+    writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
+    const rows = (kind === REMOVED ? a : b)!
+    writeReadings(writer, buoy, rows, row, 1, 1)
+    // The comma after the last reading goes.
+    writer.at--
+    if (extras.length > 0) writeExtras(writer, rows, row, extras)
+    writer.text('}')
+    separator = ','
+    return ++at < stop
+  })
+  return at
+}
+
+/** Writes more members in place of the brace that ends a reading. */
+function writeExtras(
+  writer: JsonWriter,
+  { measures }: MonthRows,
+  row: number,
+  extras: readonly MeasureName[],
+): void {
+  writer.at--
+  for (const name of extras) {
+    const { codes, mask } = measures[name]
+    const code = codes[row & mask]
+    const { scale, missing } = MEASURES[name]
+    writer.text(`,"${WIRE_NAMES[name]}":${code === missing ? 'null' : code / scale}`)
+  }
+  writer.text('}')
+}
+
+/** The rows of a buoy in a month that are not older than `since`. */
+function within(rows: MonthRows, buoy: number, since: number): { from: number; to: number } {
+  const { from, to } = rangeOf(rows, buoy)
+  return { from: lowerBound(rows.time, since, from, to), to }
+}

@@ -1,0 +1,258 @@
+/**
+ * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
+ * position in the ascending ids. The indexes are made once, into shared memory (`indexesOf`), and each thread
+ * has views on them; nothing here changes afterwards.
+ */
+import { lowerBound } from '../index/bisect.ts'
+import { Aggregates, type AggregateYear } from '../index/day-aggregates.ts'
+import { Boxes } from '../index/boxes.ts'
+import { Forecast } from '../index/forecast.ts'
+import { buildGroups, type Groups } from '../index/groups.ts'
+import { passIndexes, Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
+import { nearColumns, NearPoints, type NearColumns } from '../index/near.ts'
+import { latestOf, type Latest } from '../index/latest.ts'
+import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
+import { Tides } from '../index/tides.ts'
+import { Search, searchColumns, type SearchColumns } from '../index/search.ts'
+import { readAggregates } from '../snapshot/aggregates-part.ts'
+import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
+import { readForecast } from '../snapshot/forecast-part.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { readMonth } from '../snapshot/months-part.ts'
+import { readPasses } from '../snapshot/passes-part.ts'
+import type { LoadedPart, LoadedSnapshot } from '../snapshot/read-snapshot.ts'
+import { toShared } from '../system/thread-memory.ts'
+import type { Steps } from '../system/steps.ts'
+import { readTides } from '../snapshot/tides-part.ts'
+import type { SpotRecord } from '../sea/records.ts'
+
+export interface Dataset {
+  readonly snapshotId: string
+  /** The data's time, epoch seconds. */
+  readonly asOf: number
+  readonly publishedAt: number
+  /** Whether any of its data are made up. */
+  readonly demo: boolean
+  readonly catalog: Catalog
+  readonly buoyCount: number
+  /**
+   * Readings, and the rows without a significant height that only feed the series of wind and temperature.
+   */
+  readonly readings: Segments
+  readonly weather: Segments
+  /** What the build worked out of each buoy's days; empty where an older program built the snapshot. */
+  readonly aggregates: Aggregates
+  /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
+  readonly active: Uint8Array
+  readonly latest: Latest
+  readonly groups: Groups
+  /** All buoys by their distance from a position. */
+  readonly near: NearPoints
+  /** Whether a buoy is active and physical, not a point that only satellites pass over. */
+  readonly isActiveAndPhysical: (ordinal: number) => boolean
+  readonly boxes: Boxes
+  readonly search: Search
+  readonly passes: Passes
+  /** Null when the snapshot has no forecast. */
+  readonly forecast: Forecast | null
+  /** Null when the snapshot has no harbours. */
+  readonly tides: Tides | null
+  readonly spots: ReadonlyMap<number, SpotRecord>
+  /** The files that the snapshot was exported as: the value of `data` on the wire. */
+  readonly files: Uint8Array
+  /** The parts that the dataset was opened over, by file. */
+  readonly parts: OpenedParts
+  ordinalOfId(id: number): number
+  ordinalOfSlug(slug: string): number
+}
+
+/** A catalogue with what is looked up in it. */
+interface OpenedCatalog extends Catalog {
+  ordinalBySlug: ReadonlyMap<string, number>
+  spotById: ReadonlyMap<number, SpotRecord>
+}
+
+type OpenedPart =
+  | { kind: 'catalog'; catalog: OpenedCatalog }
+  | { kind: 'forecast'; forecast: Forecast }
+  | { kind: 'passes'; passes: PassColumns }
+  | { kind: 'tides'; tides: Tides }
+  | { kind: 'readings' | 'weather'; rows: MonthRows }
+  | { kind: 'aggregates'; year: AggregateYear }
+
+/** Opened parts by file. A file's name identifies its content. */
+export type OpenedParts = ReadonlyMap<string, OpenedPart>
+
+/**
+ * Opens the parts of a snapshot. Parts that `before` has are taken over with what they have made, such as
+ * tables of tides.
+ * @throws SnapshotError when one is malformed
+ */
+export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
+  const opened = new Map<string, OpenedPart>()
+  for (const loaded of parts) {
+    const { file } = loaded.entry
+    opened.set(file, before?.get(file) ?? openPart(loaded))
+    yield
+  }
+  return opened
+}
+
+function openPart({ entry, bytes }: LoadedPart): OpenedPart {
+  const { kind, file, month } = entry
+  const part = decodePart(bytes, file)
+  switch (kind) {
+    case 'catalog': {
+      const catalog = readCatalog(part, file)
+      const ordinalBySlug = new Map(catalog.slugs.map((slug, ordinal) => [slug, ordinal]))
+      const spotById = new Map(catalog.spots.map((spot) => [spot.id, spot]))
+      return { kind, catalog: { ...catalog, ordinalBySlug, spotById } }
+    }
+    case 'forecast':
+      return { kind, forecast: new Forecast(readForecast(part, file)) }
+    case 'passes':
+      return { kind, passes: readPasses(part, file) }
+    case 'tides':
+      return { kind, tides: new Tides(readTides(part, file)) }
+    case 'readings':
+    case 'weather':
+      return { kind, rows: readMonth(part, month!, file) }
+    case 'aggregates':
+      return { kind, year: readAggregates(part, month!, file) }
+  }
+}
+
+/** @throws SnapshotError when there is no catalogue */
+function sorted(opened: OpenedParts) {
+  let catalog: OpenedCatalog | null = null
+  let passes: PassColumns | null = null
+  let forecast: Forecast | null = null
+  let tides: Tides | null = null
+  const readings: MonthRows[] = []
+  const weather: MonthRows[] = []
+  const years: AggregateYear[] = []
+  for (const part of opened.values()) {
+    if (part.kind === 'catalog') catalog = part.catalog
+    else if (part.kind === 'forecast') forecast = part.forecast
+    else if (part.kind === 'passes') passes = part.passes
+    else if (part.kind === 'tides') tides = part.tides
+    else if (part.kind === 'aggregates') years.push(part.year)
+    else (part.kind === 'readings' ? readings : weather).push(part.rows)
+  }
+  if (catalog === null) throw new SnapshotError('the snapshot has no catalogue')
+  const byMonth = (a: MonthRows, b: MonthRows): number => a.month - b.month
+  return {
+    catalog,
+    passes,
+    forecast,
+    tides,
+    readings: readings.sort(byMonth),
+    weather: weather.sort(byMonth),
+    years,
+  }
+}
+
+/** What is made of a snapshot's parts for looking things up: the same for all threads, in shared memory. */
+export interface Indexes {
+  readonly readings: SegmentColumns
+  readonly weather: SegmentColumns
+  readonly active: Uint8Array
+  readonly latest: Latest
+  readonly groups: Groups
+  readonly near: NearColumns
+  readonly search: SearchColumns
+  readonly passes: PassIndexes
+}
+
+/**
+ * Makes the indexes over `parts`, which are the snapshot's. `activeWithin` is in seconds. What is the same in
+ * `before`, the indexes of an earlier snapshot, is taken from there.
+ * @throws SnapshotError when a part is missing
+ */
+export function* indexesOf(
+  snapshot: LoadedSnapshot,
+  parts: OpenedParts,
+  activeWithin: number,
+  before: Indexes | null = null,
+): Steps<Indexes> {
+  const opened = sorted(parts)
+  const { catalog } = opened
+  const { id, lat, lng } = catalog
+  const readings = yield* segmentColumns(id, opened.readings)
+  const weather = yield* segmentColumns(id, opened.weather)
+  const segments = new Segments(opened.readings, readings)
+  const activeSince = snapshot.asOf - activeWithin
+  const active = activeBuoys(id.length, segments, activeSince)
+  yield
+  const countries = Array.from(catalog.country, (country) => catalog.countries[country]?.name ?? '')
+  const indexes: Indexes = {
+    readings,
+    weather,
+    active,
+    latest: yield* latestOf(segments),
+    groups: buildGroups(catalog, active),
+    near: nearColumns(lat, lng),
+    search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
+    passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
+  }
+  yield
+  return toShared(indexes)
+}
+
+/**
+ * Opens a snapshot over its opened parts and its `indexes`.
+ * @throws SnapshotError when a part is missing
+ */
+export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
+  const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
+  const { id, lat, lng, virtual } = catalog
+  const { active, latest, groups } = indexes
+  return {
+    snapshotId: snapshot.id,
+    asOf: snapshot.asOf,
+    publishedAt: snapshot.publishedAt,
+    demo: snapshot.demo,
+    catalog,
+    buoyCount: id.length,
+    readings: new Segments(readings, indexes.readings),
+    weather: new Segments(weather, indexes.weather),
+    aggregates: new Aggregates(id, years),
+    active,
+    latest,
+    groups,
+    near: new NearPoints(lat, lng, indexes.near),
+    isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,
+    boxes: new Boxes(catalog.boxes),
+    search: new Search(catalog.words, indexes.search, active),
+    passes: new Passes(passes, indexes.passes),
+    forecast,
+    tides,
+    spots: catalog.spotById,
+    files: new Uint8Array(snapshot.files),
+    parts,
+    ordinalOfId: (wanted) => findId(id, wanted),
+    ordinalOfSlug: (slug) => catalog.ordinalBySlug.get(slug) ?? -1,
+  }
+}
+
+/** Time of a buoy's newest reading in epoch seconds, or −1 when it has none. */
+export function newestReadingTime(readings: Segments, ordinal: number): number {
+  const count = readings.count(ordinal)
+  return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
+}
+
+function activeBuoys(count: number, readings: Segments, since: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, ordinal) => {
+    const newest = newestReadingTime(readings, ordinal)
+    return newest >= 0 && newest >= since ? 1 : 0
+  })
+}
+
+/** Ids count from 1 and few are left out, so the first look mostly finds one. */
+function findId(ids: Uint32Array, wanted: number): number {
+  const likely = wanted - 1
+  if (ids[likely] === wanted) return likely
+  const at = lowerBound(ids, wanted)
+  return ids[at] === wanted ? at : -1
+}

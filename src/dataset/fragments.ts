@@ -1,0 +1,150 @@
+/**
+ * JSON bytes that several operations share: everything about a buoy that stays the same for a snapshot. They
+ * are rendered once for all threads (`render.ts`); each thread has a copy in front of where it writes
+ * answers, and operations copy from there.
+ *
+ * Why not straight from shared memory: V8 copies within a buffer of one thread five times as fast as from or
+ * within a shared one, and that is most of what an answer of fragments costs.
+ */
+import type { NearPoints } from '../index/near.ts'
+import type { Language } from '../sea/languages.ts'
+import type { Steps } from '../system/steps.ts'
+import { JsonWriter } from './json-writer.ts'
+import { Literal } from './literals.ts'
+import type { TimeAxis } from './time-axis.ts'
+
+const END = new Literal('}')
+
+/** Pieces of JSON inside a writer's kept bytes, one per ordinal, each begun by a comma. */
+export class Fragments {
+  readonly #writer: JsonWriter
+  readonly #start: Uint32Array
+
+  /** Piece `i` stands from `start[i]` to `start[i + 1]`. */
+  constructor(writer: JsonWriter, start: Uint32Array) {
+    this.#writer = writer
+    this.#start = start
+  }
+
+  /** One piece, without its comma. */
+  write(ordinal: number): void {
+    this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
+  }
+
+  /** As `write`, into another writer. */
+  writeTo(writer: JsonWriter, ordinal: number): void {
+    writer.take(this.#writer.bytes.subarray(this.#start[ordinal] + 1, this.#start[ordinal + 1]))
+  }
+
+  /** One piece with its comma: what follows another. */
+  writeNext(ordinal: number): void {
+    this.#writer.copy(this.#start[ordinal], this.#start[ordinal + 1])
+  }
+
+  /**
+   * The pieces of `ordinals[from]` to `ordinals[to - 1]`, separated by commas. Neighbouring ordinals lie side
+   * by side, so runs of them are copied in one go.
+   */
+  writeList(ordinals: ArrayLike<number>, from: number, to: number): void {
+    for (let i = from; i < to;) {
+      const first = ordinals[i]
+      let last = first
+      for (i++; i < to && ordinals[i] === last + 1; i++) last++
+      const start = this.#start[first]
+      this.#writer.copy(i - (last - first + 1) === from ? start + 1 : start, this.#start[last + 1])
+    }
+  }
+}
+
+/** Bytes by their position. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** The fragments of a snapshot by name; each list is an `Of`. */
+interface FragmentLists<Of> {
+  /** `GET /buoys` items. */
+  readonly list: Of
+  /** `GET /buoys/{buoy_id}` objects. */
+  readonly detail: Of
+  /** `GET /buoys/search` items. */
+  readonly search: Of
+  /**
+   * `GET /buoys/nearest` items, up to the number of `distance_km`, which is the last member: so an item is
+   * one copy.
+   */
+  readonly nearest: Of
+  /** `GET /buoys/last_readings` items. */
+  readonly lastReading: Of
+  /** `GET /buoys/map` items. */
+  readonly map: Of
+  /** The buoy of `readings`, of `chart` and `series`, and of one reading. */
+  readonly summary: Of
+  readonly identifiedSummary: Of
+  readonly idAndName: Of
+  /** `GET /buoys/satellite_passes` items, by row. */
+  readonly pass: Of
+  /** Names of harbours by harbour, credits by credit, as JSON texts; none where the snapshot has no tides. */
+  readonly harbour: Of
+  readonly tideSource: Of
+}
+
+interface FragmentRanges {
+  /** The data of `GET /buoys/satellites` by language. */
+  readonly satellites: { readonly [language in Language]: Range }
+  /** The data of `GET /countries`. */
+  readonly countries: Range
+  readonly timeAxis: TimeAxis
+}
+
+/** Fragments as they are rendered, in shared memory. */
+export interface RenderedFragments extends FragmentRanges {
+  readonly bytes: Uint8Array
+  /** Where the pieces of each list begin, and behind the last of them where it ends. */
+  readonly lists: FragmentLists<Uint32Array>
+}
+
+/** What answers of one snapshot share, as a thread has it. */
+export interface SnapshotFragments extends FragmentLists<Fragments>, FragmentRanges {
+  readonly writer: JsonWriter
+}
+
+/**
+ * Room for answers behind the fragments, in addition to that for all buoys of the map, the longest answer
+ * that is written here. A longer one would make the writer twice as large: 9 MB at 1,200 buoys, and malloc
+ * keeps the 4.5 MB before.
+ */
+const ANSWER_BYTES = 256 * 1024
+/** Bytes that are copied in one step of some 50 µs. */
+const COPIED_BYTES = 128 * 1024
+
+/** Copies fragments to where this thread writes answers. */
+export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): Steps<SnapshotFragments> {
+  const mapBytes = lists.map[lists.map.length - 1] - lists.map[0]
+  const writer = new JsonWriter(bytes.length + mapBytes + ANSWER_BYTES)
+  for (let at = 0; at < bytes.length; at += COPIED_BYTES) {
+    writer.take(bytes.subarray(at, at + COPIED_BYTES))
+    yield
+  }
+  writer.mark()
+  const opened = Object.entries(lists as FragmentLists<Uint32Array> & { [name: string]: Uint32Array }).map(
+    ([name, start]) => [name, new Fragments(writer, start)],
+  )
+  return { writer, ...(Object.fromEntries(opened) as FragmentLists<Fragments>), ...ranges }
+}
+
+/** Bytes: more than the distance of an item takes. */
+const DISTANCE_BYTES = 24
+
+/** The first `count` buoys that were found last, separated by commas. */
+export function writeNearest({ writer, nearest }: SnapshotFragments, near: NearPoints, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const ordinal = near.ordinals[i]
+    if (i === 0) nearest.write(ordinal)
+    else nearest.writeNext(ordinal)
+    writer.ensure(DISTANCE_BYTES)
+    writer.hundredths(Math.round(100 * near.kmTo(ordinal)))
+    writer.literal(END)
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * The Reading: its two ids, and its bytes where one stands alone (contract, "Reading"). Every literal and
+ * every number is stored eight bytes at a time, and what overshoots is overwritten by what follows.
+ */
+import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
+import { extraMeasures, WIRE_NAMES } from './wire-measures.ts'
+import {
+  COMPASS_TEXT,
+  compassIndex,
+  fourHex,
+  HUNDREDTHS,
+  SIGNED_HUNDREDTHS,
+  THOUSANDTHS,
+} from './number-text.ts'
+import { roundedEnergy } from './energy.ts'
+import { Literal, wordsOf } from './literals.ts'
+import { type JsonWriter } from './json-writer.ts'
+import type { MonthRows } from '../index/segments.ts'
+import { idOf } from '../sea/numerals.ts'
+
+/**
+ * A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to
+ * `MAX_BUOY_ID`.
+ */
+export const READING_ID_FACTOR = 1e10
+
+/** Bytes: more than any reading takes in JSON. */
+export const READING_BYTES = 384
+
+const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
+
+/** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
+export function readingTime(text: string, buoyId: number): number | null {
+  const id = idOf(text)
+  if (id >= 0) {
+    const epoch = id - buoyId * READING_ID_FACTOR
+    return epoch >= 0 && epoch < READING_ID_FACTOR ? epoch : null
+  }
+  const match = READING_UUID.exec(text.toLowerCase())
+  return match !== null && Number.parseInt(match[3], 16) === buoyId
+    ? Number.parseInt(match[1] + match[2], 16)
+    : null
+}
+
+const DASH = 0x2d
+const COMMA = 0x2c
+const LINE_END = 0x0a
+const [END] = wordsOf('}')
+const [ID] = wordsOf('{"id":')
+const FOUR_ZEROS = 0x30303030
+const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
+const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
+const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
+const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
+const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
+const [TIME] = wordsOf(',"time":')
+const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf(',"water_temperature":')
+const [DIRECTION_1, DIRECTION_2] = wordsOf(',"direction":')
+const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
+const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
+
+/**
+ * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
+ * comma, or by the end of its line. The caller has ensured `READING_BYTES` for each.
+ */
+export function writeReadings(
+  out: JsonWriter,
+  buoyId: number,
+  { time: times, measures }: MonthRows,
+  row: number,
+  step: number,
+  count: number,
+  asLines = false,
+): void {
+  const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
+  const [heights, heightMask] = [significantHeight.codes, significantHeight.mask]
+  const [maximums, maximumMask] = [maximumHeight.codes, maximumHeight.mask]
+  const [periods, periodMask] = [period.codes, period.mask]
+  const [temperatures, temperatureMask] = [waterTemperature.codes, waterTemperature.mask]
+  const [directions, directionMask] = [direction.codes, direction.mask]
+  const end = asLines ? LINE_END : COMMA
+  const { view } = out
+  const [thousandths, thousandthsLength] = [THOUSANDTHS.words, THOUSANDTHS.lengths]
+  const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
+  for (let i = 0; i < count; i++, row += step) {
+    // All reads come first, so that their misses overlap.
+    const time = times[row]
+    const height = heights[row & heightMask]
+    const maximum = maximums[row & maximumMask]
+    const periodCode = periods[row & periodMask]
+    const temperature = temperatures[row & temperatureMask] & 0xffff
+    const from = directions[row & directionMask]
+    view.setFloat64(out.at, ID, true)
+    out.at += 6
+    out.integer(buoyId)
+    out.tenDigits(time)
+    let at = out.at
+    view.setFloat64(at, UUID_1, true)
+    view.setFloat64(at + 8, UUID_2, true)
+    view.setUint32(at + 13, fourHex(time >>> 16), true)
+    view.setUint8(at + 17, DASH)
+    view.setUint32(at + 18, fourHex(time & 0xffff), true)
+    view.setFloat64(at + 22, MIDDLE_1, true)
+    view.setFloat64(at + 30, MIDDLE_2, true)
+    // Ids take at most 20 bits.
+    view.setUint32(at + 33, FOUR_ZEROS, true)
+    view.setUint32(at + 37, buoyHigh, true)
+    view.setUint32(at + 41, buoyLow, true)
+    view.setFloat64(at + 45, HEIGHT_1, true)
+    view.setFloat64(at + 53, HEIGHT_2, true)
+    view.setFloat64(at + 61, HEIGHT_3, true)
+    view.setFloat64(at + 69, thousandths[height], true)
+    at += 69 + thousandthsLength[height]
+    view.setFloat64(at, MAXIMUM_1, true)
+    view.setFloat64(at + 8, MAXIMUM_2, true)
+    view.setFloat64(at + 16, MAXIMUM_3, true)
+    view.setFloat64(at + 18, thousandths[maximum], true)
+    at += 18 + thousandthsLength[maximum]
+    view.setFloat64(at, PERIOD_1, true)
+    view.setFloat64(at + 8, PERIOD_2, true)
+    view.setFloat64(at + 10, thousandths[periodCode], true)
+    at += 10 + thousandthsLength[periodCode]
+    view.setFloat64(at, TIME, true)
+    out.at = at + 8
+    out.timestamp(time)
+    at = out.at
+    view.setFloat64(at, TEMPERATURE_1, true)
+    view.setFloat64(at + 8, TEMPERATURE_2, true)
+    view.setFloat64(at + 16, TEMPERATURE_3, true)
+    view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
+    at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
+    view.setFloat64(at, DIRECTION_1, true)
+    view.setFloat64(at + 8, DIRECTION_2, true)
+    view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
+    at += 13 + HUNDREDTHS.lengths[from]
+    view.setFloat64(at, COMPASS_1, true)
+    view.setFloat64(at + 8, COMPASS_2, true)
+    view.setFloat64(at + 16, COMPASS_3, true)
+    const point = compassIndex(from)
+    view.setFloat64(at + 21, COMPASS_TEXT.words[point], true)
+    at += 21 + COMPASS_TEXT.lengths[point]
+    view.setFloat64(at, ENERGY_1, true)
+    view.setFloat64(at + 8, ENERGY_2, true)
+    view.setFloat64(at + 16, ENERGY_3, true)
+    view.setFloat64(at + 24, ENERGY_4, true)
+    out.at = at + 30
+    if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
+    else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
+    at = out.at
+    view.setFloat64(at, END, true)
+    view.setUint8(at + 1, end)
+    out.at = at + 2
+  }
+}
+
+/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
+export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  writeReadings(out, buoyId, rows, row, 1, 1)
+  // The comma goes.
+  out.at--
+}
+
+const EXTRA_LITERALS = new Map(
+  MEASURE_NAMES.map((name) => [name, new Literal(`,"${WIRE_NAMES[name]}":`)] as const),
+)
+
+/** Bytes: more than all that `include` can add to a reading takes. */
+const EXTRA_BYTES = 160
+
+/** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
+export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
+  out.ensure(EXTRA_BYTES)
+  // The extras go before the closing brace.
+  out.at--
+  for (const name of extraMeasures(included)) {
+    const { codes, mask } = measures[name]
+    out.literal(EXTRA_LITERALS.get(name)!)
+    out.entry(MEASURES[name].scale === 1000 ? THOUSANDTHS : HUNDREDTHS, codes[row & mask])
+  }
+  out.text('}')
+}
+
+const UUID_MIDDLE = new Literal('-8000-8000-')
+const HEIGHT = new Literal('","significient_height":')
+const UUID_ALONE = new Literal('{"uuid":"')
+const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
+const PERIOD = new Literal(',"period":')
+const TIME_KEY = new Literal(',"time":')
+const WATER_TEMPERATURE = new Literal(',"water_temperature":')
+const DIRECTION = new Literal(',"direction":')
+const UNIT_END = new Literal(',"unit":"m"}')
+
+/** Writes the subset of a Reading that is embedded in buoy lists and details. */
+export function writeReadingSubset(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
+  const { significantHeight, maximumHeight, period, waterTemperature, direction } = rows.measures
+  const time = rows.time[row]
+  out.literal(UUID_ALONE)
+  out.twelveHex(time, true)
+  out.literal(UUID_MIDDLE)
+  out.twelveHex(buoyId, false)
+  out.literal(HEIGHT)
+  out.entry(THOUSANDTHS, significantHeight.codes[row & significantHeight.mask])
+  out.literal(MAXIMUM_HEIGHT)
+  out.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
+  out.literal(PERIOD)
+  out.entry(THOUSANDTHS, period.codes[row & period.mask])
+  out.literal(TIME_KEY)
+  out.timestamp(time)
+  out.literal(WATER_TEMPERATURE)
+  out.entry(SIGNED_HUNDREDTHS, waterTemperature.codes[row & waterTemperature.mask] & 0xffff)
+  out.literal(DIRECTION)
+  out.entry(HUNDREDTHS, direction.codes[row & direction.mask])
+  out.literal(UNIT_END)
+}

@@ -1,0 +1,395 @@
+/**
+ * Exports a snapshot to a folder or bucket: the readings of each network, in one file for each year that is
+ * over and one for each month of the last year, and all buoys. Read this file first.
+ *
+ * Files of the same data stay in the target as they are. Months with unchanged parts are not read. The list
+ * of all files comes last: an export that is killed leaves the export before or this one.
+ */
+import { createHash } from 'node:crypto'
+import type { MonthRows } from '../../index/segments.ts'
+import { monthOf, monthText } from '../../sea/time.ts'
+import { readCatalog, type Catalog } from '../../snapshot/catalog.ts'
+import {
+  buoysPath,
+  encodeList,
+  readingsPath,
+  spanText,
+  type ExportedFile,
+  type ExportFormat,
+  type FileList,
+} from '../../snapshot/file-list.ts'
+import type { PartEntry } from '../../snapshot/snapshot-format.ts'
+import type { Manifest } from '../../snapshot/manifest.ts'
+import { readMonth } from '../../snapshot/months-part.ts'
+import { decodePart } from '../../snapshot/part-columns.ts'
+import { loadPart } from '../../snapshot/read-snapshot.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { counted } from '../../system/text.ts'
+import { collectGarbage } from '../../system/collect-garbage.ts'
+import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
+import { metadataOf, ReadingsFile, UNITS, writeBuoys, writeGeoJson } from './bulk-tables.ts'
+import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
+
+export interface ExportOptions {
+  /** The folder of the snapshot. */
+  dir: string
+  manifest: Manifest
+  format: ExportFormat
+  /** Exports only what changed after this snapshot, which the folder still keeps; null for everything. */
+  since: Manifest | null
+  /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
+  named: ReadonlySet<string>
+  /** Takes what happens, one line at a time. */
+  log: (line: string) => void
+}
+
+export interface Exported {
+  list: FileList
+  /** Files that were written, and their bytes and rows; the others were there. */
+  written: { files: number; bytes: number; rows: number }
+}
+
+/** @throws SnapshotError, BuildError or StoreError; then the target has what it had */
+export async function exportSnapshot(options: ExportOptions, target: Target): Promise<Exported> {
+  try {
+    const before = usable(await target.begin(), options, target.address)
+    const job = new Export(options, target, before)
+    const list = await job.all()
+    const bytes = encodeList(list)
+    const isSame = before !== null && encodeList(before).equals(bytes)
+    // A file that somebody removed comes back under the list that named it.
+    if (!isSame || job.written.files > 0) await target.publish(bytes, list.files)
+    await target.collect(new Set([...options.named, ...list.files.map(({ path }) => path)]))
+    return { list, written: job.written }
+  } finally {
+    await target.end()
+  }
+}
+
+/**
+ * The list that an export goes on from; null for one in another format, all of which is written anew.
+ * @throws BuildError where the new list would hide what the old one has
+ */
+function usable(before: FileList | null, { format, since }: ExportOptions, address: string): FileList | null {
+  const [was, is] = [before?.since ?? null, since?.id ?? null]
+  if (before !== null && was !== is) {
+    throw new BuildError(
+      was === null
+        ? `${address}: has a whole export, and with --since only what changed is listed: export to another place`
+        : `${address}: has what changed since ${was}${is === null ? ' alone' : `, not since ${is}`}: export to another place`,
+    )
+  }
+  return before?.format === format ? before : null
+}
+
+/** One side of a comparison. */
+interface Side {
+  networks: Map<string, BulkNetwork>
+  /** Parts of readings by month. */
+  parts: Map<number, PartEntry>
+}
+
+/** What one file of a network holds. */
+interface Span {
+  year: number
+  /** Null for all months of the year. */
+  month: string | null
+  months: number[]
+}
+
+/** Hashes of what a network has in the months of a span. Months without rows of it are left out. */
+type Contents = Map<number, string>
+
+interface Draft {
+  network: BulkNetwork
+  madeFrom: string
+  writer: StagedFileWriter
+  file: ReadingsFile
+  rows: number
+  start: number
+  end: number
+}
+
+class Export {
+  readonly #options: ExportOptions
+  readonly #target: Target
+  readonly #before: FileList | null
+  readonly #filesBefore: Map<string, ExportedFile>
+  /** Networks by name and parts by month, as they were at the export before. */
+  readonly #networkBefore: Map<string, string>
+  readonly #partBefore: Map<string, string>
+  /** The last parts that were read: a month is looked at first, and then written. */
+  readonly #read = new Map<string, MonthRows>()
+  readonly written = { files: 0, bytes: 0, rows: 0 }
+  #staged = 0
+
+  constructor(options: ExportOptions, target: Target, before: FileList | null) {
+    this.#options = options
+    this.#target = target
+    this.#before = before
+    this.#filesBefore = new Map(before?.files.map((file) => [keyOf(file.network, file), file]))
+    this.#networkBefore = new Map(before?.networks.map(({ name, madeFrom }) => [name, madeFrom]))
+    this.#partBefore = new Map(before?.months.map(({ month, part }) => [month, part]))
+  }
+
+  async all(): Promise<FileList> {
+    const { manifest, since, format, log } = this.#options
+    const catalog = await this.#catalogOf(manifest)
+    const now = sideOf(catalog, manifest, format)
+    const then = since === null ? null : sideOf(await this.#catalogOf(since), since, format)
+    const files: ExportedFile[] = []
+    const removed: FileList['removed'] = []
+    const months = new Set([...now.parts.keys(), ...(then?.parts.keys() ?? [])])
+    for (const span of spansOf(months, manifest.asOf)) {
+      const exported = await this.#span(span, now, then)
+      files.push(...exported.kept, ...exported.written)
+      removed.push(...exported.removed)
+      if (exported.written.length > 0) log(`${spanText(span)}: ${counted(exported.written.length, 'file')}`)
+    }
+    const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
+    files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    files.push(...(await this.#buoys(catalog)))
+    return {
+      address: this.#target.publicAddress,
+      snapshot: manifest.id,
+      asOf: manifest.asOf,
+      format,
+      since: since?.id ?? null,
+      networks: [...now.networks.values()].map(({ name, source, credit, licence, madeFrom }) => ({
+        name,
+        source,
+        credit,
+        licence,
+        madeFrom,
+      })),
+      months: [...now.parts].map(([month, { sha256 }]) => ({ month: monthText(month), part: sha256 })),
+      files,
+      removed,
+    }
+  }
+
+  async #catalogOf({ parts }: Manifest): Promise<Catalog> {
+    const part = parts.find(({ kind }) => kind === 'catalog')!
+    return readCatalog(decodePart((await loadPart(this.#options.dir, part)).bytes, part.file), part.file)
+  }
+
+  async #span(
+    span: Span,
+    now: Side,
+    then: Side | null,
+  ): Promise<{ kept: ExportedFile[]; written: ExportedFile[]; removed: FileList['removed'] }> {
+    const kept: ExportedFile[] = []
+    const removed: FileList['removed'] = []
+    const names = [...new Set([...now.networks.keys(), ...(then?.networks.keys() ?? [])])]
+    const changed = names.filter((name) => {
+      if (then !== null) return !isSame(name, span, now, then)
+      if (!this.#isUnread(name, span, now)) return true
+      const file = this.#filesBefore.get(keyOf(name, span))
+      if (file !== undefined) kept.push(file)
+      return false
+    })
+    const contents = await this.#contents(span, changed, now)
+    const contentsThen = then === null ? null : await this.#contents(span, changed, then)
+    const toWrite = new Map<string, string>()
+    for (const name of changed) {
+      const own = contents.get(name)!
+      const madeFrom = madeFromOf(own)
+      const ownThen = contentsThen?.get(name)
+      if (ownThen !== undefined) {
+        for (const month of ownThen.keys()) {
+          if (!own.has(month)) removed.push({ network: name, month: monthText(month) })
+        }
+        if (madeFromOf(ownThen) === madeFrom) continue
+      }
+      if (own.size === 0) continue
+      const known = this.#filesBefore.get(keyOf(name, span))
+      if (known?.madeFrom === madeFrom && this.#target.has(known)) kept.push(known)
+      else toWrite.set(name, madeFrom)
+    }
+    return { kept, written: await this.#write(span, toWrite, now), removed }
+  }
+
+  /** Whether the export before has what this one would have, as the hashes of what it is made from show. */
+  #isUnread(name: string, { year, month, months }: Span, { networks, parts }: Side): boolean {
+    const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.madeFrom
+    const isSamePart = (each: number): boolean =>
+      this.#partBefore.get(monthText(each)) === parts.get(each)!.sha256
+    if (!isSameNetwork || !months.every(isSamePart)) return false
+    // The year may have lost a month.
+    const ofYear = [...this.#partBefore.keys()].filter((each) => each.startsWith(`${year}-`))
+    if (month === null && ofYear.length > months.length) return false
+    const file = this.#filesBefore.get(keyOf(name, { year, month }))
+    if (file !== undefined) return this.#target.has(file)
+    // Until the year was over its months had files of their own; else the network has no readings.
+    const isYear = month === null
+    return !this.#before!.files.some(
+      (each) => each.network === name && each.year === year && (each.month === null) !== isYear,
+    )
+  }
+
+  /** Reads a part of a month, checked as a server would check it. */
+  async #rowsOf(part: PartEntry, month: number): Promise<MonthRows> {
+    const known = this.#read.get(part.file)
+    if (known !== undefined) return known
+    // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
+    if (this.#read.size > 1) {
+      this.#read.clear()
+      collectGarbage()
+    }
+    const { bytes } = await loadPart(this.#options.dir, part)
+    const rows = readMonth(decodePart(bytes, part.file), month, part.file)
+    this.#read.set(part.file, rows)
+    return rows
+  }
+
+  async #contents({ months }: Span, names: readonly string[], side: Side): Promise<Map<string, Contents>> {
+    const contents = new Map(names.map((name): [string, Contents] => [name, new Map()]))
+    for (const month of names.length === 0 ? [] : months) {
+      const part = side.parts.get(month)
+      if (part === undefined) continue
+      const rows = await this.#rowsOf(part, month)
+      for (const [name, own] of contents) {
+        const network = side.networks.get(name)
+        const runs = network === undefined ? [] : runsOf(network, rows)
+        if (runs.length > 0) own.set(month, contentHash(network!, runs, this.#options.format))
+      }
+    }
+    return contents
+  }
+
+  /** Writes files side by side, a month after the other: one month of rows is in memory. */
+  async #write(span: Span, toWrite: ReadonlyMap<string, string>, now: Side): Promise<ExportedFile[]> {
+    const { manifest, format } = this.#options
+    const drafts: Draft[] = []
+    try {
+      for (const [name, madeFrom] of toWrite) {
+        const network = now.networks.get(name)!
+        const writer = this.#stage()
+        const metadata = metadataOf(network, manifest.id, manifest.demo === true)
+        const file = new ReadingsFile(format, metadata, (bytes) => writer.write(bytes))
+        drafts.push({ network, madeFrom, writer, file, rows: 0, start: Infinity, end: 0 })
+      }
+      for (const month of drafts.length === 0 ? [] : span.months) {
+        const part = now.parts.get(month)
+        if (part === undefined) continue
+        const rows = await this.#rowsOf(part, month)
+        for (const draft of drafts) {
+          const runs = runsOf(draft.network, rows)
+          await draft.file.add(runs)
+          for (const { from, to } of runs) {
+            draft.rows += to - from
+            draft.start = Math.min(draft.start, rows.time[from])
+            draft.end = Math.max(draft.end, rows.time[to - 1])
+          }
+        }
+      }
+      const files: ExportedFile[] = []
+      for (const { network, madeFrom, writer, file, rows, start, end } of drafts) {
+        file.finish()
+        const staged = writer.end()
+        files.push(
+          await this.#add(staged, {
+            path: readingsPath(network.folder, span, staged.sha256, format),
+            kind: 'readings',
+            format,
+            network: network.name,
+            year: span.year,
+            month: span.month,
+            rows,
+            start,
+            end,
+            madeFrom,
+          }),
+        )
+      }
+      return files
+    } catch (error) {
+      for (const { writer } of drafts) writer.drop()
+      throw error
+    }
+  }
+
+  /** The buoys of all networks: some hundred kilobytes, so they are made to see whether they differ. */
+  async #buoys(catalog: Catalog): Promise<ExportedFile[]> {
+    const { format } = this.#options
+    const rows = catalog.id.length
+    const none = { network: null, year: null, month: null, start: null, end: null } as const
+    const files: ExportedFile[] = []
+    for (const as of [format, 'geojson'] as const) {
+      const writer = this.#stage()
+      let staged: StagedFile
+      try {
+        if (as === 'geojson') writeGeoJson(catalog, (bytes) => writer.write(bytes))
+        else writeBuoys(as, catalog, { units: UNITS }, (bytes) => writer.write(bytes))
+        staged = writer.end()
+      } catch (error) {
+        writer.drop()
+        throw error
+      }
+      const path = buoysPath(staged.sha256, as)
+      const known = this.#before?.files.find((file) => file.path === path)
+      if (known !== undefined && this.#target.has(known)) files.push(known)
+      else {
+        const entry = { ...none, kind: 'buoys' as const, path, format: as, rows, madeFrom: staged.sha256 }
+        files.push(await this.#add(staged, entry))
+      }
+    }
+    return files
+  }
+
+  #stage(): StagedFileWriter {
+    return new StagedFileWriter(this.#target.staging, String(this.#staged++))
+  }
+
+  async #add(
+    staged: StagedFile,
+    file: Omit<ExportedFile, 'bytes' | 'sha256' | 'snapshot'>,
+  ): Promise<ExportedFile> {
+    const { bytes, sha256 } = staged
+    const exported = { ...file, bytes, sha256, snapshot: this.#options.manifest.id }
+    await this.#target.add(exported, staged)
+    this.written.files++
+    this.written.bytes += bytes
+    this.written.rows += file.rows
+    return exported
+  }
+}
+
+/** Years before that of the snapshot as a whole, its own by months. */
+function spansOf(months: ReadonlySet<number>, asOf: number): Span[] {
+  const yearOf = (month: number): number => 1970 + Math.floor(month / 12)
+  const spans = new Map<string, Span>()
+  for (const each of [...months].toSorted((a, b) => a - b)) {
+    const year = yearOf(each)
+    const month = year < yearOf(monthOf(asOf)) ? null : monthText(each)
+    const span = spans.get(spanText({ year, month })) ?? { year, month, months: [] }
+    span.months.push(each)
+    spans.set(spanText(span), span)
+  }
+  return [...spans.values()]
+}
+
+const keyOf = (network: string | null, span: { year: number | null; month: string | null }): string =>
+  `${spanText(span)} ${network}`
+
+/** What a file would be made from. */
+function madeFromOf(contents: Contents): string {
+  return createHash('sha256')
+    .update(JSON.stringify([...contents]))
+    .digest('hex')
+}
+
+function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Side {
+  return {
+    networks: new Map(networksOf(catalog, format).map((network) => [network.name, network])),
+    parts: new Map(parts.flatMap((part) => (part.kind === 'readings' ? [[part.month!, part]] : []))),
+  }
+}
+
+/** Whether a network has the same rows in two snapshots, as what they are made from shows. */
+function isSame(name: string, { months }: Span, now: Side, then: Side): boolean {
+  return (
+    now.networks.get(name)?.madeFrom === then.networks.get(name)?.madeFrom &&
+    months.every((month) => now.parts.get(month)?.sha256 === then.parts.get(month)?.sha256)
+  )
+}

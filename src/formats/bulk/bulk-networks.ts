@@ -1,0 +1,114 @@
+/** The networks of a snapshot, the rows of each in a month, and hashes of what an export is made from. */
+import { createHash, type Hash } from 'node:crypto'
+import type { MonthRows } from '../../index/segments.ts'
+import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
+import type { Run, RunBuoy } from '../parquet-file.ts'
+import type { Catalog } from '../../snapshot/catalog.ts'
+import type { ExportedNetwork, ExportFormat } from '../../snapshot/file-list.ts'
+
+/** Raised when the same rows are to give other bytes: every file is then written anew. */
+const LAYOUT = 'groundswell-bulk 2'
+/** Characters of a network's name that its folder keeps. */
+const MAX_FOLDER_LENGTH = 60
+/** Digits of the hash of a name that leaves nothing to write. */
+const NAMELESS_DIGITS = 8
+
+export interface BulkNetwork extends ExportedNetwork {
+  /** Its folder below `readings/`. Two networks may share one: their files differ by their hashes. */
+  folder: string
+  /** The network's buoys by id. */
+  buoys: ReadonlyMap<number, RunBuoy>
+}
+
+/** Networks in the order of the catalogue, also those without buoys. */
+export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[] {
+  const buoys = catalog.sources.map(() => new Map<number, RunBuoy>())
+  catalog.id.forEach((id, i) => {
+    const { name, label } = catalog.sources[catalog.source[i]]
+    buoys[catalog.source[i]].set(id, { id, slug: catalog.slugs[i], source: label ?? name })
+  })
+  return catalog.sources.map(({ name, label, credit, licence }, i) => {
+    const source = label ?? name
+    const hash = createHash('sha256')
+    add(hash, [LAYOUT, format, name, source, credit, licence, [...buoys[i].values()]])
+    const madeFrom = hash.digest('hex')
+    return { name, source, credit, licence, madeFrom, folder: folderOf(name), buoys: buoys[i] }
+  })
+}
+
+/** A name as part of a path: small letters, digits and hyphens, whatever the name holds. */
+export function folderOf(name: string): string {
+  const plain = name
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_FOLDER_LENGTH)
+    .replaceAll(/^-+|-+$/g, '')
+  if (plain !== '') return plain
+  return `network-${createHash('sha256').update(name).digest('hex').slice(0, NAMELESS_DIGITS)}`
+}
+
+/**
+ * The rows of a network in a month, by buoy and time. Rows of buoys that are not in the catalogue are left
+ * out: no request finds them either.
+ */
+export function runsOf({ buoys }: BulkNetwork, rows: MonthRows): Run[] {
+  const runs: Run[] = []
+  rows.buoys.forEach((id, i) => {
+    const buoy = buoys.get(id)
+    if (buoy !== undefined) runs.push({ buoy, rows, from: rows.start[i], to: rows.start[i + 1] })
+  })
+  return runs
+}
+
+/** Runs cut and joined to row groups of at most `size` rows. */
+export function* groupsOf(runs: readonly Run[], size: number): Generator<{ runs: Run[]; count: number }> {
+  let group: Run[] = []
+  let count = 0
+  for (const run of runs) {
+    for (let from = run.from; from < run.to;) {
+      const to = Math.min(run.to, from + size - count)
+      group.push({ ...run, from, to })
+      count += to - from
+      from = to
+      if (count < size) continue
+      yield { runs: group, count }
+      group = []
+      count = 0
+    }
+  }
+  if (count > 0) yield { runs: group, count }
+}
+
+/** A hash that is the same for two exports of these rows where they would have the same data. */
+export function contentHash(
+  { source, credit, licence }: BulkNetwork,
+  runs: readonly Run[],
+  format: ExportFormat,
+): string {
+  const hash = createHash('sha256')
+  add(hash, [LAYOUT, format, source, credit, licence])
+  for (const { buoy, rows, from, to } of runs) {
+    add(hash, [buoy.id, buoy.slug, to - from])
+    hash.update(bytesOf(rows.time.subarray(from, to)))
+    for (const name of MEASURE_NAMES) {
+      const { codes, mask } = rows.measures[name]
+      // A column that another network's rows brought into the month is as missing as one that is not there.
+      const own =
+        mask === 0 ? new Uint16Array(to - from).fill(MEASURES[name].missing) : codes.subarray(from, to)
+      hash.update(bytesOf(own))
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** Adds values as JSON with its length before it, so that no two lists give the same bytes. */
+function add(hash: Hash, values: unknown): void {
+  const text = JSON.stringify(values)
+  hash.update(`${text.length} ${text}`)
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}

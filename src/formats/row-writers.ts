@@ -1,0 +1,224 @@
+/** How the rows of a table become bytes, row by row: as CSV, NDJSON, JSON objects, and columns of JSON. */
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
+import type { BulkWriter, Column, JsonList, Table } from '../operation/answer-table.ts'
+import { csvText } from '../dataset/csv-text.ts'
+import type { Steps } from '../system/steps.ts'
+import { cellBytes, csvCell, jsonCell, type Cell } from './cells.ts'
+
+/** One form of one table. Each of the three makes room for itself. */
+export interface RowForm {
+  /** Bytes that a row takes at most, but for long texts. */
+  readonly rowBytes: number
+  begin(writer: JsonWriter): void
+  /** There is room for `rowBytes`. */
+  row(writer: JsonWriter, row: number): void
+  /** Writes rows in place of `row`. */
+  readonly bulk?: BulkWriter | null
+  /** `count`: rows that were written. */
+  end(writer: JsonWriter, count: number): void
+}
+
+/** A step of an expensive answer writes 16 KB at most, and takes some 50 µs. */
+const STEP_BYTES = 12 * 1024
+const MOST_ROWS_OF_STEP = 128
+
+export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Steps<void> {
+  const most = Math.max(1, Math.min(MOST_ROWS_OF_STEP, Math.floor(STEP_BYTES / form.rowBytes)))
+  const { bulk = null } = form
+  let written = 0
+  form.begin(writer)
+  for (const run of table.runs()) {
+    if (run === undefined) {
+      yield
+      continue
+    }
+    const { step, count } = run
+    let row = run.from
+    for (let left = count; left > 0;) {
+      const rows = Math.min(left, most)
+      writer.ensure(rows * form.rowBytes)
+      if (bulk === null) writeBatch(form, writer, row, step, rows)
+      else bulk.write(writer, row, step, rows)
+      row += rows * step
+      left -= rows
+      yield
+    }
+    written += count
+  }
+  form.end(writer, written)
+}
+
+/** This is a function of its own: V8 compiles it while the generator is still interpreted. */
+function writeBatch(form: RowForm, writer: JsonWriter, from: number, step: number, count: number): void {
+  for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
+}
+
+/** Little-endian. */
+const CRLF = 0x0a0d
+const END_BYTES = 8
+
+/**
+ * CSV by RFC 4180: lines end with CRLF, the first holds the names of the columns as in JSON, and with `units`
+ * the second their units. No value is an empty field.
+ */
+export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm {
+  const cells = columns.map(csvCell)
+  const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
+  return {
+    rowBytes: columns.reduce((sum, column) => sum + cellBytes(column) + 1, END_BYTES),
+    begin(writer) {
+      writer.text(line(columns.map(({ name }) => name)))
+      if (withUnits) writer.text(line(columns.map(({ unit }) => unit)))
+    },
+    row(writer: JsonWriter, row: number) {
+      const { at } = writer
+      for (let i = 0; i < cells.length; i++) cells[i](writer, row)
+      // Programs pass over empty lines.
+      if (writer.at === at + 1) {
+        writer.at = at
+        writer.text('"",')
+      }
+      // The end of the line takes the place of the last comma.
+      writer.view.setUint16(writer.at - 1, CRLF, true)
+      writer.at++
+    },
+    end() {},
+  }
+}
+
+const LINE_FEED = 0x0a
+const BRACE = 0x7b
+const OBJECT_END = new Literal('}')
+const LIST_END = new Literal(']')
+/** Quotes, colon and comma of a member, and the braces of what nests it. */
+const MEMBER_BYTES = 16
+
+/** Bytes of a row as an object at most, but for long texts. */
+export function objectBytes(columns: readonly Column[]): number {
+  return columns.reduce((sum, column) => sum + cellBytes(column) + column.name.length + MEMBER_BYTES, 16)
+}
+
+/** Writes a row of `columns` as an object. What JSON leaves out is left out. */
+export function objectCell(columns: readonly Column[], absent: Table['absent'] = {}): Cell {
+  return nested(
+    columns.map((column) => ({ column, path: column.name })),
+    absent,
+  )
+}
+
+interface Part {
+  /** `,"name":` */
+  readonly start: Literal
+  readonly cell: Cell
+  readonly isLeftOut: ((row: number) => boolean) | null
+}
+
+interface Member {
+  readonly column: Column
+  /** What is left of the column's name inside of this object. */
+  readonly path: string
+}
+
+function nested(members: readonly Member[], absent: NonNullable<Table['absent']>): Cell {
+  const names = [...new Set(members.map(({ path }) => path.split('.')[0]))]
+  const parts = names.map((name): Part => {
+    const start = new Literal(`,${JSON.stringify(name)}:`)
+    const own = members.filter(({ path }) => path === name || path.startsWith(`${name}.`))
+    const [{ column, path }] = own
+    if (path === name) return { start, cell: jsonCell(column), isLeftOut: column.isLeftOut ?? null }
+    const inner = nested(
+      own.map((member) => ({ column: member.column, path: member.path.slice(name.length + 1) })),
+      {},
+    )
+    const isAbsent = absent[name]
+    const cell: Cell =
+      isAbsent === undefined
+        ? inner
+        : (writer, row) => {
+            if (isAbsent(row)) writer.null()
+            else inner(writer, row)
+          }
+    // What nests members that are all left out is left out.
+    const outs = own.map((member) => member.column.isLeftOut)
+    const isLeftOut = outs.includes(undefined) ? null : (row: number) => outs.every((out) => out!(row))
+    return { start, cell, isLeftOut }
+  })
+  return (writer, row) => {
+    const first = writer.at
+    for (let i = 0; i < parts.length; i++) {
+      const { start, cell, isLeftOut } = parts[i]
+      if (isLeftOut !== null && isLeftOut(row)) continue
+      writer.literal(start)
+      cell(writer, row)
+    }
+    // The brace stands in place of the first member's comma.
+    if (writer.at === first) writer.at++
+    writer.bytes[first] = BRACE
+    writer.literal(OBJECT_END)
+  }
+}
+
+/** One object a line. */
+export function ndjsonForm(table: Table, columns: readonly Column[]): RowForm {
+  const object = objectCell(columns, table.absent)
+  return {
+    rowBytes: objectBytes(columns),
+    begin() {},
+    row(writer, row) {
+      object(writer, row)
+      writer.bytes[writer.at++] = LINE_FEED
+    },
+    end() {},
+  }
+}
+
+/** The list of an answer in JSON, as an array of objects with the members of `columns` alone. */
+export function jsonListForm(table: Table, list: JsonList, columns: readonly Column[]): RowForm {
+  const object = objectCell(columns, table.absent)
+  let isFirst = true
+  return {
+    rowBytes: objectBytes(columns) + 1,
+    begin(writer) {
+      isFirst = true
+      writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:${list.isSingle === true ? '' : '['}`)
+    },
+    row(writer, row) {
+      if (!isFirst) writer.comma()
+      isFirst = false
+      object(writer, row)
+    },
+    end(writer) {
+      writer.text(`${list.isSingle === true ? '' : ']'}${list.after ?? ''}}`)
+    },
+  }
+}
+
+/** The list of an answer in JSON, as an object of arrays, one for each column under its name with dots. */
+export function* writeJsonColumns(
+  table: Table,
+  list: JsonList,
+  columns: readonly Column[],
+  writer: JsonWriter,
+): Steps<void> {
+  writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:{`)
+  for (const [i, column] of columns.entries()) {
+    const cell = jsonCell(column)
+    const bytes = cellBytes(column) + 1
+    let isFirst = true
+    writer.text(`${i === 0 ? '' : ','}${JSON.stringify(column.name)}:[`)
+    for (const run of table.runs()) {
+      const count = run === undefined ? 0 : run.count
+      for (let k = 0; k < count; k++) {
+        writer.ensure(bytes)
+        if (!isFirst) writer.comma()
+        isFirst = false
+        cell(writer, run!.from + k * run!.step)
+      }
+      yield
+    }
+    writer.ensure(MEMBER_BYTES)
+    writer.literal(LIST_END)
+  }
+  writer.text(`}${list.after ?? ''}}`)
+}

@@ -1,0 +1,139 @@
+/**
+ * The access log of one worker: a line for each request that the rules take, gathered as bytes and handed on
+ * in the background. Where the reader of the lines does not keep up, further lines are dropped and counted: a
+ * request never waits for a log.
+ *
+ * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
+ */
+import type { AccessRules } from './access-log-rules.ts'
+import { jsonLine, type Format } from '../system/log.ts'
+import { readTraceparent, sampleOf, type Trace } from './traceparent.ts'
+
+/** A request that was answered. */
+export interface AccessEntry {
+  method: string
+  /** Name of the operation, or of what stands for one. */
+  operation: string
+  route: string
+  status: number
+  /** Bytes of the body. */
+  bytes: number
+  durationMs: number
+  /** '' where there is none. */
+  keyId: string
+  requestId: string
+  trace: Trace | null
+}
+
+export interface AccessLogOptions {
+  rules: AccessRules
+  format: Format
+  worker: number
+  /** Epoch seconds. */
+  clock: () => number
+  /** Gets lines as bytes that are its own. Calls `written` of this log when they have left. */
+  hand: (lines: Uint8Array<ArrayBuffer>) => void
+  onDropped: (lines: number) => void
+}
+
+/** Lines are handed on when this many bytes are gathered, or after this time. */
+const CHUNK_BYTES = 32 * 1024
+const FLUSH_INTERVAL_MS = 100
+/** Bytes that are handed on and not written yet: they wait for a reader that does not keep up. */
+const MOST_WAITING_BYTES = 512 * 1024
+/** Room for a line: more than the longest one. */
+const LINE_BYTES = 1024
+
+export class AccessLog {
+  readonly #options: AccessLogOptions
+  readonly #chunk = Buffer.alloc(CHUNK_BYTES)
+  #used = 0
+  #waiting = 0
+  #chance: number
+  readonly #timer: NodeJS.Timeout
+
+  constructor(options: AccessLogOptions) {
+    this.#options = options
+    this.#chance = options.worker + 1
+    this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS)
+  }
+
+  /** The content of a header `traceparent`, where there may be a line. */
+  trace(header: string): Trace | null {
+    return header === '' ? null : readTraceparent(header)
+  }
+
+  /** Whether there is to be a line. */
+  wants(status: number, durationMs: number, trace: Trace | null): boolean {
+    const { errors, slowMs, share } = this.#options.rules
+    if ((errors && status >= 400) || durationMs >= slowMs) return true
+    if (share === 0 || share === 1) return share === 1
+    return (trace === null ? this.#random() : sampleOf(trace)) < share
+  }
+
+  add(entry: AccessEntry): void {
+    if (this.#waiting + this.#used > MOST_WAITING_BYTES) {
+      this.#options.onDropped(1)
+      return
+    }
+    if (this.#used + LINE_BYTES > CHUNK_BYTES) this.flush()
+    this.#used += this.#chunk.write(this.#lineOf(entry), this.#used, 'utf8')
+  }
+
+  flush(): void {
+    if (this.#used === 0) return
+    this.#waiting += this.#used
+    const lines = new Uint8Array(this.#chunk.subarray(0, this.#used))
+    this.#used = 0
+    this.#options.hand(lines)
+  }
+
+  /** Reports that this many of the bytes handed on have been written. */
+  written(bytes: number): void {
+    this.#waiting -= bytes
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.flush()
+  }
+
+  #lineOf({
+    method,
+    operation,
+    route,
+    status,
+    bytes,
+    durationMs,
+    keyId,
+    requestId,
+    trace,
+  }: AccessEntry): string {
+    const { format, worker, clock } = this.#options
+    const fields = {
+      worker,
+      http_request_method: method,
+      http_route: route,
+      operation,
+      http_response_status_code: status,
+      body_bytes: bytes,
+      duration_ms: Number(durationMs.toFixed(3)),
+      ...(keyId === '' ? {} : { key: keyId }),
+      ...(requestId === '' ? {} : { request_id: requestId }),
+      ...(trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
+    }
+    if (format === 'json') return jsonLine(clock(), 'info', { message: 'request', ...fields })
+    const texts = Object.entries(fields).map(([name, value]) => `${name}=${value}`)
+    return `request time=${new Date(clock() * 1000).toISOString()} ${texts.join(' ')}\n`
+  }
+
+  /** In [0, 1), by Marsaglia's xorshift: which lines a sample takes is not secret. */
+  #random(): number {
+    let x = this.#chance
+    x ^= x << 13
+    x ^= x >>> 17
+    x ^= x << 5
+    this.#chance = x
+    return (x >>> 0) / 2 ** 32
+  }
+}

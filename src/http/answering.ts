@@ -1,0 +1,234 @@
+/** Answers an admitted request: query → kept answer or handler → reply. */
+import { ApiError } from '../operation/errors.ts'
+import {
+  EXPENSIVE_BYTES,
+  EXPENSIVE_US,
+  isExpensive,
+  type ExpensiveAnswer,
+  type Operation,
+} from '../operation/operation.ts'
+import { type View } from '../dataset/view.ts'
+import { SEPARATOR, type RawQuery } from '../operation/query.ts'
+import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
+import type { ParquetJob } from '../formats/parquet-job.ts'
+import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from './exchange.ts'
+import type { Route } from './router.ts'
+import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
+import { MINUTE } from '../sea/time.ts'
+import { finish } from '../system/steps.ts'
+import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
+import { beginAnswer, endAnswer } from './envelope.ts'
+import { TagNumber } from './etag.ts'
+import { linkHeader } from './links.ts'
+import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
+import type { RequestState, Target } from './request-state.ts'
+import { LONG_BYTES, type Sender } from './sender.ts'
+import { isJob, priceOf, shapedAnswer } from './shaped.ts'
+
+/** What was read of a request. */
+interface Asked {
+  readonly target: Target
+  /** Decoded arguments of the path. */
+  readonly path: readonly string[]
+  readonly raw: RawQuery
+  readonly query: Parameters<Operation['answer']>[1]
+  /** Epoch seconds. */
+  readonly now: number
+  readonly language: Language
+}
+
+/** What comes of asking: the body, or how it is made later. */
+interface Made {
+  readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
+  /** Header lines in addition to those of all heads, each line begun by CRLF. */
+  readonly headers: string
+  /** In calls of the quota. */
+  readonly price: number
+}
+
+export class Answering {
+  readonly #state: RequestState
+  readonly #sender: Sender
+  readonly #later: LaterRequests
+  readonly #tag = new TagNumber()
+  /** By the formats of an operation. */
+  readonly #formats = new Map<readonly Format[], Preference<Format>>()
+
+  constructor(state: RequestState, sender: Sender, later: LaterRequests) {
+    this.#state = state
+    this.#sender = sender
+    this.#later = later
+  }
+
+  /** @throws ApiError */
+  answer(
+    exchange: Exchange,
+    view: View,
+    { target, path, raw }: Route<Target> & { raw: RawQuery },
+    now: number,
+  ): void {
+    const state = this.#state
+    const { operation, reader } = target
+    const { cache, isPinned } = state.served
+    const shape = this.#shapeOf(exchange, operation, raw)
+    const { query, canonical: wanted } = reader.read(raw)
+    const language = languageOf(operation, query, exchange)
+    const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
+    const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
+    let canonical = operation.name
+    for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
+    canonical += SEPARATOR + wanted
+    if (minute !== 0) canonical += minute
+    if (operation.language === true) canonical += SEPARATOR + language
+    if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
+    const { low, high } = this.#tag.of(canonical)
+    const format = shape?.format ?? 'json'
+    // A client that names the tag of this very request had its answer: it need not be made. Links in heads
+    // come of making the answer.
+    if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
+      state.describe(operation, low, high, minute, '')
+      if (this.#sender.sendNotModifiedUnmade(exchange)) return
+    }
+    const asked: Asked = { target, path, raw, query, now, language }
+    if (!cache.isOff) {
+      // Links repeat the words of the query.
+      const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
+      if (hasLinks) canonical += SEPARATOR + reader.given(raw)
+      const kept = cache.get(canonical)
+      if (kept !== undefined) {
+        state.describe(operation, low, high, minute, kept.link)
+        const again = shape === null && kept.length > LONG_BYTES ? this.#again(asked) : null
+        this.#sender.sendKept(exchange, canonical, kept, format, again)
+        return
+      }
+      state.options.totals.count('made')
+    }
+    const made = shape === null ? this.#json(view, asked) : this.#shaped(view, asked, shape, isPaged)
+    state.describe(operation, low, high, minute, made.headers)
+    this.#send(exchange, asked, made, { canonical, shape })
+  }
+
+  #send(
+    exchange: Exchange,
+    asked: Asked,
+    { body, headers, price }: Made,
+    { canonical, shape }: { canonical: string; shape: Shape | null },
+  ): void {
+    const { cache } = this.#state.served
+    const { operation } = asked.target
+    const format = shape?.format ?? 'json'
+    if (body instanceof Uint8Array) {
+      const kept = cache.put(canonical, format, body, headers)
+      const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
+      this.#sender.send(exchange, body, kept, format, again)
+    } else {
+      // What is kept costs one call.
+      const isKept = !isJob(body) && !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
+      this.#later.send(exchange, operation, body, asked.now, {
+        format,
+        price,
+        keep: isKept
+          ? (answer) => keptBytes(cache.put(canonical, format, answer, headers), answer, format)
+          : null,
+      })
+    }
+  }
+
+  /** The usual JSON. @throws ApiError */
+  #json(view: View, asked: Asked): Made {
+    const { target, path, raw, query, now, language } = asked
+    const { served, second, options } = this.#state
+    const { pin } = served
+    const { writer } = view.fragments
+    let begun = beginAnswer(view, target.operation, query, path, now, language)
+    const paging = isExpensive(begun) ? begun.paging : begun
+    const headers =
+      pin === '' || paging === undefined
+        ? ''
+        : linkHeader(options.basePath, target.operation.path, path, target.reader.given(raw), pin, paging)
+    if (isExpensive(begun)) {
+      if (options.later !== null) return { body: begun, headers, price: 1 }
+      begun = finish(begun.steps(writer))
+    }
+    endAnswer(writer, begun, second, pin)
+    return { body: writer.answer(), headers, price: 1 }
+  }
+
+  /** Makes the usual JSON once more, for a client that is slow to read it. */
+  #again({ target, path, query, now, language }: Asked): () => Uint8Array | null {
+    const { second, served } = this.#state
+    const { hold, pin } = served
+    return () => {
+      const { view } = hold
+      if (view === null) return null
+      const { writer } = view.fragments
+      try {
+        const begun = beginAnswer(view, target.operation, query, path, now, language)
+        endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
+        return writer.answer()
+      } catch (error) {
+        // Changes since a snapshot that has left meanwhile.
+        if (error instanceof ApiError) return null
+        throw error
+      }
+    }
+  }
+
+  /**
+   * The answer as a table. A short one is made now, a longer one in slices, and one that is too long to be kept
+   * has more time. @throws ApiError
+   */
+  #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
+    const { target, path, raw, query, now, language } = asked
+    const { operation, reader } = target
+    const { served, second, options } = this.#state
+    const isWhole = shape.format !== 'json' && !isPaged
+    const request = { view, query, path, now, language, isWhole }
+    const { body, rows, microseconds, headers } = shapedAnswer(
+      operation,
+      request,
+      shape,
+      options.basePath,
+      reader.given(raw),
+      served.isPinned,
+    )
+    const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1
+    const isLater = isJob(body) || body.bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US
+    if (isJob(body) || (isLater && options.later !== null)) return { body, headers, price }
+    const { writer } = view.fragments
+    writer.begin()
+    finish(stepsOf(body, writer, shape.format, second, served.pin))
+    return { body: writer.answer(), headers, price }
+  }
+
+  /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
+  #shapeOf(exchange: Exchange, { tables, parameters }: Operation, raw: RawQuery): Shape | null {
+    if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
+    return shapeOf(tables, 'include' in parameters, raw, (formats) => {
+      let preference = this.#formats.get(formats)
+      if (preference === undefined) {
+        preference = new Preference((accept) => preferredFormat(accept, formats))
+        this.#formats.set(formats, preference)
+      }
+      return preference.of(exchange.headerValues(ACCEPT))
+    })
+  }
+}
+
+/** Whether the client accepts anything or JSON: most clients send no other preference. */
+function hasUsualAccept(exchange: Exchange): boolean {
+  const accept = exchange.headerValues(ACCEPT)
+  return accept === '' || accept === '*/*' || accept === 'application/json'
+}
+
+function languageOf(
+  operation: Operation,
+  query: Parameters<Operation['answer']>[1],
+  exchange: Exchange,
+): Language {
+  if (operation.language !== true) return DEFAULT_LANGUAGE
+  const locale = query.locale as Language | undefined
+  if (locale !== undefined) return locale
+  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
+  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
+}

@@ -1,0 +1,66 @@
+/** Chooses the HTTP engine. */
+
+import { loadBinding } from './uws-binding.ts'
+import { Connections, UNLIMITED } from '../connections.ts'
+import { NO_RECORDER, type Engine, type OnRequest, type Surroundings } from '../exchange.ts'
+import { NodeEngine } from './node.ts'
+import { UwsEngine } from './uws.ts'
+
+export interface EngineChoice {
+  readonly kind: Engine['kind']
+  /**
+   * Threads that can listen on one port. node:http cannot share one (`reusePort` came in 23.1), so with it
+   * there is 1.
+   */
+  readonly maxWorkers: number
+  /** For the operator: what is missing, and what it costs. */
+  readonly warning: string | null
+  /**
+   * Without `surroundings`: the system's clock, no limit of connections, and a process warning for each error
+   * that a handler threw.
+   */
+  create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
+}
+
+/**
+ * Loads the engine: `uws` and `node` insist on one, `auto` takes the native one if it can be loaded.
+ *
+ * Call it in the main thread before any worker starts, and again in each worker (see `loadBinding`). Throws
+ * when `uws` is asked for and cannot be loaded.
+ */
+export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
+  if (preference === 'node') return nodeChoice(null)
+  const { binding, reason } = loadBinding()
+  if (binding !== null) {
+    return {
+      kind: 'uws',
+      maxWorkers: Infinity,
+      warning: null,
+      create: (onRequest, surroundings) => new UwsEngine(binding, onRequest, complete(surroundings)),
+    }
+  }
+  if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
+  return nodeChoice(
+    `uWebSockets.js cannot be loaded, serving with node:http on one thread, several times slower: ${reason}`,
+  )
+}
+
+function nodeChoice(warning: string | null): EngineChoice {
+  return {
+    kind: 'node',
+    maxWorkers: 1,
+    warning,
+    create: (onRequest, surroundings) => new NodeEngine(onRequest, complete(surroundings)),
+  }
+}
+
+function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
+  return {
+    now: Date.now,
+    connections: new Connections(Connections.allocate(1), 0, UNLIMITED),
+    onProgress: () => {},
+    recorder: NO_RECORDER,
+    onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
+    ...surroundings,
+  }
+}

@@ -1,0 +1,255 @@
+/**
+ * The engine on node:http, for platforms without a native binary: the same answers, about 40 % as many a
+ * second.
+ */
+
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+
+import { REFUSED } from '../connections.ts'
+import { HEADER_LIMIT_BYTES, TOO_MANY_CONNECTIONS } from '../exchange.ts'
+import type { Engine, OnRequest, Pressure, Surroundings } from '../exchange.ts'
+import {
+  CLOSING_PATIENCE_MS,
+  NODE_BUSY_TURN_REQUESTS,
+  REQUESTS_PER_BUSY_TURN,
+  REQUESTS_PER_TURN,
+  SHORT_TURN_MS,
+  WAITING_REQUESTS,
+} from './limits.ts'
+import { NodeExchange } from './node-exchange.ts'
+import { ListenError, untilQuiet } from './port.ts'
+import { TcpPressure } from './tcp-pressure.ts'
+
+/** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
+const TIMEOUT_MS = 10_000
+/** How often Node looks for late requests; its default of 30 s would make 40 s of the limit above. */
+const TIMEOUT_CHECK_MS = 1_000
+/** Short turns of the loop without a connection to accept after which none is waiting. */
+const QUIET_TURNS = 3
+/**
+ * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come
+ * at once: the system then drops whoever else connects, and that one tries again only a second later.
+ */
+const BACKLOG = 4096
+
+const REFUSAL_OF_CONNECTION = Buffer.concat([
+  Buffer.from(
+    `HTTP/1.1 ${TOO_MANY_CONNECTIONS.head}\r\nConnection: close\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length}\r\n\r\n`,
+  ),
+  TOO_MANY_CONNECTIONS.body,
+])
+
+/** Counts the requests of one turn of the event loop, in all and by connection. */
+class Turn {
+  readonly #counts = new Map<Socket, number>()
+  #total = 0
+
+  /** Whether one more request of `socket` is too many. */
+  isFull(socket: Socket): boolean {
+    if (this.#total++ === 0) setImmediate(() => this.#end())
+    const count = (this.#counts.get(socket) ?? 0) + 1
+    this.#counts.set(socket, count)
+    return count > (this.#total > NODE_BUSY_TURN_REQUESTS ? REQUESTS_PER_BUSY_TURN : REQUESTS_PER_TURN)
+  }
+
+  #end(): void {
+    this.#counts.clear()
+    this.#total = 0
+  }
+}
+
+/**
+ * What Node's reader of requests calls with each of them, and is not in its documentation: 2 has it read no
+ * further.
+ */
+interface Reader {
+  onIncoming: () => number
+}
+
+/**
+ * Spares an ending connection the reading of what else has come: 2,000 requests in 64 KB, 10 to 15 µs each.
+ */
+function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
+  if (socket.parser != null) socket.parser.onIncoming = () => 2
+}
+
+function cut(socket: Socket): void {
+  readNoFurther(socket)
+  socket.destroy()
+}
+
+/**
+ * An engine with one node:http server. Malformed, oversized and late requests get Node's own bare 400, 431
+ * and 408 and are cut off. Only one of them can listen on a port.
+ */
+export class NodeEngine implements Engine {
+  readonly kind = 'node'
+  readonly #onRequest: OnRequest
+  readonly #surroundings: Surroundings
+  readonly #server: Server
+  readonly #exchange: NodeExchange
+  readonly #tcpPressure: TcpPressure
+  readonly #turn = new Turn()
+  readonly #waiting = new WeakMap<Socket, number>()
+  #hasStopped = false
+  #accepted = 0
+  /** Requests that have arrived, and requests with an answer that has gone or never will. */
+  #arrived = 0
+  #done = 0
+  /** Connections that have had their last answer. */
+  readonly #ended = new WeakSet<Socket>()
+
+  constructor(onRequest: OnRequest, surroundings: Surroundings) {
+    this.#onRequest = onRequest
+    this.#surroundings = surroundings
+    this.#exchange = new NodeExchange(surroundings)
+    this.#tcpPressure = new TcpPressure(() => surroundings.connections.reset())
+    this.#server = createServer(
+      {
+        maxHeaderSize: HEADER_LIMIT_BYTES,
+        headersTimeout: TIMEOUT_MS,
+        requestTimeout: TIMEOUT_MS,
+        keepAliveTimeout: TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      },
+      (request, response) => this.#onArrival(request, response),
+    )
+    // The time without progress in either direction: it ends clients that never send, and clients that do not
+    // read their answer.
+    this.#server.timeout = TIMEOUT_MS
+    this.#server.on('connection', (socket: Socket) => this.#onOpen(socket))
+    this.#server.on('timeout', (socket: Socket) => {
+      // What is unread would stay in the kernel for minutes after a mere end.
+      if (socket.writableLength > 0) socket.resetAndDestroy()
+      else socket.destroy()
+    })
+  }
+
+  #onOpen(socket: Socket): void {
+    const { connections, onProgress } = this.#surroundings
+    this.#accepted++
+    this.#exchange.onAccepted()
+    onProgress()
+    const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
+    if (slot === REFUSED) {
+      readNoFurther(socket)
+      socket.end(REFUSAL_OF_CONNECTION)
+      socket.destroySoon()
+      return
+    }
+    socket.once('close', () => {
+      onProgress()
+      connections.left(slot)
+    })
+    socket.on('drain', onProgress)
+    this.#tcpPressure.watch(socket)
+  }
+
+  #onArrival(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
+    if (socket.destroyed) return
+    this.#arrived++
+    response.once('close', () => this.#done++)
+    if (this.#turn.isFull(socket)) {
+      cut(socket)
+      return
+    }
+    // Node hands over all pipelined requests at once, and would hold all their answers. A response gets its
+    // socket when the one before it is with the kernel: waiting for that, there is one body per connection
+    // in memory.
+    if (response.socket !== null) {
+      // The last answers of a connection wait until it is known what came with their request.
+      if (this.#exchange.draining) setImmediate(this.#serve, request, response)
+      else this.#serve(request, response)
+      return
+    }
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1
+    if (waiting > WAITING_REQUESTS) {
+      cut(socket)
+      return
+    }
+    this.#waiting.set(socket, waiting)
+    response.once('socket', () => {
+      this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1)
+      // Node is still handing over the socket during this event.
+      process.nextTick(this.#serve, request, response)
+    })
+  }
+
+  readonly #serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request
+    if (this.#ended.has(socket)) return
+    const exchange = this.#exchange
+    exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
+    const { refusal } = exchange
+    if (refusal !== null || exchange.isLast) {
+      this.#ended.add(socket)
+      readNoFurther(socket)
+    }
+    exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
+  }
+
+  get pressure(): Pressure {
+    return this.#exchange.pressure(this.#arrived - this.#done)
+  }
+
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const onError = (error: Error): void => reject(ListenError.of(error, host, port))
+      this.#server.once('error', onError)
+      this.#server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
+        this.#server.off('error', onError)
+        resolve((this.#server.address() as AddressInfo).port)
+      })
+    })
+  }
+
+  stopListening(): void {
+    if (this.#hasStopped) return
+    this.#hasStopped = true
+    // Closing resets who has connected and was not accepted yet. So no more are queued (the handle is not in
+    // Node's documentation), and the port is closed when those who are have been accepted, one in each turn
+    // of the loop.
+    const { _handle: handle } = this.#server as Server & {
+      _handle?: { listen(backlog: number): number } | null
+    }
+    handle?.listen(0)
+    let before = this.#accepted
+    let quiet = 0
+    const asked = performance.now()
+    let began = asked
+    const look = (): void => {
+      const now = performance.now()
+      // In a long turn somebody may have connected behind the look at who has.
+      const isQuiet = this.#accepted === before && now - began < SHORT_TURN_MS
+      quiet = isQuiet ? quiet + 1 : 0
+      before = this.#accepted
+      began = now
+      if (quiet < QUIET_TURNS && now - asked < CLOSING_PATIENCE_MS) setImmediate(look)
+      // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
+      else NetServer.prototype.close.call(this.#server)
+    }
+    setImmediate(look)
+  }
+
+  drain(): void {
+    this.#exchange.draining = true
+  }
+
+  finish(withinMs: number): Promise<void> {
+    return untilQuiet(
+      () => this.#server.listening,
+      () => this.#arrived,
+      () => this.#arrived - this.#done,
+      withinMs,
+    )
+  }
+
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+}

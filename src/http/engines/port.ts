@@ -1,0 +1,192 @@
+/** Whether an address can be listened on, who may begin to, what to say when it cannot, and when all is answered. */
+
+import { lookup } from 'node:dns/promises'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { inUrl } from '../../system/text.ts'
+
+/** Milliseconds for which another server may be about to listen; it takes some tens. */
+const TURN_PATIENCE = 10_000
+const TURN_INTERVAL = 20
+/** `sun_path`, unix(7). */
+const TURN_NAME_BYTES = 108
+
+/**
+ * Opens a port with `open`, which is given its number (for `port` 0 one that the system picks), and resolves
+ * to that.
+ *
+ * If several servers do so at once on one port, the first opens it and the others find it taken: between
+ * finding it free and listening nobody else has a turn. The turn is an abstract socket, which ends with its
+ * process and is seen where the port is seen (the network namespace). Only Linux has them; elsewhere two
+ * servers may share a port if they start within the same milliseconds.
+ * @throws Error naming the address when something listens on it or it cannot be bound, and what `open`
+ * throws.
+ */
+export async function openPort(
+  host: string,
+  port: number,
+  open: (port: number) => Promise<void>,
+  options: AddressOptions | null = null,
+): Promise<number> {
+  // The name has the greatest length, because some releases of Node fill up shorter ones and others do not.
+  const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
+  try {
+    const free = await findFreePort(host, port, options)
+    await open(free)
+    return free
+  } finally {
+    endTurn()
+  }
+}
+
+/**
+ * Resolves to what ends the turn. After `TURN_PATIENCE` it is passed over: whoever has it is stopped, and
+ * does not listen.
+ */
+async function takeTurn(name: string): Promise<() => void> {
+  if (process.platform !== 'linux') return () => {}
+  for (let waited = 0; waited < TURN_PATIENCE; waited += TURN_INTERVAL) {
+    const turn = createServer()
+    const taken = await new Promise<boolean>((resolve) => {
+      turn.once('error', () => resolve(false))
+      turn.listen({ path: name, exclusive: true }, () => resolve(true))
+    })
+    if (taken) return () => void turn.close()
+    await setTimeout(TURN_INTERVAL)
+  }
+  return () => {}
+}
+
+/**
+ * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with
+ * a ListenError that names the address when something listens on it or it cannot be bound, and with `options`
+ * which of them to change.
+ *
+ * To be asked once, before the workers start. They share their port, so a second server on it would get no
+ * error, only half of the first one's connections; and a port that an engine got by asking for 0 cannot be
+ * shared.
+ */
+export async function findFreePort(
+  host: string,
+  port: number,
+  options: AddressOptions | null = null,
+): Promise<number> {
+  try {
+    if (port === 0) return await pickPort(host)
+    await bind(host, port)
+    return port
+  } catch (error) {
+    throw ListenError.of(error as Error, host, port, options)
+  }
+}
+
+/** Nobody knows the port before it is picked, so nobody connects while this listens on it. */
+function pickPort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen({ host, port: 0, exclusive: true }, () => {
+      const bound = (probe.address() as AddressInfo).port
+      probe.close(() => resolve(bound))
+    })
+  })
+}
+
+/**
+ * Binds a socket to the address and gives it back. It does not listen: the system would accept clients for
+ * it, and reset them when it is closed. Node binds without listening only what connects, so it asks for port
+ * 0, which nothing ever answers.
+ */
+async function bind(host: string, port: number): Promise<void> {
+  const { address } = await lookup(host)
+  await new Promise<void>((resolve, reject) => {
+    const probe = connect({ host: address, port: 0, localAddress: address, localPort: port })
+    let isBound = false
+    let failure: Error | null = null
+    // The event comes when the socket is bound, before it connects.
+    probe.once('connectionAttempt', () => {
+      isBound = true
+      setImmediate(() => probe.destroy())
+    })
+    probe.once('error', (error) => (failure = error))
+    probe.once('close', () => (isBound || failure === null ? resolve() : reject(failure)))
+  })
+}
+
+const REASONS: { readonly [code: string]: string } = {
+  EADDRINUSE: 'the address is in use (EADDRINUSE)',
+  EADDRNOTAVAIL: 'this machine does not have the address (EADDRNOTAVAIL)',
+  EACCES: 'this user may not (EACCES); ports below 1024 need a privilege',
+  ENOTFOUND: 'the name is not known (ENOTFOUND)',
+}
+
+/** The options that an address comes from. */
+export interface AddressOptions {
+  readonly host: string
+  readonly port: string
+}
+
+/** What to do where an address cannot be listened on. `reason`: a system's error code. */
+function adviceOn(reason: string, { host, port }: AddressOptions): string {
+  if (reason === 'EADDRINUSE')
+    return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
+  if (reason === 'EACCES') return `choose another with ${port}`
+  // Another port does not help if the address is not this machine's.
+  return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
+}
+
+/** An address cannot be listened on. */
+export class ListenError extends Error {
+  override name = 'ListenError'
+  /** A system's error code, or words. */
+  readonly reason: string
+
+  /** Makes the error from the system's fault. With `options` it advises which of them to change. */
+  static of(
+    error: NodeJS.ErrnoException,
+    host: string,
+    port: number,
+    options: AddressOptions | null = null,
+  ): ListenError {
+    const reason = error.code ?? error.message
+    return new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
+  }
+
+  /** `advice`: what to do. */
+  constructor(host: string, port: number, reason: string, advice: string | null = null) {
+    const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
+    super(advice === null ? what : `${what}; ${advice}`)
+    this.reason = reason
+  }
+}
+
+/** Whether no end of another program would help: the address is not this machine's. */
+export function isElsewhere(error: unknown): boolean {
+  return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
+}
+
+const QUIET_INTERVAL_MS = 10
+/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
+const QUIET_LOOKS = 5
+
+/**
+ * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the
+ * latest after `withinMs`.
+ */
+export async function untilQuiet(
+  isListening: () => boolean,
+  arrived: () => number,
+  unanswered: () => number,
+  withinMs: number,
+): Promise<void> {
+  let before = arrived()
+  let quiet = 0
+  // Each look comes after a turn of the loop, which reads what has come to its sockets.
+  for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
+    await setTimeout(QUIET_INTERVAL_MS)
+    const now = arrived()
+    quiet = !isListening() && now === before && unanswered() === 0 ? quiet + 1 : 0
+    before = now
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Finds and loads the native uWebSockets.js. Its packages carry no types, so the calls we use are declared
+ * here.
+ */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+import { HEADER_LIMIT_BYTES } from '../exchange.ts'
+
+/**
+ * Methods throw after the answer is complete or the connection is gone. They must be called as methods:
+ * `this` is native.
+ */
+export interface UwsResponse {
+  /** Status line; everything in it goes out as it is, so headers may be joined to it by CRLF. */
+  writeStatus(statusLine: string | Uint8Array): unknown
+  /**
+   * Sends what the kernel takes. `done` tells whether that was all; the rest must be offered again from
+   * onWritable.
+   */
+  tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
+  /**
+   * Keeps a copy of what the kernel does not take. Writes the header `Connection: close` itself if `close`,
+   * after `write` into the body.
+   */
+  end(body?: Uint8Array, close?: boolean): unknown
+  /**
+   * A chunk of a body of unknown length; keeps a copy of what the kernel does not take. False where it kept
+   * some.
+   */
+  write(chunk: Uint8Array): boolean
+  /**
+   * Gathers what `handler` writes; what handlers of requests write is gathered anyhow, up to 16 KB at a time.
+   */
+  cork(handler: () => void): unknown
+  /** Call it without arguments: given a length, 20.51 aborts the process. */
+  endWithoutBody(): unknown
+  /** Bytes of the body sent so far. */
+  getWriteOffset(): number
+  onWritable(handler: (offset: number) => boolean): unknown
+  onAborted(handler: () => void): unknown
+  /** IPv4 dotted; IPv6 in full, eight groups of four digits. */
+  getRemoteAddressAsText(): ArrayBuffer
+  close(): unknown
+}
+
+/** A request is dead after its handler returns. */
+export interface UwsRequest {
+  getCaseSensitiveMethod(): string
+  getUrl(): string
+  getQuery(): string | undefined
+  forEach(visit: (lowerCaseName: string, value: string) => void): void
+}
+
+export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
+
+/** An opaque native pointer. */
+export type UwsListenToken = object
+
+export interface UwsApp {
+  get(pattern: string, handler: UwsHandler): UwsApp
+  head(pattern: string, handler: UwsHandler): UwsApp
+  any(pattern: string, handler: UwsHandler): UwsApp
+  /**
+   * Told of each connection that opens (1) and closes (-1), each time with another object for it. The first
+   * one is good until the second time; the second time the connection is closed already, and has no address
+   * any more.
+   */
+  filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp
+  /** Calls back before it returns; `false` is every kind of failure. */
+  listen(host: string, port: number, done: (token: UwsListenToken | false) => void): UwsApp
+  close(): UwsApp
+}
+
+export interface UwsBinding {
+  App(): UwsApp
+  /** `silent` removes the header that names the engine. */
+  _cfg(option: 'silent'): void
+  us_socket_local_port(token: UwsListenToken): number
+  us_listen_socket_close(token: UwsListenToken): void
+}
+
+/**
+ * SHA-256 of the binaries that this server was tested with, by package; the versions are those of
+ * package.json.
+ */
+const TESTED_BINARIES: { readonly [name: string]: string } = {
+  '@uwsjs/linux-x64-20': '4d482084b665c225892917ee0e9b9572d89eaa6f3dc200ff5e536293d3456c89',
+  '@uwsjs/linux-x64-22': 'f687e7c3666b5cca9d355184bbf07bb0550f5ba0d3ffd453248ccfec552dde6c',
+  '@uwsjs/linux-x64-24': '177efdc682425d754474bd30f9586c487fa6694f790f3406a23885d0e61c07a0',
+  '@uwsjs/linux-x64-26': '604375741bf77780b34e7e299af9274cb1f56d73732201d19e3d8d8448176795',
+}
+
+export type LoadedBinding =
+  | { readonly binding: UwsBinding; readonly reason: null }
+  | { readonly binding: null; readonly reason: string }
+
+/**
+ * Loads the official `uWebSockets.js` where it is installed, else the repackaged binary for this platform and
+ * Node release if it is, byte for byte, the one that was tested. Never throws: `reason` tells why nothing
+ * could be loaded.
+ *
+ * Must run in the main thread before any worker starts: the binary reads its header limit from the process
+ * environment when it is first loaded, and a worker's `process.env` is only a copy of that.
+ */
+export function loadBinding(): LoadedBinding {
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_LIMIT_BYTES)
+  const require = createRequire(import.meta.url)
+  const nodeMajor = process.versions.node.split('.', 1)[0]
+  const repackaged = `@uwsjs/${process.platform}-${process.arch}-${nodeMajor}`
+  const loads: { [name: string]: () => unknown } = {
+    'uWebSockets.js': () => require('uWebSockets.js') as unknown,
+    [repackaged]: () => require(testedBinary(require.resolve(repackaged), repackaged)) as unknown,
+  }
+  const reasons: string[] = []
+  for (const [name, load] of Object.entries(loads)) {
+    try {
+      const loaded = load()
+      if (isBinding(loaded)) return { binding: loaded, reason: null }
+      reasons.push(`${name} lacks functions that this server calls`)
+    } catch (error) {
+      // The first line names the cause; the rest is a stack of requiring files.
+      reasons.push((error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '')
+    }
+  }
+  return { binding: null, reason: reasons.join('; ') }
+}
+
+/**
+ * The binary of a package, past the script that would only load it. @throws Error when it is another than the
+ * one that was tested
+ */
+function testedBinary(entry: string, name: string): string {
+  const path = join(dirname(entry), 'uws.node')
+  const hash = createHash('sha256').update(readFileSync(path)).digest('hex')
+  if (hash !== TESTED_BINARIES[name]) throw new Error(`${path} is not the binary that was tested`)
+  return path
+}
+
+function isBinding(loaded: unknown): loaded is UwsBinding {
+  return (
+    typeof loaded === 'object' &&
+    loaded !== null &&
+    ['App', '_cfg', 'us_socket_local_port', 'us_listen_socket_close'].every(
+      (name) => typeof (loaded as { [name: string]: unknown })[name] === 'function',
+    )
+  )
+}

@@ -1,0 +1,179 @@
+/** Replies of the engine on uWebSockets.js that come after their handlers have returned. */
+import type { UwsResponse } from './uws-binding.ts'
+import { headText, KEPT, type LaterEvents } from '../exchange.ts'
+import { BaseLaterReply } from './base-exchange.ts'
+import type { Acceptor } from './uws-acceptor.ts'
+
+export const CLOSING = '\r\nConnection: close'
+
+const NOTHING = new Uint8Array(0)
+
+/** The head of a connection's last answer. */
+export function withClosing(head: string | Uint8Array): string {
+  return headText(head).replace(KEPT, '') + CLOSING
+}
+
+/**
+ * Sends a head without a body and closes the connection, unless `isGone` tells that it has ended before.
+ * `now`: epoch milliseconds.
+ *
+ * The engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304
+ * and HEAD. So this writes the whole head including the empty line that ends it, never ends the response, and
+ * closes the connection when the engine has handed the bytes to the kernel, which it does when the handler
+ * returns. A request pipelined behind this one may cut the connection before its answer is out; a client may
+ * only repeat both.
+ */
+export function closeAfterHead(
+  response: UwsResponse,
+  head: string,
+  now: number,
+  isGone: () => boolean,
+): void {
+  const whole = `${withClosing(head)}\r\nDate: ${new Date(now).toUTCString()}\r\n`
+  response.cork(() => response.writeStatus(whole))
+  setImmediate(() => {
+    if (!isGone()) response.close()
+  })
+}
+
+/** What comes later is corked by hand: within a handler the engine does it. */
+export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
+  /** Bytes of the body; null for a stream. */
+  #length: number | null = 0
+  /** What was written and not taken. */
+  #rest: Uint8Array | null = null
+  /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
+  #isComplete = false
+  /** Whether the connection ends with the answer that has begun. */
+  #isClosing = false
+  #isDone = false
+  readonly #acceptor: Acceptor
+  readonly #now: () => number
+  #onDone: () => void
+
+  /** Calls `onDone` once, when the answer is out or never will be. */
+  constructor(
+    response: UwsResponse,
+    isHead: boolean,
+    isLast: () => boolean,
+    events: LaterEvents,
+    { acceptor, now, onDone }: { acceptor: Acceptor; now: () => number; onDone: () => void },
+  ) {
+    super(response, isHead, isLast, events)
+    this.#acceptor = acceptor
+    this.#now = now
+    this.#onDone = onDone
+    response.onAborted(() => {
+      this.#done()
+      this.gone()
+    })
+    response.onWritable(() => {
+      // What the engine keeps of a stream it would only send with the next write, unless it is asked to.
+      if (this.#length === null) response.cork(() => {})
+      else if (this.#rest !== null && !this.offer(this.#rest)) return false
+      this.room()
+      return true
+    })
+  }
+
+  protected get unsent(): number {
+    return this.#rest?.length ?? 0
+  }
+
+  protected together(write: () => void): void {
+    this.response.cork(write)
+  }
+
+  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
+    const { response } = this
+    const whole = headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`)
+    if (this.isLast()) {
+      closeAfterHead(response, whole, this.#now(), () => this.#isDone)
+      return
+    }
+    response.cork(() => {
+      response.writeStatus(whole)
+      response.endWithoutBody()
+    })
+    this.#done()
+  }
+
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
+    this.#length = length
+    if (length === null) {
+      this.#acceptor.streamBegan()
+      const onDone = this.#onDone
+      this.#onDone = () => {
+        this.#acceptor.streamEnded()
+        onDone()
+      }
+    }
+    const whole = length === null ? withClosing(head) : this.#wholeHead(head)
+    this.response.cork(() => this.response.writeStatus(whole))
+  }
+
+  /** Hands over bytes of the body, and keeps a copy of those that are not taken. */
+  protected offer(bytes: Uint8Array): boolean {
+    if (this.#isComplete) return true
+    const { response } = this
+    const length = this.#length
+    if (length === null) {
+      // The engine keeps a copy of what is not taken, and a chunk cannot be taken back.
+      let isTaken = false
+      response.cork(() => (isTaken = response.write(bytes)))
+      return isTaken
+    }
+    const before = response.getWriteOffset()
+    this.#advance(before, length, () =>
+      response.cork(() => {
+        this.#isComplete = response.tryEnd(bytes, length)[1]
+      }),
+    )
+    if (this.#isComplete) this.#done()
+    const taken = this.#isComplete ? bytes.length : response.getWriteOffset() - before
+    this.#rest = taken === bytes.length ? null : new Uint8Array(bytes.subarray(taken))
+    return this.#rest === null
+  }
+
+  protected finish(): void {
+    // A body of known length has ended with its last byte, unless it has none.
+    if (this.#length === 0) this.offer(NOTHING)
+    if (this.#length !== null) return
+    // The client closes the connection, as the head asks, or the engine does after a silence. Nothing here
+    // can: `end` with `close` writes a header into the body, chunks move no write offset that a connection is
+    // known by, and nothing reports when the last chunk has left.
+    this.response.cork(() => this.response.end())
+    this.#done()
+  }
+
+  protected destroy(): void {
+    this.#done()
+    if (!this.#isComplete) this.response.close()
+  }
+
+  /**
+   * Offers bytes of a body of `length` from `offset` on, and closes the connection behind a last answer.
+   * Where there are none, no connection is known by what it has written, and its client closes it.
+   */
+  #advance(offset: number, length: number, offer: () => void): void {
+    if (!this.#isClosing || length === 0) {
+      offer()
+      return
+    }
+    const connection = this.#acceptor.findMoved(offset, length, offer)
+    // What is written goes to the kernel before the connection is closed.
+    if (connection !== undefined) setImmediate(() => this.#acceptor.close(connection))
+  }
+
+  #done(): void {
+    const onDone = this.#onDone
+    this.#onDone = () => {}
+    this.#isDone = true
+    onDone()
+  }
+
+  #wholeHead(head: string | Uint8Array): string | Uint8Array {
+    this.#isClosing = this.isLast()
+    return this.#isClosing ? withClosing(head) : head
+  }
+}

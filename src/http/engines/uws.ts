@@ -1,0 +1,237 @@
+/** The engine on uWebSockets.js. Beside `binding.ts` this file and its neighbours `uws-…` alone know it. */
+
+import type { UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
+import { REFUSED } from '../connections.ts'
+import { TOO_MANY_CONNECTIONS, UNCLEAR_LENGTH } from '../exchange.ts'
+import type { Engine, OnRequest, Pressure, Surroundings } from '../exchange.ts'
+import {
+  BUSY_TURN_UNITS,
+  BYTES_PER_UNIT,
+  CLOSING_PATIENCE_MS,
+  GATHERED_BYTES,
+  REQUESTS_PER_BUSY_TURN,
+  REQUESTS_PER_TURN,
+  SHORT_TURN_MS,
+  UNITS_PER_BUSY_TURN,
+} from './limits.ts'
+import { findFreePort, ListenError, untilQuiet } from './port.ts'
+import { addressOf, UwsExchange } from './uws-exchange.ts'
+import { Acceptor } from './uws-acceptor.ts'
+import { CLOSING } from './uws-later.ts'
+
+/** Each acceptor accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
+const ACCEPTORS = 8
+/**
+ * Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that
+ * it ends costs 0.5 µs.
+ */
+const UNWATCHED_REQUESTS = 32
+/**
+ * Milliseconds in which no request waits after one connection has surely sent several at once: the engine
+ * cannot tell connections apart, and cuts one that has sent more behind a request that waits.
+ */
+const PIPELINED_MS = 10_000
+
+/**
+ * An engine with its native apps. Several of them, in as many threads, may listen on the same host and port;
+ * so may, without an error, another process of the same user, which is why `findFreePort` must be asked
+ * first.
+ */
+export class UwsEngine implements Engine {
+  readonly kind = 'uws'
+  readonly #binding: UwsBinding
+  readonly #acceptors: readonly Acceptor[]
+  readonly #exchange: UwsExchange
+  readonly #surroundings: Surroundings
+  readonly #onRequest: OnRequest
+  /** Requests in this turn of the loop; the acceptor of the last one, and how many came in a row by it. */
+  #inTurn = 0
+  #acceptor: Acceptor | null = null
+  #inRow = 0
+  /** Set for a while after connections have sent several requests at once. */
+  #pipelined: NodeJS.Timeout | null = null
+  /** What was sent before this turn was watched, and before the row. */
+  #sentBeforeTurn = 0
+  #sentBeforeRow = 0
+  #isRefusing = false
+  /** Connections. */
+  #open = 0
+  /**
+   * What comes between `HTTP/1.1 ` and CRLF, of a whole answer: with `end` one would not know when the
+   * connection can be closed.
+   */
+  readonly #refusal =
+    `${TOO_MANY_CONNECTIONS.head}${CLOSING}\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
+    Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
+  #closed = false
+
+  constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
+    this.#binding = binding
+    this.#surroundings = surroundings
+    this.#onRequest = onRequest
+    this.#exchange = new UwsExchange(surroundings)
+    binding._cfg('silent')
+    this.#acceptors = Array.from({ length: ACCEPTORS }, () => this.#newAcceptor())
+  }
+
+  get pressure(): Pressure {
+    return this.#exchange.pressure
+  }
+
+  #newAcceptor(): Acceptor {
+    const acceptor = new Acceptor(this.#binding.App())
+    // Routes of their own spare the two methods that count the reading of their names.
+    acceptor.app
+      .filter((connection, change) =>
+        change === 1 ? this.#onOpen(acceptor, connection) : this.#onClose(acceptor, connection),
+      )
+      .get('/*', (response, request) => this.#serve(acceptor, 'GET', response, request))
+      .head('/*', (response, request) => this.#serve(acceptor, 'HEAD', response, request))
+      .any('/*', (response, request) =>
+        this.#serve(acceptor, request.getCaseSensitiveMethod(), response, request),
+      )
+    return acceptor
+  }
+
+  #onOpen(acceptor: Acceptor, connection: UwsResponse): void {
+    const { connections, onProgress } = this.#surroundings
+    onProgress()
+    const slot = connections.opened(connections.countsAddresses ? addressOf(connection) : '')
+    if (slot !== REFUSED) {
+      this.#open++
+      acceptor.opened(connection, slot)
+      return
+    }
+    this.#isRefusing = true
+    // A connection that is new takes so few bytes at once.
+    connection.cork(() => connection.writeStatus(this.#refusal))
+    connection.close()
+    this.#isRefusing = false
+  }
+
+  #onClose(acceptor: Acceptor, connection: UwsResponse): void {
+    if (this.#isRefusing) return
+    const { connections, onProgress } = this.#surroundings
+    onProgress()
+    this.#open--
+    // What comes next by this acceptor comes from another one.
+    this.#acceptor = null
+    connections.left(acceptor.closed(connection))
+  }
+
+  #serve(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
+    const { sentBytes } = this.#exchange
+    if (acceptor !== this.#acceptor) {
+      this.#acceptor = acceptor
+      this.#inRow = 0
+      this.#sentBeforeRow = sentBytes
+      this.#exchange.rowBytes = 0
+    }
+    this.#inRow++
+    // A request waits only if a connection need not have sent several: its own limits hold the others.
+    this.#exchange.mayWait =
+      this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
+    if (++this.#inTurn === UNWATCHED_REQUESTS) {
+      this.#sentBeforeTurn = sentBytes
+      setImmediate(this.#endTurn)
+    }
+    const mayBePutOff = this.#inRow > REQUESTS_PER_BUSY_TURN
+    if (!mayBePutOff && this.#exchange.rowBytes <= GATHERED_BYTES) {
+      this.#answer(acceptor, method, response, request)
+      return
+    }
+    this.#exchange.isPutOff = mayBePutOff && this.#isTooMuch()
+    response.cork(() => this.#answer(acceptor, method, response, request))
+    this.#exchange.isPutOff = false
+  }
+
+  /**
+   * Whether what came in a row, as good as surely from one connection, is more than a connection may ask for
+   * in this turn.
+   */
+  #isTooMuch(): boolean {
+    const { sentBytes } = this.#exchange
+    const isBusy = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT > BUSY_TURN_UNITS
+    return isBusy
+      ? this.#inRow + (sentBytes - this.#sentBeforeRow) / BYTES_PER_UNIT > UNITS_PER_BUSY_TURN
+      : this.#inRow > REQUESTS_PER_TURN
+  }
+
+  readonly #endTurn = (): void => {
+    // What came before the turn was watched may have come in several turns.
+    if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) {
+      this.#pipelined ??= setTimeout(() => (this.#pipelined = null), PIPELINED_MS).unref()
+      this.#pipelined.refresh()
+    }
+    this.#inTurn = 0
+    this.#sentBeforeTurn = this.#exchange.sentBytes
+    this.#acceptor = null
+  }
+
+  #answer(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
+    const exchange = this.#exchange
+    exchange.begin(acceptor, method, response, request)
+    const refusal = exchange.framing === 'unclear' ? UNCLEAR_LENGTH : null
+    exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
+  }
+
+  async listen(host: string, port: number): Promise<number> {
+    // One that an app got by asking for 0 cannot be shared by the others.
+    const shared = port === 0 ? await findFreePort(host, 0) : port
+    for (const acceptor of this.#acceptors) {
+      acceptor.app.listen(host, shared, (token) => {
+        if (token !== false) acceptor.token = token
+      })
+      if (acceptor.token === null) {
+        this.#closeListeners()
+        throw new ListenError(host, port, 'the address is in use, not of this machine, or not permitted')
+      }
+    }
+    return shared
+  }
+
+  stopListening(): void {
+    // Closing resets who has connected and was not accepted yet. A turn accepts all that have, so that behind
+    // a short one next to nobody is.
+    const asked = performance.now()
+    let began = asked
+    const look = (): void => {
+      const now = performance.now()
+      const isShort = now - began < SHORT_TURN_MS
+      began = now
+      if (this.#closed || isShort || now - asked > CLOSING_PATIENCE_MS) this.#closeListeners()
+      else setImmediate(look)
+    }
+    setImmediate(look)
+  }
+
+  #closeListeners(): void {
+    for (const acceptor of this.#acceptors) {
+      if (acceptor.token !== null) this.#binding.us_listen_socket_close(acceptor.token)
+      acceptor.token = null
+    }
+  }
+
+  drain(): void {
+    this.#exchange.draining = true
+  }
+
+  finish(withinMs: number): Promise<void> {
+    return untilQuiet(
+      () => this.#acceptors.some(({ token }) => token !== null),
+      () => this.#exchange.begun,
+      () => this.#exchange.unfinished,
+      withinMs,
+    )
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    for (const acceptor of this.#acceptors) {
+      acceptor.token = null
+      // A thread that exits with an open app aborts the whole process.
+      acceptor.app.close()
+    }
+  }
+}

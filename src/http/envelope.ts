@@ -1,0 +1,75 @@
+/** What surrounds the data of every answer: `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`. */
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
+import {
+  META,
+  PRELUDE_BYTES,
+  type ExpensiveAnswer,
+  type Paging,
+  type Operation,
+} from '../operation/operation.ts'
+import { type View } from '../dataset/view.ts'
+import type { Language } from '../sea/languages.ts'
+import { timestampText } from '../sea/time.ts'
+import type { Steps } from '../system/steps.ts'
+
+const ENVELOPE_START = new Literal('{"status":"success","data":')
+const SNAPSHOT = new Literal('"snapshot":"')
+const SNAPSHOT_END = new Literal('",')
+const TIMESTAMP = new Literal('"timestamp":')
+const ENVELOPE_END = new Literal('}}')
+
+/** Room for what follows the data and the members of `meta`, and more. */
+const ENVELOPE_END_BYTES = 128
+
+/** `2026-03-27T09:00:00Z"}}` ends every answer: the bytes of a kept one that change. */
+export const TAIL_BYTES = 23
+
+const ENCODER = new TextEncoder()
+
+/** The tail of an answer at `second`, epoch seconds. */
+export function tailAt(second: number): Uint8Array<ArrayBuffer> {
+  return ENCODER.encode(`${timestampText(second)}"}}`)
+}
+
+/** Begins an answer in the view's writer and has the operation write its data. */
+export function beginAnswer(
+  view: View,
+  operation: Operation,
+  query: Parameters<Operation['answer']>[1],
+  path: readonly string[],
+  now: number,
+  language: Language,
+): ReturnType<Operation['answer']> {
+  const { writer } = view.fragments
+  writer.begin()
+  writer.ensure(PRELUDE_BYTES)
+  writer.literal(ENVELOPE_START)
+  return operation.answer(view, query, path, now, language)
+}
+
+/** Ends an answer of `second`, epoch seconds. A list of a pinned snapshot names it by its id, `pin`. */
+export function endAnswer(writer: JsonWriter, begun: Paging | void, second: number, pin = ''): void {
+  writer.ensure(ENVELOPE_END_BYTES)
+  if (begun === undefined) writer.literal(META)
+  else if (pin !== '') {
+    writer.literal(SNAPSHOT)
+    writer.text(pin)
+    writer.literal(SNAPSHOT_END)
+  }
+  writer.literal(TIMESTAMP)
+  writer.timestamp(second)
+  writer.literal(ENVELOPE_END)
+}
+
+/** A whole expensive answer of `second`, step by step. */
+export function* answerInSteps(
+  answer: ExpensiveAnswer,
+  writer: JsonWriter,
+  second: number,
+  pin: string,
+): Steps<void> {
+  writer.ensure(PRELUDE_BYTES)
+  writer.literal(ENVELOPE_START)
+  endAnswer(writer, yield* answer.steps(writer), second, pin)
+}

@@ -1,0 +1,118 @@
+/** Requests for streams of events: who may begin one, and what goes into it. */
+import { COMMENT, eventText, RETRY } from '../dataset/event-texts.ts'
+import type { View } from '../dataset/view.ts'
+import type { Connections } from './connections.ts'
+import { LAST_EVENT_ID, type Exchange } from './exchange.ts'
+import type { ListenerCounts, TooMany } from './listener-counts.ts'
+import type { Feed, Holder, Listeners } from './listeners.ts'
+import type { Totals } from './totals.ts'
+
+/** Seconds after which a stream that was one too many may be asked for again. */
+export const FULL_RETRY_SECONDS = 10
+
+const SNAPSHOT_ID = /^[0-9a-f]{24}$/
+const COMMENT_BYTES = Buffer.from(COMMENT)
+const NO_EVENTS = { onRoom(): void {}, onGone(): void {} }
+
+export interface EventStreamsOptions {
+  readonly listeners: Listeners
+  readonly counts: ListenerCounts
+  /** Streams do not count among the connections that ordinary requests come on. */
+  readonly connections: Connections
+  readonly totals: Totals
+}
+
+export interface BegunStream {
+  readonly head: string
+  /** Ids of buoys, ascending; null for all. */
+  readonly buoys: readonly number[] | null
+  readonly holder: Holder
+  /** Place of the holder in the counts of streams. */
+  readonly place: number
+}
+
+export class EventStreams {
+  readonly #options: EventStreamsOptions
+  #view: View | null = null
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options
+    for (let lost = options.counts.lost; lost > 0; lost--) options.totals.count('streams_lost')
+  }
+
+  /** Serves `view` from now on. */
+  serve(view: View): void {
+    if (view.dataset.snapshotId === this.#view?.dataset.snapshotId) return
+    this.#view = view
+    this.#options.listeners.serve(feedOf(view))
+  }
+
+  keysChanged(): void {
+    this.#options.listeners.keysChanged()
+  }
+
+  /**
+   * Answers with a stream. @returns why it did not; `body`: with a body of its own a request cannot have one
+   */
+  begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | 'body' | null {
+    const { listeners, counts, connections, totals } = this.#options
+    if (exchange.method === 'HEAD') {
+      const reply = exchange.later(NO_EVENTS)
+      reply?.stream(head)
+      return reply === null ? 'body' : null
+    }
+    const tooMany = counts.opened(place)
+    if (tooMany !== null) {
+      totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
+      return tooMany
+    }
+    const slot = connections.lent(connections.countsAddresses ? exchange.address() : '')
+    const giveBack = (): void => {
+      counts.left(place)
+      connections.returned(slot)
+    }
+    const since = exchange.header(LAST_EVENT_ID)
+    // A browser repeats what it was sent last whatever that is, and gives up after a 400: another id is as
+    // none.
+    const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
+    const isTaken = listeners.add(
+      head,
+      Buffer.from(RETRY + text),
+      {
+        holder,
+        buoys,
+        onOver(why) {
+          giveBack()
+          totals.count(`streams_${why}`)
+        },
+      },
+      (events) => exchange.later(events),
+    )
+    if (isTaken) {
+      totals.count('streams')
+      return null
+    }
+    giveBack()
+    return 'body'
+  }
+}
+
+function feedOf(view: View): Feed {
+  const id = view.dataset.snapshotId
+  /** Events for those who ask about all buoys, by what they have heard of last. */
+  const events = new Map<string, Uint8Array | null>()
+  const bytesOf = (since: string, buoys: readonly number[] | null): Uint8Array | null => {
+    const text = eventText(view, since, buoys, false)
+    return text === null ? null : Buffer.from(text)
+  }
+  return {
+    id,
+    comment: COMMENT_BYTES,
+    event(since, buoys) {
+      if (buoys !== null) return bytesOf(since, buoys)
+      let bytes = events.get(since)
+      if (bytes === undefined) events.set(since, (bytes = bytesOf(since, null)))
+      return bytes
+    },
+  }
+}

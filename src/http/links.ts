@@ -1,0 +1,40 @@
+/**
+ * The `Link` header of a pinned list (RFC 8288): the neighbouring pages of the same snapshot. A client that
+ * follows the links gets every item once, whatever is published meanwhile.
+ */
+import type { Paging } from '../operation/operation.ts'
+
+/**
+ * Characters of path and query of one page. There are four, and some proxies take no more than 4 KB of
+ * headers. The longest query that means anything has half of it.
+ */
+const LONGEST_TARGET = 600
+/** Room for the header lines, which are shorter. */
+export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
+
+/**
+ * The header lines, each begun by CRLF; '' where an address would be too long. Nothing in it is as it came:
+ * arguments of the path and the query are encoded anew.
+ * @param path as declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`
+ * @param given the other parameters: `&per_page=5`
+ */
+export function linkHeader(
+  basePath: string,
+  path: string,
+  args: readonly string[],
+  given: string,
+  snapshot: string,
+  { page, pages }: Paging,
+): string {
+  let at = 0
+  const target = basePath + path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(args[at++]))
+  const start = `${target}?snapshot=${snapshot}${given}&page=`
+  if (start.length > LONGEST_TARGET) return ''
+  const links: string[] = []
+  const link = (rel: string, to: number): void => void links.push(`<${start}${to}>; rel="${rel}"`)
+  if (page < pages) link('next', page + 1)
+  if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
+  link('first', 1)
+  if (pages > 0) link('last', pages)
+  return `\r\nLink: ${links.join(', ')}`
+}

@@ -1,0 +1,146 @@
+/**
+ * What a client prefers: content codings, formats and languages by `Accept-Encoding`, `Accept` and
+ * `Accept-Language` (RFC 9110, section 12.5).
+ *
+ * Not by `negotiator` 1.1.0: it takes `gzip;q=2` and `gzip;level=9` for a wish, does not know `x-gzip`
+ * (section 8.4.1.3), and gives French to `en-GB,en;q=0.9,fr;q=0.95`, since a language has the weight of its own
+ * range there and not that of its region.
+ */
+import type { Format } from '../operation/shape.ts'
+
+export type Encoding = 'br' | 'zstd' | 'gzip'
+
+/** Browsers send some 150 characters; a longer value counts as absent. */
+const LONGEST_HEADER = 1000
+const WEIGHT = /^q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/
+
+const CODING = /^[\w!#$%&'*+.^`|~-]+$/
+const MEDIA_RANGE = /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))$/
+const LANGUAGE_RANGE = /^(?:\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)$/
+
+/** A member of a list with its weight, from 0 to 1. */
+interface Wish {
+  readonly name: string
+  readonly weight: number
+}
+
+/**
+ * The members of a list, in lower case. Null where one is malformed: its name does not match `syntax`, its
+ * weight is not valid, or it has another parameter and `mayHaveMore` is false.
+ */
+function wishesOf(header: string, syntax: RegExp, mayHaveMore = false): Wish[] | null {
+  if (header.length > LONGEST_HEADER) return null
+  const wishes: Wish[] = []
+  for (const member of header.toLowerCase().split(',')) {
+    const [name, ...parameters] = member.split(';').map((part) => part.trim())
+    // An empty member of a list does not count.
+    if (name === '' && parameters.length === 0) continue
+    const weights = parameters.filter((parameter) => parameter.startsWith('q='))
+    const isUnderstood = weights.length <= 1 && (mayHaveMore || weights.length === parameters.length)
+    const weight = weights.length === 0 ? 1 : Number(WEIGHT.exec(weights[0])?.[1] ?? NaN)
+    if (!isUnderstood || !syntax.test(name) || Number.isNaN(weight)) return null
+    wishes.push({ name, weight })
+  }
+  return wishes
+}
+
+/**
+ * The coding to answer in, or null for none (identity). Among equal weights the first of `offered` wins. A
+ * header that names no coding of ours, is malformed or very long means identity, which every client
+ * understands.
+ */
+export function preferredEncoding(acceptEncoding: string, offered: readonly Encoding[]): Encoding | null {
+  const wishes = wishesOf(acceptEncoding, CODING) ?? []
+  const weights = new Map(wishes.map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
+  const others = weights.get('*') ?? 0
+  let best: Encoding | null = null
+  // Identity is always acceptable unless it is refused, and then only as good as nothing at all.
+  let bestWeight = weights.get('identity') ?? 0
+  for (const encoding of offered) {
+    const weight = weights.get(encoding) ?? others
+    if (weight > 0 && (best === null ? weight >= bestWeight : weight > bestWeight)) {
+      best = encoding
+      bestWeight = weight
+    }
+  }
+  return best
+}
+
+const MEDIA_TYPES: { readonly [range: string]: Format } = {
+  'application/json': 'json',
+  'text/csv': 'csv',
+  'application/x-ndjson': 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'application/geo+json': 'geojson',
+  'application/vnd.apache.parquet': 'parquet',
+}
+
+/**
+ * The format for a value of `Accept`; of equal weights the one named first wins. Only what a header names
+ * takes the place of JSON: a wildcard alone, nothing of ours and what is malformed mean JSON.
+ */
+export function preferredFormat(accept: string, offered: readonly Format[]): Format {
+  let best: Format = 'json'
+  let bestWeight = 0
+  for (const { name, weight } of wishesOf(accept, MEDIA_RANGE, true) ?? []) {
+    const format = MEDIA_TYPES[name]
+    if (format === undefined || !offered.includes(format) || weight <= bestWeight) continue
+    best = format
+    bestWeight = weight
+  }
+  return best
+}
+
+/**
+ * The supported language that a header's value prefers, by the lookup of RFC 4647. A range with a region
+ * (`en-GB`) stands for its language, `q=0` on a language excludes it, `*` is every language that is not named;
+ * of equal weights the one named first wins. The first supported language is the answer to everything else: no
+ * header, a malformed or overlong one, or no language of ours.
+ */
+export function preferredLanguage<L extends string>(header: string, supported: readonly L[]): L {
+  const wishes = wishesOf(header, LANGUAGE_RANGE) ?? []
+  /** The best wish of each language. */
+  const wanted = new Map<string, Wish>()
+  const excluded = new Set<string>()
+  for (const wish of wishes) {
+    const [language] = wish.name.split('-')
+    // Refusing a regional form does not refuse the other forms of the language.
+    if (wish.weight === 0 && wish.name === language) excluded.add(language)
+    else if (wish.weight > (wanted.get(language)?.weight ?? 0)) wanted.set(language, wish)
+  }
+  const any = excluded.has('*') ? undefined : wanted.get('*')
+  let best: { language: L; wish: Wish } | null = null
+  for (const language of supported) {
+    const wish = excluded.has(language) ? undefined : (wanted.get(language) ?? any)
+    if (wish === undefined) continue
+    const isBetter =
+      best === null ||
+      wish.weight > best.wish.weight ||
+      (wish.weight === best.wish.weight && wishes.indexOf(wish) < wishes.indexOf(best.wish))
+    if (isBetter) best = { language, wish }
+  }
+  return best?.language ?? supported[0]
+}
+
+/** Header values with a remembered choice: clients send a handful. */
+const MOST_KNOWN = 64
+
+/** A choice by a header's value, with a memory: parsing what a browser sends takes 1 µs. */
+export class Preference<Choice> {
+  readonly #choose: (header: string) => Choice
+  readonly #known = new Map<string, Choice>()
+
+  constructor(choose: (header: string) => Choice) {
+    this.#choose = choose
+  }
+
+  of(header: string): Choice {
+    let choice = this.#known.get(header)
+    if (choice !== undefined) return choice
+    choice = this.#choose(header)
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    if (header.length <= LONGEST_HEADER) this.#known.set(header, choice)
+    return choice
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is
+ * text made once.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Encoding } from './preferences.ts'
+import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
+import { KEPT, X_REQUEST_ID, type Exchange } from './exchange.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { ANY_TAG, namesEtag, numberText } from './etag.ts'
+import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
+import { MOST_LINK_BYTES } from './links.ts'
+import { Literal } from '../dataset/literals.ts'
+import type { Operation } from '../operation/operation.ts'
+import { CONTENT_TYPES, type Format } from '../operation/shape.ts'
+import { timestampText } from '../sea/time.ts'
+
+const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
+const ALLOWED_HEADERS =
+  'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID'
+const EXPOSED_HEADERS =
+  'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, ' +
+  'X-Ignored-Parameters, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
+
+/**
+ * CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection
+ * is kept.
+ */
+const EVERY_ANSWER =
+  KEPT +
+  '\r\nAccess-Control-Allow-Origin: *' +
+  `\r\nAccess-Control-Expose-Headers: ${EXPOSED_HEADERS}` +
+  '\r\nX-Content-Type-Options: nosniff'
+const JSON_ANSWER = answerOf('json')
+
+function answerOf(format: Format): string {
+  return `\r\nContent-Type: ${CONTENT_TYPES[format]}${EVERY_ANSWER}`
+}
+
+const NOT_MODIFIED = `304 Not Modified${EVERY_ANSWER}`
+const PREFLIGHT =
+  `204 No Content${EVERY_ANSWER}` +
+  `\r\nAllow: ${ALLOWED_METHODS}` +
+  `\r\nAccess-Control-Allow-Methods: ${ALLOWED_METHODS}` +
+  `\r\nAccess-Control-Allow-Headers: ${ALLOWED_HEADERS}` +
+  '\r\nAccess-Control-Max-Age: 86400' +
+  '\r\nCache-Control: public, max-age=86400'
+
+const ERROR_HEADS = Object.fromEntries(
+  Object.entries(ERRORS).map(([code, { status, reason }]) => [
+    code,
+    `${status} ${reason}${JSON_ANSWER}\r\nCache-Control: no-store` +
+      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer' : '') +
+      (code === 'method_not_allowed' ? `\r\nAllow: ${ALLOWED_METHODS}` : ''),
+  ]),
+) as { [code in ErrorCode]: string }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const ENCODER = new TextEncoder()
+
+/** The caller's `X-Request-Id`, if it is a UUID; else ''. Nothing else of a request ever reaches a header. */
+export function callersRequestId(exchange: Exchange): string {
+  const id = exchange.header(X_REQUEST_ID)
+  return id !== '' && UUID.test(id) ? id : ''
+}
+
+/** What a call was charged, for the rate headers. */
+export interface Charge {
+  limit: number
+  /** Calls left. */
+  remaining: number
+  /** Epoch seconds. */
+  reset: number
+}
+
+/** What distinguishes the heads of one snapshot's answers. */
+export interface HeadFields {
+  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  low: number
+  high: number
+  /** Whether shared caches must not keep it: a key came with the request, or the answer has rate headers. */
+  personal: boolean
+  /** Seconds that it may be kept. */
+  lifetime: number
+  /** The headers of the request that decide the answer. */
+  vary: Literal
+  charge: Charge | null
+  encoding: Encoding | null
+  /** As it came, if it was a UUID; else ''. */
+  requestId: string
+  /** The header lines of its links, each begun by CRLF; '' where it has none. */
+  link: string
+  /** The header line of parameters that were ignored, begun by CRLF; '' where there were none. */
+  ignored: string
+}
+
+/** Header of answers that are made from a demo. */
+const DEMO_HEADER = '\r\nX-Demo: true'
+
+/** Headers about the snapshot that all its answers have, each begun by CRLF. */
+export function snapshotHeaders(snapshotId: string, demo: boolean): string {
+  return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
+}
+
+/** Header of errors of keyed operations. */
+export const VARY_BY_KEY = '\r\nVary: Authorization'
+
+type Deciding = Pick<Operation, 'access' | 'language' | 'tables'>
+
+/** By operation: what `varyOf` gives, and for pages. */
+const varies = [new WeakMap<Deciding, Literal>(), new WeakMap<Deciding, Literal>()]
+
+/**
+ * The end of the ETag, and `Vary`: what decides the answers of an operation. What a page of this server got
+ * without a key depends on `Origin` and `Sec-Fetch-Site`, too: without them a page of another port could read it
+ * from the browser's cache (`cache: 'force-cache'`).
+ */
+export function varyOf(operation: Deciding, isPage = false): Literal {
+  const known = varies[isPage ? 1 : 0]
+  let vary = known.get(operation)
+  if (vary === undefined)
+    known.set(operation, (vary = new Literal(`"\r\nVary: ${varyText(operation, isPage)}`)))
+  return vary
+}
+
+function varyText({ access, language, tables }: Deciding, isPage: boolean): string {
+  return (
+    (tables !== undefined || isPage ? 'Accept, Accept-Encoding' : 'Accept-Encoding') +
+    (access === 'keyed' ? ', Authorization' : '') +
+    (isPage ? ', Origin, Sec-Fetch-Site' : '') +
+    (language === true ? ', Accept-Language' : '')
+  )
+}
+
+const PUBLIC = new Literal('\r\nCache-Control: public, max-age=')
+const PRIVATE = new Literal('\r\nCache-Control: private, max-age=')
+const LIMIT = new Literal('\r\nX-RateLimit-Limit: ')
+const RESET = new Literal('\r\nX-RateLimit-Reset: ')
+const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
+const REQUEST_ID = new Literal('\r\nX-Request-Id: ')
+const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
+  br: new Literal('\r\nContent-Encoding: br'),
+  zstd: new Literal('\r\nContent-Encoding: zstd'),
+  gzip: new Literal('\r\nContent-Encoding: gzip'),
+}
+
+/** File name, count of all rows, and what exposes them. */
+const FILE_BYTES = 512
+/** Room for the longest head, and for what the writer asks for before it writes a text. */
+const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES)
+
+/** Heads of one snapshot's successes, or of its 304s, written as bytes. */
+export class Heads {
+  /** What all ETags of the snapshot begin with. */
+  readonly #tagStart: string
+  readonly #writer = new JsonWriter(HEAD_BYTES)
+
+  /** `settingsTag`: what decides all answers in addition to the snapshot. */
+  constructor(
+    kind: 'success' | 'not modified',
+    snapshot: { snapshotId: string; demo: boolean } | null,
+    settingsTag: string,
+    format: Format = 'json',
+  ) {
+    const { snapshotId, demo } = snapshot ?? { snapshotId: '', demo: false }
+    this.#tagStart = `"${snapshotId}-${settingsTag}-`
+    const start = kind === 'success' ? `200 OK${answerOf(format)}` : NOT_MODIFIED
+    this.#writer.text(`${start}${snapshotHeaders(snapshotId, demo)}\r\nETag: W/${this.#tagStart}`)
+    this.#writer.mark()
+  }
+
+  /** A view that the next head overwrites. */
+  write({
+    low,
+    high,
+    vary,
+    personal,
+    lifetime,
+    encoding,
+    charge,
+    requestId,
+    link,
+    ignored,
+  }: HeadFields): Uint8Array {
+    const writer = this.#writer
+    writer.begin()
+    writer.etagNumber(high, low)
+    writer.literal(vary)
+    writer.literal(personal ? PRIVATE : PUBLIC)
+    writer.integer(lifetime)
+    if (encoding !== null) writer.literal(CONTENT_ENCODING[encoding])
+    if (charge !== null) {
+      writer.literal(LIMIT)
+      writer.integer(charge.limit)
+      writer.literal(RESET)
+      writer.tenDigits(charge.reset)
+      writer.literal(REMAINING)
+      writer.integer(charge.remaining)
+    }
+    if (requestId !== '') {
+      writer.literal(REQUEST_ID)
+      writer.text(requestId)
+    }
+    if (link !== '') writer.text(link)
+    if (ignored !== '') writer.text(ignored)
+    return writer.bytes.subarray(0, writer.at)
+  }
+
+  /** Whether `If-None-Match` names the ETag with the number of `fields`. */
+  matches(condition: string, { high, low }: HeadFields): boolean {
+    // After a swap most clients name an ETag of the snapshot before.
+    if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
+    return namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)
+  }
+}
+
+/** The rate headers of an error, each begun by CRLF. */
+export function rateHeaders(charge: Charge | null): string {
+  if (charge === null) return ''
+  return (
+    `\r\nX-RateLimit-Limit: ${charge.limit}` +
+    `\r\nX-RateLimit-Remaining: ${charge.remaining}` +
+    `\r\nX-RateLimit-Reset: ${charge.reset}`
+  )
+}
+
+/**
+ * The head of a stream of events. nginx would gather them in its buffer, and others might compress them,
+ * which delays them. `headers`: each begun by CRLF.
+ */
+export function streamHead(callersId: string, headers: string): string {
+  return (
+    `200 OK\r\nContent-Type: text/event-stream${EVERY_ANSWER}` +
+    '\r\nCache-Control: no-store, no-transform\r\nX-Accel-Buffering: no' +
+    headers +
+    requestIdHeader(callersId)
+  )
+}
+
+export function sendPreflight(exchange: Exchange): void {
+  exchange.send(PREFLIGHT, null)
+}
+
+/** Messages of errors that several parts of the request path answer with. */
+export const FAULT = 'Internal error'
+export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
+
+interface ErrorOptions {
+  headers?: string
+  more?: ErrorDetails
+  details?: ErrorDetails | null
+}
+
+/** `now` in epoch seconds. */
+export function sendError(
+  exchange: Exchange,
+  code: ErrorCode,
+  message: string,
+  now: number,
+  options: ErrorOptions = {},
+): void {
+  const { head, body } = errorAnswer(callersRequestId(exchange), code, message, now, options)
+  exchange.send(head, body)
+}
+
+/** `callersId`: the caller's `X-Request-Id`, if it is a UUID; else ''. */
+export function errorAnswer(
+  callersId: string,
+  code: ErrorCode,
+  message: string,
+  now: number,
+  { headers = '', more = {}, details = null }: ErrorOptions = {},
+): { head: string; body: Uint8Array } {
+  const requestId = callersId || randomUUID()
+  const body = {
+    error: code,
+    message,
+    timestamp: timestampText(now),
+    request_id: requestId,
+    ...more,
+    ...(details === null ? {} : { details }),
+  }
+  return {
+    head: ERROR_HEADS[code] + headers + requestIdHeader(requestId),
+    body: ENCODER.encode(JSON.stringify(body)),
+  }
+}
+
+function requestIdHeader(id: string): string {
+  return id === '' ? '' : `\r\nX-Request-Id: ${id}`
+}

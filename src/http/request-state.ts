@@ -1,0 +1,159 @@
+/**
+ * What the parts of the request path share: the request that is being answered, the snapshot that it is
+ * answered from, and the content of its head. One object serves all, since one request is answered at a time.
+ */
+import type { KeyRing } from '../access/key-ring.ts'
+import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
+import type { View } from '../dataset/view.ts'
+import { snapshotGone, snapshotId } from '../operation/errors.ts'
+import type { QueryReader } from '../operation/query.ts'
+import { MINUTE } from '../sea/time.ts'
+import { Admission, type AdmissionOptions } from './admission.ts'
+import { TAIL_BYTES, tailAt } from './envelope.ts'
+import type { EventStreams } from './event-streams.ts'
+import type { LaterAnswers } from './later-answers.ts'
+import type { Leases } from './request-waits.ts'
+import type { ParquetAnswers } from './parquet-answers.ts'
+import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
+import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
+import type { Site } from './static-site.ts'
+
+/** A snapshot may be published at any time, and nobody is to see an old one for longer. */
+const LONGEST_LIFETIME_SECONDS = 60
+
+/** What the request path is made from. */
+export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
+  operations: readonly Operation[]
+  basePath: string
+  /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
+  refreshEvery: number
+  /** Gives answers that come later their turns; null where nobody waits meanwhile, and all are made at once. */
+  later: LaterAnswers | null
+  /** Has answers written on another thread. */
+  parquet: ParquetAnswers
+  /** What is answered with streams of events; without it there are none. */
+  stream?: { operation: StreamOperation; streams: EventStreams }
+  /** Pages and their files, in addition to the operations. */
+  site?: Site
+  /** Holds requests that find no call leased, where several replicas share the quotas. */
+  leases?: Leases
+  /** The clock, epoch seconds with a fraction. */
+  clock: () => number
+  /** Gets faults of our own; never a key or a query. */
+  onFault: (error: unknown, operation: string) => void
+}
+
+/** What the route of a stream leads to. */
+export interface StreamTarget {
+  operation: null
+  stream: StreamOperation
+  index: number
+  reader: QueryReader<StreamOperation['parameters']>
+  /** Names of parameters that `X-Ignored-Parameters` may have. */
+  ignorable: ReadonlySet<string>
+}
+
+/** What the route of an operation leads to. */
+export interface Target {
+  operation: Operation
+  stream: null
+  /** Ordinal of this operation among all of them. */
+  index: number
+  reader: QueryReader<Operation['parameters']>
+  ignorable: ReadonlySet<string>
+}
+
+export class RequestState {
+  readonly options: RequestPathOptions
+  readonly admission: Admission
+  readonly held: HeldViews
+  current: ServedSnapshot
+  /** What the request that is being answered is answered from: the current snapshot, or a pinned one. */
+  served: ServedSnapshot
+  /** Fields of the head that is written next. */
+  readonly fields: HeadFields = {
+    low: 0,
+    high: 0,
+    personal: false,
+    lifetime: 0,
+    vary: varyOf({ access: 'public' }),
+    charge: null,
+    encoding: null,
+    requestId: '',
+    link: '',
+    ignored: '',
+  }
+  /** Whether the request has been found to name the tags of other answers alone: it is compared once. */
+  namesAnotherTag = false
+  /** Time of the answer, epoch seconds. */
+  second = 0
+  /** The tail of an answer of this second. */
+  tail = new Uint8Array(TAIL_BYTES)
+  /** Seconds that an answer may be kept. */
+  lifetime = 0
+
+  constructor(options: RequestPathOptions, keys: KeyRing) {
+    this.options = options
+    this.admission = new Admission(options, keys)
+    this.held = new HeldViews(options)
+    this.served = this.current = this.held.current
+  }
+
+  hold(views: readonly View[], most: number): void {
+    this.held.hold(views, most)
+    this.served = this.current = this.held.current
+    this.admission.isDemo = this.current.view?.dataset.demo === true
+    this.second = 0
+  }
+
+  /** What depends on the second of the answer is made once a second. */
+  tick(now: number): void {
+    const second = Math.floor(now)
+    if (second === this.second || this.current.view === null) return
+    this.second = second
+    this.tail = tailAt(second)
+    const { refreshEvery } = this.options
+    this.lifetime =
+      refreshEvery === 0
+        ? LONGEST_LIFETIME_SECONDS
+        : Math.min(LONGEST_LIFETIME_SECONDS, refreshEvery - (second % refreshEvery))
+  }
+
+  /** Answers from the snapshot that the request names. @throws ApiError 400, 410 */
+  pin(value: string | null): void {
+    const pinned = this.held.pinned(snapshotId('snapshot', value))
+    if (pinned === null) throw snapshotGone('snapshot', this.current.view!.dataset.snapshotId)
+    this.served = pinned
+  }
+
+  /** Says in the fields of the head what answer it is. */
+  describe(operation: Operation, low: number, high: number, minute: number, link: string): void {
+    const { fields } = this
+    const lifetime = this.served.isPinned ? this.#pinnedLifetime() : this.lifetime
+    fields.low = low
+    fields.high = high
+    fields.vary = varyOf(operation, this.admission.isPage)
+    fields.link = link
+    // An answer about this minute is wrong in the next.
+    fields.lifetime = minute === 0 ? lifetime : Math.min(lifetime, MINUTE - (this.second % MINUTE))
+  }
+
+  /** Seconds that a pinned snapshot will at least be held, according to the schedule. */
+  #pinnedLifetime(): number {
+    const { refreshEvery } = this.options
+    if (refreshEvery === 0) return LONGEST_LIFETIME_SECONDS
+    const swapsLeft = this.held.swapsLeft(this.served.pin)
+    return refreshEvery - (this.second % refreshEvery) + (swapsLeft - 1) * refreshEvery
+  }
+
+  /** What the errors of an operation share with its successes; rate headers once a request was charged. */
+  commonHeaders(operation: Declared): string {
+    const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
+    return this.served.header + vary + rateHeaders(this.fields.charge) + this.fields.ignored
+  }
+
+  reportFault(error: unknown, operation: Declared): void {
+    this.options.totals.count('faults')
+    this.options.onFault(error, operation.name)
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * The way of a request, in this order:
+ *
+ *   method → route → snapshot → key → quota → pin → query → conditional → cache or handler → reply
+ *
+ * All of it is synchronous, because the engine's request object is dead once a handler has returned. Only
+ * expensive answers take what they need of the request, and are made later, in slices.
+ */
+import type { KeyRing } from '../access/key-ring.ts'
+import { ApiError } from '../operation/errors.ts'
+import type { Declared } from '../operation/operation.ts'
+import type { View } from '../dataset/view.ts'
+import { readerOf, RawQuery } from '../operation/query.ts'
+import type { Exchange } from './exchange.ts'
+import { OTHER_ROUTES } from './request-counts.ts'
+import { Router } from './router.ts'
+import { timestampText } from '../sea/time.ts'
+import { Answering } from './answering.ts'
+import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
+import { FULL_RETRY_SECONDS } from './event-streams.ts'
+import { LaterRequests } from './later-requests.ts'
+import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
+import { RequestState, type RequestPathOptions, type StreamTarget, type Target } from './request-state.ts'
+import { LeaseQueue, TurnShares } from './request-waits.ts'
+import { Sender } from './sender.ts'
+
+/** Seconds a client should wait before the first snapshot. */
+const NO_SNAPSHOT_RETRY_SECONDS = 5
+const NOT_PINNED = 'Parameter snapshot is not for streams. Allowed: nothing; they follow the current snapshot'
+
+/** Paths of the admin port, which newcomers look for here. */
+const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])
+const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
+
+const TOO_MANY_STREAMS = 'Too many streams of events are open. Try again later'
+const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this key. Close one first'
+
+const STATIC = OTHER_ROUTES.indexOf('static')
+const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
+
+export class RequestPath {
+  readonly #options: RequestPathOptions
+  readonly #router: Router<Target | StreamTarget>
+  /** Ordinal of the first route after those of operations and streams. */
+  readonly #otherRoutes: number
+  readonly #state: RequestState
+  readonly #answering: Answering
+  /** Null where no replicas share the quotas. */
+  readonly #leaseQueue: LeaseQueue | null
+  /** Null where nobody waits meanwhile. */
+  readonly #turns: TurnShares | null
+
+  constructor(options: RequestPathOptions, keys: KeyRing) {
+    this.#options = options
+    const targets = targetsOf(options)
+    this.#router = new Router(options.basePath, targets)
+    this.#otherRoutes = targets.length
+    const state = (this.#state = new RequestState(options, keys))
+    const sender = new Sender(state)
+    this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
+    const { leases, totals } = options
+    this.#leaseQueue =
+      leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
+    this.#turns =
+      leases === undefined
+        ? null
+        : new TurnShares(
+            leases.waiting,
+            (exchange) => this.#serve(exchange),
+            (exchange) => state.admission.hasKnownKey(exchange),
+          )
+  }
+
+  setKeys(keys: KeyRing): void {
+    this.#state.admission.setKeys(keys)
+    this.#options.stream?.streams.keysChanged()
+  }
+
+  get cacheBytes(): number {
+    return this.#state.held.cacheBytes
+  }
+
+  /** Serves one snapshot and holds no other. */
+  setView(view: View): void {
+    this.hold([view], 1)
+  }
+
+  /**
+   * Serves the last of `views`, and the others, which were served before it, to those who pin them. `most`:
+   * how many are held at a time.
+   */
+  hold(views: readonly View[], most: number): void {
+    this.#state.hold(views, most)
+    this.#options.stream?.streams.serve(views.at(-1)!)
+  }
+
+  handle(exchange: Exchange): void {
+    this.#options.totals.count('requests')
+    this.#serve(exchange)
+  }
+
+  #serve(exchange: Exchange): void {
+    if (this.#turns?.putOff(exchange) === true) return
+    const { method, path, query } = exchange
+    const now = this.#options.clock()
+    if (method !== 'GET' && method !== 'HEAD') {
+      if (method === 'OPTIONS') sendPreflight(exchange)
+      else sendError(exchange, 'method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed', now)
+      return
+    }
+    const state = this.#state
+    const served = (state.served = state.current)
+    state.namesAnotherTag = false
+    state.tick(now)
+    const route = this.#router.find(path)
+    if (route === null) {
+      exchange.route = this.#otherRoutes + STATIC
+      if (this.#options.site?.serve(exchange, served.header) === true) return
+      exchange.route = this.#otherRoutes + UNMATCHED
+      const message = ADMIN_PATHS.has(path) ? ON_ADMIN_PORT : 'No such path'
+      sendError(exchange, 'resource_not_found', message, now)
+      return
+    }
+    const { target, path: args } = route
+    exchange.route = target.index
+    const raw = new RawQuery(query)
+    state.fields.ignored = ignoredHeader(raw, target.ignorable)
+    if (served.view === null) {
+      sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
+        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${state.fields.ignored}`,
+      })
+      return
+    }
+    const operation = target.operation ?? target.stream
+    if (!this.#admit(exchange, operation, raw, now)) return
+    try {
+      const pin = raw.get('snapshot')
+      if (target.operation === null) {
+        if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
+        beginStream(state, exchange, state.served.view!, { target, raw }, now)
+        return
+      }
+      if (pin !== '') state.pin(pin)
+      this.#answering.answer(exchange, state.served.view!, { target, path: args, raw }, now)
+    } catch (error) {
+      this.#refuse(exchange, error, operation, now)
+    }
+  }
+
+  /** Key and quota. False when the request was answered with a refusal, or waits. */
+  #admit(exchange: Exchange, operation: Declared, raw: RawQuery, now: number): boolean {
+    const state = this.#state
+    const { admission, fields } = state
+    const refusal = admission.admit(exchange, operation.access, raw, now)
+    exchange.keyRow = admission.keyRow
+    fields.charge = admission.charge
+    fields.personal = admission.isPersonal
+    if (refusal === null) return true
+    const waits = refusal.mayWait && this.#leaseQueue?.putOff(exchange, admission.client, now) === true
+    if (waits) return false
+    const { code, message, headers, more } = refusal
+    sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })
+    return false
+  }
+
+  #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
+    const headers = this.#state.commonHeaders(operation)
+    if (error instanceof ApiError) {
+      sendError(exchange, error.code, error.message, now, { headers, details: error.details })
+      return
+    }
+    this.#state.reportFault(error, operation)
+    sendError(exchange, 'internal_error', FAULT, now, { headers })
+  }
+}
+
+/** What each path leads to: the operations in their order, and streams behind them. */
+function targetsOf({
+  operations,
+  stream,
+}: RequestPathOptions): { path: string; target: Target | StreamTarget }[] {
+  const streams = stream === undefined ? [] : [{ ...stream.operation, isStream: true }]
+  const names = ignorableNames([...operations, ...streams])
+  const targets: { path: string; target: Target | StreamTarget }[] = operations.map((operation, index) => {
+    const reader = readerOf(operation.parameters, operation.refusal)
+    return {
+      path: operation.path,
+      target: { operation, stream: null, index, reader, ignorable: names[index] },
+    }
+  })
+  if (stream !== undefined) {
+    const { path, parameters, refusal } = stream.operation
+    const index = operations.length
+    const reader = readerOf(parameters, refusal)
+    targets.push({
+      path,
+      target: { operation: null, stream: stream.operation, index, reader, ignorable: names[index] },
+    })
+  }
+  return targets
+}
+
+/** Answers an admitted request with a stream of events. @throws ApiError */
+function beginStream(
+  state: RequestState,
+  exchange: Exchange,
+  view: View,
+  { target: { stream, reader }, raw }: { target: StreamTarget; raw: RawQuery },
+  now: number,
+): void {
+  const { clock, leases, stream: streaming } = state.options
+  const buoys = stream.buoys(view, reader.read(raw).query)
+  const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
+  const headers = state.commonHeaders(stream)
+  const head = streamHead(callersRequestId(exchange), headers)
+  const { place } = holder
+  const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
+  if (refusal === null) return
+  if (refusal === 'body') {
+    sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+    return
+  }
+  const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
+  if (refusal === 'in all') {
+    sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
+    return
+  }
+  sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
+    ...full,
+    more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
+  })
+}

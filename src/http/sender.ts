@@ -1,0 +1,84 @@
+/** Sends answers that are whole: fresh ones, kept ones, compressed ones, and 304 in their place. */
+import { ACCEPT_ENCODING, IF_NONE_MATCH, type Again, type Exchange } from './exchange.ts'
+import type { Format } from '../operation/shape.ts'
+import { ENCODINGS, type KeptAnswer } from './kept-answer.ts'
+import { Preference, preferredEncoding } from './preferences.ts'
+import { ANY_TAG } from './etag.ts'
+import { callersRequestId } from './reply.ts'
+import type { RequestState } from './request-state.ts'
+
+/** A longer answer may have to be made again for a client that is slow to read it. */
+export const LONG_BYTES = 64 * 1024
+
+export class Sender {
+  readonly #state: RequestState
+  readonly #encodings = new Preference((accepted) => preferredEncoding(accepted, ENCODINGS))
+
+  constructor(state: RequestState) {
+    this.#state = state
+  }
+
+  /** Sends what is kept as `canonical`, in the coding that the client prefers; `again` as in `send`. */
+  sendKept(
+    exchange: Exchange,
+    canonical: string,
+    plain: KeptAnswer,
+    format: Format,
+    again: Again | null,
+  ): void {
+    const { options, served, second, tail } = this.#state
+    options.totals.count('kept')
+    const accepted = exchange.headerValues(ACCEPT_ENCODING)
+    const encoding = accepted === '' ? null : this.#encodings.of(accepted)
+    const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
+    this.send(exchange, kept.bytesAt(second, kept.ownTail ?? tail), kept, format, again)
+  }
+
+  /**
+   * @param kept what is kept of the answer; null where nothing is
+   * @param again makes the body once more from the snapshot
+   */
+  send(
+    exchange: Exchange,
+    body: Uint8Array,
+    kept: KeptAnswer | null,
+    format: Format,
+    again: Again | null = null,
+  ): void {
+    if (this.sendNotModified(exchange)) return
+    const { fields, served } = this.#state
+    fields.encoding = kept?.encoding ?? null
+    const heads = format === 'json' ? served.heads : served.headsOf(format)
+    const head = heads.write(fields)
+    if (body.length <= LONG_BYTES) exchange.send(head, body)
+    else if (kept === null) exchange.send(head, body, again ?? false)
+    else {
+      const tail = kept.ownTail ?? this.#state.tail
+      const remade = kept.encoding === null ? again : null
+      exchange.send(head, body, () => (kept.kept ? kept.bytesWith(tail) : (remade?.() ?? null)))
+    }
+  }
+
+  /** Answers 304 where the client has the answer already. @returns whether it does */
+  sendNotModified(exchange: Exchange): boolean {
+    const state = this.#state
+    if (state.namesAnotherTag) return false
+    const { fields, served } = state
+    fields.requestId = callersRequestId(exchange)
+    const condition = exchange.headerValues(IF_NONE_MATCH)
+    if (condition === '') return false
+    state.namesAnotherTag = !served.heads.matches(condition, fields)
+    if (state.namesAnotherTag) return false
+    fields.encoding = null
+    exchange.send(served.notModifiedHeads.write(fields), null)
+    return true
+  }
+
+  /**
+   * Answers 304 in place of an answer that need not be made for that: the client names its tag. `*` names any
+   * answer that there is, and whether there is one is not known yet. @returns whether it does
+   */
+  sendNotModifiedUnmade(exchange: Exchange): boolean {
+    return exchange.headerValues(IF_NONE_MATCH).trim() !== ANY_TAG && this.sendNotModified(exchange)
+  }
+}

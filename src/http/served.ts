@@ -1,0 +1,163 @@
+/**
+ * What the answers of one snapshot are made and sent with. A snapshot that is served to those who name none
+ * and to those who pin it (`snapshot=ID`) has two of these: their answers differ in heads and in `meta`.
+ */
+import type { View } from '../dataset/view.ts'
+import { AnswerCache, CompressionJobs } from './answer-cache.ts'
+import type { Format } from '../operation/shape.ts'
+import { Heads, snapshotHeaders } from './reply.ts'
+
+/** What slow readers hold on to, so that it can be taken from them. */
+export interface Hold {
+  view: View | null
+}
+
+/** A client that is slow to read may hold on to a snapshot that has left for this time. */
+const LONGEST_HOLD_MS = 120_000
+/**
+ * Pinned answers of one snapshot may take this share of the answer cache. Few clients pin, and one that asks
+ * for everything must not take as much memory for each snapshot as all the others together.
+ */
+const PINNED_CACHE_SHARE = 1 / 16
+
+export interface ServedOptions {
+  /** Bytes of answers kept per snapshot; 0 keeps none. */
+  answerCache: number
+  /** What decides an answer in addition to snapshot and query: part of every ETag. */
+  settingsTag: string
+}
+
+export class ServedSnapshot {
+  readonly hold: Hold
+  cache: AnswerCache
+  readonly isPinned: boolean
+  /** The id where the snapshot is pinned, else ''. */
+  readonly pin: string
+  /** Headers about the snapshot, each begun by CRLF. */
+  readonly header: string
+  /** Heads of answers in the usual JSON. */
+  readonly heads: Heads
+  readonly #headsOf = new Map<Format, Heads>()
+  readonly #headsFor: (format: Format) => Heads
+  readonly notModifiedHeads: Heads
+  readonly #cacheBytes: number
+  readonly #jobs: CompressionJobs
+
+  /** `view` is null before the first snapshot. */
+  constructor(
+    view: View | null,
+    isPinned: boolean,
+    { answerCache, settingsTag }: ServedOptions,
+    jobs: CompressionJobs,
+  ) {
+    const id = view === null ? '' : view.dataset.snapshotId
+    // The bodies of lists differ, and a client must not take one for the other.
+    const tag = isPinned ? `${settingsTag}p` : settingsTag
+    this.hold = { view }
+    this.isPinned = isPinned
+    this.pin = isPinned ? id : ''
+    this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
+    this.#jobs = jobs
+    this.cache = new AnswerCache(this.#cacheBytes, jobs)
+    this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
+    // The heads do not hold the view, because heads of answers to slow readers outlive it.
+    const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
+    this.#headsFor = (format) => new Heads('success', named, tag, format)
+    this.heads = this.headsOf('json')
+    this.notModifiedHeads = new Heads('not modified', named, tag)
+  }
+
+  headsOf(format: Format): Heads {
+    let heads = this.#headsOf.get(format)
+    if (heads === undefined) this.#headsOf.set(format, (heads = this.#headsFor(format)))
+    return heads
+  }
+
+  get view(): View | null {
+    return this.hold.view
+  }
+
+  /** Another snapshot has left: kept answers may compare with it (`since=ID`), and it is gone for them, too. */
+  otherLeft(): void {
+    this.cache = new AnswerCache(this.#cacheBytes, this.#jobs)
+  }
+
+  /** Has slow readers let go of it after a while. */
+  leave(): void {
+    // Through a weak reference: a timer would hold on to the snapshot by itself.
+    const held = new WeakRef(this.hold)
+    const letGo = (): void => {
+      const left = held.deref()
+      if (left !== undefined) left.view = null
+    }
+    setTimeout(letGo, LONGEST_HOLD_MS).unref()
+  }
+}
+
+/** The snapshots that are held, oldest first; the last is the current one. */
+export class HeldViews {
+  readonly #options: ServedOptions
+  #views: readonly View[] = []
+  /** Pinned snapshots by id, made when a client pins them. */
+  readonly #pinned = new Map<string, ServedSnapshot>()
+  readonly #jobs = new CompressionJobs()
+  /** How many snapshots may be held: after this many swaps the current one leaves. */
+  #most = 1
+  /** The snapshot for clients that pin none. */
+  current: ServedSnapshot
+
+  constructor(options: ServedOptions) {
+    this.#options = options
+    this.current = new ServedSnapshot(null, false, options, this.#jobs)
+  }
+
+  /** Bytes that kept answers take, pinned ones and those being compressed included. */
+  get cacheBytes(): number {
+    let bytes = this.current.cache.bytes + this.#jobs.bytes
+    for (const { cache } of this.#pinned.values()) bytes += cache.bytes
+    return bytes
+  }
+
+  /** Serves the last of `views`, oldest first, from now on; views that are not among them leave. */
+  hold(views: readonly View[], most: number): void {
+    const hasOneLeft = this.#views.some((view) => !views.includes(view))
+    this.#views = views
+    this.#most = most
+    for (const [id, pinned] of this.#pinned) {
+      if (views.some((view) => view === pinned.view)) {
+        if (hasOneLeft) pinned.otherLeft()
+        continue
+      }
+      this.#pinned.delete(id)
+      pinned.leave()
+    }
+    const view = views.at(-1)!
+    if (this.current.view === view) {
+      if (hasOneLeft) this.current.otherLeft()
+      return
+    }
+    if (this.current.view !== null) this.current.leave()
+    this.current = new ServedSnapshot(view, false, this.#options, this.#jobs)
+  }
+
+  /** The snapshot of this id as pinned, or null where it is not held. */
+  pinned(id: string): ServedSnapshot | null {
+    const known = this.#pinned.get(id)
+    if (known !== undefined) return known
+    const view = this.viewOf(id)
+    if (view === null) return null
+    const served = new ServedSnapshot(view, true, this.#options, this.#jobs)
+    this.#pinned.set(id, served)
+    return served
+  }
+
+  viewOf(id: string): View | null {
+    return this.#views.find(({ dataset }) => dataset.snapshotId === id) ?? null
+  }
+
+  /** Number of further swaps after which a held snapshot leaves; 1: with the next. */
+  swapsLeft(id: string): number {
+    const at = this.#views.findIndex(({ dataset }) => dataset.snapshotId === id)
+    return at + 1 + Math.max(0, this.#most - this.#views.length)
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Makes an answer that takes long, in slices of half a millisecond.
+ *
+ * It is made twice: once to know its length, without which uws could send it only in a way that breaks where
+ * its reader goes; then to be sent. One that is kept for others is made once, and sent from what is kept for
+ * as long as it is.
+ */
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { MOST_WRITE_BYTES } from './exchange.ts'
+import type { Steps } from '../system/steps.ts'
+import type { Piece, Producer } from './later-answers.ts'
+
+/** Work of one slice: others wait for it once in each round of the event loop. */
+const SLICE_MS = 0.5
+/** What one step writes at most. */
+const STEP_BYTES = 16 * 1024
+/** A slice ends at this many bytes; one more step fits behind them. */
+const FULL_BYTES = MOST_WRITE_BYTES - STEP_BYTES
+
+const NOTHING = new Uint8Array(0)
+
+/** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
+export type Kept = () => Uint8Array | null
+
+export interface Slices {
+  /** Empty, or used by nobody between two slices. */
+  readonly writer: JsonWriter
+  /**
+   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes
+   * 16 KB at most. Called again, it writes as many bytes.
+   */
+  steps(writer: JsonWriter): Steps<unknown>
+  /**
+   * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
+   */
+  readonly keep: ((answer: Uint8Array) => Kept | null) | null
+}
+
+export class SlicedAnswer implements Producer {
+  length: number | undefined
+  readonly #slices: Slices
+  #steps: Steps<unknown> | null = null
+  #counted = 0
+  #sent = 0
+  /** Bytes that are made once more and were sent before. */
+  #skipped = 0
+  /** All that was made before its length is known, where it is to be kept; then what is kept of it. */
+  #pieces: Uint8Array[] | null
+  #kept: Kept | null = null
+
+  constructor(slices: Slices) {
+    this.#slices = slices
+    this.#pieces = slices.keep === null ? null : []
+  }
+
+  next(): Piece {
+    if (this.#sent === this.length) return this.#end()
+    const kept = this.#kept?.() ?? null
+    if (kept !== null) return this.#took(kept.subarray(this.#sent, this.#sent + MOST_WRITE_BYTES))
+    if (this.#kept !== null) {
+      this.#kept = null
+      this.#skipped = this.#sent
+    }
+    const { writer } = this.#slices
+    writer.begin()
+    const steps = (this.#steps ??= this.#slices.steps(writer))
+    const end = performance.now() + SLICE_MS
+    let isDone = false
+    do isDone = steps.next().done === true
+    while (!isDone && writer.length < FULL_BYTES && performance.now() < end)
+    const made = writer.answer()
+    if (this.length === undefined) return this.#count(made, isDone)
+    const bytes = made.subarray(Math.min(this.#skipped, made.length))
+    this.#skipped -= made.length - bytes.length
+    if (isDone && this.#sent + bytes.length !== this.length)
+      throw new Error('made again, an answer has another length')
+    return bytes.length === 0 && !isDone ? 'going' : this.#took(bytes)
+  }
+
+  close(): void {
+    // Lets go of what its steps hold.
+    this.#steps?.return(undefined)
+    this.#steps = null
+  }
+
+  #count(made: Uint8Array, isDone: boolean): Piece {
+    this.#counted += made.length
+    this.#pieces?.push(made.slice())
+    if (!isDone) return 'going'
+    this.#steps = null
+    this.length = this.#counted
+    if (this.#pieces !== null) this.#kept = this.#slices.keep!(Buffer.concat(this.#pieces))
+    this.#pieces = null
+    return NOTHING
+  }
+
+  #took(bytes: Uint8Array): Uint8Array {
+    this.#sent += bytes.length
+    if (this.#sent > this.length!) throw new Error('made again, an answer is longer')
+    return bytes
+  }
+
+  #end(): 'over' {
+    // The producer is closed here because its last step may come after the last byte.
+    this.close()
+    return 'over'
+  }
+}

@@ -1,0 +1,422 @@
+/**
+ * The parts of the description about answers other than their JSON: headers of requests and answers, other
+ * formats, and the answers that are not successes.
+ */
+import { ERRORS, type ErrorCode } from '../operation/errors.ts'
+import type { Declared, Tables } from '../operation/operation.ts'
+import type { Format } from '../operation/shape.ts'
+import {
+  EXAMPLES_AS_OF,
+  EXAMPLES_REQUEST_ID,
+  REFUSED,
+  refusalKey,
+  type ExampleAnswers,
+} from './operation-texts.ts'
+import type { Schema } from './schemas.ts'
+
+export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'One or more `ETag`s of earlier answers, or `*`. The answer is 304 while one of them is current.',
+    schema: { type: 'string' },
+  },
+  XRequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'A UUID of your own for this request. The answer repeats it. Other values are ignored.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  Accept: {
+    name: 'Accept',
+    in: 'header',
+    description:
+      'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson`, `application/geo+json` or `application/vnd.apache.parquet`, where the operation has it; else JSON.',
+    schema: { type: 'string' },
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description:
+      'The `id` of the last event that came. Browsers send it by themselves. The first event then has the changes since that snapshot, as long as the server holds it; any other value counts as none.',
+    schema: { type: 'string' },
+  },
+  AcceptLanguage: {
+    name: 'Accept-Language',
+    in: 'header',
+    description: 'Sets the language of a request without `locale`.',
+    schema: { type: 'string' },
+    example: 'fr, en;q=0.5',
+  },
+}
+
+/** `RateLimitReset` of `X-RateLimit-Reset`. */
+function componentName(headerName: string): string {
+  return headerName.replace(/^X-/, '').replaceAll('-', '')
+}
+
+const header = (description: string, schema: Schema, required = true): Schema => ({
+  description,
+  required,
+  schema,
+})
+const WHOLE = { type: 'integer', minimum: 0 }
+const RATE_TEXTS = {
+  'X-RateLimit-Limit': 'Calls an hour.',
+  'X-RateLimit-Remaining': 'Calls left in this hour.',
+  'X-RateLimit-Reset': 'When the hour ends, Unix time in seconds.',
+}
+const WITHOUT_QUOTA =
+  'Absent on calls without a quota: while no data is loaded, and without a key if the server does not limit such calls.'
+
+export const HEADERS: { readonly [name: string]: Schema } = {
+  ETag: header('Validator for `If-None-Match`. It is weak and the same for every key.', {
+    type: 'string',
+    pattern: '^W/"[0-9A-Za-z_-]+"$',
+  }),
+  Link: header(
+    'With `snapshot`, and on a page in another format than JSON: the addresses of the pages `next`, `prev`, `first` and `last` of the same snapshot (RFC 8288), without a key.',
+    { type: 'string' },
+    false,
+  ),
+  IgnoredParameters: header(
+    'Parameters of the request that this operation does not take, separated by commas: those that other operations take, and usual mistakes such as `start` for `start_date`. Any other name is left out.',
+    { type: 'string', pattern: '^[A-Za-z_\\[\\]-]+(, [A-Za-z_\\[\\]-]+)*$' },
+    false,
+  ),
+  ContentDisposition: header(
+    'A name for the file, in other formats than JSON.',
+    { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
+    false,
+  ),
+  TotalCount: header('Items on all pages, in other formats than JSON.', WHOLE, false),
+  CacheControl: header(
+    'At most a minute, and never past the time when the next data are expected; with `snapshot` until that may leave by the schedule of builds. `private` on answers to a key or with a quota.',
+    {
+      type: 'string',
+      pattern: '^(private|public), max-age=[0-9]+$',
+    },
+  ),
+  StreamCacheControl: header('Caches and proxies may neither keep nor compress a stream.', {
+    type: 'string',
+    const: 'no-store, no-transform',
+  }),
+  AccelBuffering: header('Tells nginx to pass each event on at once.', { type: 'string', const: 'no' }),
+  NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
+  Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
+    type: 'string',
+  }),
+  VaryLanguage: header('The headers of the request that the answer depends on, its language included.', {
+    type: 'string',
+    pattern: 'Accept-Language',
+  }),
+  SnapshotId: header('Name of the snapshot of the data. Answers with the same one fit together.', {
+    type: 'string',
+    minLength: 1,
+  }),
+  LoadedSnapshotId: header(
+    'Name of the snapshot that is served, if one is.',
+    { type: 'string', minLength: 1 },
+    false,
+  ),
+  Demo: header(
+    'The data are made up, not measured: they are those of the demo. Absent on measured data.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
+  RequestId: header(
+    'The `X-Request-Id` of the request, if that is a UUID.',
+    { type: 'string', format: 'uuid' },
+    false,
+  ),
+  ErrorRequestId: header('The same as `request_id` in the body.', { type: 'string', format: 'uuid' }),
+  RetryAfter: header('Seconds to wait before a retry.', WHOLE),
+  Authenticate: header('How to send a key.', { type: 'string', const: 'Bearer' }),
+  ...Object.fromEntries(
+    Object.entries(RATE_TEXTS).flatMap(([name, text]) => [
+      [componentName(name), header(text, WHOLE)],
+      [`Anonymous${componentName(name)}`, header(`${text} ${WITHOUT_QUOTA}`, WHOLE, false)],
+    ]),
+  ),
+}
+
+const headerRefs = (names: { readonly [header: string]: string }): Schema =>
+  Object.fromEntries(
+    Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  )
+
+export const RATE_HEADERS = headerRefs(
+  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, componentName(name)])),
+)
+export const ANONYMOUS_RATE_HEADERS = headerRefs(
+  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, `Anonymous${componentName(name)}`])),
+)
+const VALIDATORS = {
+  ETag: 'ETag',
+  'Cache-Control': 'CacheControl',
+  Vary: 'Vary',
+  'X-Snapshot-Id': 'SnapshotId',
+  'X-Demo': 'Demo',
+  'X-Ignored-Parameters': 'IgnoredParameters',
+  'X-Request-Id': 'RequestId',
+}
+export const SUCCESS_HEADERS = headerRefs(VALIDATORS)
+const ERROR_HEADERS = headerRefs({
+  'Cache-Control': 'NoStore',
+  'X-Ignored-Parameters': 'IgnoredParameters',
+  'X-Request-Id': 'ErrorRequestId',
+})
+const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId', 'X-Demo': 'Demo' })
+const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
+export const STREAM_HEADERS = {
+  ...headerRefs({
+    'Cache-Control': 'StreamCacheControl',
+    Vary: 'Vary',
+    'X-Accel-Buffering': 'AccelBuffering',
+    'X-Snapshot-Id': 'SnapshotId',
+    'X-Demo': 'Demo',
+    'X-Ignored-Parameters': 'IgnoredParameters',
+    'X-Request-Id': 'RequestId',
+  }),
+  ...RATE_HEADERS,
+}
+
+const COLUMN = '[a-z_]+([.][a-z_]+)*'
+
+/** Contents of a success in addition to JSON. */
+export const FORMAT_CONTENTS: {
+  readonly [format in Exclude<Format, 'json'>]: { readonly type: string; readonly schema: Schema }
+} = {
+  csv: {
+    type: 'text/csv',
+    schema: {
+      type: 'string',
+      description: 'A line with the names of the columns, then a line for each item (RFC 4180).',
+    },
+  },
+  ndjson: {
+    type: 'application/x-ndjson',
+    schema: { type: 'string', description: 'The items of the list, a line of JSON each.' },
+  },
+  geojson: { type: 'application/geo+json', schema: { $ref: '#/components/schemas/FeatureCollection' } },
+  parquet: {
+    type: 'application/vnd.apache.parquet',
+    schema: { type: 'string', format: 'binary', description: 'A Parquet file with a row for each item.' },
+  },
+}
+
+const POSITION: Schema = { type: 'array', items: { type: 'number' } }
+/** A point has a number here, a line a position, several lines a line. */
+const COORDINATE: Schema = { anyOf: [{ type: 'number' }, POSITION, { type: 'array', items: POSITION }] }
+
+/** The components that operations with tables share. */
+export const FEATURE_COLLECTION: Schema = {
+  type: 'object',
+  description: 'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items.',
+  required: ['type', 'features', 'meta'],
+  properties: {
+    type: { type: 'string', const: 'FeatureCollection', description: 'Says what it is.' },
+    features: {
+      type: 'array',
+      description: 'One for each item, in the order of the list.',
+      items: {
+        type: 'object',
+        required: ['type', 'geometry', 'properties'],
+        properties: {
+          type: { type: 'string', const: 'Feature', description: 'Says what it is.' },
+          id: { type: 'integer', description: 'The `id` of the item.' },
+          geometry: {
+            description: 'Where the item is. Of a pass: the virtual buoys that it saw, in their order.',
+            type: ['object', 'null'],
+            required: ['type', 'coordinates'],
+            properties: {
+              type: {
+                type: 'string',
+                enum: ['Point', 'LineString', 'MultiLineString'],
+                description: 'A line over the antimeridian is in parts.',
+              },
+              coordinates: {
+                type: 'array',
+                items: COORDINATE,
+                description: 'Longitude and latitude in degrees, of a line a list of them.',
+              },
+            },
+          },
+          properties: { type: 'object', additionalProperties: true, description: 'The item.' },
+        },
+      },
+    },
+    meta: {
+      type: 'object',
+      description: 'What the collection is part of.',
+      required: ['snapshot', 'returned'],
+      properties: {
+        snapshot: { type: 'string', description: 'The snapshot that the answer comes from.' },
+        count: { type: 'integer', description: 'Items on all pages.' },
+        page: { type: 'integer', description: 'The page, from 1.' },
+        per_page: { type: 'integer', description: 'Items a page.' },
+        total_pages: { type: 'integer', description: 'Pages in all.' },
+        returned: { type: 'integer', description: 'Features in this answer.' },
+      },
+    },
+  },
+}
+
+/** The query parameters that shape answers. */
+export function shapeParameters({ tables }: Declared): Schema[] {
+  if (tables === undefined) return []
+  return [
+    query('format', formatText(tables), { type: 'string', enum: tables.formats, default: 'json' }),
+    query(
+      'fields',
+      'Only these columns, in this order: names of members, nested ones with a dot (`last_reading.time`), or of what nests several. ' +
+        `${tables.isList ? '' : 'Not with `json`. '}The schemas do not describe such answers. Malformed it is a 400. Allowed: names, separated by commas, once each.`,
+      { type: 'string', maxLength: 2000, pattern: `^${COLUMN}(,${COLUMN})*$` },
+    ),
+    ...(tables.isList
+      ? [
+          query(
+            'layout',
+            'With `columns` the list of a JSON answer is an object of arrays, one for each column. Allowed: one of rows, columns; with other formats rows.',
+            { type: 'string', enum: ['rows', 'columns'], default: 'rows' },
+          ),
+        ]
+      : []),
+    query(
+      'units',
+      'With `1` the second line of CSV has the units of the columns. Allowed: 0, and with `csv` 1.',
+      { type: 'string', enum: ['0', '1'], default: '0' },
+    ),
+  ]
+}
+
+function formatText({ formats }: Tables): string {
+  const whole = formats.includes('csv')
+    ? ' Other formats than `json` have all pages in one answer, unless `page` or `per_page` are given.'
+    : ''
+  return `The format of the answer. It beats the header \`Accept\`.${whole} Malformed it is a 400. Allowed: one of ${formats.join(', ')}.`
+}
+
+function query(name: string, description: string, schema: Schema): Schema {
+  return { name, in: 'query', required: false, description, schema }
+}
+
+/** The headers that only answers in other formats have. */
+export function shapeHeaders({ tables }: Declared): Schema {
+  if (tables === undefined) return {}
+  return {
+    'Content-Disposition': { $ref: '#/components/headers/ContentDisposition' },
+    'X-Total-Count': { $ref: '#/components/headers/TotalCount' },
+  }
+}
+
+const REFUSAL_HEADERS = { ...SNAPSHOT_HEADER, ...ANONYMOUS_RATE_HEADERS }
+
+const EXAMPLE_ERROR = { timestamp: EXAMPLES_AS_OF, request_id: EXAMPLES_REQUEST_ID }
+
+/** For errors that no request to a healthy server gets. */
+const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
+  internal_error: 'Internal error',
+  service_unavailable: 'No snapshot is loaded yet',
+}
+
+/** `BadRequest` of `bad_request`: the name of an answer among the components. */
+export const pascal = (words: string): string =>
+  words.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+
+/** `components.responses`. */
+export function responses(answers: ExampleAnswers): { readonly [name: string]: Schema } {
+  return {
+    NotModified: {
+      description: 'An `ETag` of `If-None-Match` is current. The answer has no body, and the call counts.',
+      headers: { ...SUCCESS_HEADERS, ...ANONYMOUS_RATE_HEADERS },
+    },
+    BadRequest: failure(
+      answers,
+      'bad_request',
+      'A parameter is missing, malformed, given twice or outside its range.',
+      REFUSAL_HEADERS,
+    ),
+    MalformedSnapshot: failure(
+      answers,
+      'bad_request',
+      '`snapshot`, or a parameter that shapes the answer (`format`, `fields`, `layout`, `units`), is malformed or does not fit. Other parameters that are malformed give a 422 on this operation.',
+      REFUSAL_HEADERS,
+    ),
+    Unauthorized: failure(
+      answers,
+      'unauthorized',
+      'The key is missing or wrong. The call counts for no quota.',
+      {
+        ...SNAPSHOT_HEADER,
+        ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }),
+      },
+    ),
+    ResourceNotFound: failure(
+      answers,
+      'resource_not_found',
+      'The path, or what a parameter names, does not exist, or nothing is near enough.',
+      REFUSAL_HEADERS,
+    ),
+    SnapshotGone: failure(
+      answers,
+      'snapshot_gone',
+      'A parameter names a snapshot that the server no longer holds, or never did. `details.current` is the one that it serves now: start over with that.',
+      REFUSAL_HEADERS,
+      'SnapshotGoneAnswer',
+    ),
+    ValidationFailed: failure(
+      answers,
+      'validation_failed',
+      'The request is impossible. On operations where 400 is for `snapshot` and the shape of the answer alone, also a missing, malformed or out-of-range parameter.',
+      REFUSAL_HEADERS,
+    ),
+    RateLimitExceeded: failure(
+      answers,
+      'rate_limit_exceeded',
+      'The quota of this hour is used up.',
+      { ...SNAPSHOT_HEADER, ...RATE_HEADERS, ...RETRY },
+      'RateLimitAnswer',
+    ),
+    InternalError: failure(
+      answers,
+      'internal_error',
+      'A fault of the server. The body has no details of it.',
+      REFUSAL_HEADERS,
+    ),
+    ServiceUnavailable: failure(
+      answers,
+      'service_unavailable',
+      'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
+      {
+        ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId', 'X-Demo': 'Demo' }),
+        ...ANONYMOUS_RATE_HEADERS,
+        ...RETRY,
+      },
+    ),
+  }
+}
+
+function failure(
+  answers: ExampleAnswers,
+  code: ErrorCode,
+  description: string,
+  headers: Schema,
+  schema = 'ErrorAnswer',
+): Schema {
+  const { status } = ERRORS[code]
+  const examples = REFUSED.filter((refused) => refused.status === status).map((refused) => [
+    refused.word,
+    { summary: `GET ${refused.request}`, value: answers[refusalKey(refused)] },
+  ])
+  const content =
+    examples.length > 0
+      ? { examples: Object.fromEntries(examples) as Schema }
+      : { example: { error: code, message: MADE_UP_MESSAGES[code], ...EXAMPLE_ERROR } }
+  return {
+    description,
+    headers: { ...ERROR_HEADERS, ...headers },
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, ...content } },
+  }
+}

@@ -1,0 +1,192 @@
+/** What an operation is: its path on the wire, its parameters, and the function that writes its data. */
+import type { Dataset } from '../dataset/dataset.ts'
+import type { View } from '../dataset/view.ts'
+import { ApiError, notFound, type ErrorCode } from './errors.ts'
+import { Literal } from '../dataset/literals.ts'
+import { type JsonWriter } from '../dataset/json-writer.ts'
+import type { Language } from '../sea/languages.ts'
+import { idOf } from '../sea/numerals.ts'
+import type { Parameters, QueryOf } from './parameters.ts'
+import type { Offered } from './shape.ts'
+import type { Table, TableRequest } from './answer-table.ts'
+import type { Steps } from '../system/steps.ts'
+
+/** Bytes that an operation finds free in the writer: more than what stands before its first item. */
+export const PRELUDE_BYTES = 256
+
+export const META = new Literal(',"meta":{')
+
+/** What `meta` tells about the pages of a list. */
+export interface Paging {
+  /** Counted from 1; it may be past the last page. */
+  page: number
+  /** Pages in all. */
+  pages: number
+}
+
+/** The paging of the list that was written last. One object serves all: one answer is written at a time. */
+const PAGING: Paging = { page: 0, pages: 0 }
+
+/** Bytes: more than the beginning of `meta` and the members of a paged list take. */
+const PAGING_BYTES = 160
+
+const PAGE = new Literal('"page":')
+const PER_PAGE = new Literal(',"per_page":')
+const TOTAL_PAGES = new Literal(',"total_pages":')
+
+/** Largest page number (decisions, "Numbers in requests"). */
+export const MAX_PAGE = 2147483647
+
+/**
+ * An answer above one of these is expensive: it is made and sent in slices, between which others are served.
+ */
+export const EXPENSIVE_BYTES = 64 * 1024
+export const EXPENSIVE_US = 1000
+
+/** An expensive answer, before it is made. */
+export interface ExpensiveAnswer {
+  /** Bytes that `data` takes at most. */
+  readonly bytes: number
+  /** The paging, where the answer is a paged list. */
+  readonly paging?: Paging
+  /**
+   * Writes what `answer` would have written, into a writer that may begin anew after each step: hold nothing
+   * of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
+   * for that itself.
+   */
+  steps(writer: JsonWriter): Steps<Paging | void>
+}
+
+export function isExpensive(begun: Paging | ExpensiveAnswer | void): begun is ExpensiveAnswer {
+  return begun !== undefined && 'steps' in begun
+}
+
+export interface Operation<P extends Parameters = Parameters> {
+  /** `operationId` of the documentation. */
+  readonly name: string
+  /** Relative to the base path, as in the contract: `/buoys/{buoy_id}`. */
+  readonly path: string
+  readonly access: 'keyed' | 'public'
+  readonly summary: string
+  readonly parameters: P
+  /** The error of a missing, malformed or out-of-range parameter (decisions, "Everywhere"). */
+  readonly refusal: 'bad_request' | 'validation_failed'
+  /** The documented errors in addition to 401 and 429. */
+  readonly errors: readonly ErrorCode[]
+  /** Without a `time` parameter the answer and its validators are those of the current minute. */
+  readonly perMinute?: true | undefined
+  /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
+  readonly language?: true | undefined
+  /** The answer as a table, in the formats that make sense of it. */
+  readonly tables?: Tables<P> | undefined
+  /**
+   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
+   * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive
+   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
+   * arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * @throws ApiError for what the parameters' schemas cannot say.
+   */
+  answer(
+    this: void,
+    view: View,
+    query: QueryOf<P>,
+    path: readonly string[],
+    now: number,
+    language: Language,
+  ): Paging | ExpensiveAnswer | void
+}
+
+export interface Tables<P extends Parameters = Parameters> extends Offered {
+  /** Whether all rows in one answer cost a call for each 10,000 of them; else every answer costs one. */
+  readonly costsByRows?: true
+  /** @throws ApiError for what the parameters' schemas cannot express. */
+  make(request: TableRequest<P>): Table
+}
+
+/** What admits, routes and documents a request: all of an operation but its answer. */
+export type Declared<P extends Parameters = Parameters> = Omit<Operation<P>, 'answer'>
+
+/** An operation that is answered with a stream of events (Server-Sent Events). */
+export interface StreamOperation<P extends Parameters = Parameters> extends Declared<P> {
+  /** Ids of the buoys that a client asks about, ascending; null for all. @throws ApiError */
+  buoys(view: View, query: QueryOf<P>): readonly number[] | null
+}
+
+/** As `operation`, for a stream. */
+export function streamOperation<const P extends Parameters>(definition: StreamOperation<P>): StreamOperation {
+  return definition
+}
+
+/** Keeps the parameters' types for `answer` and forgets them for the route table. */
+export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
+  return definition
+}
+
+/** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
+export function requireBuoy({ dataset }: View, idOrSlug: string): number {
+  const id = idOf(idOrSlug)
+  const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
+  const ordinal = byId === -1 ? dataset.ordinalOfSlug(idOrSlug) : byId
+  if (ordinal === -1) throw noSuchBuoy(dataset, idOrSlug)
+  return ordinal
+}
+
+/** Characters. Slugs and identifiers are shorter. */
+const LONGEST_LOOKED_FOR = 64
+const LEAST_LOOKED_FOR = 3
+
+/** The 404 of an unknown buoy. It names the slug that was probably meant, and never what was asked for. */
+export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
+  const { length } = idOrSlug
+  const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR
+  const [near] = isLikely ? dataset.search.find(idOrSlug, 1) : []
+  if (near === undefined) return notFound('Buoy')
+  const slug = dataset.catalog.slugs[near]
+  return new ApiError('resource_not_found', `Buoy not found. Did you mean ${slug}?`, { did_you_mean: slug })
+}
+
+/**
+ * Checks `start_date` and `end_date`, epoch seconds.
+ * @throws ApiError 422 when the range ends before it starts
+ */
+export function refuseBackwards(start: number, end: number): void {
+  if (start <= end) return
+  throw new ApiError(
+    'validation_failed',
+    'Parameter start_date is after end_date. Allowed: a start not after the end',
+    { parameter: 'start_date' },
+  )
+}
+
+/** The rows of page `page` of `count`: from `from` up to `to`. */
+export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
+  const from = Math.min(count, (page - 1) * perPage)
+  return { from, to: Math.min(count, from + perPage) }
+}
+
+/** The rows of a table: all of them, or those of one page, with its paging. */
+export function tablePage(
+  count: number,
+  isWhole: boolean,
+  page: number,
+  perPage: number,
+): { from: number; to: number; paging?: Table['paging'] } {
+  if (isWhole) return { from: 0, to: count }
+  return { ...rowsOfPage(count, page, perPage), paging: { page, perPage, pages: Math.ceil(count / perPage) } }
+}
+
+/** Begins `meta` with the members of a paged list. */
+export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): Paging {
+  writer.ensure(PAGING_BYTES)
+  writer.literal(META)
+  writer.literal(PAGE)
+  writer.integer(page)
+  writer.literal(PER_PAGE)
+  writer.integer(perPage)
+  writer.literal(TOTAL_PAGES)
+  PAGING.page = page
+  PAGING.pages = Math.ceil(count / perPage)
+  writer.integer(PAGING.pages)
+  writer.comma()
+  return PAGING
+}

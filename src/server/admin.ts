@@ -1,0 +1,248 @@
+/**
+ * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread,
+ * which serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
+ * settings name another address, and shows no key.
+ *
+ * A page in a browser on the same machine reaches loopback too. So the `Host` of a request has to be an
+ * address or a name of the operator's: another name that resolves to this machine is refused (DNS rebinding).
+ * And a request that another page made is refused.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIP, type AddressInfo } from 'node:net'
+import { LEVELS, type Level } from '../system/log.ts'
+import { EXPOSITION_TYPE } from './exposition.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
+import { ListenError, type AddressOptions } from '../http/engines/port.ts'
+
+export interface AdminOptions {
+  host: string
+  port: number
+  /** Host names that requests may use, in addition to addresses and `localhost`; lower case. */
+  names: readonly string[]
+  /** The bearer token that all but the probes require; null for none. */
+  token: string | null
+  /** Why requests should not be sent here now, for `/readyz`; null when they should. */
+  notReady: () => string | null
+  status: () => object
+  /** The text of `/metrics`. */
+  metrics: () => string
+  reload: () => Promise<void>
+  /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
+  logLevel: { level: Level } | null
+  /** Replaces `UNREAD_TIMEOUT_MS`, so that a test need not wait for it. */
+  unreadTimeoutMs?: number
+  /** Called when the status or the metrics cannot be made. */
+  onFault: (path: string, error: unknown) => void
+}
+
+/** Limit of a request: longer than any health check waits. Only the answer of a reload takes time. */
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_TOKEN_FILE_BYTES = 4096
+/** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
+const MOST_CONNECTIONS = 64
+const UNREAD_TIMEOUT_MS = 10_000
+
+/** The options that set the address of the operator's port. */
+export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
+
+/** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
+const OPEN_PATHS = new Set(['/livez', '/readyz'])
+
+/** An IPv6 address in brackets, or another host; then a port. */
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/
+
+/** @throws Error naming the address when it cannot be listened on. */
+export async function startAdmin(options: AdminOptions): Promise<{ port: number; close: () => void }> {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+    // Bodies of requests are not read.
+    request.resume()
+    const refusal = refusalOf(request, options)
+    if (refusal === null) route(request, response, options)
+    else {
+      const { status, message } = refusal
+      if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer')
+      answer(response, status, { error: status === 401 ? 'unauthorized' : 'forbidden', message })
+    }
+  })
+  server.maxConnections = MOST_CONNECTIONS
+  server.timeout = options.unreadTimeoutMs ?? UNREAD_TIMEOUT_MS
+  await listen(server, options.host, options.port)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function route(request: IncomingMessage, response: ServerResponse, options: AdminOptions): void {
+  const { method, url } = request
+  const path = (url ?? '').split('?')[0]
+  switch (`${method === 'HEAD' ? 'GET' : method} ${path}`) {
+    case 'GET /livez':
+      answer(response, 200, { status: 'live' })
+      break
+    case 'GET /readyz': {
+      const reason = options.notReady()
+      if (reason === null) answer(response, 200, { status: 'ready' })
+      else answer(response, 503, { status: 'not ready', reason })
+      break
+    }
+    case 'GET /status':
+      answerStatus(response, options)
+      break
+    case 'GET /metrics':
+      answerMetrics(response, options)
+      break
+    case 'GET /log-level':
+    case 'POST /log-level':
+      answerLogLevel(request, response, options)
+      break
+    case 'POST /reload':
+      // A load may take minutes, in which nothing is sent.
+      response.setTimeout(0)
+      void options.reload().then(() => answerStatus(response, options))
+      break
+    default:
+      answer(response, 404, {
+        error: 'resource_not_found',
+        message: 'Known are GET /livez, /readyz, /status, /metrics, /log-level and POST /reload, /log-level',
+      })
+  }
+}
+
+function answerStatus(response: ServerResponse, options: AdminOptions): void {
+  let status: object
+  try {
+    status = options.status()
+  } catch (error) {
+    // A look at a server must not end it.
+    options.onFault('/status', error)
+    answer(response, 500, {
+      error: 'internal_error',
+      message: 'The status cannot be made; the log says why',
+    })
+    return
+  }
+  answer(response, 200, status)
+}
+
+/** `POST /log-level?level=debug` changes the level; both it and GET answer with that of the moment. */
+function answerLogLevel(
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+  { logLevel }: AdminOptions,
+): void {
+  if (logLevel === null) {
+    answer(response, 404, { error: 'resource_not_found', message: 'The log of this server has no level' })
+    return
+  }
+  if (method === 'POST') {
+    const wanted = new URLSearchParams((url ?? '').split('?')[1] ?? '').getAll('level')
+    const level = LEVELS.find((each) => each === wanted[0])
+    if (level === undefined || wanted.length > 1) {
+      answer(response, 400, {
+        error: 'bad_request',
+        message: `Parameter level: expected one of ${LEVELS.join(', ')}, as in POST /log-level?level=debug`,
+      })
+      return
+    }
+    logLevel.level = level
+  }
+  answer(response, 200, { level: logLevel.level, levels: LEVELS })
+}
+
+function answerMetrics(response: ServerResponse, options: AdminOptions): void {
+  let text: string
+  try {
+    text = options.metrics()
+  } catch (error) {
+    options.onFault('/metrics', error)
+    answer(response, 500, {
+      error: 'internal_error',
+      message: 'The metrics cannot be made; the log says why',
+    })
+    return
+  }
+  // A text fits into what the kernel holds for a connection: one that does not read, or asks again and again
+  // without reading, is done with here.
+  response.writeHead(200, {
+    'Content-Type': EXPOSITION_TYPE,
+    'Cache-Control': 'no-store',
+    Connection: 'close',
+  })
+  response.end(text)
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' })
+  response.end(`${JSON.stringify(body)}\n`)
+}
+
+function refusalOf(
+  { headers, url }: IncomingMessage,
+  { names, token }: AdminOptions,
+): { status: 401 | 403; message: string } | null {
+  const { host, origin } = headers
+  // HTTP/1.0 names no host, and no browser speaks it.
+  if (host !== undefined && !isOwn(host, names)) {
+    return {
+      status: 403,
+      message: 'Host is neither an address nor localhost nor a name that --admin-name gives',
+    }
+  }
+  const site = headers['sec-fetch-site'] ?? 'none'
+  const isOwnPage = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
+  if (!isOwnPage || (site !== 'none' && site !== 'same-origin')) {
+    return { status: 403, message: 'Requests of other pages are refused' }
+  }
+  if (token === null || OPEN_PATHS.has((url ?? '').split('?')[0])) return null
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? ''
+  return timingSafeEqual(digest(given), digest(token))
+    ? null
+    : { status: 401, message: 'The token of --admin-token-file is required' }
+}
+
+/** Whether a `Host` is one of the operator's. An address is: no foreign name server can make it lead here. */
+function isOwn(host: string, names: readonly string[]): boolean {
+  const [, address, other] = HOST.exec(host.toLowerCase()) ?? []
+  if (address !== undefined) return isIP(address) === 6
+  return other !== undefined && (isIP(other) === 4 || other === 'localhost' || names.includes(other))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** Whether a port that listens on `host` can be reached from this machine only. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** A token file that cannot be used. The message names the file and nothing of its content. */
+export class AdminTokenError extends Error {
+  override name = 'AdminTokenError'
+}
+
+/** The token in a file, without blanks around it. @throws AdminTokenError */
+export function readToken(path: string): string {
+  let text: string
+  try {
+    text = readRegularFileSync(path, MAX_TOKEN_FILE_BYTES).toString('utf8').trim()
+  } catch (error) {
+    throw new AdminTokenError(`${path}: the token cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  if (!/^[\x21-\x7e]{16,}$/.test(text)) {
+    throw new AdminTokenError(`${path}: holds no token: 16 or more printable ASCII characters without blanks`)
+  }
+  return text
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(ListenError.of(error, host, port, ADMIN_ADDRESS)))
+    server.listen(port, host, () => resolve())
+  })
+}

@@ -1,0 +1,109 @@
+/** A build in a process of its own: its end frees its memory, and whatever happens to it, serving goes on. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { UsageError } from './setting.ts'
+import { clearLeftovers } from '../builder/run-build.ts'
+import { BuildError } from '../system/build-error.ts'
+
+/** Milliseconds between asking a build to end and killing it. */
+const GRACE_MS = 2000
+
+export interface BuildToRun {
+  sources: readonly { kind: string; argument: string }[]
+  /** Path of a configuration; null without one. */
+  configuration: string | null
+  out: string
+  /** More options of the build. */
+  options: readonly string[]
+  /** Seconds that the build may take. */
+  limit: number
+  /** Ends the build. */
+  signal: AbortSignal
+}
+
+/** The builds that run, each with the promise of its end. */
+const running = new Map<ChildProcess, Promise<unknown>>()
+
+/**
+ * Resolves when the snapshot is published.
+ * @throws BuildError when the build fails, takes too long or is ended, UsageError when its arguments are
+ * wrong.
+ */
+export async function runBuild({
+  sources,
+  configuration,
+  out,
+  options,
+  limit,
+  signal,
+}: BuildToRun): Promise<void> {
+  signal.throwIfAborted()
+  const args = sources.flatMap(({ kind, argument }) => [
+    '--source',
+    argument === '' ? kind : `${kind}:${argument}`,
+  ])
+  if (configuration !== null) args.push('--config', configuration)
+  const program = fileURLToPath(new URL(import.meta.url.replace(/process\/build-child(\.[jt]s)$/, 'cli$1')))
+  // A process group of its own, so that all that it starts ends with it.
+  const child = spawn(process.execPath, [program, 'build', ...args, ...options, '--out', out], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  })
+  const onAbort = (): void => void endBuild(child)
+  signal.addEventListener('abort', onAbort)
+  const done = follow(child, out, limit)
+  running.set(
+    child,
+    done.catch(() => {}),
+  )
+  try {
+    await done
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    running.delete(child)
+  }
+}
+
+async function follow(child: ChildProcess, out: string, limit: number): Promise<void> {
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    void endBuild(child)
+  }, limit * 1000)
+  const { code, signal } = await new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
+    (resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code, signal) => resolve({ code, signal }))
+    },
+  ).finally(() => clearTimeout(timer))
+  // Processes that it started may still run.
+  killGroup(child, 'SIGKILL')
+  if (code === 0) return
+  if (signal !== null) clearLeftovers(out)
+  if (isLate) throw new BuildError(`the build took longer than ${limit} s (--build-timeout) and was ended`)
+  if (code === 2) throw new UsageError('the build refused its arguments: the line above names the option')
+  throw new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`)
+}
+
+/** Kills all builds that run. Resolves to true when they have ended. */
+export async function endChildren(): Promise<boolean> {
+  for (const child of running.keys()) killGroup(child, 'SIGKILL')
+  await Promise.all(running.values())
+  return true
+}
+
+async function endBuild(child: ChildProcess): Promise<void> {
+  killGroup(child, 'SIGTERM')
+  const late = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS)
+  await running.get(child)
+  clearTimeout(late)
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch {
+    // The whole group has ended.
+  }
+}

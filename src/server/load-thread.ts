@@ -1,0 +1,137 @@
+/**
+ * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
+ */
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { makeReadyUpon, type Made, type ReadySnapshot } from '../dataset/derived.ts'
+import { Quiet } from './quiet.ts'
+import { Totals } from '../http/totals.ts'
+import { collectSoon } from '../system/collect-garbage.ts'
+import { finish, finishInSlices } from '../system/steps.ts'
+import type { Catalog } from '../snapshot/catalog.ts'
+import {
+  changesBetween,
+  decodedCatalog,
+  type Changes,
+  type ComparedSnapshot,
+} from '../snapshot/row-changes.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import {
+  loadManifest,
+  type LoadedPart,
+  type PartsInMemory,
+  type PublishedManifest,
+} from '../snapshot/read-snapshot.ts'
+import type { PartSummary } from '../snapshot/catalog-summary.ts'
+
+export interface LoadStart {
+  dir: string
+  /** What those who serve have counted; null where nobody serves. */
+  totals: SharedArrayBuffer | null
+  /** Where the pictures of missions are, with `{slug}` for the mission. */
+  pictures: string | undefined
+}
+
+export interface ToLoad {
+  type: 'load'
+  manifest: PublishedManifest
+  previous: PartsInMemory | null
+  /** Seconds. */
+  activeWithin: number
+}
+
+export interface ToCompare {
+  type: 'compare'
+  before: ComparedSnapshot
+  after: ComparedSnapshot
+  activeWithin: number
+}
+
+/** Asks to free what is held no longer; there is no answer. */
+export interface ToCollect {
+  type: 'collect'
+}
+
+export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { refusal: string }
+
+/** As in `read.ts`: serving threads may share this one's core. */
+const SLICE_MS = 0.2
+
+/** Once something is served, those who serve come first where processors are scarce. */
+const NICENESS = 5
+
+/**
+ * The thread works without rests if no request came for this time: fewer than 20 a second find it on their
+ * core for as long as the system lets a thread run, some 3 ms.
+ */
+const QUIET_MS = 50
+
+const { dir, totals, pictures } = workerData as LoadStart
+const quiet = totals === null ? null : new Quiet(requestsIn(totals), QUIET_MS)
+const isQuiet = (): boolean => quiet?.lasts() ?? false
+const main = parentPort!
+/** Summaries of the parts of the last snapshot: most of them are parts of the next one. */
+const summaries = new Map<string, PartSummary>()
+/** What was made of the last snapshot. */
+let made: Made | null = null
+/**
+ * Catalogues of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing
+ * needs four a swap.
+ */
+const catalogs = new Map<string, Catalog>()
+
+function requestsIn(totals: SharedArrayBuffer): () => number {
+  const all = new Totals(totals, 0)
+  return () => all.sumOf('requests')
+}
+
+async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
+  // Elsewhere it would be that of the whole process.
+  if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
+  try {
+    const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
+    const steps = makeReadyUpon(loaded, activeWithin, made, pictures)
+    const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
+    made = done.made
+    const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
+    for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
+    for (const [file, part] of made.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+    return { ready: done.ready }
+  } catch (error) {
+    // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
+    if (!(error instanceof SnapshotError)) throw error
+    return { refusal: error.message }
+  }
+}
+
+function catalogOf(part: LoadedPart): Catalog {
+  const { file } = part.entry
+  const catalog = catalogs.get(file) ?? decodedCatalog(part)
+  catalogs.set(file, catalog)
+  return catalog
+}
+
+async function compare({ before, after, activeWithin }: ToCompare): Promise<FromLoading> {
+  try {
+    const steps = changesBetween(before, after, activeWithin, catalogOf)
+    return { changes: await finishInSlices(steps, SLICE_MS, isQuiet) }
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    return { refusal: error.message }
+  }
+}
+
+main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
+  if (message.type === 'collect') {
+    collectSoon()
+    return
+  }
+  const answer = message.type === 'load' ? load(message) : compare(message)
+  void answer.then((each) => {
+    main.postMessage(each)
+    // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there
+    // will be.
+    const isFirst = message.type === 'load' && message.previous === null
+    if (isFirst || 'refusal' in each) setImmediate(collectSoon)
+  })
+})

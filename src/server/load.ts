@@ -1,0 +1,160 @@
+/**
+ * Loads snapshots on a thread of its own, which serves nobody, and makes there what workers share of them. So
+ * it can be ended, whatever a snapshot does to it: by a time limit, by a limit of memory, or because the
+ * server stops.
+ */
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../system/thread.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
+import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
+import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+
+/** Time limit for the smallest snapshot: a machine may be busy, a disk asleep. */
+const LEAST_LIMIT_MS = 60_000
+/** A slow disk's speed; loading in slices while threads serve is faster. */
+const SLOWEST_BYTES_A_MS = 10_000
+/**
+ * Old heap of the thread. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take
+ * 600.
+ */
+const HEAP_MIB = 1024
+
+/** Milliseconds that loading `bytes` of new parts may take. */
+export function loadLimitMs(bytes: number): number {
+  return LEAST_LIMIT_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
+}
+
+export class Loader {
+  readonly #dir: string
+  readonly #limitMs: typeof loadLimitMs
+  readonly #heapMiB: number
+  readonly #activeWithin: number
+  readonly #totals: SharedArrayBuffer | null
+  readonly #pictures: string | undefined
+  /** The thread is kept from one load to the next: starting it takes longer than loading a new month. */
+  #thread: Worker | null = null
+  /** Gives up what is being loaded. */
+  #giveUp: ((why: string) => void) | null = null
+
+  /**
+   * @param activeWithin seconds
+   * @param totals of those who serve, to which loading gives way; null where nobody does
+   * @param pictures where those of missions are, with `{slug}` for the mission
+   */
+  constructor(
+    dir: string,
+    activeWithin: number,
+    limitMs = loadLimitMs,
+    heapMiB = HEAP_MIB,
+    totals: SharedArrayBuffer | null = null,
+    pictures?: string,
+  ) {
+    this.#dir = dir
+    this.#activeWithin = activeWithin
+    this.#totals = totals
+    this.#pictures = pictures
+    this.#limitMs = limitMs
+    this.#heapMiB = heapMiB
+  }
+
+  /**
+   * Loads one snapshot, one at a time; parts that `previous` has are taken from there.
+   * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is
+   * called.
+   */
+  async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<ReadySnapshot> {
+    const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
+    const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
+    const limit = this.#limitMs(bytes)
+    const question: ToLoad = { type: 'load', manifest, previous, activeWithin: this.#activeWithin }
+    const { ready } = (await this.#ask(question, manifest.id, limit)) as { ready: ReadySnapshot }
+    // What was in memory stays the very object that it was.
+    return { ...ready, parts: ready.parts.map((part) => held.get(part.entry.file) ?? part) }
+  }
+
+  /**
+   * Compares two loaded snapshots, one pair at a time, and not while one is loaded.
+   * @throws SnapshotError as `load` does
+   */
+  async compare(before: LoadedSnapshot, after: LoadedSnapshot): Promise<Changes> {
+    const known = new Set(before.parts.map(({ entry }) => entry.file))
+    const differing = after.parts.filter(({ entry }) => !known.has(entry.file))
+    const limit = this.#limitMs(differing.reduce((sum, { entry }) => sum + entry.bytes, 0))
+    const plain = ({ id, asOf, parts }: LoadedSnapshot): ToCompare['before'] => ({ id, asOf, parts })
+    const question: ToCompare = {
+      type: 'compare',
+      before: plain(before),
+      after: plain(after),
+      activeWithin: this.#activeWithin,
+    }
+    return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
+  }
+
+  /** Frees what the thread holds no longer. */
+  collect(): void {
+    this.#thread?.postMessage({ type: 'collect' } satisfies ToCollect)
+  }
+
+  /** Ends the thread; what it was loading is broken off. */
+  end(): void {
+    this.#giveUp?.('loading was broken off')
+    this.#drop()
+  }
+
+  #ask(
+    message: ToLoad | ToCompare,
+    id: string,
+    limit: number,
+  ): Promise<Exclude<FromLoading, { refusal: string }>> {
+    return new Promise((resolve, reject) => {
+      const thread = (this.#thread ??= this.#start())
+      const settle = (): void => {
+        clearTimeout(timer)
+        this.#giveUp = null
+        thread.removeAllListeners('message')
+        // While it waits for the next it keeps no process alive.
+        thread.unref()
+      }
+      this.#giveUp = (why) => {
+        settle()
+        this.#drop()
+        reject(new SnapshotError(`snapshot ${id}: ${why}`))
+      }
+      const timer = setTimeout(() => {
+        this.#giveUp?.(`was not loaded within ${Math.ceil(limit / 1000)} s, and its loading was ended`)
+      }, limit)
+      thread.on('message', (answer: FromLoading) => {
+        settle()
+        if ('refusal' in answer) reject(new SnapshotError(answer.refusal))
+        else resolve(answer)
+      })
+      thread.ref()
+      thread.postMessage(message)
+    })
+  }
+
+  #start(): Worker {
+    const start: LoadStart = { dir: this.#dir, totals: this.#totals, pictures: this.#pictures }
+    const thread = startThread(new URL('./load-thread', import.meta.url), start, {
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
+    })
+    const lost = (why: string): void => {
+      if (this.#thread !== thread) return
+      this.#thread = null
+      this.#giveUp?.(`ended the thread that loaded it (${why})`)
+    }
+    // The fault is given by code or name and not by its message, which may quote what was read.
+    thread.on('error', (error: NodeJS.ErrnoException) => lost(error.code ?? error.name))
+    thread.on('exit', (code) => lost(`code ${code}`))
+    return thread
+  }
+
+  /** Ends the thread without waiting: a thread that waits for a disk cannot be ended before that answers. */
+  #drop(): void {
+    const thread = this.#thread
+    this.#thread = null
+    void thread?.terminate()
+  }
+}

@@ -1,0 +1,401 @@
+/**
+ * Follows a folder: notices a new manifest, loads only the parts that are not in memory, and hands the
+ * snapshot on. Whatever goes wrong leaves the old snapshot in place and is reported once.
+ */
+import { watch, type FSWatcher } from 'node:fs'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { MANIFEST_FILE } from '../snapshot/manifest.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
+import { Loader } from './load.ts'
+import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
+import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
+
+/** Time between two looks at the folder. A watch on it mostly notices sooner. */
+const POLL_INTERVAL_MS = 1000
+/**
+ * Time before a refused snapshot is tried again, twice as long after each refusal. What was wrong may pass,
+ * as when the parts of a copied folder arrive after its manifest.
+ */
+const FIRST_RETRY_MS = 2000
+const LONGEST_RETRY_MS = 600_000
+/**
+ * Snapshots that are tried in a row: a builder that has published a newer snapshot may remove parts of the
+ * older one while they are loaded. The newer one is loaded then.
+ */
+const ATTEMPTS = 3
+
+/** Bytes let go of that make the threads collect: two or three half hours of 1,200 buoys. */
+const COLLECT_AFTER_BYTES = 64 * 2 ** 20
+/**
+ * Threads collect once more, this long after the last swap: less than that may wait, and a thread may have
+ * referred to what it had just let go of.
+ */
+const COLLECT_LAST_MS = 10_000
+
+export interface ReloadState {
+  /** Epoch seconds of the last attempt; null when there was none. */
+  at: number | null
+  /** Why that attempt failed; null when it succeeded. */
+  error: string | null
+  /** Seconds from noticing the snapshot to serving it. */
+  took: number | null
+  /** Seconds of `took` in which the snapshot was read and checked, and in which the workers took it over. */
+  loadTook: number | null
+  swapTook: number | null
+  loaded: number
+  refused: number
+  /** The snapshot that is being loaded and got ready, and since when (epoch seconds). */
+  loading: { id: string; since: number } | null
+}
+
+export interface ReloaderOptions {
+  dir: string
+  /** A buoy is active with a reading in this many seconds before the time of its snapshot. */
+  activeWithin?: number
+  /** Where the pictures of missions are, with `{slug}` for the mission; without it this server draws them. */
+  pictures?: string
+  /** The snapshot to serve, whatever the folder publishes. */
+  fixed?: PublishedManifest | null
+  /** Whether a snapshot of a demo is served. */
+  servesDemo?: boolean
+  /** Snapshots that stay in memory, the current one included, for those who pin them. */
+  hold?: number
+  /** Bytes that the held snapshots and a new one may take together; 0 for what the machine has. */
+  maxMemory: number
+  /** Number of workers: each has fragments of its own, and scratch memory. */
+  threads: number
+  /** What the workers have counted: loading gives way to requests. */
+  totals?: SharedArrayBuffer
+  /** Milliseconds that loading this many bytes may take, in place of the usual limit. */
+  loadLimitMs?: (bytes: number) => number
+  /** Called with the id of a snapshot each time that it is refused. */
+  onRefused?: (id: string) => void
+  /** Why the snapshot with this id must never be tried again; null where it may be. */
+  refusedForGood?: (id: string) => string | null
+  clock: () => number
+  log: (line: string) => void
+  /**
+   * Serves the last of `held`, which is new, and to those who pin them the others, oldest first; rejects when
+   * it cannot be served. `changes`: between any two of them.
+   */
+  serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
+  /** Serves only these of the held snapshots from now on. */
+  letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
+  /**
+   * Frees the memory of parts that no held snapshot has any more; `last` does so on the thread that loads.
+   */
+  collect?: (last: () => void) => void
+}
+
+export class Reloader {
+  readonly state: ReloadState = {
+    at: null,
+    error: null,
+    took: null,
+    loadTook: null,
+    swapTook: null,
+    loaded: 0,
+    refused: 0,
+    loading: null,
+  }
+  readonly #options: ReloaderOptions
+  /** Oldest first; the last is the current one. */
+  #held: readonly ReadySnapshot[] = []
+  /** Between any two of them, one way round. */
+  #changes: readonly Changes[] = []
+  /** Whether memory was too small for the snapshots that should be held, and that was said. */
+  #isShort = false
+  /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
+  #refused: { mark: string; retryAt: number; wait: number } | null = null
+  #running: Promise<void> | null = null
+  #again = false
+  #watcher: FSWatcher | null = null
+  #timer: NodeJS.Timeout | null = null
+  readonly #loader: Loader
+  readonly #collections: Collections
+  #isStopping = false
+
+  constructor(options: ReloaderOptions) {
+    this.#options = options
+    this.#loader = new Loader(
+      options.dir,
+      options.activeWithin ?? 0,
+      options.loadLimitMs,
+      undefined,
+      options.totals,
+      options.pictures,
+    )
+    this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
+  }
+
+  get snapshot(): ReadySnapshot | null {
+    return this.#held.at(-1) ?? null
+  }
+
+  /** The snapshots that are held, oldest first; the last is the current one. */
+  get held(): readonly ReadySnapshot[] {
+    return this.#held
+  }
+
+  /** From now on looks at the folder by itself. */
+  start(): void {
+    if (this.#options.fixed) return
+    if (this.#timer !== null) return
+    this.#timer = setInterval(() => void this.look(), POLL_INTERVAL_MS)
+    try {
+      // Some file systems cannot be watched. Polling is enough then.
+      this.#watcher = watch(this.#options.dir, (_event, file) => {
+        if (file === MANIFEST_FILE) void this.look()
+      })
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      this.#watcher = null
+    }
+  }
+
+  /** Stops looking, and gives up what is being loaded. */
+  stop(): void {
+    this.#isStopping = true
+    this.#loader.end()
+    this.#collections.stop()
+    this.#watcher?.close()
+    if (this.#timer !== null) clearInterval(this.#timer)
+  }
+
+  /**
+   * Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects.
+   */
+  async look(force = false): Promise<void> {
+    if (force) this.#refused = null
+    if (this.#running !== null) {
+      this.#again = true
+      await this.#running
+      return
+    }
+    this.#running = this.#lookUntilQuiet()
+    await this.#running
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    try {
+      do {
+        this.#again = false
+        await this.#lookOnce()
+      } while (this.#again)
+    } finally {
+      this.#running = null
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { dir, clock, log } = this.#options
+    let seen = ''
+    try {
+      const manifest = this.#options.fixed ?? (await readManifest(dir))
+      if (manifest === null) {
+        if (this.snapshot === null) return
+        throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
+      }
+      if (manifest.id === this.snapshot?.id) {
+        // The refused snapshot has been taken back.
+        this.#refused = null
+        this.state.error = null
+        return
+      }
+      seen = manifest.id
+      if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
+      const why = this.#options.refusedForGood?.(seen) ?? null
+      if (why !== null) throw new SnapshotError(why)
+      const began = performance.now()
+      this.state.loading = { id: seen, since: clock() }
+      log(`debug: loading snapshot ${seen}`)
+      const snapshot = await this.#load(manifest)
+      if (this.#isStopping) return
+      const loadedAt = performance.now()
+      if (snapshot.filesFault !== null) log(`warning: ${snapshot.filesFault}; GET /files lists nothing`)
+      const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
+      const changes = await this.#compare(held)
+      if (this.#isStopping) return
+      await this.#options.serve(held, changes)
+      this.#hold(held)
+      this.#changes = changes
+      this.#refused = null
+      this.state.at = clock()
+      this.state.error = null
+      this.state.took = (performance.now() - began) / 1000
+      this.state.loadTook = (loadedAt - began) / 1000
+      this.state.swapTook = (performance.now() - loadedAt) / 1000
+      const { loadTook, swapTook } = this.state
+      log(
+        `debug: snapshot ${seen} was read in ${loadTook.toFixed(3)} s and taken over in ${swapTook.toFixed(3)} s`,
+      )
+      this.state.loaded++
+    } catch (error) {
+      if (!this.#isStopping) this.#refuse(seen, (error as Error).message)
+    } finally {
+      this.state.loading = null
+    }
+  }
+
+  #hold(held: readonly ReadySnapshot[]): void {
+    const bytesOf = (parts: PartsInMemory | null): number =>
+      (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
+    const before = this.#held
+    this.#held = held
+    // What only the old ones have: all of both, less what is held now.
+    this.#collections.letGo(bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held)))
+  }
+
+  /** Remembers and reports a refusal. `id` is empty where the manifest cannot be read. */
+  #refuse(id: string, message: string): void {
+    const { dir, clock, log } = this.#options
+    const mark = id === '' ? message : id
+    const isSame = this.#refused?.mark === mark
+    if (id === '' && isSame) return
+    const wait = isSame ? Math.min(this.#refused!.wait * 2, LONGEST_RETRY_MS) : FIRST_RETRY_MS
+    this.#refused = { mark, wait, retryAt: performance.now() + wait }
+    const isNews = !isSame || message !== this.state.error
+    this.state.at = clock()
+    this.state.error = message
+    this.state.refused++
+    if (id !== '') this.#options.onRefused?.(id)
+    if (!isNews) return
+    const stays = this.snapshot === null ? '' : `; snapshot ${this.snapshot.id} keeps serving`
+    log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
+  }
+
+  async #load(published: PublishedManifest): Promise<ReadySnapshot> {
+    const { dir } = this.#options
+    let manifest = published
+    for (let attempt = 1; ; attempt++) {
+      if (manifest.demo === true && this.#options.servesDemo === false) {
+        throw new SnapshotError(
+          `snapshot ${manifest.id} is a demo, whose data are made up; this server has other sources`,
+        )
+      }
+      // Room is made for what the manifest states before anything is read, then for what was read.
+      await this.#makeRoom(manifest, leastThreadBytes(manifest.parts))
+      try {
+        const loaded = await this.#loader.load(manifest, partsOf(this.#held))
+        await this.#makeRoom(manifest, loaded.threadBytes)
+        return loaded
+      } catch (error) {
+        if (this.#isStopping) throw error
+        const now = this.#options.fixed ?? (await readManifest(dir))
+        if (attempt === ATTEMPTS || now === null || now.id === manifest.id) throw error
+        manifest = now
+      }
+    }
+  }
+
+  /** The changes between any two of `held`; those that are known are not looked for again. */
+  async #compare(held: readonly ReadySnapshot[]): Promise<readonly Changes[]> {
+    const ids = new Set(held.map(({ id }) => id))
+    const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
+    const after = held.at(-1)!
+    for (const before of held.slice(0, -1)) {
+      if (changes.some(({ since, until }) => isPair(since, until, before.id, after.id))) continue
+      try {
+        changes.push(await this.#loader.compare(before, after))
+      } catch (error) {
+        // Unknown changes do not keep an old snapshot: a client that asks gets 410, and takes the lists.
+        if (this.#isStopping) return changes
+        this.#options.log(
+          `warning: the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,
+        )
+      }
+    }
+    return changes
+  }
+
+  /**
+   * Lets go of held snapshots, the oldest first, until the new one fits into memory.
+   * @throws SnapshotError where it does not fit with the current one alone either; then none leaves
+   */
+  async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {
+    const { maxMemory, threads, hold = 1, log, letGo } = this.#options
+    const limit = memoryLimit(maxMemory)
+    const refuse = (held: readonly ReadySnapshot[]): void =>
+      refuseOverLimit({ id, parts, threadBytes }, held, threads, limit)
+    let held = this.#held
+    while (held.length > 1 && !fits(() => refuse(held))) held = held.slice(1)
+    refuse(held)
+    if (held.length === this.#held.length) {
+      if (held.length + 1 >= hold) this.#isShort = false
+      return
+    }
+    await letGo?.(held)
+    this.#hold(held)
+    if (this.#isShort || held.length + 1 >= hold) return
+    this.#isShort = true
+    log(
+      `warning: ${held.length + 1} snapshots are held for pinned reads and changes, --hold-snapshots says ${hold}: more would pass ${limit.bytes} bytes (${limit.name})`,
+    )
+  }
+}
+
+const isPair = (a: string, b: string, c: string, d: string): boolean =>
+  (a === c && b === d) || (a === d && b === c)
+
+/** Whether a check passes that throws a SnapshotError where it does not. */
+function fits(check: () => void): boolean {
+  try {
+    check()
+    return true
+  } catch (error) {
+    if (error instanceof SnapshotError) return false
+    throw error
+  }
+}
+
+/**
+ * `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end.
+ */
+function heldWith(
+  snapshot: ReadySnapshot,
+  held: readonly ReadySnapshot[],
+  most: number,
+): readonly ReadySnapshot[] {
+  return [...held.filter(({ id }) => id !== snapshot.id), snapshot].slice(-most)
+}
+
+/** The parts of held snapshots, each once; null where there are none. */
+function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
+  if (held.length === 0) return null
+  return {
+    parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],
+  }
+}
+
+/**
+ * When the threads collect garbage: parts of snapshots that are held no longer stay in memory until each
+ * thread has.
+ */
+export class Collections {
+  readonly #collect: () => void
+  #waitingBytes = 0
+  #last: NodeJS.Timeout | null = null
+
+  constructor(collect: () => void) {
+    this.#collect = collect
+  }
+
+  /** Counts bytes of parts that have been let go of; fewer than 0 where parts are held again. */
+  letGo(bytes: number): void {
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()
+    this.stop()
+    this.#last = setTimeout(() => this.#begin(), COLLECT_LAST_MS).unref()
+  }
+
+  stop(): void {
+    if (this.#last !== null) clearTimeout(this.#last)
+  }
+
+  #begin(): void {
+    this.#waitingBytes = 0
+    this.#collect()
+  }
+}

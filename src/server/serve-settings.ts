@@ -1,0 +1,315 @@
+/** Settings of a server, and those that other commands share with it. */
+import { availableParallelism } from 'node:os'
+import { MAX_QUOTA } from '../access/key-records.ts'
+import { EXPLORER_CHOICES } from '../http/anonymous-access.ts'
+import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
+import { parseAccessRules } from '../http/access-log-rules.ts'
+import { FORMATS, LEVELS } from '../system/log.ts'
+import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
+import { DRAWN_PICTURES } from '../sea/missions.ts'
+import {
+  address,
+  bytes,
+  duration,
+  durationOrZero,
+  last,
+  LONGEST_WAIT_DAYS,
+  oneOf,
+  optional,
+  orNull,
+  plainLine,
+  setting,
+  text,
+  wholeNumber,
+  type ConfigOf,
+  type Setting,
+} from './setting.ts'
+
+/** A petabyte: more is a mistyped unit. */
+const MOST_GIB = 2 ** 20
+/** A `Map` holds 2^24 entries. As many of the smallest answers take more than this, so all have room. */
+const MOST_CACHE_GIB = 4
+/** A hundred years: every buoy that ever had a reading. */
+const MOST_ACTIVE_DAYS = 36_500
+const MOST_DRAIN_DAYS = 1
+/** A sentence with an address. */
+const MOST_CONTACT_CHARACTERS = 300
+
+/** The data folder and what lies in it unless an option names another place. */
+export const data = optional(
+  'DIR',
+  'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
+)
+
+export const snapshots: Setting<string> = {
+  placeholder: 'DIR',
+  help: 'folder that snapshots are published to and served from',
+  under: 'snapshots',
+  parse: text,
+}
+
+export const keys: Setting<string> = {
+  placeholder: 'FILE',
+  help: 'file of API keys (hashes only), or redis://HOST:PORT/DB or rediss://… for keys that servers share',
+  under: 'keys.json',
+  parse: (texts) => {
+    const value = text(texts)
+    if (isAddress(value)) parseAddress(value)
+    return value
+  },
+}
+
+/** For every option that takes the address of a Redis. */
+export const REDIS_SETTINGS = {
+  'redis-password-file': optional('FILE', 'file of the password for Redis, in place of one in its address'),
+  'redis-ca': optional(
+    'FILE',
+    "authorities (PEM) that a rediss:// server's certificate may come from, instead of the public ones",
+  ),
+  'redis-cert': optional(
+    'FILE',
+    'certificate and private key (PEM, one file) for a rediss:// server that requires them',
+  ),
+} as const
+
+/** For all commands that go on for a while. */
+export const LOG_SETTINGS = {
+  'log-format': setting(
+    'FORMAT',
+    'text, or json: every line on both outputs is one JSON object',
+    'text',
+    oneOf(FORMATS),
+  ),
+  'log-level': setting(
+    'LEVEL',
+    `the least serious lines to write: ${LEVELS.join(', ')}; error writes only errors, debug everything`,
+    'info',
+    oneOf(LEVELS),
+  ),
+} as const
+
+export const SERVE_SETTINGS = {
+  from: optional(
+    'ADDRESS',
+    'source to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
+  ),
+  poll: setting('TIME', 'time between two looks at what is mirrored', '5s', duration(LONGEST_WAIT_DAYS)),
+  'mirror-disk': setting(
+    'SIZE',
+    'disk space that the files of a mirror may take; 0 for what the disk has',
+    '0',
+    bytes(MOST_GIB),
+  ),
+  data,
+  snapshots,
+  port: setting('PORT', 'TCP port, 0 for any free one', '8080', wholeNumber(0, 65535)),
+  host: setting('ADDRESS', 'address to listen on', '127.0.0.1', address),
+  workers: setting('N', 'serving threads', String(Math.min(64, availableParallelism())), wholeNumber(1, 64)),
+  'base-path': setting('PATH', 'path that all operations begin with', '/v2', (texts) => {
+    if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {
+      throw new Error('a path such as /v2 or /api/v2, without a slash at its end')
+    }
+    return last(texts)
+  }),
+  keys,
+  'keys-copy': optional(
+    'FILE',
+    'private file of the last good keys from Redis, for a start without it (default: keys-copy.json beside the folder of snapshots)',
+  ),
+  ...REDIS_SETTINGS,
+  'active-within': setting(
+    'TIME',
+    'a buoy is active when its newest reading is no older than this at the time of the snapshot',
+    '24h',
+    duration(MOST_ACTIVE_DAYS),
+  ),
+  'quota-store': setting(
+    'ADDRESS',
+    'Redis or Valkey that replicas share quotas through, such as redis://host:6379/0; without it each server counts alone',
+    '',
+    orNull((texts) => parseAddress(last(texts))),
+  ),
+  'quota-fallback': setting(
+    'WAY',
+    'while the quota store is away: share admits an equal share of each quota on each replica, closed nothing beyond what was leased',
+    'share',
+    oneOf(['share', 'closed']),
+  ),
+  'quota-replicas': setting(
+    'N',
+    'replicas that share the quotas, for --quota-fallback share; more count once they are seen',
+    '1',
+    wholeNumber(1, 1000),
+  ),
+  'anonymous-quota': setting(
+    'N',
+    'requests per hour and address on the two public operations without a key, 0 for no limit',
+    '1000',
+    wholeNumber(0, MAX_QUOTA),
+  ),
+  explorer: setting(
+    'WAY',
+    'open lets the pages of this server read without a key, keyed does not; auto opens them for the demo, and on a loopback address for this machine',
+    'auto',
+    oneOf(EXPLORER_CHOICES),
+  ),
+  'explorer-quota': setting(
+    'N',
+    'reads per hour and address of the pages without a key, where the explorer is open',
+    '5000',
+    wholeNumber(1, MAX_QUOTA),
+  ),
+  contact: setting(
+    'TEXT',
+    'who issues keys, for visitors of the pages without one: an https:// or mailto: address, an e-mail address, or a text',
+    '',
+    orNull(plainLine(MOST_CONTACT_CHARACTERS)),
+  ),
+  'mission-pictures': setting(
+    'URL',
+    'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
+    DRAWN_PICTURES,
+    (texts) => {
+      // The address has only characters that neither HTML nor CSV could misread.
+      if (
+        !/^(https?:\/\/|\/)[\w.~:/?#@!$&()*+,;=%{}-]{1,300}$/.test(last(texts)) ||
+        !last(texts).includes('{slug}')
+      ) {
+        throw new Error(
+          'an http(s):// address or a path from the root with {slug} in it, at most 300 characters',
+        )
+      }
+      return last(texts)
+    },
+  ),
+  'trusted-proxy': {
+    placeholder: 'CIDR',
+    help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const cidrs = texts.filter((cidr) => cidr !== '')
+      try {
+        void new TrustedProxies(cidrs)
+      } catch (error) {
+        throw new Error(`addresses or CIDRs such as 10.0.0.0/8, one each time: ${(error as Error).message}`, {
+          cause: error,
+        })
+      }
+      return cidrs
+    },
+  } satisfies Setting<string[]>,
+  'answer-cache': setting(
+    'SIZE',
+    'memory for answers kept per snapshot and worker, 0 to keep none',
+    '64MiB',
+    bytes(MOST_CACHE_GIB),
+  ),
+  'hold-snapshots': setting(
+    'N',
+    'snapshots that stay in memory for pinned reads and changes, the current one included',
+    '3',
+    wholeNumber(1, 100),
+  ),
+  'max-memory': setting(
+    'SIZE',
+    'memory that snapshots, and what workers make of them, may take while one is loaded; 0 for what the machine has',
+    '0',
+    bytes(MOST_GIB),
+  ),
+  'max-connections': setting(
+    'N',
+    'connections at a time, in all workers; one more is answered 503 and closed',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
+  'max-connections-per-address': setting(
+    'N',
+    'connections at a time from one IPv4 address or one IPv6 /64, except loopback and trusted proxies; 0 for no limit',
+    '256',
+    wholeNumber(0, 1_000_000),
+  ),
+  'max-listeners': setting(
+    'N',
+    'streams of events at a time, in all workers, not counted as connections; one more is answered 503',
+    '10000',
+    wholeNumber(1, 1_000_000),
+  ),
+  'max-listeners-per-key': setting(
+    'N',
+    'streams of events at a time with one key; one more is answered 429',
+    '8',
+    wholeNumber(1, 65_535),
+  ),
+  'drain-time': setting(
+    'TIME',
+    'longest time that a stopping server goes on answering: at least twice the interval of the balancer’s checks and 0.5 s',
+    '3s',
+    durationOrZero(MOST_DRAIN_DAYS),
+  ),
+  'admin-port': setting(
+    'PORT',
+    'port for health, status and reload; 0 for any free one, off for none; auto is 8081 where that is free',
+    'auto',
+    (texts) => {
+      const wanted = last(texts)
+      if (wanted === 'auto' || wanted === 'off') return wanted
+      try {
+        return wholeNumber(0, 65535)(texts)
+      } catch (error) {
+        throw new Error(`${(error as Error).message}, auto or off`, { cause: error })
+      }
+    },
+  ),
+  'admin-host': setting('ADDRESS', 'address the admin port listens on', '127.0.0.1', address),
+  'admin-name': {
+    placeholder: 'NAME',
+    help: 'host name that requests to the admin port may use, in addition to addresses and localhost; may be given several times',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const names = texts.filter((name) => name !== '').map((name) => name.toLowerCase())
+      if (!names.every((name) => /^[a-z0-9_.-]{1,253}$/.test(name)))
+        throw new Error('host names without a port')
+      return names
+    },
+  } satisfies Setting<string[]>,
+  'admin-token-file': optional(
+    'FILE',
+    'file of a token that status and reload of the admin port require (Authorization: Bearer)',
+  ),
+  engine: setting(
+    'NAME',
+    'HTTP engine: uws, node, or auto for uws where it can be loaded',
+    'auto',
+    oneOf(['auto', 'uws', 'node']),
+  ),
+  ...LOG_SETTINGS,
+  'access-log': setting(
+    'RULES',
+    'requests to write a line about, such as errors,slow=50ms,1%; 100% for all, none by default',
+    '',
+    (texts) => parseAccessRules(last(texts)),
+  ),
+} as const
+
+export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
+
+/**
+ * Settings that are valid and probably not meant: a server warns of them once when it starts, and the doctor
+ * advises what to do.
+ */
+export function settingsWarnings(config: ServeConfig): { found: string; advice: string }[] {
+  const everybody = holdingEverybody(config['trusted-proxy'])
+  const isTokenIdle = config['admin-token-file'] !== null && config['admin-port'] === 'off'
+  return [
+    everybody.length > 0 && {
+      found: `--trusted-proxy ${everybody.join(', ')} trusts everybody: whoever reaches this server chooses the address that counts for quotas and limits`,
+      advice: 'name the addresses of the proxies alone, such as 10.0.0.0/8',
+    },
+    isTokenIdle && {
+      found: '--admin-token-file does nothing while --admin-port is off',
+      advice: 'give --admin-port a port, or leave the file out',
+    },
+  ].filter((warning) => warning !== false)
+}

@@ -1,0 +1,460 @@
+/**
+ * The main thread of a server: follows snapshots and keys, looks after the workers, answers the operator. It
+ * serves nothing itself.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
+import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import { prepareHours } from '../access/hours.ts'
+import { LeaseCounters } from '../access/lease-counters.ts'
+import { QuotaCounters } from '../access/quota.ts'
+import { holdText, readHold } from '../snapshot/retained.ts'
+import { countConnections } from '../http/connections.ts'
+import { loadEngine } from '../http/engines/engine.ts'
+import { findFreePort, openPort, type AddressOptions } from '../http/engines/port.ts'
+import { readWorkers } from './worker-figures.ts'
+import { collectSoon } from '../system/collect-garbage.ts'
+import { counted } from '../system/text.ts'
+import { timestampText } from '../sea/time.ts'
+import { countListeners } from '../http/listener-counts.ts'
+import { Totals } from '../http/totals.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { readManifest } from '../snapshot/read-snapshot.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import { openAdminPort, type AdminPort } from './admin-port.ts'
+import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
+import { drain } from './drain.ts'
+import { startKeys, type ServedKeys } from './key-service.ts'
+import { redisOf } from './redis-clients.ts'
+import { Reloader } from './reload.ts'
+import { settingsWarnings, type ServeConfig } from './serve-settings.ts'
+import { QuotaStore } from './quota-store.ts'
+import { metricsText } from './collect-metrics.ts'
+import { notReady, Status, type Observed } from './status.ts'
+import { Workers } from './workers.ts'
+
+/** How often the operator hears that lines of the access log are dropped, while they are. */
+const DROPPED_INTERVAL_MS = 5000
+
+/**
+ * A probe that asked for readiness within this time still watches; the probes of Kubernetes come every ten
+ * seconds.
+ */
+const WATCHED_MS = 60_000
+
+/** How long a start and a reload wait for a mirror before they go on with what its folder has. */
+const PATIENCE_MS = 10_000
+
+/** The options that set the address of the API. */
+export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
+
+/** The server was no longer wanted before it served. */
+export class StoppedEarly extends Error {
+  override name = 'StoppedEarly'
+}
+
+/**
+ * Resolves when the server serves the snapshot of its folder, or answers 503 where the folder has none that
+ * can be served. The port opens then.
+ * @throws Error when a port is taken or the engine cannot be loaded, KeysFileError, StoppedEarly.
+ */
+export async function startServer(config: ServeConfig, surroundings: Surroundings): Promise<RunningServer> {
+  const engine = loadEngine(config.engine)
+  if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
+  for (const { found, advice } of settingsWarnings(config)) surroundings.log(`warning: ${found}; ${advice}`)
+  const count = Math.min(config.workers, engine.maxWorkers)
+  // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
+  await findFreePort(config.host, config.port, API_ADDRESS)
+  const server = new RunningServer(
+    config,
+    { isDemo: await isDemo(config, surroundings), ...surroundings },
+    count,
+  )
+  await server.start()
+  return server
+}
+
+/** Whether the snapshot that is about to be loaded is a demo. One that cannot be read is reported later. */
+async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
+  if (servesDemo === false) return false
+  const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
+  return manifest?.demo === true
+}
+
+export class RunningServer {
+  readonly host: string
+  readonly basePath: string
+  /**
+   * Resolves with the reason when this process cannot go on. It should then be stopped, ended whatever still
+   * runs in it, and started anew.
+   */
+  readonly failed: Promise<string>
+  readonly #config: ServeConfig
+  readonly #surroundings: Surroundings
+  readonly #count: number
+  readonly #keys: ServedKeys
+  /** Null where this server counts alone. */
+  readonly #quotas: QuotaStore | null
+  readonly #hours: { stop(): void }
+  readonly #totals: Totals
+  /** Shared memory of the connections of all workers. */
+  readonly #connections: SharedArrayBuffer
+  readonly #explorer: Observed['explorer']
+  /** Shared memory of the streams of events of all workers. */
+  readonly #listeners: SharedArrayBuffer
+  readonly #maxListeners: number
+  readonly #workers: Workers
+  readonly #reloader: Reloader
+  readonly #status: Status
+  readonly #metrics: () => string
+  readonly #droppedTimer: NodeJS.Timeout | null
+  #admin: AdminPort | null = null
+  /** Resolves when the first snapshot is served. */
+  readonly #served: Promise<void>
+  #onServed: () => void = () => {}
+  #onFailed: (reason: string) => void = () => {}
+  #readinessAskedAt = -Infinity
+  #port = 0
+  #isOpen = false
+  #hasKeys = false
+  #isDraining = false
+  #hasClosed = false
+  #failure: string | null = null
+  #stopping: Promise<boolean> | null = null
+
+  /** Puts the parts together. Only the keys file and the clock are followed from here on. */
+  constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
+    const { log, clock, random = () => 0.5 } = surroundings
+    this.host = config.host
+    this.basePath = config['base-path']
+    this.#config = config
+    this.#surroundings = surroundings
+    this.#count = count
+    const isShared = config['quota-store'] !== null
+    const quota = isShared ? LeaseCounters.allocate() : QuotaCounters.allocate()
+    const counters = isShared ? new LeaseCounters(quota) : new QuotaCounters(quota)
+    this.#keys = startKeys(config, counters, { log, clock, random })
+    this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
+    const common = commonStart(config, surroundings, count, quota)
+    this.#connections = common.connections
+    this.#explorer = { anonymousAccess: common.anonymousAccess, quota: common.explorerQuota }
+    this.#listeners = common.listeners
+    this.#maxListeners = common.maxListeners
+    const addresses = new AddressCounters(common.addresses)
+    const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
+    this.#hours = prepareHours(hourly, clock)
+    this.#totals = new Totals(common.totals, 0)
+    this.#served = new Promise((resolve) => (this.#onServed = resolve))
+    this.failed = new Promise((resolve) => (this.#onFailed = resolve))
+    this.#workers = this.#makeWorkers(common)
+    this.#reloader = this.#makeReloader(common)
+    if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
+    this.#status = this.#makeStatus()
+    this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)
+    this.#metrics = this.#makeMetrics(common)
+  }
+
+  /** Null where no store of quotas is configured. */
+  #makeQuotaStore(counters: LeaseCounters): QuotaStore | null {
+    const { log, clock } = this.#surroundings
+    const store = this.#config['quota-store']
+    if (store === null) return null
+    return new QuotaStore({
+      ...redisOf(store, this.#config),
+      counters,
+      fallback: this.#config['quota-fallback'],
+      replicas: this.#config['quota-replicas'],
+      wake: (woken) => this.#workers.send({ type: 'leased', woken }),
+      log,
+      clock,
+    })
+  }
+
+  #makeWorkers(common: CommonStart): Workers {
+    const { log, writeAccess = () => {} } = this.#surroundings
+    return new Workers({
+      count: this.#count,
+      startOf: (thread, snapshots, changes) => ({
+        ...common,
+        thread,
+        keys: this.#keys.ring(),
+        snapshots,
+        changes,
+      }),
+      log,
+      writeAccess,
+      // The new worker began with the keys of that moment.
+      onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
+      onWanted: (wanted) => {
+        for (let at = 0; at < wanted.length; at += 3)
+          this.#quotas?.wanted(wanted[at], wanted[at + 1], wanted[at + 2])
+      },
+      requestsOf: (thread) => this.#totals.countOf('requests', thread),
+      onStuck: (thread) => {
+        this.#failure = `worker ${thread} is stalled and cannot be ended`
+        this.#onFailed(this.#failure)
+      },
+    })
+  }
+
+  #makeReloader({ totals }: CommonStart): Reloader {
+    const { log, clock, fixed = null, servesDemo = true, mirror } = this.#surroundings
+    return new Reloader({
+      dir: this.#config.snapshots,
+      activeWithin: this.#config['active-within'],
+      pictures: this.#config['mission-pictures'],
+      fixed,
+      servesDemo,
+      hold: this.#config['hold-snapshots'],
+      maxMemory: this.#config['max-memory'],
+      threads: this.#count,
+      totals,
+      onRefused: (id) => mirror?.refused(id),
+      refusedForGood: (id) => this.#workers.stalledBy(id),
+      clock,
+      log,
+      serve: (held, changes) => this.#serve(held, changes),
+      letGo: (held) => this.#workers.letGo(held),
+      collect: (last) => this.#workers.collect([collectSoon, last]),
+    })
+  }
+
+  #makeStatus(): Status {
+    const { clock, moreStatus = () => ({}) } = this.#surroundings
+    return new Status(this.#config.snapshots, clock, () => ({
+      keys: this.#keys.status(),
+      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status(this.#totals.sums()) }),
+      ...moreStatus(),
+    }))
+  }
+
+  #makeMetrics(common: CommonStart): () => string {
+    const { clock, builds = () => null, version = 'unknown', mirror } = this.#surroundings
+    return metricsText({
+      dir: this.#config.snapshots,
+      version,
+      clock,
+      common,
+      mirror: () => mirror?.figures() ?? null,
+      keys: this.#keys,
+      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
+      observed: () => this.#observed(),
+      builds,
+    })
+  }
+
+  /**
+   * @throws Error when a port cannot be opened or a worker cannot start, StoppedEarly; all has ended then.
+   */
+  async start(): Promise<void> {
+    const { log, signal } = this.#surroundings
+    const { host, port, snapshots } = this.#config
+    // Gives up what is being loaded or got ready.
+    const giveUp = (): void => void this.#close(true)
+    signal?.addEventListener('abort', giveUp)
+    try {
+      // 1. The workers load the program, and get the keys that have changed meanwhile.
+      signal?.throwIfAborted()
+      await this.#workers.start()
+      this.#keys.onChange((ring) => {
+        this.#quotas?.setKeys(this.#keys.entries())
+        this.#workers.send({ type: 'keys', keys: ring })
+      })
+      // 2. The operator's port opens, and can be asked while the first snapshot loads.
+      signal?.throwIfAborted()
+      this.#admin = await this.#openAdminPort()
+      // 3. The first snapshot is loaded and got ready; a mirror is given a moment to fetch the newest one.
+      await orLate(this.#surroundings.mirror?.start(), signal)
+      signal?.throwIfAborted()
+      await this.#reloader.look()
+      if (this.#surroundings.fixed && this.#reloader.snapshot === null && signal?.aborted !== true) {
+        throw new SnapshotError(this.#reloader.state.error ?? 'the snapshot cannot be served')
+      }
+      signal?.throwIfAborted()
+      if (this.#reloader.snapshot === null) {
+        if (this.#surroundings.mirror) {
+          log('no snapshot to serve yet: the port opens when the mirror has fetched one')
+          this.#reloader.start()
+          await orStopped(this.#served, signal)
+        } else if (this.#reloader.state.error === null) {
+          log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
+        }
+      }
+      // 4. It is known which keys there are: Redis may have to come first.
+      await orStopped(this.#keys.known, signal)
+      signal?.throwIfAborted()
+      this.#hasKeys = true
+      // 5. The store of quotas leases, or is away. Then the port opens to clients.
+      await this.#quotas?.ready(signal)
+      signal?.throwIfAborted()
+      this.#port = await openPort(host, port, (free) => this.#workers.listen(free), API_ADDRESS)
+      this.#isOpen = true
+      // 6. From now on the folder is followed.
+      signal?.throwIfAborted()
+      this.#reloader.start()
+    } catch (error) {
+      await this.#close(true)
+      throw signal?.aborted === true ? new StoppedEarly() : error
+    } finally {
+      signal?.removeEventListener('abort', giveUp)
+    }
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /** Whose pages may read without a key. */
+  get anonymousAccess(): AnonymousAccess {
+    return this.#explorer.anonymousAccess
+  }
+
+  /** Null without an admin port. */
+  get adminPort(): number | null {
+    return this.#admin?.port ?? null
+  }
+
+  /** Looks for a new snapshot now, also for one that was refused before. */
+  async reload(): Promise<void> {
+    await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
+    await this.#reloader.look(true)
+  }
+
+  /** Makes a worker fail as a bug would. */
+  failWorker(thread: number): void {
+    this.#workers.fail(thread)
+  }
+
+  /**
+   * Stops in good order: not ready from now on, answers close their connections, then the workers finish what
+   * they have begun and end, and the counts are saved. Resolves to whether all threads have ended; with one
+   * that has not, `process.exit` would wait or abort.
+   */
+  stop(): Promise<boolean> {
+    return (this.#stopping ??= this.#drainAndClose())
+  }
+
+  /** As `stop`, and also while that runs, but waits for no connection. */
+  stopAtOnce(): Promise<boolean> {
+    return this.#close(true)
+  }
+
+  async #serve(held: readonly ReadySnapshot[], changes: readonly Changes[]): Promise<void> {
+    await this.#workers.serve(held, changes)
+    this.#onServed()
+    const { snapshots } = this.#config
+    const hold = readHold(snapshots)
+    const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
+    const { id, asOf, demo } = held.at(-1)!
+    const madeUp = demo ? ' (demo: its data are made up)' : ''
+    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${madeUp}${rolledBack}`)
+  }
+
+  #openAdminPort(): Promise<AdminPort | null> {
+    const { log, logLevel } = this.#surroundings
+    return openAdminPort(this.#config, log, {
+      notReady: () => {
+        this.#readinessAskedAt = performance.now()
+        return this.#notReady()
+      },
+      status: () => this.#status.document(this.#observed()),
+      metrics: this.#metrics,
+      reload: () => this.reload(),
+      logLevel: logLevel ?? null,
+      onFault: (path, error) =>
+        log(`fault: ${path}: ${error instanceof Error ? error.stack : String(error)}`),
+    })
+  }
+
+  #notReady(): string | null {
+    const why = notReady(this.#observed())
+    const isWaiting = this.#reloader.snapshot === null && this.#surroundings.mirror && !this.#isDraining
+    return why !== null && isWaiting === true ? `${why}: waiting for the source of the mirror` : why
+  }
+
+  #observed(): Observed {
+    return {
+      snapshot: this.#reloader.snapshot,
+      held: this.#reloader.held,
+      reload: this.#reloader.state,
+      workers: {
+        wanted: this.#count,
+        serving: this.#workers.alive,
+        replaced: this.#workers.replaced,
+      },
+      totals: this.#totals,
+      connections: this.#connections,
+      explorer: this.#explorer,
+      listeners: this.#listeners,
+      maxListeners: this.#maxListeners,
+      isDraining: this.#isDraining,
+      isOpen: this.#isOpen,
+      hasKeys: this.#hasKeys,
+      failure: this.#failure,
+    }
+  }
+
+  async #drainAndClose(): Promise<boolean> {
+    this.#isDraining = true
+    this.#reloader.stop()
+    this.#workers.drain()
+    await drain({
+      drainMs: this.#config['drain-time'] * 1000,
+      isWatched: performance.now() - this.#readinessAskedAt < WATCHED_MS,
+      open: () => countConnections(this.#connections).open + countListeners(this.#listeners).open,
+      stopListening: () => this.#workers.send({ type: 'stop-listening' }),
+    })
+    return this.#close(false)
+  }
+
+  async #close(atOnce: boolean): Promise<boolean> {
+    this.#isDraining = true
+    this.#reloader.stop()
+    const mirrored = this.#surroundings.mirror?.stop()
+    const allEnded = await this.#workers.close(atOnce)
+    if (!atOnce) await mirrored
+    // Nobody takes calls any more.
+    await this.#quotas?.close()
+    if (!this.#hasClosed) {
+      this.#hasClosed = true
+      this.#hours.stop()
+      if (this.#droppedTimer !== null) clearInterval(this.#droppedTimer)
+      this.#keys.close()
+      this.#admin?.close()
+    }
+    return allEnded
+  }
+}
+
+function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => void): NodeJS.Timeout {
+  let before = 0
+  return setInterval(() => {
+    const dropped = readWorkers(workerFigures).reduce((sum, row) => sum + row.dropped_lines, 0)
+    if (dropped > before) {
+      log(
+        `warning: ${counted(dropped, 'line')} of the access log dropped since the start: standard output is not read fast enough`,
+      )
+    }
+    before = dropped
+  }, DROPPED_INTERVAL_MS)
+}
+
+/** Waits for what a mirror does, but not for long: a first copy may take minutes. Never rejects. */
+async function orLate(done: Promise<void> | undefined, stopping?: AbortSignal): Promise<void> {
+  if (done === undefined) return
+  const waiting = new AbortController()
+  const signals = stopping === undefined ? [waiting.signal] : [waiting.signal, stopping]
+  const late = sleep(PATIENCE_MS, undefined, { signal: AbortSignal.any(signals) })
+  await Promise.race([done, late.catch(() => {})])
+  waiting.abort()
+}
+
+/** Resolves with `done`, or when `stopping` is aborted. */
+async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<void> {
+  if (stopping?.aborted === true) return
+  const stopped = new Promise<void>((resolve) => {
+    stopping?.addEventListener('abort', () => resolve(), { once: true })
+  })
+  await Promise.race([done, stopped])
+}

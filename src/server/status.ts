@@ -1,0 +1,130 @@
+/** The document of `/status`, and the reason of `/readyz`: how a server is, for its operator. */
+import { staleSources } from '../builder/source-state.ts'
+import { holdStatus } from '../snapshot/retained.ts'
+import { countConnections } from '../http/connections.ts'
+import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import { timestampText } from '../sea/time.ts'
+import { countListeners } from '../http/listener-counts.ts'
+import type { Totals } from '../http/totals.ts'
+import { snapshotStatus } from '../snapshot/inspection.ts'
+import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
+import type { ReloadState } from './reload.ts'
+
+/** What the status is made of, as it is at the moment. */
+export interface Observed {
+  snapshot: LoadedSnapshot | null
+  /** The snapshots that are held, oldest first; the last is the served one. */
+  held: readonly LoadedSnapshot[]
+  reload: ReloadState
+  workers: { wanted: number; serving: number; replaced: number }
+  totals: Totals
+  /** Shared memory of the connections of all workers. */
+  connections: SharedArrayBuffer
+  /** Whose pages may read without a key, and how often an hour. */
+  explorer: { anonymousAccess: AnonymousAccess; quota: number }
+  /** Shared memory of the streams of events of all workers, and how many streams there may be. */
+  listeners: SharedArrayBuffer
+  maxListeners: number
+  isDraining: boolean
+  isOpen: boolean
+  /** Whether it is known which keys there are. */
+  hasKeys: boolean
+  /** Why this process cannot go on; null while it can. */
+  failure: string | null
+}
+
+/** Why requests should not be sent here now; null when they should. */
+export function notReady({
+  failure,
+  hasKeys,
+  isDraining,
+  isOpen,
+  snapshot,
+  workers,
+}: Observed): string | null {
+  if (failure !== null) return failure
+  if (isDraining) return 'stopping'
+  // A snapshot is the served one only after each worker has answered questions about it.
+  if (snapshot === null) return 'no snapshot is loaded'
+  if (!hasKeys) return 'the keys are not known yet: Redis has to be reached once'
+  if (!isOpen) return 'the port is not open yet'
+  return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
+}
+
+export class Status {
+  readonly #dir: string
+  readonly #clock: () => number
+  readonly #more: () => object
+  readonly #silentOf: ReturnType<typeof staleSources>
+
+  /**
+   * @param dir folder of the snapshots
+   * @param clock epoch seconds
+   * @param more more members of the document
+   */
+  constructor(dir: string, clock: () => number, more: () => object) {
+    this.#dir = dir
+    this.#clock = clock
+    this.#more = more
+    this.#silentOf = staleSources(dir)
+  }
+
+  document(observed: Observed): object {
+    const { snapshot, held, reload, workers, totals, connections, isDraining } = observed
+    return {
+      ...snapshotStatus(snapshot, this.#clock()),
+      held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
+      silent_sources: snapshot === null ? [] : this.#silentOf(snapshot.id, this.#clock()),
+      hold: holdStatus(this.#dir),
+      reload: reloadStatus(reload),
+      workers,
+      memory: process.memoryUsage(),
+      answered: answeredStatus(totals),
+      explorer: explorerStatus(observed),
+      connections: countConnections(connections),
+      listeners: listenersStatus(observed),
+      draining: isDraining,
+      ...this.#more(),
+    }
+  }
+}
+
+function answeredStatus(totals: Totals): object {
+  const { requests, unauthorized, rate_limited: limited, faults } = totals.sums()
+  return { requests, unauthorized, rate_limited: limited, faults }
+}
+
+function explorerStatus({ explorer: { anonymousAccess, quota }, totals }: Observed): object {
+  const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
+  return { access: anonymousAccess, quota, reads, refused }
+}
+
+function listenersStatus({ listeners, maxListeners, totals }: Observed): object {
+  const sums = totals.sums()
+  return {
+    open: countListeners(listeners).open,
+    limit: maxListeners,
+    begun: sums.streams,
+    events: sums.events,
+    refused: { in_all: sums.streams_refused_in_all, by_key: sums.streams_refused_of_one },
+    ended: {
+      client: sums.streams_client,
+      slow: sums.streams_slow,
+      key: sums.streams_key,
+      quota: sums.streams_quota,
+      drain: sums.streams_drain,
+      lost: sums.streams_lost,
+    },
+  }
+}
+
+function reloadStatus({ at, error, took, loaded, refused, loading }: ReloadState): object {
+  return {
+    last_at: at === null ? null : timestampText(at),
+    last_error: error,
+    last_seconds: took,
+    loaded,
+    refused,
+    loading: loading === null ? null : { id: loading.id, since: timestampText(loading.since) },
+  }
+}

@@ -1,0 +1,98 @@
+/** The messages between the main thread and its workers. */
+import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { AccessRules } from '../http/access-log-rules.ts'
+import type { Format } from '../system/log.ts'
+import type { SharedSite } from '../http/static-site.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
+
+/** What the main thread gives a worker to begin with. */
+export interface WorkerStart {
+  /** Number of the worker, from 0. */
+  thread: number
+  host: string
+  engine: 'auto' | 'uws' | 'node'
+  basePath: string
+  anonymousQuota: number
+  anonymousAccess: AnonymousAccess
+  explorerQuota: number
+  trustedProxies: readonly string[]
+  /** Connections at a time, of all workers and of one address. */
+  maxConnections: number
+  maxConnectionsPerAddress: number
+  connections: SharedArrayBuffer
+  /** Streams of events at a time, of all workers and of one key, and shared memory of their counts. */
+  maxListeners: number
+  maxListenersPerKey: number
+  listeners: SharedArrayBuffer
+  answerCache: number
+  refreshEvery: number
+  settingsTag: string
+  quota: SharedArrayBuffer
+  /** Whether `quota` holds leases rather than counts. */
+  hasLeases: boolean
+  addresses: SharedArrayBuffer
+  totals: SharedArrayBuffer
+  /** Counts of requests, and what workers report of themselves. */
+  requests: SharedArrayBuffer
+  workerFigures: SharedArrayBuffer
+  keys: SharedArrayBuffer
+  /** Shared memory of its signs of life. */
+  heartbeat: SharedArrayBuffer
+  /** Hashes of requests that have stalled a thread. */
+  refused: readonly string[]
+  site: SharedSite
+  /** Which requests the access log shows, and how; null for none. */
+  accessLog: { rules: AccessRules; format: Format } | null
+  /** One Float64: seconds by which its clock is ahead of the machine's. */
+  clockShift: SharedArrayBuffer
+  /** The snapshots that are held, oldest first; the last is served. */
+  snapshots: readonly ReadySnapshot[]
+  /** Between any two of them, one way round. */
+  changes: readonly Changes[]
+  /** How many are held at a time. */
+  holdSnapshots: number
+}
+
+/** A snapshot is taken over in two steps, so that all threads switch together or none does. */
+export type ToWorker =
+  | { type: 'listen'; port: number }
+  | { type: 'prepare'; snapshot: ReadySnapshot }
+  /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
+  | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
+  | { type: 'discard' }
+  | { type: 'collect' }
+  | { type: 'keys'; keys: SharedArrayBuffer }
+  /** Slots and hours, in turn, for which waiting requests should try again. */
+  | { type: 'leased'; woken: readonly number[] }
+  /** The hash of a request that has stalled a thread. */
+  | { type: 'refuse'; request: string }
+  | { type: 'drain' }
+  | { type: 'stop-listening' }
+  | { type: 'close' }
+  /** This many bytes of the access log have been written. */
+  | { type: 'written'; bytes: number }
+  /** Fails as a bug would, for drills. */
+  | { type: 'fail' }
+
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'listening' }
+  | { type: 'not-listening'; message: string }
+  | { type: 'prepared' }
+  | { type: 'refused'; message: string }
+  | { type: 'switched' }
+  /** More requests wait for calls of keys: slot, hour and count, in turn. */
+  | { type: 'wanted'; wanted: readonly number[] }
+  | { type: 'fault'; message: string }
+  | { type: 'warning'; message: string }
+  /** Lines of the access log. */
+  | { type: 'lines'; lines: Uint8Array }
+
+/** What a stalled thread reports as its last act. */
+export interface LastAct {
+  /** A hash of the request that it was answering, or null. */
+  request: string | null
+  /** Where in the code it was. */
+  at: string
+}

@@ -1,0 +1,128 @@
+/** What all workers of a server begin with: shared memory and settings. */
+import { createHash } from 'node:crypto'
+import { AddressCounters } from '../access/address-counters.ts'
+import { anonymousAccessOf } from '../http/anonymous-access.ts'
+import { Connections } from '../http/connections.ts'
+import { connectionsWithin, openFilesLimit } from '../http/connections.ts'
+import type { Format, Level } from '../system/log.ts'
+import type { BuildFigures } from './figures.ts'
+import { RequestCounts } from '../http/request-counts.ts'
+import { WorkerFiguresRow } from './worker-figures.ts'
+import { ROUTED } from '../routes.ts'
+import { routeNames } from '../http/request-recorder.ts'
+import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { Mirror } from '../snapshot/mirror/mirror.ts'
+import { ListenerCounts } from '../http/listener-counts.ts'
+import { Totals } from '../http/totals.ts'
+import type { ServeConfig } from './serve-settings.ts'
+import { startSite } from './site-files.ts'
+import type { WorkerStart } from './worker-messages.ts'
+
+export interface Surroundings {
+  /** One line for the operator. */
+  log: (line: string) => void
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random?: () => number
+  /**
+   * One Float64: seconds by which the workers' clocks are ahead of the machine's, so that a test can bring a
+   * new hour under load.
+   */
+  clockShift?: SharedArrayBuffer
+  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  refreshEvery?: number
+  /** More members of `/status`. */
+  moreStatus?: () => object
+  /** The level of the log, which an operator may change. */
+  logLevel?: { level: Level }
+  /** How lines of the access log are written. */
+  logFormat?: Format
+  /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
+  writeAccess?: (lines: Uint8Array, written: () => void) => void
+  /** Builds that this process starts, for the metrics; null where it starts none. */
+  builds?: () => BuildFigures | null
+  /** The version of the program, for the metrics. */
+  version?: string
+  /** Fills the folder of the snapshots from elsewhere. */
+  mirror?: Mirror | null
+  /** Serves this snapshot of the folder and never another one. */
+  fixed?: PublishedManifest | null
+  /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
+  servesDemo?: boolean
+  /** Whether the data that the server begins with are a demo. */
+  isDemo?: boolean
+  /** Aborted when the server is no longer wanted before it serves. */
+  signal?: AbortSignal
+}
+
+/** What all workers begin with, apart from what changes while the server runs. */
+export type CommonStart = Omit<
+  WorkerStart,
+  'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat' | 'refused'
+>
+
+/**
+ * Allocates the memory that all workers share, and gathers their settings.
+ * @param quota calls counted for each key, or leased
+ */
+export function commonStart(
+  config: ServeConfig,
+  {
+    log,
+    clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT),
+    refreshEvery = 0,
+    writeAccess,
+    logFormat = 'text',
+    isDemo = false,
+  }: Surroundings,
+  workers: number,
+  quota: SharedArrayBuffer,
+): CommonStart {
+  const routes = routeNames(ROUTED, config['base-path']).length
+  const hasProxies = config['trusted-proxy'].length > 0
+  const anonymousAccess = anonymousAccessOf(config.explorer, { host: config.host, isDemo, hasProxies })
+  return {
+    quota,
+    hasLeases: config['quota-store'] !== null,
+    addresses: AddressCounters.allocate(),
+    totals: Totals.allocate(workers),
+    requests: RequestCounts.allocate(workers, routes),
+    workerFigures: WorkerFiguresRow.allocate(workers),
+    connections: Connections.allocate(workers),
+    listeners: ListenerCounts.allocate(workers),
+    site: startSite({ basePath: config['base-path'], anonymousAccess, contact: config.contact }, log),
+    accessLog:
+      config['access-log'] === null || writeAccess === undefined
+        ? null
+        : { rules: config['access-log'], format: logFormat },
+    clockShift,
+    host: config.host,
+    engine: config.engine,
+    basePath: config['base-path'],
+    anonymousQuota: config['anonymous-quota'],
+    anonymousAccess,
+    explorerQuota: config['explorer-quota'],
+    trustedProxies: config['trusted-proxy'],
+    ...connectionsWithin(
+      { connections: config['max-connections'], listeners: config['max-listeners'] },
+      workers,
+      openFilesLimit(),
+      log,
+    ),
+    maxListenersPerKey: config['max-listeners-per-key'],
+    maxConnectionsPerAddress: config['max-connections-per-address'],
+    answerCache: config['answer-cache'],
+    holdSnapshots: config['hold-snapshots'],
+    refreshEvery,
+    settingsTag: settingsTag(config),
+  }
+}
+
+/** A short hash of the settings that decide an answer together with the snapshot and the query. */
+function settingsTag(config: ServeConfig): string {
+  return createHash('sha256')
+    .update(`${config['active-within']} ${config['mission-pictures']}`)
+    .digest('hex')
+    .slice(0, 6)
+}

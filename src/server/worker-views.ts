@@ -1,0 +1,85 @@
+/** The snapshots that a worker holds, as views, and what distinguishes any two of them. */
+import { openReady, type ReadySnapshot } from '../dataset/derived.ts'
+import type { ChangesSince, View } from '../dataset/view.ts'
+import { warmUp } from './warm-up.ts'
+import { reversed, type Changes } from '../snapshot/row-changes.ts'
+import type { Steps } from '../system/steps.ts'
+
+export interface WorkerViewsOptions {
+  changes: readonly Changes[]
+  /** Called after each step of getting a snapshot ready: it is a sign of life. */
+  onStep: () => void
+  /** Serves the last of these views, and holds the others. */
+  serve: (held: readonly View[]) => void
+}
+
+export class WorkerViews {
+  /** Between any two of the snapshots, one way round. */
+  changes: readonly Changes[]
+  readonly #options: WorkerViewsOptions
+  /** By the ids of their snapshots, oldest first. */
+  readonly #views = new Map<string, View>()
+  /** The one that was got ready, until it is served. */
+  #prepared: View | null = null
+  #hasServed = false
+
+  constructor(options: WorkerViewsOptions) {
+    this.#options = options
+    this.changes = options.changes
+  }
+
+  /** Opens a snapshot that is held and not the one to serve. */
+  *openHeld(snapshot: ReadySnapshot): Steps<void> {
+    this.#views.set(snapshot.id, yield* this.#alive(this.#open(snapshot)))
+  }
+
+  /** Gets the snapshot ready that is served next. @throws SnapshotError */
+  *prepare(snapshot: ReadySnapshot): Steps<void> {
+    const view = yield* this.#alive(this.#open(snapshot))
+    yield* this.#alive(warmUp(view, !this.#hasServed))
+    this.#prepared = view
+  }
+
+  /** Lets go of what was got ready. */
+  discard(): void {
+    this.#prepared = null
+  }
+
+  /** Takes over the view that was got ready, if there is one, and serves the last of `held`: ids, oldest first. */
+  serve(held: readonly string[]): void {
+    const views = this.#views
+    if (this.#prepared !== null) views.set(this.#prepared.dataset.snapshotId, this.#prepared)
+    this.#prepared = null
+    for (const id of views.keys()) if (!held.includes(id)) views.delete(id)
+    // A worker that has just come may have none of them yet.
+    if (held.length === 0) return
+    this.#options.serve(held.map((id) => views.get(id)!))
+    this.#hasServed = true
+  }
+
+  *#open(snapshot: ReadySnapshot): Steps<View> {
+    const newest = [...this.#views.values()].at(-1)?.dataset ?? null
+    const opened = yield* openReady(snapshot, newest)
+    return { ...opened, changesSince: (id) => this.#changesTo(snapshot.id, id) }
+  }
+
+  /** The changes from the snapshot `since` to the snapshot `until`; null where one of them is not held. */
+  #changesTo(until: string, since: string): ChangesSince | null {
+    const before = this.#views.get(since)?.dataset
+    if (before === undefined) return null
+    const known = this.changes.find((one) => one.since === since && one.until === until)
+    if (known !== undefined) return { changes: known, before }
+    const other = this.changes.find((one) => one.since === until && one.until === since)
+    return other === undefined ? null : { changes: reversed(other), before }
+  }
+
+  /** Says of each step that it was done. */
+  *#alive<T>(steps: Steps<T>): Steps<T> {
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+      this.#options.onStep()
+      yield
+    }
+  }
+}

@@ -1,0 +1,319 @@
+/**
+ * A worker: a serving thread with its own engine on the shared port, over snapshots and counters in shared
+ * memory.
+ */
+import { createHash } from 'node:crypto'
+import { parentPort, threadId, workerData } from 'node:worker_threads'
+import { AddressCounters } from '../access/address-counters.ts'
+import { TrustedProxies } from '../access/trusted-proxies.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import { LaterAnswers } from '../http/later-answers.ts'
+import { ParquetAnswers } from '../http/parquet-answers.ts'
+import { Connections } from '../http/connections.ts'
+import { loadEngine } from '../http/engines/engine.ts'
+import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
+import { WaitingRequests } from '../http/waiting-requests.ts'
+import { KeyRing } from '../access/key-ring.ts'
+import { LeaseCounters } from '../access/lease-counters.ts'
+import { LAST_ACT } from './watchdog.ts'
+import { Heartbeat } from './loop-heartbeat.ts'
+import { QuotaCounters } from '../access/quota.ts'
+import { EventStreams } from '../http/event-streams.ts'
+import { ListenerCounts } from '../http/listener-counts.ts'
+import { Listeners } from '../http/listeners.ts'
+import { Quiet } from './quiet.ts'
+import { RequestPath } from '../http/request.ts'
+import { wakeLeased, type Leases } from '../http/request-waits.ts'
+import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
+import { Site } from '../http/static-site.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { collectSoon } from '../system/collect-garbage.ts'
+import { finish, finishInSlices } from '../system/steps.ts'
+import { AccessLog } from '../http/access-log.ts'
+import { OTHER_ROUTES, RequestCounts } from '../http/request-counts.ts'
+import { WorkerFiguresRow } from './worker-figures.ts'
+import { RequestRecorder, routeNames, type Lines } from '../http/request-recorder.ts'
+import { Totals } from '../http/totals.ts'
+import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
+import { WorkerViews } from './worker-views.ts'
+
+/**
+ * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
+ * buoys it is 12 ms of work. Longer slices without rests raise the p99 during a swap.
+ */
+const SLICE_MS = 0.1
+/** Time in which a worker that has to end answers what had reached it before; mostly it is done at once. */
+const LAST_ANSWERS_MS = 2000
+/** Time between two signs of life of an idle event loop. */
+const IDLE_INTERVAL_MS = 250
+
+const start = workerData as WorkerStart
+const main = parentPort!
+const heartbeat = new Heartbeat(start.heartbeat)
+heartbeat.identify()
+const shift = new Float64Array(start.clockShift)
+const send = (message: FromWorker): void => main.postMessage(message)
+
+// Node would write a warning past the log.
+process.removeAllListeners('warning')
+process.on('warning', ({ name, message }) => send({ type: 'warning', message: `${name}: ${message}` }))
+
+const clock = (): number => Date.now() / 1000 + shift[0]
+const totals = new Totals(start.totals, start.thread)
+const routes = routeNames(ROUTED, start.basePath)
+const counts = new RequestCounts(start.requests, routes.length, start.thread)
+const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
+const later = new LaterAnswers(() => totals.counted('requests'))
+const refused = new Set(start.refused)
+/** The request that is being answered. */
+let current: Exchange | null = null
+
+const waitingRequests = new WaitingRequests(answer, (error) =>
+  send({ type: 'fault', message: faultText(error) }),
+)
+/** Slots and hours of the next `wanted`: all that is asked for in a turn of the loop goes in one message. */
+let wanted: number[] = []
+
+function askForLease(slot: number, hour: number, count: number): void {
+  if (wanted.length === 0) {
+    setImmediate(() => {
+      send({ type: 'wanted', wanted })
+      wanted = []
+    })
+  }
+  wanted.push(slot, hour, count)
+}
+
+const leases: Leases = { waiting: waitingRequests, ask: askForLease }
+
+const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
+const connections = new Connections(start.connections, start.thread, {
+  total: start.maxConnections,
+  perAddress: start.maxConnectionsPerAddress,
+  isExempt: (address) => neighbours.trusts(address),
+})
+const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
+const streams = new EventStreams({
+  listeners,
+  counts: new ListenerCounts(start.listeners, start.thread, {
+    total: start.maxListeners,
+    perHolder: start.maxListenersPerKey,
+  }),
+  connections,
+  totals,
+})
+
+let ring = new KeyRing(start.keys)
+const requests = new RequestPath(
+  {
+    operations: OPERATIONS,
+    basePath: start.basePath,
+    quota: start.hasLeases ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
+    leases,
+    addresses: new AddressCounters(start.addresses),
+    proxies: new TrustedProxies(start.trustedProxies),
+    anonymousQuota: start.anonymousQuota,
+    anonymousAccess: start.anonymousAccess,
+    explorerQuota: start.explorerQuota,
+    answerCache: start.answerCache,
+    settingsTag: start.settingsTag,
+    refreshEvery: start.refreshEvery,
+    totals,
+    later,
+    parquet: new ParquetAnswers(),
+    stream: { operation: STREAM, streams },
+    site: new Site(start.site),
+    clock,
+    onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
+  },
+  ring,
+)
+
+/** Where a fault happened, without its message: messages of errors may quote a request. */
+function faultText(error: unknown): string {
+  if (!(error instanceof Error)) return 'something that is not an Error was thrown'
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
+  return [error.name, ...frames.slice(0, 6)].join('\n')
+}
+
+const views = new WorkerViews({
+  changes: start.changes,
+  onStep: () => heartbeat.advance(),
+  serve: (held) => requests.hold(held, start.holdSnapshots),
+})
+
+async function prepare(snapshot: ReadySnapshot): Promise<void> {
+  try {
+    const quiet = new Quiet(() => totals.counted('requests'), 0)
+    await finishInSlices(views.prepare(snapshot), SLICE_MS, () => quiet.lasts())
+    send({ type: 'prepared' })
+  } catch (error) {
+    send({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
+  }
+}
+
+if (start.snapshots.length > 0) {
+  for (const snapshot of start.snapshots.slice(0, -1)) finish(views.openHeld(snapshot))
+  finish(views.prepare(start.snapshots.at(-1)!))
+  views.serve(start.snapshots.map(({ id }) => id))
+}
+
+/** A hash of a request, the same whatever the order of its parameters and whoever asks. */
+function hashOf({ path, query }: Exchange): string {
+  const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
+  return createHash('sha256')
+    .update(`${path}?${parameters.toSorted().join('&')}`)
+    .digest('hex')
+}
+
+const access =
+  start.accessLog === null
+    ? null
+    : new AccessLog({
+        ...start.accessLog,
+        worker: start.thread,
+        clock,
+        // Copied, not transferred: once a thread has let go of any buffer, V8 checks with each store of eight
+        // bytes whether its buffer is still there, and a page of 100 readings takes 1.2 to 1.4 of the time.
+        hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
+        onDropped: (count) => figures.dropped(count),
+      })
+const lines: Lines | null = access && {
+  log: access,
+  routes,
+  operations: [...ROUTED.map(({ name }) => name), ...OTHER_ROUTES],
+  keyId: (row) => ring.id(row),
+}
+
+/** Has a request answered by `handler`, unless it has stalled a thread. */
+function answer(exchange: Exchange, handler: OnRequest): void {
+  if (refused.size > 0 && refused.has(hashOf(exchange))) {
+    exchange.send(FAULT_HEAD, FAULT_BODY)
+    return
+  }
+  current = exchange
+  try {
+    handler(exchange)
+  } finally {
+    current = null
+  }
+}
+
+const handle: OnRequest = (exchange) => requests.handle(exchange)
+const engine = loadEngine(start.engine).create((exchange) => answer(exchange, handle), {
+  connections,
+  recorder: new RequestRecorder(counts, routes.length, lines),
+  onProgress: () => heartbeat.advance(),
+  onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
+})
+
+function close(): void {
+  engine.stopListening()
+  engine.close()
+  heartbeat.closed()
+}
+
+// The main thread makes a stalled worker call this, in the middle of whatever it does, and then terminates
+// it.
+Object.assign(globalThis, {
+  [Symbol.for(LAST_ACT)]: (thread: number): LastAct | null => {
+    if (thread !== threadId) return null
+    const request = current === null ? null : hashOf(current)
+    const at = faultText(new Error()).split('\n').slice(2).join('\n').trimStart()
+    close()
+    return { request, at }
+  },
+})
+
+// The process would abort if the thread ended with its engine open.
+process.on('uncaughtException', (error) => {
+  send({ type: 'fault', message: faultText(error) })
+  close()
+  process.exit(1)
+})
+
+main.on('message', (message: ToWorker) => {
+  switch (message.type) {
+    case 'listen':
+      void listen(message.port)
+      break
+    case 'prepare':
+      void prepare(message.snapshot)
+      break
+    case 'switch':
+      views.changes = message.changes
+      views.serve(message.held)
+      send({ type: 'switched' })
+      break
+    case 'discard':
+      views.discard()
+      break
+    case 'collect':
+      collectSoon()
+      break
+    case 'keys':
+      ring = new KeyRing(message.keys)
+      requests.setKeys(ring)
+      break
+    case 'leased':
+      wakeLeased(leases, message.woken, clock())
+      break
+    case 'refuse':
+      refused.add(message.request)
+      break
+    case 'drain':
+      engine.drain()
+      listeners.drain()
+      break
+    case 'stop-listening':
+      engine.stopListening()
+      break
+    case 'close':
+      engine.stopListening()
+      listeners.close()
+      void engine.finish(LAST_ANSWERS_MS).then(async () => {
+        await waitingRequests.empty()
+        close()
+        access?.close()
+        // The event loop releases in this turn what was closed just now. A snapshot that is being got ready
+        // does not delay the end.
+        setImmediate(() => process.exit(0))
+      })
+      break
+    case 'written':
+      access?.written(message.bytes)
+      break
+    case 'fail':
+      throw new Error('a drill')
+  }
+})
+
+async function listen(port: number): Promise<void> {
+  // The worker is being ended.
+  if (!heartbeat.mayOpen()) return
+  try {
+    await engine.listen(start.host, port)
+    send({ type: 'listening' })
+  } catch (error) {
+    close()
+    send({ type: 'not-listening', message: (error as Error).message })
+  }
+}
+
+function tick(): void {
+  heartbeat.advance()
+  counts.refill()
+  const { waiting, begun } = later.counts
+  const { pressure } = engine
+  figures.tick(IDLE_INTERVAL_MS, {
+    cache_bytes: requests.cacheBytes,
+    long_waiting: waiting,
+    long_begun: begun,
+    bodies_waiting: pressure.waiting,
+    held_bytes: pressure.heldBytes,
+    not_held: pressure.notHeld,
+  })
+}
+
+setInterval(tick, IDLE_INTERVAL_MS)
+send({ type: 'ready' })

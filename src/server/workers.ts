@@ -1,0 +1,380 @@
+/**
+ * The workers as one: they start together and switch snapshots together, and each is replaced when it dies.
+ */
+import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './watchdog.ts'
+import { LOOK_INTERVAL_MS } from './watchdog.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
+import {
+  answered,
+  ask,
+  ENDED,
+  getReady,
+  makeSwitch,
+  startWorker,
+  type WorkerThread,
+} from './worker-thread.ts'
+
+/**
+ * A worker that dies is replaced at once, but one that was younger than this after a pause: it may die again
+ * at once.
+ */
+const YOUNG_MS = 1000
+/** Pause before a young worker is replaced, twice as long each time that a worker cannot even start. */
+const REPLACE_AFTER_MS = 100
+const LONGEST_REPLACE_AFTER_MS = 5000
+
+/** Time in which a thread that is asked to end does so by itself. */
+const CLOSE_PATIENCE_MS = 3000
+const CLOSE_PATIENCE_AT_ONCE_MS = 300
+
+/** Time between two threads that begin to collect garbage: at the same time each takes longer. */
+const COLLECT_APART_MS = 200
+
+/** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
+const REFUSED_KEPT = 1000
+
+export interface WorkersOptions {
+  count: number
+  /** What the worker with the number `thread` starts with; asked anew for each. */
+  startOf: (
+    thread: number,
+    held: readonly ReadySnapshot[],
+    changes: readonly Changes[],
+  ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
+  /** Requests that workers with this number have served so far. */
+  requestsOf: (thread: number) => number
+  log: (line: string) => void
+  /** Writes lines of the access log, and tells when they have left. */
+  writeAccess: (lines: Uint8Array, written: () => void) => void
+  onReplaced: () => void
+  /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
+  onWanted: (wanted: readonly number[]) => void
+  /**
+   * Called when a worker is stalled in native code and cannot be interrupted: ending it would abort the
+   * process.
+   */
+  onStuck: (thread: number) => void
+}
+
+export class Workers {
+  readonly #options: WorkersOptions
+  /** The workers that are ready, each at its number. */
+  readonly #members: (WorkerThread | null)[]
+  /** All threads that run, also those that are not ready yet. */
+  readonly #threads = new Set<WorkerThread>()
+  #looks: NodeJS.Timeout | null = null
+  /** The snapshots that are held, oldest first; the last is served. */
+  #held: readonly ReadySnapshot[] = []
+  /** Changes between any two of the held snapshots. */
+  #changes: readonly Changes[] = []
+  /** Null until the workers listen. */
+  #port: number | null = null
+  /** Resolves when the snapshot that is being handed to the workers has been: one at a time. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Hashes of requests that stalled a thread. */
+  #refused: string[] = []
+  /** Why snapshots are refused for good, by their ids: they stalled a thread that was getting them ready. */
+  readonly #stalling = new Map<string, string>()
+  /** Numbers of workers that are being started. */
+  readonly #starting = new Set<number>()
+  #draining = false
+  #closing = false
+  /** Threads that died and were replaced. */
+  replaced = 0
+
+  constructor(options: WorkersOptions) {
+    this.#options = options
+    this.#members = Array.from({ length: options.count }, () => null)
+  }
+
+  /** Workers that are serving. */
+  get alive(): number {
+    return this.#ready().length
+  }
+
+  /** Resolves when all workers are ready to listen. @throws Error when one ends before. */
+  async start(): Promise<void> {
+    this.#looks = setInterval(() => this.#look(), LOOK_INTERVAL_MS)
+    for (let thread = 0; thread < this.#members.length; thread++) {
+      if (this.#closing) return
+      await this.#startOne(thread)
+    }
+  }
+
+  /**
+   * Opens the port, also for workers that come later. @throws Error naming the address when one cannot
+   * listen.
+   */
+  async listen(port: number): Promise<void> {
+    this.#port = port
+    const answers = await ask(this.#ready(), { type: 'listen', port })
+    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+  }
+
+  send(message: ToWorker): void {
+    for (const { worker } of this.#ready()) worker.postMessage(message)
+  }
+
+  /** From now on answers close their connections, also those of workers that come later. */
+  drain(): void {
+    this.#draining = true
+    this.send({ type: 'drain' })
+  }
+
+  /**
+   * Makes all workers get the last of `held` ready while they serve another, then switch to it; they hold the
+   * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
+   * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
+   */
+  serve(held: readonly ReadySnapshot[], changes: readonly Changes[] = []): Promise<void> {
+    const snapshot = held.at(-1)!
+    return this.#inTurn(async () => {
+      const why = this.stalledBy(snapshot.id)
+      if (why !== null) throw new SnapshotError(why)
+      const members = this.#ready()
+      await getReady(members.slice(0, 1), snapshot, members)
+      await getReady(members.slice(1), snapshot, members)
+      this.#held = held
+      this.#changes = changes
+      await makeSwitch(members, held, changes, snapshot)
+    })
+  }
+
+  /** Makes all workers hold only these of the snapshots that they hold. */
+  letGo(held: readonly ReadySnapshot[]): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#held = held
+      await makeSwitch(this.#ready(), held, this.#changes)
+    })
+  }
+
+  /** Makes all workers free what they hold no longer, one after another, and then does what follows. */
+  collect(following: readonly (() => void)[] = []): void {
+    const asking = this.#ready().map(
+      ({ worker }) =>
+        () =>
+          worker.postMessage({ type: 'collect' } satisfies ToWorker),
+    )
+    // The first one not at once: now the caller still refers to what it lets go of.
+    for (const [i, each] of [...asking, ...following].entries())
+      setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
+  }
+
+  /**
+   * Why a snapshot is refused for good: it stalled a worker that was getting it ready. Null for any other.
+   */
+  stalledBy(id: string): string | null {
+    return this.#stalling.get(id) ?? null
+  }
+
+  /** Makes a worker fail as a bug would. */
+  fail(thread: number): void {
+    this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
+  }
+
+  /**
+   * Ends all threads; with `atOnce` with little patience, also after a call without. Resolves to whether all
+   * have ended. A thread in native code may not; then the process cannot exit as usual.
+   */
+  async close(atOnce = false): Promise<boolean> {
+    this.#closing = true
+    if (this.#looks !== null) clearInterval(this.#looks)
+    const patience = atOnce ? CLOSE_PATIENCE_AT_ONCE_MS : CLOSE_PATIENCE_MS
+    const ended = await Promise.all([...this.#threads].map((member) => this.#end(member, patience)))
+    return ended.every((each) => each)
+  }
+
+  async #end(member: WorkerThread, patience: number): Promise<boolean> {
+    const { worker, heartbeat, exit } = member
+    if (heartbeat.mayTerminate()) void worker.terminate()
+    else if (member.isStuck) return !this.#threads.has(member)
+    else {
+      worker.postMessage({ type: 'close' } satisfies ToWorker)
+      if (await within(patience, exit)) return true
+      const lastAct = await endInterrupted({ worker, exit, mayTerminate: false })
+      if (lastAct === null) return !this.#threads.has(member)
+    }
+    return within(TERMINATE_PATIENCE_MS, exit)
+  }
+
+  #ready(): WorkerThread[] {
+    return this.#members.filter((member) => member !== null)
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  /** Gives a worker the snapshots that have come since it began. */
+  async #catchUp(member: WorkerThread): Promise<void> {
+    const held = this.#held
+    // The newest first: it is the one to serve.
+    for (const snapshot of held.filter((one) => !member.held.includes(one)).toReversed()) {
+      await getReady([member], snapshot, [member])
+      await makeSwitch([member], held, this.#changes, snapshot)
+    }
+    if (held.length > 0) await makeSwitch([member], held, this.#changes)
+  }
+
+  /** Resolves when a new worker is ready, and listens if the others do. @throws Error when it ends before. */
+  async #startOne(thread: number): Promise<void> {
+    const member = await this.#startThread(thread)
+    if (this.#draining) member.worker.postMessage({ type: 'drain' } satisfies ToWorker)
+    if (this.#port === null) return
+    const [answer] = await ask([member], { type: 'listen', port: this.#port })
+    if (answer.status === 'fulfilled') return
+    if (this.#members[thread] === member) this.#members[thread] = null
+    if (member.heartbeat.mayTerminate()) void member.worker.terminate()
+    throw answer.reason
+  }
+
+  #startThread(thread: number): Promise<WorkerThread> {
+    const { startOf, requestsOf, log } = this.#options
+    const start = { ...startOf(thread, this.#held, this.#changes), refused: this.#refused }
+    const member = startWorker(start, requestsOf(thread))
+    const { worker } = member
+    this.#threads.add(member)
+    return new Promise((resolve, reject) => {
+      worker.on('error', (error: NodeJS.ErrnoException) => {
+        // Before the worker is ready, the rejection brings the message to the log. A later message may quote
+        // a request.
+        if (this.#members[thread] === member) log(`fault in worker ${thread}: ${error.code ?? error.name}`)
+        reject(error)
+      })
+      worker.on('message', (message: FromWorker) => {
+        if (message.type === 'ready') {
+          this.#members[thread] = member
+          member.since = performance.now()
+          log(`debug: worker ${thread} is ready`)
+          resolve(member)
+        } else this.#take(message, member)
+      })
+      worker.on('exit', (code) => {
+        reject(new Error(`worker ${thread} ended with code ${code} before it was ready`))
+        this.#hasExited(member, code)
+      })
+    })
+  }
+
+  /** Takes a message of a worker that is ready. */
+  #take(message: Exclude<FromWorker, { type: 'ready' }>, member: WorkerThread): void {
+    switch (message.type) {
+      case 'listening':
+      case 'prepared':
+      case 'switched':
+        answered(member)
+        break
+      case 'not-listening':
+        answered(member, new Error(message.message))
+        break
+      case 'refused':
+        answered(member, new SnapshotError(message.message))
+        break
+      case 'wanted':
+        this.#options.onWanted(message.wanted)
+        break
+      case 'warning':
+        this.#options.log(`warning: worker ${member.thread}: ${message.message}`)
+        break
+      case 'lines': {
+        const { lines } = message
+        const reply = { type: 'written', bytes: lines.length } satisfies ToWorker
+        this.#options.writeAccess(lines, () => member.worker.postMessage(reply))
+        break
+      }
+      case 'fault':
+        this.#options.log(`fault in worker ${member.thread}: ${message.message}`)
+        break
+    }
+  }
+
+  #hasExited(member: WorkerThread, code: number): void {
+    const { thread } = member
+    this.#threads.delete(member)
+    const wasReady = this.#members[thread] === member
+    if (wasReady) this.#members[thread] = null
+    // The waiting call of a worker that was given up has had its answer.
+    if (!member.hasEnded) answered(member, new Error(ENDED))
+    member.hasEnded = true
+    if (this.#closing || !wasReady) return
+    this.#options.log(`warning: worker ${thread} ended with code ${code} and is replaced`)
+    this.#replace(thread, performance.now() - member.since < YOUNG_MS ? REPLACE_AFTER_MS : 0)
+  }
+
+  #look(): void {
+    const now = performance.now()
+    for (const member of this.#threads) {
+      const { thread, heartbeat, stalls, requestsBefore, hasEnded } = member
+      const done = heartbeat.progress + this.#options.requestsOf(thread) - requestsBefore
+      if (!hasEnded && stalls.look({ done, processor: heartbeat.processor(), now })) void this.#giveUp(member)
+    }
+  }
+
+  /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
+  async #giveUp(member: WorkerThread): Promise<void> {
+    const { thread, worker, exit, heartbeat, preparing } = member
+    const { log, onStuck } = this.#options
+    const seconds = member.stalls.seconds(performance.now())
+    const wasReady = this.#members[thread] === member
+    if (wasReady) this.#members[thread] = null
+    member.hasEnded = true
+    const mayTerminate = heartbeat.mayTerminate()
+    const lastAct = (await endInterrupted({ worker, exit, mayTerminate })) as LastAct | null
+    if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
+      // Should it go on after all, it ends in good order.
+      worker.postMessage({ type: 'close' } satisfies ToWorker)
+      member.isStuck = true
+      answered(member, new Error(ENDED))
+      onStuck(thread)
+      return
+    }
+    await exit
+    const { request = null, at = '' } = lastAct ?? {}
+    let over = ''
+    if (request !== null) {
+      over = ' over a request, which is refused from now on'
+      this.#refused = [...this.#refused, request].slice(-REFUSED_KEPT)
+      this.send({ type: 'refuse', request })
+    } else if (preparing !== null) {
+      over = ` over snapshot ${preparing.id}, which is refused for good`
+      const why = `snapshot ${preparing.id} stalled a worker for ${seconds} s that was getting it ready; it is refused for good: publish another one`
+      this.#stalling.set(preparing.id, why)
+      answered(member, new SnapshotError(why))
+    }
+    answered(member, new Error(ENDED))
+    log(
+      `fault: worker ${thread} was stalled for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
+    )
+    if (wasReady && !this.#closing) this.#replace(thread, 0)
+  }
+
+  #replace(thread: number, afterMs: number): void {
+    const { log, onReplaced } = this.#options
+    const listening = (): void => {
+      this.replaced++
+      onReplaced()
+      const member = this.#members[thread]
+      if (member === null) return
+      this.#inTurn(() => this.#catchUp(member)).catch((error: Error) => {
+        log(`warning: worker ${thread} serves an older snapshot: ${error.message}`)
+      })
+    }
+    setTimeout(() => {
+      // A worker that ends while it begins to listen asks twice to be replaced.
+      if (this.#closing || this.#starting.has(thread) || this.#members[thread] !== null) return
+      this.#starting.add(thread)
+      this.#startOne(thread)
+        .finally(() => this.#starting.delete(thread))
+        .then(listening, (error: Error) => {
+          if (this.#closing) return
+          log(`warning: worker ${thread} cannot be replaced yet: ${error.message}`)
+          this.#replace(thread, Math.min(Math.max(afterMs * 2, REPLACE_AFTER_MS), LONGEST_REPLACE_AFTER_MS))
+        })
+    }, afterMs)
+  }
+}

@@ -1,0 +1,375 @@
+/**
+ * The yearly parts of daily aggregates: what a build worked out of the readings and the weather of a year.
+ */
+import {
+  type AggregateYear,
+  CANCELLED,
+  FIRST_STREAM,
+  NO_ZONE,
+  STREAM_WORDS,
+  STREAMS_OF_BUOY,
+  addStream,
+  streamsOf,
+} from '../index/day-aggregates.ts'
+import { isDirection, NO_VALUE } from '../index/statistics.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  codeLimits,
+  type Column,
+  type Measure,
+  type MeasureName,
+} from '../sea/columns.ts'
+import { daysFromCivil } from '../sea/time.ts'
+import type { Steps } from '../system/steps.ts'
+import { expect, list, sha256, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
+import { column } from './part-columns.ts'
+
+const MONTHS_OF_YEAR = 12
+/** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
+const MOST_SAMPLES = 1_000_000
+/** Buoys of a slice, by their streams: some 0.1 ms. */
+const BUOYS_A_SLICE = 4
+
+/** Calendar year of a month counted from January 1970. */
+export const yearOfMonth = (month: number): number => 1970 + Math.floor(month / MONTHS_OF_YEAR)
+
+/** January of a year, counted from January 1970: the month of its part in a manifest. */
+export const januaryOf = (year: number): number => (year - 1970) * MONTHS_OF_YEAR
+
+/** What a year's aggregates are made from, as a hash: the year's monthly parts. */
+export function madeFrom(parts: readonly PartEntry[], year: number): string {
+  const months = parts.filter(
+    ({ kind, month }) => month !== null && kind !== 'aggregates' && yearOfMonth(month) === year,
+  )
+  const names = months.map(({ month, kind, sha256 }) => `${month} ${kind} ${sha256}`).sort()
+  return sha256(Buffer.from(names.join('\n')))
+}
+
+/** A measure's statistics of each day of a year, before they are written; 0 on days without a sample. */
+export interface DayStatistics {
+  /** For a direction this is the circular mean or `NO_VALUE`. */
+  readonly median: Int32Array
+  readonly mean: Int32Array
+  readonly least: Int32Array
+  readonly greatest: Int32Array
+  readonly count: Int32Array
+}
+
+/** A buoy that has rows in the year. */
+export interface AggregatedBuoy {
+  readonly id: number
+  /** Null for one that is not in the catalogue and was not in the last either. */
+  readonly zone: { readonly name: string; readonly rules: string } | null
+  readonly measures: ReadonlyMap<MeasureName, DayStatistics>
+}
+
+/** A year of aggregates as a part. `buoys` ascend by id. */
+export function aggregatesPart(
+  year: number,
+  madeFrom: string,
+  buoys: readonly AggregatedBuoy[],
+): { part: Part; rows: number } {
+  const zones = new Map<string, string>()
+  for (const { zone } of buoys) if (zone !== null) zones.set(zone.name, zone.rules)
+  const names = [...zones.keys()].sort()
+  const place = new Map(names.map((name, i) => [name, i]))
+  const writer = new StreamWriter(buoys.length)
+  const first = new Uint16Array(buoys.length)
+  const days = new Uint16Array(buoys.length)
+  let rows = 0
+  buoys.forEach(({ measures }, i) => {
+    const [from, to] = daysWithSamples(measures)
+    first[i] = from
+    days[i] = to - from
+    for (const statistics of measures.values()) {
+      for (let day = from; day < to; day++) if (statistics.count[day] > 0) rows++
+    }
+    writer.buoy(i, measures, from, to)
+  })
+  const zoneOf = ({ zone }: AggregatedBuoy): number => (zone === null ? NO_ZONE : place.get(zone.name)!)
+  return {
+    part: {
+      kind: 'aggregates',
+      meta: { year, made_from: madeFrom, zones: names.map((name) => [name, zones.get(name)!]) },
+      columns: new Map<string, Column>([
+        ['buoy', Uint32Array.from(buoys, ({ id }) => id)],
+        ['zone', Uint16Array.from(buoys, zoneOf)],
+        ['first', first],
+        ['days', days],
+        ...writer.columns(),
+      ]),
+    },
+    rows,
+  }
+}
+
+/** The first day on which a buoy has a sample and the one behind its last; twice 0 where it has none. */
+function daysWithSamples(measures: ReadonlyMap<MeasureName, DayStatistics>): [from: number, to: number] {
+  let from = Infinity
+  let to = 0
+  for (const { count } of measures.values()) {
+    const first = count.findIndex((samples) => samples > 0)
+    if (first === -1) continue
+    from = Math.min(from, first)
+    to = Math.max(to, count.findLastIndex((samples) => samples > 0) + 1)
+  }
+  return to === 0 ? [0, 0] : [from, to]
+}
+
+class StreamWriter {
+  readonly #streams: Int32Array
+  readonly #bytes = new Growing((length) => new Uint8Array(length))
+  readonly #words = new Growing((length) => new Uint16Array(length))
+  readonly #doubles = new Growing((length) => new Uint32Array(length))
+
+  constructor(buoys: number) {
+    this.#streams = new Int32Array(buoys * STREAMS_OF_BUOY * STREAM_WORDS)
+  }
+
+  buoy(index: number, measures: ReadonlyMap<MeasureName, DayStatistics>, from: number, to: number): void {
+    for (const [name, statistics] of measures) {
+      const at = (index * STREAMS_OF_BUOY + FIRST_STREAM[name]) * STREAM_WORDS
+      const { median, mean, least, greatest, count } = statistics
+      // Networks that know only one period: the bytes once.
+      if (name === 'peakPeriod' && isSame(statistics, measures.get('period'))) {
+        const period = (index * STREAMS_OF_BUOY + FIRST_STREAM.period) * STREAM_WORDS
+        this.#streams.copyWithin(at, period, period + streamsOf(MEASURES.period) * STREAM_WORDS)
+        continue
+      }
+      const day = (value: (day: number) => number): number[] =>
+        Array.from({ length: to - from }, (_, i) => (count[from + i] === 0 ? NaN : value(from + i)))
+      const values = isDirection(MEASURES[name])
+        ? [day((i) => (median[i] === NO_VALUE ? CANCELLED : median[i]))]
+        : [
+            day((i) => median[i]),
+            day((i) => mean[i] - median[i]),
+            day((i) => median[i] - least[i]),
+            day((i) => greatest[i] - median[i]),
+          ]
+      values.push(Array.from(count.subarray(from, to)))
+      values.forEach((stream, i) => this.#stream(at + i * STREAM_WORDS, stream))
+    }
+  }
+
+  /** `values` with NaN where any value will do. */
+  #stream(at: number, values: readonly number[]): void {
+    let base = Infinity
+    for (const value of values) if (value < base) base = value
+    if (base === Infinity) return
+    let step = 0
+    let most = 0
+    for (const value of values) {
+      if (Number.isNaN(value)) continue
+      step = greatestDivisor(step, value - base)
+      most = Math.max(most, value - base)
+    }
+    this.#streams[at] = base
+    if (most === 0) return
+    const codes = values.map((value) => (Number.isNaN(value) ? 0 : (value - base) / step))
+    const size = most / step
+    const [width, column] =
+      size < 2 ** 8 ? [1, this.#bytes] : size < 2 ** 16 ? [2, this.#words] : [4, this.#doubles]
+    this.#streams.set([step, width, column.length], at + 1)
+    column.add(codes)
+  }
+
+  columns(): [string, Column][] {
+    return [
+      ['streams', this.#streams],
+      ['bytes', this.#bytes.values()],
+      ['words', this.#words.values()],
+      ['doubles', this.#doubles.values()],
+    ]
+  }
+}
+
+class Growing<T extends Uint8Array | Uint16Array | Uint32Array> {
+  #room: T
+  readonly #make: (length: number) => T
+  length = 0
+
+  constructor(make: (length: number) => T) {
+    this.#make = make
+    this.#room = make(1024)
+  }
+
+  add(values: readonly number[]): void {
+    if (this.length + values.length > this.#room.length) {
+      const larger = this.#make(2 * (this.length + values.length))
+      larger.set(this.#room)
+      this.#room = larger
+    }
+    this.#room.set(values, this.length)
+    this.length += values.length
+  }
+
+  values(): T {
+    return this.#room.subarray(0, this.length) as T
+  }
+}
+
+function isSame(a: DayStatistics, b: DayStatistics | undefined): boolean {
+  if (b === undefined) return false
+  const [all, others] = [Object.values(a) as Int32Array[], Object.values(b) as Int32Array[]]
+  return all.every((values, i) => values.every((value, day) => value === others[i][day]))
+}
+
+function greatestDivisor(a: number, b: number): number {
+  while (b > 0) [a, b] = [b, a % b]
+  return a
+}
+
+/** @throws SnapshotError when a column is missing, of another type, or of another length than the buoys */
+export function readAggregates(part: Part, month: number, file: string): AggregateYear {
+  const year = yearOfMonth(month)
+  expect(
+    part.meta.year === year && januaryOf(year) === month,
+    file,
+    'is not of the year that the manifest says',
+  )
+  const buoys = column(part, 'buoy', Uint32Array, file)
+  const zone = column(part, 'zone', Uint16Array, file)
+  const first = column(part, 'first', Uint16Array, file)
+  const days = column(part, 'days', Uint16Array, file)
+  const streams = column(part, 'streams', Int32Array, file)
+  const count = buoys.length
+  expect(
+    [zone, first, days].every(({ length }) => length === count) &&
+      streams.length === count * STREAMS_OF_BUOY * STREAM_WORDS,
+    file,
+    'its columns differ in length',
+  )
+  return {
+    file,
+    year,
+    zones: list(part.meta.zones, `${file}: zones`).map((entry) => {
+      const [name, rules] = list(entry, `${file}: zone`)
+      return { name: text(name, `${file}: zones`), rules: text(rules, `${file}: zones`) }
+    }),
+    buoys,
+    zone,
+    first,
+    days,
+    streams,
+    bytes: column(part, 'bytes', Uint8Array, file),
+    words: column(part, 'words', Uint16Array, file),
+    doubles: column(part, 'doubles', Uint32Array, file),
+  }
+}
+
+/** The monthly parts that it was made from, by its own account. @throws SnapshotError */
+export function saidMadeFrom(part: Part, file: string): string {
+  return text(part.meta.made_from, `${file}: made_from`)
+}
+
+/** What must hold of a year of aggregates. @throws SnapshotError saying what does not */
+export function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
+  const { buoys, zone, zones, first, days, streams } = year
+  const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
+  let counted = 0
+  for (let i = 0; i < buoys.length; i++) {
+    expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
+    expect(zone[i] < zones.length || (zone[i] === NO_ZONE && days[i] === 0), file, 'a buoy has no zone')
+    expect(first[i] + days[i] <= daysOfYear, file, 'a day lies outside the year')
+    const streamsOfBuoy = i * STREAMS_OF_BUOY * STREAM_WORDS
+    for (let stream = 0; stream < STREAMS_OF_BUOY; stream++) {
+      expectStream(year, streamsOfBuoy + stream * STREAM_WORDS, days[i])
+    }
+    for (const name of MEASURE_NAMES) {
+      const streamsOfMeasure = streamsOfBuoy + FIRST_STREAM[name] * STREAM_WORDS
+      counted += checkMeasure(year, streamsOfMeasure, MEASURES[name], days[i])
+    }
+    if (i % BUOYS_A_SLICE === 0) yield
+  }
+  expect(counted === rows, file, `it has ${counted} aggregates, the manifest says ${rows}`)
+  expect(streams.length > 0 || rows === 0, file, 'it has no streams')
+}
+
+/** Within its column, and steps that keep every value within 32 bits. */
+function expectStream(
+  { file, streams, bytes, words, doubles }: AggregateYear,
+  at: number,
+  days: number,
+): void {
+  const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
+  const column = width === 1 ? bytes : width === 2 ? words : width === 4 ? doubles : null
+  expect(
+    width === 0 || (column !== null && from >= 0 && from + days <= column.length),
+    file,
+    'a stream lies outside its column',
+  )
+  expect(
+    Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES,
+    file,
+    'a stream has an impossible step',
+  )
+  if (width !== 4) return
+  for (let day = 0; day < days; day++) {
+    if (doubles[from + day] > MOST_SAMPLES)
+      throw new SnapshotError(`${file}: a stream has an impossible step`)
+  }
+}
+
+/** Checks a measure's values. @returns its days with a sample */
+function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: number): number {
+  const { streams } = year
+  const samples = at + (streamsOf(measure) - 1) * STREAM_WORDS
+  // No day has a sample, as of what a buoy does not measure.
+  if (streams[samples] === 0 && streams[samples + 2] === 0) return 0
+  const circular = isDirection(measure)
+  const { min, max } = codeLimits(measure)
+  const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
+  const stream = (number: number): Int32Array => {
+    const values = new Int32Array(days)
+    addStream(year, at + number * STREAM_WORDS, 0, days, 1, values, 0)
+    return values
+  }
+  const [count, median] = [stream(streamsOf(measure) - 1), stream(0)]
+  // The mean less the median, the median less the least, and the greatest less the median.
+  const [mean, less, more] = circular ? [null, null, null] : [stream(1), stream(2), stream(3)]
+  let counted = 0
+  for (let day = 0; day < days; day++) {
+    if (count[day] === 0) continue
+    counted++
+    let isWithin = count[day] > 0 && count[day] <= MOST_SAMPLES && median[day] >= low && median[day] <= high
+    if (mean !== null) {
+      isWithin &&= less[day] >= 0 && less[day] <= median[day] - low
+      isWithin &&= more[day] >= 0 && more[day] <= high - median[day]
+      isWithin &&= mean[day] >= -less[day] && mean[day] <= more[day]
+    }
+    if (!isWithin) throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
+  }
+  return counted
+}
+
+/** The statistics of a measure of the buoy at `index`; null where no day has a sample. */
+export function statisticsOf(year: AggregateYear, index: number, measure: Measure): DayStatistics | null {
+  const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
+  const at = (index * STREAMS_OF_BUOY + FIRST_STREAM[measure.name]) * STREAM_WORDS
+  const [first, days] = [year.first[index], year.days[index]]
+  const stream = (number: number, sign: number, onto?: Int32Array): Int32Array => {
+    const values = onto?.slice() ?? new Int32Array(daysOfYear)
+    addStream(year, at + number * STREAM_WORDS, 0, days, sign, values, first)
+    return values
+  }
+  const count = stream(streamsOf(measure) - 1, 1)
+  if (count.every((samples) => samples === 0)) return null
+  const median = stream(0, 1)
+  const circular = isDirection(measure)
+  const statistics = circular
+    ? { median, mean: median.slice(), least: median.slice(), greatest: median.slice(), count }
+    : {
+        median,
+        mean: stream(1, 1, median),
+        least: stream(2, -1, median),
+        greatest: stream(3, 1, median),
+        count,
+      }
+  for (let day = 0; day < daysOfYear; day++) {
+    if (count[day] === 0)
+      for (const values of [median, statistics.mean, statistics.least, statistics.greatest]) values[day] = 0
+    else if (circular && median[day] === CANCELLED) median[day] = NO_VALUE
+  }
+  return statistics
+}

@@ -1,0 +1,117 @@
+/**
+ * What is known of a loaded snapshot in addition to its parts: the figures of `/status`, and the bytes that
+ * serving threads will make of it.
+ */
+import type { Catalog } from './catalog.ts'
+import type { ForecastColumns } from '../index/forecast.ts'
+import type { PartEntry } from './snapshot-format.ts'
+import type { MonthRows } from '../index/segments.ts'
+
+export interface Summary {
+  /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */
+  newest: readonly (readonly [source: string, time: number])[]
+  /**
+   * What each serving thread takes for the snapshot: its fragments and scratch memory, and a share of the
+   * indexes.
+   */
+  threadBytes: number
+}
+
+/*
+ * What a thread takes for each of these, rounded up. A buoy takes 3 KiB of fragments and what answers are
+ * written behind, and as much again in shared memory, with the lists of the nearest. Shared memory is there
+ * once, but counted for each thread: so the sum also holds for one thread.
+ */
+const BYTES_A_THREAD = 1024 * 1024
+const BYTES_A_BUOY = 7 * 1024
+const BYTES_A_SEGMENT = 24
+const BYTES_A_PASS = 1024
+const BYTES_A_HARBOUR = 512
+const BYTES_A_FORECAST_POINT = 64
+const BYTES_A_SPOT = 256
+/**
+ * A name stands in ten fragments, the other texts in fewer; the buffer that they are rendered into doubles
+ * when it is full.
+ */
+const COPIES_OF_A_TEXT = 20
+/** Bytes of texts that `BYTES_A_BUOY` covers already. */
+const TEXT_BYTES_A_BUOY = 120
+
+/** The least `threadBytes`, known from the manifest alone before anything is read. */
+export function leastThreadBytes(parts: readonly PartEntry[]): number {
+  const rows = (kind: PartEntry['kind']): number =>
+    parts.reduce((sum, part) => (part.kind === kind ? sum + part.rows : sum), 0)
+  return (
+    BYTES_A_THREAD +
+    rows('catalog') * BYTES_A_BUOY +
+    rows('passes') * BYTES_A_PASS +
+    rows('tides') * BYTES_A_HARBOUR
+  )
+}
+
+/** What is kept of a checked part, for the summary of the snapshots that have it. */
+export interface PartSummary {
+  /** A catalogue has the names of its sources, ids of its buoys, and the source of each. */
+  catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
+  /** A month of readings has its buoys, and the time of each one's newest row. */
+  newest?: { buoys: Uint32Array; time: Uint32Array }
+  /** A year of aggregates has the monthly parts that it was made from, as `madeFrom` gives them. */
+  madeFrom?: string
+  /** Bytes that a thread makes of it, in addition to those that follow from its count of rows. */
+  threadBytes: number
+}
+
+// Copies, so that no part stays in memory for its summary.
+
+export function catalogSummary(catalog: Catalog): PartSummary {
+  return {
+    catalog: {
+      sources: catalog.sources.map(({ name }) => name),
+      id: catalog.id.slice(),
+      source: catalog.source.slice(),
+    },
+    threadBytes: catalog.spots.length * BYTES_A_SPOT + longTextBytes(catalog),
+  }
+}
+
+export function monthSummary(kind: PartEntry['kind'], { buoys, start, time }: MonthRows): PartSummary {
+  const threadBytes = buoys.length * BYTES_A_SEGMENT
+  if (kind !== 'readings') return { threadBytes }
+  return {
+    newest: { buoys: buoys.slice(), time: Uint32Array.from(buoys, (_, i) => time[start[i + 1] - 1]) },
+    threadBytes,
+  }
+}
+
+export function forecastSummary({ lat }: ForecastColumns): PartSummary {
+  return { threadBytes: lat.length * BYTES_A_FORECAST_POINT }
+}
+
+export function summaryOf(parts: readonly { entry: PartEntry; summary: PartSummary }[]): Summary {
+  const newest = new Map<number, number>()
+  let threadBytes = leastThreadBytes(parts.map(({ entry }) => entry))
+  for (const { summary } of parts) {
+    threadBytes += summary.threadBytes
+    summary.newest?.buoys.forEach((buoy, i) => {
+      const time = summary.newest!.time[i]
+      if (time > (newest.get(buoy) ?? -1)) newest.set(buoy, time)
+    })
+  }
+  const catalog = parts.find(({ summary }) => summary.catalog !== undefined)?.summary.catalog
+  const bySource = (catalog?.sources ?? []).map((name): [string, number] => [name, -1])
+  catalog?.id.forEach((id, ordinal) => {
+    const entry = bySource[catalog.source[ordinal]]
+    entry[1] = Math.max(entry[1], newest.get(id) ?? -1)
+  })
+  return { newest: bySource, threadBytes }
+}
+
+/** Bytes of the texts that are longer than usual, as JSON: a control character takes six. */
+function longTextBytes({ names, slugs, identifiers, timezones, sources, source, spots }: Catalog): number {
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+  const labels = sources.map(({ name, label }) => bytesOf(label ?? name))
+  let bytes = [names, slugs, identifiers, timezones].reduce((sum, texts) => sum + bytesOf(texts), 0)
+  for (const index of source) bytes += labels[index]
+  const long = Math.max(0, bytes - names.length * TEXT_BYTES_A_BUOY)
+  return long * COPIES_OF_A_TEXT + 2 * bytesOf(spots.map(({ name }) => name))
+}

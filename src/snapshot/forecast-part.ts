@@ -1,0 +1,248 @@
+/**
+ * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the
+ * measures with the same units. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
+ */
+import { codeLimits, codeOf, MEASURES, MISSING_U16, NO_CODE, OUTSIDE } from '../sea/columns.ts'
+import { pointKey } from '../sea/geo.ts'
+import { BuildError } from '../system/build-error.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
+import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
+import { LAST_SECOND } from '../sea/time.ts'
+import { compareText } from '../system/compare-text.ts'
+import { column } from './part-columns.ts'
+import {
+  expect,
+  list,
+  record,
+  SnapshotError,
+  textOrNull,
+  type Part,
+  type PartEntry,
+} from './snapshot-format.ts'
+import type { Column, Measure } from '../sea/columns.ts'
+
+/** One point on its way to the part. */
+interface PointForecast {
+  lat: number
+  lng: number
+  run: number
+  model: ForecastModel
+  time: Uint32Array
+  codes: ForecastCodes
+}
+
+/** One set names a few models, and an index has 16 bits. */
+const MAX_MODELS = 1000
+
+const measureOf = (name: ForecastName): Measure => MEASURES[FORECAST_MEASURES[name]]
+
+/** The forecasts of a build: one run a point, kept as codes. */
+export class ForecastSet {
+  readonly #points = new Map<string, PointForecast>()
+
+  /**
+   * If a point has several records, the newest run stays, and the first of equal runs. A record without any
+   * value (a point on land) is left out.
+   * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits
+   * of its measure.
+   */
+  add(record: ForecastRecord): void {
+    const key = pointKey(record.lat, record.lng)
+    const known = this.#points.get(key)
+    if (known !== undefined && known.run >= record.runAt) return
+    const point = encode(record)
+    if (point !== null) this.#points.set(key, point)
+  }
+
+  /** Takes over the points of another set, by the same rule: of equal runs the own ones stay. */
+  merge(other: ForecastSet): void {
+    for (const [key, point] of other.#points) {
+      const known = this.#points.get(key)
+      if (known === undefined || known.run < point.run) this.#points.set(key, point)
+    }
+  }
+
+  /** Takes over the points of a part, as `merge`. */
+  restore({ lat, lng, run, model, models, start, time, codes }: ForecastColumns): void {
+    for (let i = 0; i < lat.length; i++) {
+      const key = pointKey(lat[i], lng[i])
+      const known = this.#points.get(key)
+      if (known !== undefined && known.run >= run[i]) continue
+      const rows = (column: Uint16Array): Uint16Array => column.subarray(start[i], start[i + 1])
+      this.#points.set(key, {
+        lat: lat[i],
+        lng: lng[i],
+        run: run[i],
+        model: model === undefined ? UNKNOWN_MODEL : models[model[i]],
+        time: time.subarray(start[i], start[i + 1]),
+        codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, rows(codes[name])])) as ForecastCodes,
+      })
+    }
+  }
+
+  get size(): number {
+    return this.#points.size
+  }
+
+  /** The part, and how many rows it has. Points lie in the order of latitude, then longitude. */
+  part(): { part: Part; rows: number } {
+    const points = [...this.#points.values()].sort((a, b) => a.lat - b.lat || a.lng - b.lng)
+    const start = new Uint32Array(points.length + 1)
+    points.forEach((point, i) => {
+      start[i + 1] = start[i] + point.time.length
+    })
+    const rows = start[points.length]
+    const time = new Uint32Array(rows)
+    points.forEach((point, i) => time.set(point.time, start[i]))
+    const columns = FORECAST_NAMES.map((name): [string, Column] => {
+      const codes = new Uint16Array(rows)
+      points.forEach((point, i) => codes.set(point.codes[name], start[i]))
+      return [name, codes]
+    })
+    const { models, model } = modelsOf(points)
+    return {
+      part: {
+        kind: 'forecast',
+        meta: model === null ? {} : { models },
+        columns: new Map<string, Column>([
+          ['lat', Float64Array.from(points, (point) => point.lat)],
+          ['lng', Float64Array.from(points, (point) => point.lng)],
+          ['run', Uint32Array.from(points, ({ run }) => run)],
+          ...(model === null ? [] : [['model', model] as [string, Column]]),
+          ['start', start],
+          ['time', time],
+          ...columns,
+        ]),
+      },
+      rows,
+    }
+  }
+}
+
+const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
+
+const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
+
+/**
+ * The models in an order of their own, and the index of each point's; `model` is null where none is known.
+ */
+function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array | null } {
+  const byKey = new Map(points.map(({ model }) => [modelKey(model), model]))
+  const keys = [...byKey.keys()].sort(compareText)
+  if (keys.length > MAX_MODELS) throw new BuildError(`the forecasts name more than ${MAX_MODELS} models`)
+  const models = keys.map((key) => byKey.get(key)!)
+  if (models.every(({ model, credit }) => model === null && credit === null)) return { models, model: null }
+  const index = new Map(keys.map((key, i) => [key, i]))
+  return { models, model: Uint16Array.from(points, ({ model }) => index.get(modelKey(model))!) }
+}
+
+/** The record as codes, or null when it holds no value. */
+function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): PointForecast | null {
+  const where = `forecast at ${lat}, ${lng}`
+  if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) throw new BuildError(`${where}: is not on the globe`)
+  if (!isSecond(runAt)) throw new BuildError(`${where}: the run has no time that can be kept`)
+  for (let i = 0; i < times.length; i++) {
+    if (!isSecond(times[i]) || (i > 0 && times[i] <= times[i - 1])) {
+      throw new BuildError(`${where}: its times do not ascend or cannot be kept`)
+    }
+  }
+  let isEmpty = true
+  const codesOf = (name: ForecastName): Uint16Array => {
+    const codes = new Uint16Array(times.length).fill(MISSING_U16)
+    const given = values[name]
+    if (given === undefined) return codes
+    if (given.length !== times.length) throw new BuildError(`${where}: ${name} has not one value a time`)
+    const measure = measureOf(name)
+    const limits = codeLimits(measure)
+    for (let i = 0; i < given.length; i++) {
+      const value = given[i]
+      if (value === null) continue
+      const code = codeOf(measure.scale, limits, value)
+      if (code === OUTSIDE || code === NO_CODE)
+        throw new BuildError(`${where}: ${name} is outside ${measure.min} to ${measure.max}`)
+      codes[i] = code
+      isEmpty = false
+    }
+    return codes
+  }
+  const codes = Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes
+  const model = { model: about.model ?? null, credit: about.credit ?? null }
+  return isEmpty ? null : { lat, lng, run: runAt, model, time: Uint32Array.from(times), codes }
+}
+
+function isSecond(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= LAST_SECOND
+}
+
+/** @throws SnapshotError when a column is missing, of another type, or of another length than the rows. */
+export function readForecast(part: Part, file: string): ForecastColumns {
+  const time = column(part, 'time', Uint32Array, file)
+  const lat = column(part, 'lat', Float64Array, file)
+  const codesOf = (name: ForecastName): Uint16Array => {
+    const codes = column(part, name, Uint16Array, file)
+    if (codes.length !== time.length) {
+      throw new SnapshotError(`${file}: column ${name} has ${codes.length} rows, expected ${time.length}`)
+    }
+    return codes
+  }
+  const columns = {
+    lat,
+    lng: column(part, 'lng', Float64Array, file),
+    run: column(part, 'run', Uint32Array, file),
+    // Parts of before models were named have no such column.
+    ...(part.columns.has('model') && { model: column(part, 'model', Uint16Array, file) }),
+    models: readModels(part, file),
+    start: column(part, 'start', Uint32Array, file),
+    time,
+    codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
+  }
+  const { lng, run, model = lat, start } = columns
+  if (
+    lng.length !== lat.length ||
+    run.length !== lat.length ||
+    model.length !== lat.length ||
+    start.length !== lat.length + 1
+  ) {
+    throw new SnapshotError(`${file}: the columns of the points differ in length`)
+  }
+  return columns
+}
+
+function readModels(part: Part, file: string): ForecastModel[] {
+  const what = `${file}: models`
+  return list(part.meta.models ?? [], what).map((entry) => {
+    const { model, credit } = record(entry, what)
+    return { model: textOrNull(model, what), credit: textOrNull(credit, what) }
+  })
+}
+
+/** What must hold of a forecast part. @throws SnapshotError saying what does not */
+export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntry): void {
+  const { lat, lng, start, time } = columns
+  const count = lat.length
+  expect(time.length === rows, file, `it has ${time.length} rows, the manifest says ${rows}`)
+  expect(start[0] === 0 && start[count] === rows, file, 'rows and points disagree')
+  for (let i = 0; i < count; i++) {
+    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a point is not on the globe')
+    expect(
+      i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1]),
+      file,
+      'its points are not in order',
+    )
+    expect(start[i + 1] > start[i] && start[i + 1] <= rows, file, 'a point has no rows')
+    for (let row = start[i] + 1; row < start[i + 1]; row++) {
+      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a point do not ascend`)
+    }
+  }
+  for (const model of columns.model ?? []) {
+    expect(model < columns.models.length, file, 'a point is of no model that the part names')
+  }
+  for (const name of FORECAST_NAMES) {
+    const { min, max } = codeLimits(measureOf(name))
+    for (const code of columns.codes[name]) {
+      if ((code < min || code > max) && code !== MISSING_U16) {
+        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Removes what no kept manifest names: only files with names of the builder's own, and none so young that a
+ * reader or another builder may be about to need it.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { PART_KINDS, SnapshotError, type PartEntry } from './snapshot-format.ts'
+import { MANIFEST_FILE } from './manifest.ts'
+import { TEMPORARY_PREFIX } from './write-snapshot.ts'
+import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from './retained.ts'
+
+/** Longer than any reader takes to load a snapshot. */
+const GRACE_SECONDS = 120
+
+/** What lies next to a manifest and goes with it: reports, states of sources, lists of exported files. */
+const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.(?:jsonl?|html)$/
+const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
+
+/** What a builder knows of its folder beyond the manifests. */
+export interface BuilderFiles {
+  /** Parts that the sources of a snapshot still need. @throws SnapshotError when that cannot be read */
+  partsOf(id: string): readonly PartEntry[]
+}
+
+/**
+ * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run under the folder's
+ * lock.
+ * @param now epoch seconds
+ * @param builder null in the folder of a mirror
+ * @param isHeld asked before each removal: a builder that stalled and lost the lock must not remove what the
+ * next one counts on
+ */
+export function collectGarbage(
+  dir: string,
+  keep: number,
+  now: number,
+  builder: BuilderFiles | null,
+  isHeld = (): boolean => true,
+): void {
+  const remove = (file: string): void => {
+    if (isHeld()) rmSync(join(dir, file), { force: true })
+  }
+  const isOld = (file: string): boolean => {
+    const modified = modifiedAt(join(dir, file))
+    return modified !== null && now - modified > GRACE_SECONDS
+  }
+  const kept = listKept(dir)
+  const dropped = new Set(
+    kept
+      .filter(({ pinned, current, file }, i) => i < kept.length - keep && !pinned && !current && isOld(file))
+      .map(({ file }) => file),
+  )
+  // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
+  const named = filesNamed(
+    dir,
+    kept.filter(({ file }) => !dropped.has(file)),
+    builder,
+  )
+  if (named === null) return
+  for (const file of dropped) remove(file)
+  // Snapshots that were built again have older manifests, which are not listed.
+  const listed = new Set(kept.map(({ file }) => file))
+  for (const { file } of keptFiles(readdirSync(dir))) {
+    if (!listed.has(file) && isOld(file)) remove(file)
+  }
+  for (const file of readdirSync(dir)) {
+    const belongsTo = BELONGS_TO_SNAPSHOT.exec(file)?.[1]
+    if (belongsTo !== undefined && !named.snapshots.has(belongsTo) && isOld(file)) remove(file)
+    if (PART.test(file) && !named.parts.has(file) && isOld(file)) remove(file)
+  }
+}
+
+/** The parts and the ids of the current and the staying snapshots; null where a manifest cannot be read. */
+function filesNamed(
+  dir: string,
+  staying: readonly KeptSnapshot[],
+  builder: BuilderFiles | null,
+): { parts: Set<string>; snapshots: Set<string> } | null {
+  const current = manifestOf(join(dir, MANIFEST_FILE))
+  if (current === null && existsSync(join(dir, MANIFEST_FILE))) return null
+  const parts = new Set(current?.parts.map(({ file }) => file))
+  const snapshots = new Set(current === null ? [] : [current.id])
+  for (const { id, manifest } of staying) {
+    if (manifest === null) return null
+    for (const { file } of manifest.parts) parts.add(file)
+    snapshots.add(id)
+  }
+  for (const id of snapshots) {
+    try {
+      for (const { file } of builder?.partsOf(id) ?? []) parts.add(file)
+    } catch (error) {
+      // What a damaged file names is lost with it.
+      if (!(error instanceof SnapshotError)) throw error
+    }
+  }
+  return { parts, snapshots }
+}
+
+/** Removes what killed builders left half-written. Run under the builder's lock. */
+export function removeLeftovers(dir: string): void {
+  for (const file of readdirSync(dir)) {
+    if (file.startsWith(TEMPORARY_PREFIX)) {
+      rmSync(join(dir, file), { recursive: true, force: true })
+    }
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * The folder that a mirror fills: as a builder would, for the same loader. It is marked, so that no builder
+ * works in it, and what is written to it is written under the builder's lock.
+ */
+import { createReadStream, readdirSync, statSync, utimesSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { collectGarbage } from '../garbage.ts'
+import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../retained.ts'
+import type { PartEntry } from '../snapshot-format.ts'
+import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
+import { MARK_FILE, mirroredSource, mirrorMark } from '../mirror-mark.ts'
+import { keepManifest, makeOutput, publishManifest, writeDurably } from '../write-snapshot.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { lockInTurn, type Lock } from '../../system/lock.ts'
+import { removeHalves } from './mirror-part.ts'
+import type { Shown } from './mirror-source.ts'
+
+/** Snapshots that stay: the current one, and the two before it for what still reads them. */
+const KEPT = 3
+/** When room is wanted, nothing stays but the current snapshot. */
+const KEPT_WITHOUT_ROOM = 1
+/** Long enough to replace a holder that was killed. */
+const LOCK_PATIENCE_MS = 200
+/** Room on the disk that a mirror leaves to others. */
+const SPARE_BYTES = 16 * 2 ** 20
+const HASHED_AT_A_TIME_BYTES = 1024 * 1024
+
+/** Files that only a builder makes. */
+const OF_A_BUILDER =
+  /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.(json|html))$/
+
+/** One publication of a snapshot, as a manifest and the answer that brought it describe it. */
+export interface Publication {
+  id: string
+  /** The data's time, epoch seconds. */
+  asOf: number
+  /** When the source's manifest was written, by the source's clock (`Last-Modified`); null where unknown. */
+  publishedAt: number | null
+}
+
+/**
+ * Why what a source shows must not replace what is held; null where it may. A cache or a store that lags
+ * behind may show a manifest that was replaced long ago, while a rollback publishes an old snapshot again on
+ * purpose. Both have the same bytes; only when they were published tells them apart.
+ * @param wasLeft whether the mirror has held this snapshot before and gone on to another one
+ */
+export function whyOlder(shown: Publication, held: Publication, wasLeft: boolean): string | null {
+  const areDated = shown.publishedAt !== null && held.publishedAt !== null
+  if (areDated && shown.publishedAt! >= held.publishedAt!) return null
+  // It is not dated, or dated earlier: by a cache that lags, or by a clock that was set back since.
+  if (wasLeft) return areDated ? 'it was replaced before' : 'it was replaced before, and is not dated anew'
+  return shown.asOf >= held.asOf ? null : 'its data is older'
+}
+
+export class MirrorFolder {
+  readonly dir: string
+  readonly #source: string
+  readonly #maxBytes: number
+  readonly #clock: () => number
+  /** What the folder mirrored when this process began; null where it was not a mirror. */
+  readonly #before: string | null
+
+  /**
+   * Makes the folder where it is missing.
+   * @param source address of what is mirrored
+   * @param maxBytes what the folder's files may take; 0 for what the disk has
+   * @param clock epoch seconds
+   * @throws BuildError when it cannot be made, or when a builder works in it
+   */
+  constructor(dir: string, source: string, maxBytes: number, clock: () => number) {
+    makeOutput(dir)
+    this.dir = dir
+    this.#source = source
+    this.#maxBytes = maxBytes
+    this.#clock = clock
+    this.#before = mirroredSource(dir)
+    this.#expectNoBuilder()
+  }
+
+  /** The address that the folder mirrored until now, where it is another one; null otherwise. */
+  get formerSource(): string | null {
+    return this.#before === null || this.#before === this.#source ? null : this.#before
+  }
+
+  /** The snapshot in the folder; null where there is none, or where its manifest cannot be read. */
+  held(): (Publication & { manifest: Manifest }) | null {
+    const path = join(this.dir, MANIFEST_FILE)
+    const manifest = manifestOf(path)
+    if (manifest === null) return null
+    return { id: manifest.id, asOf: manifest.asOf, publishedAt: modifiedAt(path), manifest }
+  }
+
+  /** Whether the folder has mirrored anything from this source. */
+  isOurs(): boolean {
+    return mirroredSource(this.dir) === this.#source
+  }
+
+  /** Why what the source shows is older than what the folder has of it; null where it is not. */
+  whyOlder({ manifest: { id, asOf }, publishedAt }: Shown): string | null {
+    const held = this.held()
+    if (held === null || held.id === id || !this.isOurs()) return null
+    const wasLeft = listKept(this.dir).some((kept) => kept.id === id && !kept.current)
+    return whyOlder({ id, asOf, publishedAt }, held, wasLeft)
+  }
+
+  /**
+   * Keeps others from writing to the folder.
+   * @throws LockError while another process does, BuildError when the folder became another one's
+   */
+  async lock(): Promise<Lock> {
+    const held = await lockInTurn(join(this.dir, 'builder.lock'), {
+      patienceMs: LOCK_PATIENCE_MS,
+      longWork: true,
+    })
+    try {
+      this.#expectNoBuilder()
+      const marked = mirroredSource(this.dir)
+      if (marked !== this.#source && marked !== this.#before) {
+        throw new BuildError(
+          `${this.dir}: another process mirrors ${marked === '' ? 'something else' : marked} into this folder since; give each source a folder of its own`,
+        )
+      }
+      return held
+    } catch (error) {
+      held.release()
+      throw error
+    }
+  }
+
+  #expectNoBuilder(): void {
+    if (mirroredSource(this.dir) !== null) return
+    const names = readdirSync(this.dir)
+    const sign = names.find((name) => OF_A_BUILDER.test(name)) ?? keptFiles(names)[0]?.file
+    if (sign === undefined) return
+    throw new BuildError(
+      `${this.dir}: a builder publishes in this folder (it has ${sign}); a mirror of ${this.#source} needs a folder of its own: give another one with --snapshots`,
+    )
+  }
+
+  /** The parts of a manifest that the folder does not have in their size. */
+  missing({ parts }: Manifest): PartEntry[] {
+    return parts.filter(({ file, bytes }) => {
+      const info = statSync(join(this.dir, file), { throwIfNoEntry: false })
+      return info === undefined || !info.isFile() || info.size !== bytes
+    })
+  }
+
+  /** The parts of a manifest with bytes that do not match it, read to their end. */
+  async damaged({ parts }: Manifest, signal: AbortSignal): Promise<PartEntry[]> {
+    const damaged: PartEntry[] = []
+    for (const entry of parts) {
+      signal.throwIfAborted()
+      if ((await hashOf(join(this.dir, entry.file))) !== entry.sha256) damaged.push(entry)
+    }
+    return damaged
+  }
+
+  /**
+   * Makes room for parts that are about to come. Old snapshots go first where there is too little.
+   * @throws BuildError with the sums when they do not fit
+   */
+  async makeRoom(missing: readonly PartEntry[], lock: Lock): Promise<void> {
+    const needed = missing.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (needed === 0 || (await this.#shortage(needed)) === null) return
+    collectGarbage(this.dir, KEPT_WITHOUT_ROOM, this.#clock(), null, () => lock.isHeld())
+    const shortage = await this.#shortage(needed)
+    if (shortage !== null) throw new BuildError(`${this.dir}: ${shortage}`)
+  }
+
+  /** Why this many more bytes do not fit; null where they do. */
+  async #shortage(needed: number): Promise<string | null> {
+    const used = this.#usedBytes()
+    if (this.#maxBytes > 0 && used + needed > this.#maxBytes) {
+      return `the next snapshot needs ${megabytes(needed)} beside the ${megabytes(used)} of this folder, and --mirror-disk allows ${megabytes(this.#maxBytes)}`
+    }
+    const { bavail, bsize } = await statfs(this.dir)
+    const free = Math.max(0, bavail * bsize - SPARE_BYTES)
+    return needed > free
+      ? `no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(free)} are free for it`
+      : null
+  }
+
+  #usedBytes(): number {
+    return readdirSync(this.dir).reduce((sum, name) => {
+      const info = statSync(join(this.dir, name), { throwIfNoEntry: false })
+      return sum + (info?.isFile() === true ? info.size : 0)
+    }, 0)
+  }
+
+  /**
+   * Makes a snapshot the folder's current one once its parts are there, and removes what no kept one needs.
+   * @throws BuildError when the disk refuses it, or when the lock was taken over
+   */
+  publish({ manifest, bytes, publishedAt }: Shown, lock: Lock): void {
+    const { dir } = this
+    // First, so that no builder takes the folder for its own.
+    if (!this.isOurs()) writeDurably(dir, MARK_FILE, mirrorMark(this.#source), lock.folder)
+    if (listKept(dir).at(-1)?.id !== manifest.id) {
+      keepManifest(dir, nextKeptFile(dir, manifest.id), bytes, lock)
+    }
+    publishManifest(dir, bytes, lock)
+    // The time of publication is the source's.
+    if (publishedAt !== null && lock.isHeld()) utimesSync(join(dir, MANIFEST_FILE), publishedAt, publishedAt)
+    removeHalves(dir)
+    collectGarbage(dir, KEPT, this.#clock(), null, () => lock.isHeld())
+  }
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
+}
+
+/** Null where a file cannot be read. */
+async function hashOf(path: string): Promise<string | null> {
+  const hash = createHash('sha256')
+  try {
+    const options = { highWaterMark: HASHED_AT_A_TIME_BYTES }
+    for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) hash.update(chunk)
+    return hash.digest('hex')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,104 @@
+/** What a mirror asks its source for other than parts: the manifest, and the list of exported files. */
+import { decodeList, MAX_LIST_BYTES, snapshotList } from '../file-list.ts'
+import { SnapshotError } from '../snapshot-format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../manifest.ts'
+import { writeDurably } from '../write-snapshot.ts'
+import type { ReadableStore } from '../store/store.ts'
+import { readUpTo, RequestFault } from '../store/web-request.ts'
+import { BuildError } from '../../system/build-error.ts'
+import type { Lock } from '../../system/lock.ts'
+
+/** Time for the whole of a manifest. */
+const MANIFEST_MS = 30_000
+/** Without the right to list a bucket, a name that is not there is forbidden. */
+const ABSENT = new Set([403, 404])
+
+/** A snapshot that a source shows. */
+export interface Shown {
+  manifest: Manifest
+  bytes: Uint8Array
+  /** When the manifest was written, epoch seconds, by the source's clock; null where it does not tell. */
+  publishedAt: number | null
+  etag: string | null
+}
+
+/** The source's manifest. @throws RequestFault when it shows none */
+export async function readShown(
+  source: ReadableStore,
+  etag: string | null,
+  stopping: AbortSignal,
+): Promise<Shown | 'unchanged'> {
+  const what = `${source.address}: ${MANIFEST_FILE}`
+  const limit = AbortSignal.timeout(MANIFEST_MS)
+  try {
+    const signal = AbortSignal.any([stopping, limit])
+    const { status, headers, body } = await source.get(MANIFEST_FILE, { ifNoneMatch: etag, signal })
+    if (status === 304 && etag !== null) return 'unchanged'
+    if (status === 404) {
+      throw new RequestFault(`${what} is not there (404); is this the address of a snapshot folder?`)
+    }
+    if (status !== 200) {
+      body.destroy()
+      throw new RequestFault(`${what} is answered with ${status}, which was not asked for`)
+    }
+    const bytes = await readUpTo(
+      body,
+      MAX_MANIFEST_BYTES,
+      () => new RequestFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`),
+    )
+    const publishedAt = Date.parse(headers['last-modified'] ?? '') / 1000
+    return {
+      manifest: manifestIn(bytes, source),
+      bytes,
+      publishedAt: publishedAt > 0 && publishedAt < 2 ** 32 ? publishedAt : null,
+      etag: headers.etag ?? null,
+    }
+  } catch (error) {
+    if (!limit.aborted) throw error
+    throw new RequestFault(`${what} did not come within ${MANIFEST_MS / 1000} s`)
+  }
+}
+
+function manifestIn(bytes: Buffer, { address }: ReadableStore): Manifest {
+  try {
+    return decodeManifest(bytes, MANIFEST_FILE)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    const isPage = /^\s*</.test(bytes.toString('latin1', 0, 100))
+    throw new RequestFault(
+      isPage
+        ? `${address}: ${MANIFEST_FILE} is a web page, not a manifest; is this the address of a snapshot folder?`
+        : `${address}: ${error.message}`,
+    )
+  }
+}
+
+/**
+ * Brings the list of the files that a snapshot was exported as, where the source has one. No snapshot waits
+ * for it. Returns why it did not come though the source may have one.
+ */
+export async function fetchFileList(
+  source: ReadableStore,
+  id: string,
+  { dir, lock, signal }: { dir: string; lock: Lock; signal: AbortSignal },
+): Promise<string | null> {
+  const file = snapshotList(id)
+  const what = `${source.address}: ${file}`
+  try {
+    const { status, body } = await source.get(file, { signal })
+    if (status !== 200) {
+      body.destroy()
+      return null
+    }
+    const tooLarge = (): BuildError => new BuildError(`${what} has more than ${MAX_LIST_BYTES} bytes`)
+    const bytes = await readUpTo(body, MAX_LIST_BYTES, tooLarge)
+    decodeList(bytes, what)
+    writeDurably(dir, file, bytes, lock.folder)
+    return null
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof RequestFault && ABSENT.has(error.status ?? 0)) return null
+    if (error instanceof RequestFault || error instanceof BuildError) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,369 @@
+/**
+ * Keeps a folder as a source has it: a bucket, or a folder behind a web server. The source is asked for its
+ * manifest again and again; the parts that the folder does not have are brought, then the manifest, which
+ * makes them the folder's snapshot. The server loads it from there as it loads what a builder publishes.
+ *
+ * Whatever a source does, the folder keeps a whole snapshot. What keeps a mirror from going on is logged when
+ * it begins and when it ends, not each time that it is met.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { ageText, timestampText } from '../../sea/time.ts'
+import type { PartEntry } from '../snapshot-format.ts'
+import type { Manifest } from '../manifest.ts'
+import type { ReadableStore } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
+import { LockError, type Lock } from '../../system/lock.ts'
+import { disownStrayFaults, owningStrayFaults } from '../../system/stray-faults.ts'
+import { megabytes, MirrorFolder } from './mirror-folder.ts'
+import { fetchPart } from './mirror-part.ts'
+import { fetchFileList, readShown, type Shown } from './mirror-source.ts'
+
+export interface MirrorFigures {
+  /** Whether the last look at the source reached it. */
+  isUp: boolean
+  /** When a look last reached it; null for never. */
+  lastSuccess: number | null
+  /** Bytes of parts since the process began. */
+  fetchedBytes: number
+}
+
+/** Parts that are fetched at a time. */
+const CONNECTIONS = 4
+/** Longest wait after failures in a row, unless the time between two looks is longer. */
+const LONGEST_RETRY_S = 60
+/** Longest wait that a source is granted by its `Retry-After`. */
+const LONGEST_RETRY_AFTER_S = 300
+/** A wait is longer or shorter by up to this share, so that many mirrors do not ask at once. */
+const JITTER = 0.1
+/**
+ * Looks of which one asks without the ETag. Web servers make it of the time in whole seconds and the size:
+ * two manifests may have the same.
+ */
+const LOOKS_PER_FULL_ONE = 12
+/** How long a mirror that stops waits for what it is doing. */
+const LONGEST_STOP_MS = 1000
+/** Different faults of one outage that are logged. */
+const FAULTS_LOGGED = 10
+
+export interface MirrorOptions {
+  source: ReadableStore
+  dir: string
+  /** Seconds between two looks at the source. */
+  poll: number
+  /** What the files of the folder may take, in bytes; 0 for what the disk has. */
+  maxBytes: number
+  /** Epoch seconds. */
+  clock: () => number
+  /** A number in [0, 1). */
+  random: () => number
+  log: (line: string) => void
+}
+
+/** In the message of a lock that another process has. */
+const HELD = 'held by another process'
+
+/** How a mirror is: `following` while another process mirrors into its folder. */
+export type MirrorState = 'starting' | 'current' | 'fetching' | 'following' | 'older' | 'failing'
+
+/** What the last look at the source found. */
+type Found =
+  | { state: 'current' }
+  | { state: 'following' | 'older' | 'failing'; why: string; retryAfter: number }
+
+export class Mirror {
+  readonly #options: MirrorOptions
+  readonly #folder: MirrorFolder
+  readonly #stopping = new AbortController()
+  /** Called when the folder has got another snapshot. */
+  onPublished: () => void = () => {}
+
+  #state: MirrorState = 'starting'
+  #error: string | null = null
+  #lastSuccess: number | null = null
+  #failures = 0
+  #nextAt = 0
+  /** What is being brought, as `/status` shows it. */
+  #loading: { id: string; parts: number; parts_done: number; bytes: number; bytes_done: number } | null = null
+  readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
+
+  /** The manifest that was dealt with last, and what came of it. */
+  #known: { etag: string; found: Found } | null = null
+  #looks = 0
+  /** The parts of the folder may be damaged: each is read again. */
+  #isSuspect = false
+  /** The snapshot that was looked through after its loading failed. */
+  #lookedThrough: string | null = null
+  readonly #logged = new Set<string>()
+  #isOutage = false
+  #looking: Promise<void> | null = null
+  /** Seconds that the source asked to wait. */
+  #retryAfter = 0
+
+  /** @throws BuildError when the folder cannot be made, or when a builder works in it */
+  constructor(options: MirrorOptions) {
+    const { dir, source, maxBytes, clock } = options
+    this.#options = options
+    this.#folder = new MirrorFolder(dir, source.address, maxBytes, clock)
+  }
+
+  /** The first look, then one after the other until `stop`. Resolves when the first one has ended. */
+  start(): Promise<void> {
+    const { source, dir, log } = this.#options
+    const before = this.#folder.formerSource
+    log(
+      `mirroring ${source.address} into ${dir}${before === null ? '' : `, which mirrored ${before || 'something else'} until now`}`,
+    )
+    const first = this.look()
+    void first.then(() => this.#follow())
+    return first
+  }
+
+  /**
+   * Looks at the source now. Never rejects.
+   * @param force also takes a manifest that is older than what is held: the operator asks for it
+   */
+  async look(force = false): Promise<void> {
+    while (this.#looking !== null) await this.#looking
+    if (this.#stopping.signal.aborted) return
+    if (force) this.#known = null
+    this.#looking = this.#lookOnce(force).finally(() => (this.#looking = null))
+    await this.#looking
+  }
+
+  /**
+   * The loader refused the snapshot of the folder: each of its parts is read again once, and fetched again
+   * where it is damaged.
+   */
+  refused(id: string): void {
+    if (id === this.#lookedThrough || this.#folder.held()?.id !== id) return
+    this.#lookedThrough = id
+    this.#isSuspect = true
+    this.#known = null
+    void this.look()
+  }
+
+  /** Gives up what is being fetched. What has come of it stays for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    // Waiting for a lock cannot be given up at once.
+    await Promise.race([this.#looking, sleep(LONGEST_STOP_MS, undefined, { ref: false })])
+    await this.#options.source.close()
+  }
+
+  /** For the metrics. */
+  figures(): MirrorFigures {
+    return {
+      isUp: this.#state !== 'failing' && this.#lastSuccess !== null,
+      lastSuccess: this.#lastSuccess,
+      fetchedBytes: this.#fetched.bytes,
+    }
+  }
+
+  /** The member `mirror` of `/status`. */
+  status(): object {
+    const { source, clock } = this.#options
+    const held = this.#folder.held()
+    const since = this.#lastSuccess ?? held?.publishedAt ?? null
+    return {
+      source: source.address,
+      state: this.#state,
+      snapshot: held?.id ?? null,
+      last_success_at: textOf(this.#lastSuccess),
+      age_seconds: since === null ? null : Math.max(0, Math.round(clock() - since)),
+      last_error: this.#error,
+      failures_in_row: this.#failures,
+      next_at: this.#nextAt === 0 ? null : textOf(this.#nextAt),
+      loading: this.#loading && { ...this.#loading },
+      fetched: { ...this.#fetched },
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      await this.#wait()
+      if (!signal.aborted) await this.look()
+    }
+  }
+
+  /** Waits until the next look is due. */
+  async #wait(): Promise<void> {
+    const { poll, clock, random } = this.#options
+    const longest = Math.max(poll, LONGEST_RETRY_S)
+    const doublings = Math.min(Math.max(this.#failures - 1, 0), 16)
+    const regular = Math.min(longest, poll * 2 ** doublings)
+    const seconds = Math.max(this.#retryAfter, regular * (1 + JITTER * (2 * random() - 1)))
+    this.#nextAt = clock() + seconds
+    await sleep(seconds * 1000, undefined, { signal: this.#stopping.signal }).catch(() => {})
+  }
+
+  async #lookOnce(force: boolean): Promise<void> {
+    let found: Found
+    try {
+      found = await owningStrayFaults((ended) =>
+        this.#find(force, AbortSignal.any([this.#stopping.signal, ended])),
+      )
+    } catch (error) {
+      found = this.#foundFault(error)
+    } finally {
+      this.#loading = null
+    }
+    if (!this.#stopping.signal.aborted) this.#report(found)
+  }
+
+  /** Asks for the manifest, and brings the folder to its state. */
+  async #find(force: boolean, signal: AbortSignal): Promise<Found> {
+    const known = this.#looks++ % LOOKS_PER_FULL_ONE === 0 ? null : this.#known
+    const shown = await readShown(this.#options.source, known?.etag ?? null, signal)
+    if (shown === 'unchanged') return known!.found
+    this.#known = null
+    const found = await this.#bringTo(shown, force, signal)
+    if (shown.etag !== null) this.#known = { etag: shown.etag, found }
+    return found
+  }
+
+  async #bringTo(shown: Shown, force: boolean, signal: AbortSignal): Promise<Found> {
+    const folder = this.#folder
+    const { manifest } = shown
+    if (this.#isThere(manifest)) return { state: 'current' }
+    const lock = await folder.lock()
+    try {
+      // Another process may have brought the snapshot meanwhile.
+      if (this.#isThere(manifest)) return { state: 'current' }
+      const older = force ? null : folder.whyOlder(shown)
+      if (older !== null) {
+        const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken: ${older}; a lagging cache or store, or else POST /reload takes it`
+        return { state: 'older', why, retryAfter: 0 }
+      }
+      const missing = this.#isSuspect ? await folder.damaged(manifest, signal) : folder.missing(manifest)
+      if (missing.length > 0 || !this.#isHeld(manifest)) await this.#bring(shown, missing, lock, signal)
+      this.#isSuspect = false
+      return { state: 'current' }
+    } finally {
+      lock.release()
+    }
+  }
+
+  #isHeld({ id }: Manifest): boolean {
+    return this.#folder.held()?.id === id && this.#folder.isOurs()
+  }
+
+  /** Whether nothing is to be done for a manifest. */
+  #isThere(manifest: Manifest): boolean {
+    return !this.#isSuspect && this.#isHeld(manifest) && this.#folder.missing(manifest).length === 0
+  }
+
+  async #bring(shown: Shown, missing: PartEntry[], lock: Lock, signal: AbortSignal): Promise<void> {
+    const { source, dir, log } = this.#options
+    const { id, parts } = shown.manifest
+    await this.#folder.makeRoom(missing, lock)
+    const began = performance.now()
+    const bytes = missing.reduce((sum, part) => sum + part.bytes, 0)
+    this.#loading = { id, parts: missing.length, parts_done: 0, bytes, bytes_done: 0 }
+    this.#state = 'fetching'
+    const came = this.#fetched.bytes
+    await this.#fetchAll(missing, signal)
+    const isNew = this.#folder.held()?.id !== id
+    const why = isNew ? await fetchFileList(source, id, { dir, lock, signal }) : null
+    if (why !== null) log(`warning: ${why}; snapshot ${id} comes without its list of bulk files`)
+    signal.throwIfAborted()
+    this.#folder.publish(shown, lock)
+    this.#fetched.snapshots++
+    const seconds = ((performance.now() - began) / 1000).toFixed(1)
+    log(
+      `mirrored snapshot ${id} from ${source.address} into ${dir}: ${missing.length} of ${parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
+    )
+    disownStrayFaults(() => this.onPublished())
+  }
+
+  /** A few parts at a time, the largest first. The first that fails ends the others. */
+  async #fetchAll(missing: readonly PartEntry[], stopping: AbortSignal): Promise<void> {
+    const { source, dir } = this.#options
+    const failing = new AbortController()
+    const signal = AbortSignal.any([stopping, failing.signal])
+    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
+    const onBytes = (count: number): void => {
+      this.#fetched.bytes += count
+      if (this.#loading !== null) this.#loading.bytes_done += count
+    }
+    const connection = async (): Promise<void> => {
+      for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
+        await fetchPart({ source, dir, entry, signal, onBytes })
+        this.#fetched.parts++
+        if (this.#loading !== null) this.#loading.parts_done++
+      }
+    }
+    let first: unknown = null
+    const all = Array.from({ length: Math.min(CONNECTIONS, queue.length) }, () =>
+      connection().catch((error: unknown) => {
+        first ??= error
+        queue.length = 0
+        failing.abort()
+      }),
+    )
+    await Promise.all(all)
+    if (first !== null) throw first
+  }
+
+  /** What a look found that failed. */
+  #foundFault(error: unknown): Found {
+    const failing = (why: string, retryAfter = 0): Found => ({ state: 'failing', why, retryAfter })
+    if (error instanceof RequestFault) return failing(error.message, error.retryAfter)
+    if (error instanceof BuildError) return failing(error.message)
+    if (error instanceof LockError) {
+      if (!error.message.includes(HELD)) return failing(error.message)
+      const why = `${error.message}, which mirrors into this folder; this process serves what that one brings`
+      return { state: 'following', why, retryAfter: 0 }
+    }
+    if (isSystemFault(error)) {
+      const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
+      return failing(`${this.#options.dir}: ${what}`)
+    }
+    // Without its message, which may quote an address with a key.
+    const stack = (error instanceof Error ? error.stack : undefined) ?? ''
+    const at = stack.slice(Math.max(0, stack.indexOf('\n    at ')))
+    return failing(`a fault of this program: ${error instanceof Error ? error.name : 'a value'}${at}`)
+  }
+
+  /** Keeps what a look found, and logs what is new in it. */
+  #report(found: Found): void {
+    const { source, clock, log } = this.#options
+    this.#state = found.state
+    if (found.state === 'current') {
+      this.#error = null
+      this.#failures = 0
+      this.#retryAfter = 0
+      this.#lastSuccess = clock()
+      this.#logged.clear()
+      if (this.#isOutage) log(`the mirror of ${source.address} is current again`)
+      this.#isOutage = false
+      return
+    }
+    this.#error = found.why
+    // Following another process is not a failure: the source is asked as often as ever.
+    this.#failures = found.state === 'failing' ? this.#failures + 1 : 0
+    this.#retryAfter = Math.min(found.retryAfter, LONGEST_RETRY_AFTER_S)
+    if (found.state === 'following') return
+    this.#isOutage = true
+    // A fault that differs only in its numbers (another byte, more attempts) is the same fault.
+    const kind = found.why.replaceAll(/\d+/g, '0')
+    if (this.#logged.has(kind) || this.#logged.size >= FAULTS_LOGGED) return
+    this.#logged.add(kind)
+    log(`warning: ${found.why}; ${this.#stays()}`)
+  }
+
+  /** What a server goes on with, in words. */
+  #stays(): string {
+    const held = this.#folder.held()
+    if (held === null) return 'there is no snapshot yet, so it is tried again'
+    const age = Math.max(0, this.#options.clock() - held.asOf)
+    return `snapshot ${held.id} stays, its data ${ageText(age)} old (${timestampText(held.asOf)})`
+  }
+}
+
+function textOf(time: number | null): string | null {
+  return time === null ? null : timestampText(Math.floor(time))
+}

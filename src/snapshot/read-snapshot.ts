@@ -1,0 +1,189 @@
+/** Reads a snapshot's files into shared memory, every byte checked against its hash. */
+import { join } from 'node:path'
+import { codeInWords } from '../system/file-faults.ts'
+import { openRegularFile, UnfitFile } from '../system/regular-files.ts'
+import { finish } from '../system/steps.ts'
+import { BuildError } from '../system/build-error.ts'
+import { sharedBytes } from '../system/thread-memory.ts'
+import { listAnswer, readSnapshotList } from './file-list.ts'
+import { madeFrom, yearOfMonth } from './aggregates-part.ts'
+import { expect, SnapshotError, type PartEntry } from './snapshot-format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
+import { decodePart } from './part-columns.ts'
+import { checkPart } from './check-snapshot.ts'
+import { expectSize, readParts } from './read-parts.ts'
+import { summaryOf, type Summary, type PartSummary } from './catalog-summary.ts'
+
+/** One part in memory that all threads share. */
+export interface LoadedPart {
+  entry: PartEntry
+  /** In shared memory. */
+  bytes: Uint8Array
+}
+
+/** A snapshot in memory: plain enough to be posted to a worker, which then sees the same bytes. */
+export interface LoadedSnapshot extends Summary {
+  id: string
+  asOf: number
+  /** When the manifest was published, epoch seconds (its file's mtime: no clock is in the bytes). */
+  publishedAt: number
+  /** Whether any of its data are made up. */
+  demo: boolean
+  parts: LoadedPart[]
+  /** The files that it was exported as: the value of `data` on the wire. */
+  files: SharedArrayBuffer
+  /** What is wrong with the list of these files, which is empty then; null where nothing is. */
+  filesFault: string | null
+}
+
+/** Parts that were loaded before and need not be read again. */
+export interface PartsInMemory {
+  parts: readonly LoadedPart[]
+}
+
+export interface PublishedManifest extends Manifest {
+  publishedAt: number
+}
+
+/**
+ * The published manifest of a folder, null where there is none. @throws SnapshotError when it is not whole
+ */
+export async function readManifest(dir: string): Promise<PublishedManifest | null> {
+  const path = join(dir, MANIFEST_FILE)
+  try {
+    const file = await openRegularFile(path)
+    try {
+      const { size, mtimeMs } = await file.stat()
+      if (size > MAX_MANIFEST_BYTES) {
+        throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
+      }
+      // No more than its size: a manifest that grows meanwhile does not agree with its id.
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
+      const manifest = decodeManifest(buffer.subarray(0, bytesRead), MANIFEST_FILE)
+      return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (error instanceof SnapshotError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return null
+    throw new SnapshotError(
+      error instanceof UnfitFile
+        ? `${path}: ${error.message}`
+        : `${path}: cannot be read ${codeInWords(error)}`,
+    )
+  }
+}
+
+/**
+ * Loads the published snapshot of a folder, on this thread. Parts that `previous` holds are taken from there
+ * and not read again.
+ * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed
+ */
+export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promise<LoadedSnapshot> {
+  const manifest = await readManifest(dir)
+  if (manifest === null) throw new SnapshotError(`${dir}: there is no snapshot in this folder`)
+  return loadManifest(dir, manifest, previous)
+}
+
+/**
+ * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
+ * before it, with fewer rests while `isQuiet`. `summaries` of the parts of that one, by file, become those of
+ * this one.
+ */
+export async function loadManifest(
+  dir: string,
+  manifest: PublishedManifest,
+  previous?: PartsInMemory,
+  summaries = new Map<string, PartSummary>(),
+  isQuiet: () => boolean = () => false,
+): Promise<LoadedSnapshot> {
+  const known = knownParts(manifest, previous)
+  const fresh = manifest.parts.filter(({ file }) => !known.has(file))
+  // Sizes are checked before memory is taken for any part.
+  for (const entry of fresh) expectSize(dir, entry)
+  const read = new Map(fresh.map((entry) => [entry.file, { entry, bytes: roomFor(entry) }]))
+  const now = await readParts(dir, [...read.values()], previous === undefined ? null : isQuiet)
+  const parts = manifest.parts.map(({ file }) => known.get(file) ?? read.get(file)!)
+  for (const { entry, bytes } of known.values()) {
+    const summary = summaries.get(entry.file) ?? finish(checkPart(decodePart(bytes, entry.file), entry))
+    now.set(entry.file, summary)
+  }
+  for (const { kind, file, month } of manifest.parts) {
+    if (kind !== 'aggregates') continue
+    const holds = now.get(file)!.madeFrom === madeFrom(manifest.parts, yearOfMonth(month!))
+    expect(holds, file, "was not made from the manifest's monthly parts")
+  }
+  summaries.clear()
+  for (const [file, summary] of now) summaries.set(file, summary)
+  const summary = summaryOf(parts.map(({ entry }) => ({ entry, summary: now.get(entry.file)! })))
+  const { id, asOf, publishedAt, demo = false } = manifest
+  return { id, asOf, publishedAt, demo, parts, ...listOf(dir, id), ...summary }
+}
+
+/** A list that cannot be read keeps no snapshot from being served. */
+function listOf(dir: string, id: string): Pick<LoadedSnapshot, 'files' | 'filesFault'> {
+  try {
+    return { files: shared(listAnswer(readSnapshotList(dir, id))), filesFault: null }
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    return { files: shared(listAnswer(null)), filesFault: error.message }
+  }
+}
+
+function shared(bytes: Uint8Array): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer(bytes.length)
+  new Uint8Array(buffer).set(bytes)
+  return buffer
+}
+
+/** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */
+function knownParts(manifest: Manifest, previous?: PartsInMemory): Map<string, LoadedPart> {
+  const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
+  const known = new Map<string, LoadedPart>()
+  for (const entry of manifest.parts) {
+    const part = held.get(entry.file)
+    if (part === undefined) continue
+    const { kind, bytes, sha256, rows, month } = part.entry
+    const isSame =
+      entry.kind === kind &&
+      entry.bytes === bytes &&
+      entry.sha256 === sha256 &&
+      entry.rows === rows &&
+      entry.month === month
+    if (!isSame) {
+      throw new SnapshotError(`${entry.file}: the manifest contradicts the part of this name in memory`)
+    }
+    known.set(entry.file, part)
+  }
+  return known
+}
+
+function roomFor({ file, bytes }: PartEntry): Uint8Array {
+  try {
+    return sharedBytes(bytes)
+  } catch {
+    throw new SnapshotError(`${file}: there is no memory for its ${bytes} bytes`)
+  }
+}
+
+/** Reads one part. @throws SnapshotError as `loadSnapshot` does */
+export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
+  expectSize(dir, entry)
+  const part = { entry, bytes: roomFor(entry) }
+  await readParts(dir, [part], null)
+  return part
+}
+
+/**
+ * Reads parts and checks them, keeping none: each reader has one buffer for all its parts.
+ * @throws SnapshotError as `loadSnapshot` does
+ */
+export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
+  await readParts(
+    dir,
+    entries.map((entry) => ({ entry, bytes: null })),
+    null,
+  )
+}

@@ -1,0 +1,130 @@
+/**
+ * Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one,
+ * whatever process is killed.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
+import { codeInWords, whyNotWritten } from '../system/file-faults.ts'
+import { lock, LockError, type Lock } from '../system/lock.ts'
+import { randomName } from '../system/random-name.ts'
+import { BuildError } from '../system/build-error.ts'
+import { partFile, sha256, type Part, type PartEntry } from './snapshot-format.ts'
+import { MANIFEST_FILE } from './manifest.ts'
+import { mirroredSource } from './mirror-mark.ts'
+import { encodePart } from './part-columns.ts'
+
+/** Temporary names begin like this, so that what a killed builder left behind is recognised. */
+export const TEMPORARY_PREFIX = '.tmp-'
+
+/** Long enough to replace a holder that was killed, and for a rollback to finish. */
+const LOCK_PATIENCE_MS = 1000
+
+/**
+ * Keeps others from writing to `dir` until the lock is released.
+ * @throws BuildError while another writes, and for a folder that mirrors another one
+ */
+export function lockFolder(dir: string): Lock {
+  const held = lockOf(dir)
+  const source = mirroredSource(dir)
+  if (source === null) return held
+  held.release()
+  throw new BuildError(
+    `${dir}: mirrors ${source === '' ? 'another folder' : source}, and only its mirror writes there: build, roll back and resume where that is published, or give another folder`,
+  )
+}
+
+function lockOf(dir: string): Lock {
+  try {
+    return lock(join(dir, 'builder.lock'), { patienceMs: LOCK_PATIENCE_MS, longWork: true })
+  } catch (error) {
+    if (!existsSync(dir)) throw noFolder(dir)
+    if (error instanceof LockError) throw new BuildError(error.message)
+    throw error
+  }
+}
+
+/** Writes a part under its final name, unless a file with the same bytes is there. Returns its entry. */
+export function writePart(dir: string, part: Part, rows: number, month: number | null = null): PartEntry {
+  const bytes = encodePart(part)
+  const hash = sha256(bytes)
+  const file = partFile(part.kind, hash)
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes)
+  return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
+}
+
+/** Puts a manifest next to the current one, to be kept. */
+export function keepManifest(dir: string, file: string, bytes: Uint8Array, held: Lock): void {
+  writeDurably(dir, file, bytes, held.folder)
+}
+
+/**
+ * Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`.
+ */
+export function publishManifest(dir: string, bytes: Uint8Array, held: Lock): void {
+  // The parts' names must reach the disk before a manifest that counts on them.
+  syncFolder(dir)
+  writeDurably(dir, MANIFEST_FILE, bytes, held.folder)
+  syncFolder(dir)
+}
+
+/** @throws BuildError when it cannot be made */
+export function makeOutput(dir: string): void {
+  try {
+    makeFolder(dir)
+  } catch (error) {
+    throw new BuildError(`${dir}: this folder cannot be made ${codeInWords(error)}`)
+  }
+}
+
+/**
+ * Replaces a file as a whole, its bytes safely on disk.
+ * @param within where it is written first: from a lock's folder it is moved only while the lock is held
+ * @throws BuildError naming the file when it cannot be written, on a full disk above all
+ */
+export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {
+  const temporary = join(within, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
+  try {
+    const handle = openSync(temporary, 'w', 0o644)
+    try {
+      for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
+      fsyncSync(handle)
+    } finally {
+      closeSync(handle)
+    }
+    renameSync(temporary, join(dir, file))
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    if (!existsSync(within)) throw lostLock(dir)
+    throw new BuildError(`${join(dir, file)}: cannot be written: ${whyNotWritten(error)}`)
+  }
+}
+
+/** The error of a builder that stalled while another one took over its lock. */
+export function lostLock(dir: string): BuildError {
+  return new BuildError(`${dir}: another builder took over while this one stood still; nothing is published`)
+}
+
+/** The error for a snapshots folder that does not exist. */
+export function noFolder(dir: string): BuildError {
+  return new BuildError(`${dir}: there is no such folder; "groundswell build --out ${dir}" makes one`)
+}
+
+/** Syncs the names in a folder to the disk. */
+export function syncFolder(dir: string): void {
+  const handle = openSync(dir, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Whether a file has exactly these bytes. */
+export function holds(path: string, bytes: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readRegularFileSync(path, bytes.length), bytes) === 0
+  } catch {
+    return false
+  }
+}

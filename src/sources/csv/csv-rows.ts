@@ -1,0 +1,228 @@
+/**
+ * `readings/*.csv`, rows of buoys, of which an archive has hundreds of millions, and `forecast/*.csv`, lines of
+ * points of the sea.
+ */
+import { MEASURES, type MeasureName, NO_CODE } from '../../sea/columns.ts'
+import { pointKey } from '../../sea/geo.ts'
+import {
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+  type ForecastRecord,
+} from '../../sea/records.ts'
+import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
+import { dropUnusable, measureColumns, readMeasures } from '../reading/measured-values.ts'
+import { labelsFault, SeparatedTable } from '../reading/text-table.ts'
+import { isoSeconds } from '../reading/times.ts'
+import { WaitingRows } from '../reading/stations.ts'
+import type { FileReport, Sink } from '../source.ts'
+
+/** Epoch seconds of a cell with digits or ISO 8601 with a zone; −1 for anything else. */
+function timeOf({ bytes, fields }: SeparatedTable, column: number): number {
+  return secondsAt(bytes, fields.starts[column], fields.ends[column])
+}
+
+/** As `timeOf`, of text. */
+export function secondsOf(text: string): number {
+  const bytes = Buffer.from(text)
+  return secondsAt(bytes, 0, bytes.length)
+}
+
+function secondsAt(bytes: Uint8Array, from: number, to: number): number {
+  if (to - from > 10) return isoSeconds(bytes, from, to, 'offset')
+  const seconds = digitsAt(bytes, from, to)
+  return seconds <= 0xffff_ffff ? seconds : -1
+}
+
+/** Two cells as they are written. What follows from them is looked up once for each run of lines. */
+function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, b: number): string {
+  return `${bytes.toString('latin1', starts[a], ends[a])}\0${bytes.toString('latin1', starts[b], ends[b])}`
+}
+
+const MEASURE_COLUMNS: readonly (readonly [label: string, name: MeasureName])[] = [
+  ['significant_height', 'significantHeight'],
+  ['maximum_height', 'maximumHeight'],
+  ['period', 'period'],
+  ['peak_period', 'peakPeriod'],
+  ['direction', 'direction'],
+  ['water_temperature', 'waterTemperature'],
+  ['wind_speed', 'windSpeed'],
+  ['wind_direction', 'windDirection'],
+  ['gust_speed', 'gustSpeed'],
+]
+const READING_KEYS = ['source', 'identifier', 'time']
+const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => label)]
+
+export type Handles = Map<string, Map<string, number>>
+
+/** Sends the rows of a file; a file with a faulty header is one bad line. */
+export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, sink: Sink): void {
+  const table = new SeparatedTable(bytes)
+  const headerFault = labelsFault(table.labels, READING_COLUMNS, READING_KEYS)
+  if (headerFault !== null) {
+    file.bad(1, headerFault)
+    return
+  }
+  const columns = measureColumns(table.labels, MEASURE_COLUMNS)
+  const names = columns.map(({ name }) => name)
+  const codes = new Int32Array(columns.length)
+  const [source, identifier, timeColumn] = table.columns(READING_KEYS)
+  const waiting = new WaitingRows(sink)
+  let buoy = ''
+  let handle: number | undefined
+  let understood = 0
+  while (table.next(file)) {
+    const pair = pairOf(table, source, identifier)
+    if (pair !== buoy) {
+      buoy = pair
+      handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
+    }
+    if (handle === undefined) {
+      const text = `${table.text(source)},${table.text(identifier)}`
+      file.bad(table.line, 'this source and identifier are not in buoys.csv', text)
+      continue
+    }
+    const time = timeOf(table, timeColumn)
+    const fault =
+      time < 0
+        ? 'time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
+        : readMeasures(table, columns, codes, file)
+    if (fault !== null) {
+      file.bad(table.line, fault, table.text(time < 0 ? timeColumn : table.fields.wrong))
+      continue
+    }
+    understood++
+    if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
+  }
+  waiting.flush()
+  file.rows(understood)
+}
+
+const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[] = [
+  ['wave_height', 'waveHeight'],
+  ['wave_period', 'wavePeriod'],
+  ['wave_direction', 'waveDirection'],
+  ['swell_height', 'swellHeight'],
+  ['swell_period', 'swellPeriod'],
+  ['swell_direction', 'swellDirection'],
+  ['wind_speed', 'windSpeed'],
+  ['wind_direction', 'windDirection'],
+]
+const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
+const LINE_COLUMNS = [...FORECAST_KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
+
+/**
+ * The lines of one point's newest run, in their order in the files: a time and one code for each quantity.
+ */
+interface PointLines {
+  lat: number
+  lng: number
+  runAt: number
+  /** Model of the point's first line. */
+  model: string
+  times: number[]
+  codes: number[]
+}
+
+export type ForecastPoints = Map<string, PointLines>
+
+/** Adds the lines of a file to its points. If a point has several runs, only the newest is kept. */
+export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
+  const table = new SeparatedTable(bytes)
+  const headerFault = labelsFault(table.labels, LINE_COLUMNS, FORECAST_KEYS)
+  if (headerFault !== null) {
+    file.bad(1, headerFault)
+    return
+  }
+  const given = FORECAST_COLUMNS.filter(([label]) => table.labels.includes(label))
+  const columns = measureColumns(
+    table.labels,
+    given.map(([label, name]) => [label, FORECAST_MEASURES[name]]),
+  )
+  const quantities = given.map(([, name]) => FORECAST_NAMES.indexOf(name))
+  const codes = new Int32Array(columns.length)
+  const [latColumn, lngColumn, runColumn, timeColumn, modelColumn] = table.columns([
+    ...FORECAST_KEYS,
+    'model',
+  ])
+  let position = ''
+  let lat = NaN
+  let lng = NaN
+  while (table.next(file)) {
+    const pair = pairOf(table, latColumn, lngColumn)
+    if (pair !== position) {
+      position = pair
+      lat = degreesOf(table.text(latColumn), 90)
+      lng = degreesOf(table.text(lngColumn), 180)
+    }
+    const runAt = timeOf(table, runColumn)
+    const time = timeOf(table, timeColumn)
+    if (Number.isNaN(lat) || Number.isNaN(lng)) {
+      const text = `${table.text(latColumn)},${table.text(lngColumn)}`
+      file.bad(table.line, 'lat and lng are not numbers from -90 to 90 and -180 to 180', text)
+      continue
+    }
+    if (runAt < 0 || time < 0) {
+      const text = table.text(runAt < 0 ? runColumn : timeColumn)
+      file.bad(
+        table.line,
+        'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds',
+        text,
+      )
+      continue
+    }
+    const fault = readMeasures(table, columns, codes, file)
+    if (fault !== null) {
+      file.bad(table.line, fault, table.text(table.fields.wrong))
+      continue
+    }
+    file.rows(1)
+    const point = pointOf(points, { lat, lng, runAt, table, modelColumn })
+    if (point === null) {
+      file.skipped('an older run of the same forecast point')
+      continue
+    }
+    point.times.push(time)
+    const first = point.codes.length
+    for (let i = 0; i < FORECAST_NAMES.length; i++) point.codes.push(NO_CODE)
+    for (let i = 0; i < codes.length; i++) point.codes[first + quantities[i]] = codes[i]
+  }
+}
+
+interface PointLine {
+  lat: number
+  lng: number
+  runAt: number
+  table: SeparatedTable
+  /** −1 where the file has no such column. */
+  modelColumn: number
+}
+
+/** The point that a line of this run belongs to; null where a newer run of it is known. */
+function pointOf(
+  points: ForecastPoints,
+  { lat, lng, runAt, table, modelColumn }: PointLine,
+): PointLines | null {
+  const key = pointKey(lat, lng)
+  const known = points.get(key)
+  if (known !== undefined && runAt <= known.runAt) return runAt === known.runAt ? known : null
+  const model = modelColumn === -1 ? '' : table.text(modelColumn)
+  const point = { lat, lng, runAt, model, times: [], codes: [] }
+  points.set(key, point)
+  return point
+}
+
+/** The lines in order of time; of two with one time the later one counts. */
+export function forecastOf({ lat, lng, runAt, model, times: given, codes }: PointLines): ForecastRecord {
+  const lineOf = new Map(given.map((time, i) => [time, i]))
+  const times = [...lineOf.keys()].sort((a, b) => a - b)
+  const valuesOf = (name: ForecastName, quantity: number): (number | null)[] => {
+    const { scale } = MEASURES[FORECAST_MEASURES[name]]
+    return times.map((time) => {
+      const code = codes[lineOf.get(time)! * FORECAST_NAMES.length + quantity]
+      return code === NO_CODE ? null : code / scale
+    })
+  }
+  const values = Object.fromEntries(FORECAST_NAMES.map((name, i) => [name, valuesOf(name, i)]))
+  return { lat, lng, runAt, ...(model !== '' && { model }), times, values }
+}

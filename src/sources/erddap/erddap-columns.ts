@@ -1,0 +1,331 @@
+/**
+ * What the columns of a table mean: by the operator's options, by the CF standard name of a description, or
+ * by their own names; which columns are flags, and which of their values are good.
+ */
+import vocabulary from './vocabulary.json' with { type: 'json' }
+import { type Static, Type } from 'typebox'
+import { named, object, scalar } from '../schema.ts'
+import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
+import type { BuoyRecord } from '../../sea/records.ts'
+import type { OpenTable } from './erddap-table.ts'
+import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
+import { IDENTIFIER } from '../reading/stations.ts'
+import { type TimeReader, timeReader } from '../reading/times.ts'
+
+export const ERDDAP_OPTIONS = object({
+  source: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\x00-\\x1f"]+$' })),
+  network: Type.Optional(Type.Enum(['national', 'coastal'])),
+  /** Measures by the names of their columns, before all other rules. */
+  columns: Type.Optional(named(Type.Enum([...MEASURE_NAMES, 'meanPeriod', 'none']), { maxProperties: 100 })),
+  /** Good flags, by the names of flag columns. */
+  flags: Type.Optional(named(Type.Array(scalar(50), { minItems: 1, maxItems: 100 }), { maxProperties: 100 })),
+})
+export type ErddapOptions = Static<typeof ERDDAP_OPTIONS>
+
+/** The meaning of a column: a measure, or the mean period that may stand in for one. */
+export type Quantity = MeasureName | 'meanPeriod'
+
+export const normal = (label: string): string =>
+  label
+    .replace(/_\d{1,2}$/, '')
+    .replaceAll('_', '')
+    .toLowerCase()
+
+/**
+ * Attributes of a dataset's variables, by variable; those of the dataset as a whole are under `NC_GLOBAL`.
+ */
+export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
+
+export const NO_INFO: Info = new Map()
+
+export interface TableFile {
+  path: string
+  /** Name without its ending. */
+  stem: string
+  info: Info
+}
+
+/** A column of flags. A value is taken if its flag is in `good` or missing. */
+interface Flag {
+  field: number
+  good: ReadonlySet<string>
+  missing: readonly number[]
+}
+
+export function isGood(table: OpenTable, { field, good, missing }: Flag): boolean {
+  const text = table.text(field)
+  const flag = numberOf(text)
+  if (flag === null) return good.has(text)
+  return Number.isNaN(flag) || missing.includes(flag) || good.has(String(flag))
+}
+
+const FLAG_LABEL = /_?(?:qc_?agg|rollup_?qc|qartod|qc|(?:qc_?)?flag(?:primary)?)$/i
+
+/** Flags of the whole row; CDIP's are for its waves alone. */
+const ROW_FLAG = /^(?:waveflagprimary|flagprimary|qc_?flag|flag)$/i
+
+/** The flag columns of a measured column, or the name of a flag column with an unknown meaning. */
+export function flagsOf(
+  measuredField: number,
+  name: MeasureName,
+  labels: readonly string[],
+  info: Info,
+  given: NonNullable<ErddapOptions['flags']>,
+): Flag[] | string {
+  const label = labels[measuredField]
+  const ancillary = (info.get(label)?.get('ancillary_variables') ?? '').split(/[\s,]+/)
+  const isWave = !['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'].includes(name)
+  const flags: Flag[] = []
+  for (const [field, other] of labels.entries()) {
+    if (field === measuredField) continue
+    const isItsOwn =
+      FLAG_LABEL.test(other) && normal(other.replace(FLAG_LABEL, '')) === normal(label) && other !== label
+    const isOfRow = ROW_FLAG.test(other) && (isWave || !/^wave/i.test(other))
+    if (!isItsOwn && !isOfRow && !(ancillary.includes(other) && FLAG_LABEL.test(other))) continue
+    const good = goodFlags(other, info, given)
+    if (good === null) return other
+    const missing = numberOf(info.get(other)?.get('_FillValue') ?? '')
+    flags.push({ field, good, missing: missing === null || Number.isNaN(missing) ? [] : [missing] })
+  }
+  return flags
+}
+
+/** Meanings of flags by which nothing is known to be wrong with a value. */
+const GOOD_MEANINGS = new Set(
+  (
+    'quality_good good good_data good_value probably_good probably_good_data probably_good_value pass passed ' +
+    'not_evaluated not_qced no_qc no_qc_performed no_quality_control unknown changed value_changed changed_value ' +
+    'interpolated interpolated_value value_interpolated nominal nominal_value value_nominal'
+  ).split(' '),
+)
+
+/** The good values of a flag column; null where nothing gives their meaning. */
+function goodFlags(
+  label: string,
+  info: Info,
+  given: NonNullable<ErddapOptions['flags']>,
+): ReadonlySet<string> | null {
+  const plainFlag = (flag: number | string): string => {
+    const number = numberOf(String(flag).trim())
+    return number === null || Number.isNaN(number) ? String(flag).trim() : String(number)
+  }
+  if (Object.hasOwn(given, label)) return new Set(given[label].map(plainFlag))
+  const values = (info.get(label)?.get('flag_values') ?? '').split(/[\s,]+/).filter((word) => word !== '')
+  const meanings = (info.get(label)?.get('flag_meanings') ?? '').split(/[\s,]+/).filter((word) => word !== '')
+  if (values.length > 0 && values.length === meanings.length) {
+    return new Set(values.filter((_, i) => GOOD_MEANINGS.has(meanings[i].toLowerCase())).map(plainFlag))
+  }
+  // CDIP: 1 is good.
+  if (/flagprimary$/i.test(label)) return new Set(['1'])
+  // IOOS QARTOD: passed, not evaluated.
+  if (/(?:qc_?agg|rollup_?qc|qartod)$/i.test(label)) return new Set(['1', '2'])
+  // Copernicus and EMODnet: good, probably good, changed, nominal, interpolated.
+  if (/^[A-Z0-9]+_QC$/.test(label)) return new Set(['1', '2', '5', '7', '8'])
+  // Irish Marine Institute: unknown, good, probably good.
+  if (/^qc_?flag$/i.test(label)) return new Set(['0', '1', '2'])
+  return null
+}
+
+/**
+ * CF standard names; the first one that a table has counts. Names with `to_direction` stand for where waves
+ * and wind go.
+ */
+const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = vocabulary.standardNames
+
+/**
+ * Names of columns, compared without case, `_` and a sensor's number at the end
+ * ("significant_wave_height_3"). A name with capitals is compared as it is: in small letters it means
+ * something else.
+ */
+const LABELS: { readonly [name in Quantity]: readonly string[] } = vocabulary.labels
+
+/** Names of columns with the station's identifier, compared like `LABELS`. */
+const STATION_LABELS = vocabulary.station
+
+const NAME_LABELS = vocabulary.name
+
+export interface MeasuredColumn {
+  field: number
+  column: ValueColumn
+  flags: Flag[]
+  fault: string
+  flagged: string
+}
+
+interface Layout {
+  time: { field: number; read: TimeReader }
+  /** The column of the identifier, or the identifier of all rows. */
+  station: number | string
+  /** Columns; −1 for one that the table does not have. */
+  name: number
+  lat: number
+  lng: number
+  depth: number
+  measured: MeasuredColumn[]
+  /** Place of the whole table, used where its rows give none. */
+  place: { name: string; lat: number; lng: number }
+}
+
+/** Characters of a column's name or unit that a remark shows. */
+const NAME_SHOWN = 60
+
+export function layoutOf(
+  { labels, units }: OpenTable,
+  { info, stem }: TableFile,
+  options: ErddapOptions,
+  known: ReadonlyMap<string, BuoyRecord>,
+  warn: (what: string) => void,
+): Layout | string {
+  const plain = labels.map(normal)
+  const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
+  const find = (candidates: readonly string[]): number => {
+    for (const candidate of candidates) {
+      const field = plain.indexOf(candidate)
+      if (field >= 0) return field
+    }
+    return -1
+  }
+  const timeField = find(['time'])
+  if (timeField < 0) return 'the table has no column time'
+  const read = timeReader(units[timeField])
+  if (read === null) return 'the column time is in an unknown unit'
+
+  const chosen = chooseColumns(labels, info, options.columns ?? {})
+  standInForPeriod(chosen, labels, warn)
+  const measured = MEASURE_NAMES.flatMap((name) => {
+    const field = chosen.get(name)
+    if (field === undefined) return []
+    const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {})
+    if (typeof column !== 'string') return [column]
+    warn(`column ${JSON.stringify(labels[field].slice(0, NAME_SHOWN))} ${column}`)
+    return []
+  })
+  const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
+  const stationField = cfRole >= 0 ? cfRole : find(STATION_LABELS)
+  return {
+    time: { field: timeField, read },
+    station: stationField >= 0 ? stationField : identifierOf(stem, info, known),
+    name: find(NAME_LABELS),
+    lat: find(['latitude', 'lat']),
+    lng: find(['longitude', 'lon', 'lng']),
+    depth: find(['depth', 'z', 'altitude']),
+    measured,
+    place: placeOf(info),
+  }
+}
+
+/** Without a significant period the peak period stands for `period`, else the mean period, with a remark. */
+function standInForPeriod(
+  chosen: Map<Quantity, number>,
+  labels: readonly string[],
+  warn: (what: string) => void,
+): void {
+  if (chosen.has('period')) return
+  const peak = chosen.get('peakPeriod')
+  const mean = chosen.get('meanPeriod')
+  const standIn = peak ?? mean
+  if (standIn !== undefined) chosen.set('period', standIn)
+  if (peak === undefined && mean !== undefined)
+    warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, as there is no other`)
+}
+
+function measuredColumn(
+  name: MeasureName,
+  field: number,
+  labels: readonly string[],
+  ownUnit: string,
+  info: Info,
+  goodFlags: NonNullable<ErddapOptions['flags']>,
+): MeasuredColumn | string {
+  const label = labels[field]
+  const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
+  const unit = ownUnit || attribute('units')
+  const goesTo = /to_?direction(_at_|$)/i.test(attribute('standard_name') || label)
+  const missing = ['_FillValue', 'missing_value']
+    .map((marker) => numberOf(attribute(marker)))
+    .filter((marker): marker is number => marker !== null && !Number.isNaN(marker))
+  const column = valueColumn(name, name, unit, {
+    missing,
+    goesTo: goesTo && MEASURES[name].unit === 'degree',
+  })
+  if (column === null) {
+    const what = unit === '' ? 'no unit' : `the unknown unit ${JSON.stringify(unit.slice(0, NAME_SHOWN))}`
+    return `has ${what} and is left out`
+  }
+  const flags = flagsOf(field, name, labels, info, goodFlags)
+  if (typeof flags === 'string')
+    return `is left out: what the flags of ${JSON.stringify(flags)} mean is not known`
+  return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
+}
+
+/**
+ * The column of each quantity: by option, by standard name, by its own name. Only a period may share its
+ * column.
+ */
+function chooseColumns(
+  labels: readonly string[],
+  info: Info,
+  given: NonNullable<ErddapOptions['columns']>,
+): Map<Quantity, number> {
+  const chosen = new Map<Quantity, number>()
+  const free = new Set(labels.keys())
+  labels.forEach((label, field) => {
+    if (!Object.hasOwn(given, label)) return
+    const name = given[label]
+    free.delete(field)
+    if (name !== 'none' && !chosen.has(name)) chosen.set(name, field)
+  })
+  const standardNames = labels.map((label) => info.get(label)?.get('standard_name') ?? label)
+  const plain = labels.map(normal)
+  const quantities = Object.keys(LABELS) as Quantity[]
+  const choose = (
+    candidates: (name: Quantity) => readonly string[],
+    is: (field: number, word: string) => boolean,
+  ) => {
+    for (const name of quantities) {
+      for (const word of candidates(name)) {
+        if (chosen.has(name)) break
+        const field = [...free].find((one) => is(one, word))
+        if (field === undefined) continue
+        chosen.set(name, field)
+        free.delete(field)
+      }
+    }
+  }
+  choose(
+    (name) => STANDARD_NAMES[name],
+    (field, word) => standardNames[field] === word,
+  )
+  choose(
+    (name) => LABELS[name],
+    (field, word) => (/[A-Z]/.test(word) ? labels[field] === word : plain[field] === word),
+  )
+  return chosen
+}
+
+/**
+ * The identifier of all rows of a table: the longest one of the station list that the file's name begins
+ * with, else the description's, else the file's name.
+ */
+function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
+  const isFront = (identifier: string): boolean =>
+    stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))
+  const [listed] = [...known.keys()].filter(isFront).sort((a, b) => b.length - a.length)
+  if (listed !== undefined) return listed
+  const described = info.get('NC_GLOBAL')?.get('station_name') ?? ''
+  return IDENTIFIER.test(described) ? described : stem.slice(0, 64)
+}
+
+/** The position in a description of one station, or the middle of bounds that are hardly wider than one. */
+function placeOf(info: Info): { name: string; lat: number; lng: number } {
+  const global = info.get('NC_GLOBAL')
+  const number = (name: string): number => numberOf(global?.get(name) ?? '') ?? NaN
+  const middle = (least: number, most: number): number =>
+    most - least <= 0.1 ? Math.round((least + most) * 5e4) / 1e5 : NaN
+  const either = (own: number, boxed: number): number => (Number.isNaN(own) ? boxed : own)
+  return {
+    name: global?.get('station_name') ?? '',
+    lat: either(number('latitude'), middle(number('geospatial_lat_min'), number('geospatial_lat_max'))),
+    lng: either(number('longitude'), middle(number('geospatial_lon_min'), number('geospatial_lon_max'))),
+  }
+}

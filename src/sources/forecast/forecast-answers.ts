@@ -1,0 +1,297 @@
+/**
+ * Answers of forecast services as series of values at positions: Open-Meteo JSON, CoverageJSON, and the
+ * griddap or tabledap JSON of ERDDAP. The content tells which.
+ */
+import { isKnownLabel } from './forecast-quantities.ts'
+import { UnusableFile, parseBounded } from '../reading/source-files.ts'
+import { isoSeconds } from '../reading/times.ts'
+import { pointKey, wrapLongitude } from '../../sea/geo.ts'
+
+export const POSITIONS_FILE = 'points.csv'
+export type Values = (number | null)[]
+
+/** Values of a file's own columns at one position, in the file's own units. */
+export interface Series {
+  lat: number
+  lng: number
+  /** Epoch seconds. */
+  runAt: number
+  /** The model or service, if the file's form names it. */
+  model?: string
+  /** Ascending epoch seconds. */
+  times: number[]
+  columns: Map<string, SeriesColumn>
+}
+
+export interface SeriesColumn {
+  unit: string
+  /** The CF standard name, where the file gives one. */
+  standardName: string
+  values: Values
+}
+
+type Json = { [key: string]: unknown }
+
+/** @throws UnusableFile */
+export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
+  const parsed = parseBounded(bytes)
+  if ('fault' in parsed) throw new UnusableFile(parsed.fault)
+  const answer = parsed.value
+  const first: unknown = Array.isArray(answer) ? answer[0] : answer
+  if (isJson(first)) {
+    if (isJson(first.hourly)) return (Array.isArray(answer) ? answer : [answer]).map(openMeteoSeries)
+    if (first.type === 'Coverage') return coverageSeries(first, first.parameters, position)
+    if (first.type === 'CoverageCollection') {
+      return listOf(first.coverages, 'coverages').flatMap((coverage) =>
+        coverageSeries(jsonOf(coverage, 'a coverage'), first.parameters, position),
+      )
+    }
+    if (isJson(first.table)) return tableSeries(first.table)
+  }
+  throw new UnusableFile('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
+}
+
+function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function jsonOf(value: unknown, what: string): Json {
+  if (!isJson(value)) throw new UnusableFile(`${what} is not an object`)
+  return value
+}
+
+function listOf(value: unknown, what: string): unknown[] {
+  if (!Array.isArray(value)) throw new UnusableFile(`${what} is not a list`)
+  return value
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function valuesOf(list: readonly unknown[], length: number, what: string): Values {
+  if (list.length !== length) throw new UnusableFile(`${what} does not have one value for each time`)
+  return list.map((value) => {
+    if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value
+    throw new UnusableFile(`${what} holds something that is not a number`)
+  })
+}
+
+/**
+ * @throws UnusableFile for a position that is not on the globe; longitudes up to 360 are wrapped into −180…180
+ */
+function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
+  if (typeof lat !== 'number' || typeof lng !== 'number' || !(Math.abs(lat) <= 90 && Math.abs(lng) <= 360)) {
+    throw new UnusableFile('its position is not on the globe')
+  }
+  return { lat, lng: wrapLongitude(lng) }
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Epoch seconds of an ISO 8601 time; one without a zone is `offset` seconds ahead of UTC. @throws UnusableFile
+ */
+function secondsOf(value: unknown, offset: number): number {
+  const bytes = encoder.encode(textOf(value))
+  const seconds = isoSeconds(bytes, 0, bytes.length, 'any', offset)
+  if (seconds < 0)
+    throw new UnusableFile('a time is not ISO 8601 in whole seconds from 1970 to February 2106')
+  return seconds
+}
+
+function inRange(seconds: number): number {
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > 0xffff_ffff) {
+    throw new UnusableFile('a time lies before 1970 or after February 2106')
+  }
+  return seconds
+}
+
+function ascending(times: number[]): number[] {
+  if (times.length === 0) throw new UnusableFile('it has no times')
+  if (times.some((time, i) => i > 0 && time <= times[i - 1]))
+    throw new UnusableFile('its times do not ascend')
+  return times
+}
+
+/**
+ * Open-Meteo names no run, so the run is taken to begin with the first time. Times are local, by the answer's
+ * offset.
+ */
+function openMeteoSeries(value: unknown): Series {
+  const answer = jsonOf(value, 'an answer')
+  const hourly = jsonOf(answer.hourly, 'hourly')
+  const units = isJson(answer.hourly_units) ? answer.hourly_units : {}
+  const offset = answer.utc_offset_seconds ?? 0
+  if (typeof offset !== 'number' || Math.abs(offset) > 86_400)
+    throw new UnusableFile('utc_offset_seconds is not an offset in seconds')
+  const times = ascending(
+    listOf(hourly.time, 'hourly.time').map((time) =>
+      typeof time === 'number' ? inRange(time) : secondsOf(time, offset),
+    ),
+  )
+  const columns = new Map<string, SeriesColumn>()
+  for (const [name, list] of Object.entries(hourly)) {
+    if (!isKnownLabel(name)) continue
+    // The service's default for wind is km/h; other units are the contract's unless the answer names them.
+    const unit = textOf(units[name]) || (name.includes('speed') ? 'km/h' : '')
+    columns.set(name.toLowerCase(), {
+      unit,
+      standardName: '',
+      values: valuesOf(listOf(list, name), times.length, name),
+    })
+  }
+  const model = 'Open-Meteo'
+  return { ...placeOf(answer.latitude, answer.longitude), runAt: times[0], model, times, columns }
+}
+
+/** A table with one row for each time and position. The run is the first time. */
+function tableSeries(table: Json): Series[] {
+  const labels = listOf(table.columnNames, 'columnNames').map(textOf)
+  const units = (Array.isArray(table.columnUnits) ? table.columnUnits : []).map(textOf)
+  const [timeField, latField, lngField] = ['time', 'latitude', 'longitude'].map((label) => {
+    const field = labels.indexOf(label)
+    if (field < 0) throw new UnusableFile(`the table has no column ${label}`)
+    return field
+  })
+  const used = labels.flatMap((label, field) => (isKnownLabel(label) ? [{ label, field }] : []))
+  const places = new Map<string, { times: number[]; rows: unknown[][]; lat: number; lng: number }>()
+  for (const entry of listOf(table.rows, 'rows')) {
+    const row = listOf(entry, 'a row')
+    if (row.length !== labels.length)
+      throw new UnusableFile('a row has another number of fields than the header')
+    const { lat, lng } = placeOf(row[latField], row[lngField])
+    const key = pointKey(lat, lng)
+    let place = places.get(key)
+    if (place === undefined) {
+      place = { times: [], rows: [], lat, lng }
+      places.set(key, place)
+    }
+    place.times.push(secondsOf(row[timeField], 0))
+    place.rows.push(row)
+  }
+  return [...places.values()].map(({ times, rows, lat, lng }) => ({
+    lat,
+    lng,
+    runAt: ascending(times)[0],
+    times,
+    columns: new Map(
+      used.map(({ label, field }) => [
+        label.toLowerCase(),
+        {
+          unit: units[field] ?? '',
+          standardName: '',
+          values: valuesOf(
+            rows.map((row) => row[field]),
+            times.length,
+            label,
+          ),
+        },
+      ]),
+    ),
+  }))
+}
+
+/** Names of the axis that holds the time of the run. */
+const RUN_AXES = ['forecast_reference_time', 'reference_time', 'run_time']
+
+/** A coverage over times, at one position or on a grid of them; every other axis must have one value. */
+function coverageSeries(
+  coverage: Json,
+  sharedParameters: unknown,
+  position: { lat: number; lng: number } | undefined,
+): Series[] {
+  const axes = jsonOf(jsonOf(coverage.domain, 'domain').axes, 'axes')
+  const times = ascending(axisOf(axes, 't').map((time) => secondsOf(time, 0)))
+  const runAxis = RUN_AXES.find((name) => name in axes)
+  const runAt = runAxis === undefined ? times[0] : secondsOf(axisOf(axes, runAxis)[0], 0)
+  const isPlaced = 'x' in axes && 'y' in axes
+  if (!isPlaced && position === undefined) {
+    throw new UnusableFile(`it does not say where it is: name its place in ${POSITIONS_FILE}`)
+  }
+  const xs = isPlaced ? axisOf(axes, 'x') : [position!.lng]
+  const ys = isPlaced ? axisOf(axes, 'y') : [position!.lat]
+  const parameters = isJson(coverage.parameters) ? coverage.parameters : sharedParameters
+  const ranges = Object.entries(jsonOf(coverage.ranges, 'ranges')).flatMap(([name, range]) => {
+    const { unit, standardName } = parameterOf(parameters, name)
+    if (!isKnownLabel(name) && !isKnownLabel(standardName)) return []
+    const { values, at } = rangeOf(jsonOf(range, name), name, {
+      t: times.length,
+      x: xs.length,
+      y: ys.length,
+    })
+    return [{ label: isKnownLabel(name) ? name : standardName, unit, standardName, values, at }]
+  })
+  // An empty answer could otherwise name a grid of any size.
+  if (ranges.length === 0) return []
+  return ys.flatMap((y, row) =>
+    xs.map((x, column) => {
+      const { lat, lng } = placeOf(y, x)
+      const columns = new Map<string, SeriesColumn>()
+      for (const { label, unit, standardName, values, at } of ranges) {
+        const ofPlace = times.map((_, t) => values[at(t, column, row)])
+        columns.set(label.toLowerCase(), {
+          unit,
+          standardName,
+          values: valuesOf(ofPlace, times.length, label),
+        })
+      }
+      return { lat, lng, runAt, times, columns }
+    }),
+  )
+}
+
+function axisOf(axes: Json, name: string): unknown[] {
+  const axis = jsonOf(axes[name], `axis ${name}`)
+  if (Array.isArray(axis.values) && axis.values.length > 0) return axis.values
+  const { start, stop, num } = axis
+  if (typeof start !== 'number' || typeof stop !== 'number' || typeof num !== 'number') {
+    throw new UnusableFile(`axis ${name} has no values`)
+  }
+  if (!(Number.isInteger(num) && num >= 1 && num <= 100_000)) {
+    throw new UnusableFile(`axis ${name} has an impossible number of values`)
+  }
+  return Array.from({ length: num }, (_, i) => (num === 1 ? start : start + ((stop - start) * i) / (num - 1)))
+}
+
+function parameterOf(parameters: unknown, name: string): { unit: string; standardName: string } {
+  const parameter = isJson(parameters) && isJson(parameters[name]) ? parameters[name] : {}
+  const observed = isJson(parameter.observedProperty) ? parameter.observedProperty : {}
+  const unit = isJson(parameter.unit) ? parameter.unit : {}
+  const symbol = isJson(unit.symbol) ? unit.symbol.value : unit.symbol
+  const label = isJson(unit.label) ? unit.label.en : undefined
+  return {
+    unit: textOf(symbol) || textOf(label),
+    // A bare name, or the end of a URI.
+    standardName: textOf(observed.id).replace(/^.*[/#]/, ''),
+  }
+}
+
+/** The values of a range in row-major order, and the index among them of time t, column x and row y. */
+function rangeOf(
+  range: Json,
+  name: string,
+  lengths: { readonly [axis: string]: number },
+): { values: unknown[]; at: (t: number, x: number, y: number) => number } {
+  const values = listOf(range.values, `the values of ${name}`)
+  const names = range.axisNames === undefined ? ['t'] : listOf(range.axisNames, 'axisNames').map(textOf)
+  const shape = range.shape === undefined ? [values.length] : listOf(range.shape, 'shape')
+  const strides = new Map<string, number>()
+  let size = 1
+  for (let i = names.length - 1; i >= 0; i--) {
+    const length = lengths[names[i]] ?? 1
+    if (shape[i] !== length) {
+      throw new UnusableFile(`${name} has another shape than its axes, or more than one run or level`)
+    }
+    strides.set(names[i], size)
+    size *= length
+  }
+  if (shape.length !== names.length || values.length !== size) {
+    throw new UnusableFile(`${name} has another number of values than its shape`)
+  }
+  for (const [axis, length] of Object.entries(lengths)) {
+    if (length > 1 && !strides.has(axis)) throw new UnusableFile(`${name} does not run along axis ${axis}`)
+  }
+  const [t, x, y] = ['t', 'x', 'y'].map((axis) => strides.get(axis) ?? 0)
+  return { values, at: (time, column, row) => time * t + column * x + row * y }
+}

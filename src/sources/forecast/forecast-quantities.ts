@@ -1,0 +1,118 @@
+/** What the columns of a series are: quantities of the forecast, in the units of the contract. */
+import labels from './labels.json' with { type: 'json' }
+import { conversionOf } from '../reading/units.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/records.ts'
+import type { FileReport } from '../source.ts'
+import { MEASURES } from '../../sea/columns.ts'
+import type { Series, SeriesColumn, Values } from './forecast-answers.ts'
+
+/** The reason for an answer about something else, such as air temperature. */
+export const NOTHING_USED = 'no wave or wind forecast'
+
+export interface Quantity {
+  runAt: number
+  model?: string
+  times: number[]
+  values: Values
+}
+
+/**
+ * Names of a quantity in the answers of Open-Meteo, WAVEWATCH III and GFS-Wave, Copernicus Marine and the CF
+ * convention, the preferred ones first. Peak periods come before mean periods, since `period` is that of the
+ * dominant waves.
+ */
+const LABELS: { readonly [name in ForecastName]: readonly string[] } = labels
+
+/** The wind's eastward and northward parts. */
+const EASTWARD = ['ugrd10m', 'ugrd', 'u10', 'eastward_wind']
+
+const NORTHWARD = ['vgrd10m', 'vgrd', 'v10', 'northward_wind']
+const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...EASTWARD, ...NORTHWARD])
+
+export function isKnownLabel(label: string): boolean {
+  return KNOWN_LABELS.has(label.toLowerCase())
+}
+
+/**
+ * The factor from the file's unit to the contract's, or null for an unknown unit. A missing unit is the
+ * contract's, except for speeds.
+ */
+function factorOf(name: ForecastName, unit: string): number | null {
+  const measure = FORECAST_MEASURES[name]
+  if (unit.trim() === '') return MEASURES[measure].unit === 'km/h' ? null : 1
+  return conversionOf(measure, unit)?.factor ?? null
+}
+
+/**
+ * The quantities of a series, in the contract's units; values beyond their limits are left out and counted.
+ */
+export function quantitiesOf(series: Series, file: FileReport): Map<ForecastName, Quantity> {
+  const columns = new Map(series.columns)
+  resolveWind(columns, file)
+  const quantities = new Map<ForecastName, Quantity>()
+  for (const name of FORECAST_NAMES) {
+    const label = LABELS[name].find((candidate) => columns.has(candidate))
+    if (label === undefined) continue
+    const { unit, standardName, values } = columns.get(label)!
+    const factor = factorOf(name, unit)
+    if (factor === null) {
+      file.skipped(`${name} in an unknown unit`)
+      continue
+    }
+    const turn = label.endsWith('to_direction') || standardName.endsWith('to_direction') ? 180 : 0
+    quantities.set(name, {
+      runAt: series.runAt,
+      ...(series.model !== undefined && { model: series.model }),
+      times: series.times,
+      values: values.map((value) => {
+        if (value === null) return null
+        const kept = keepable(name, value * factor, turn)
+        if (kept === null) file.skipped(`${name} outside its limits`)
+        return kept
+      }),
+    })
+  }
+  if (quantities.size === 0) file.skipped(NOTHING_USED)
+  return quantities
+}
+
+/** The value, directions wrapped into 0…360; null beyond the limits of its measure. */
+function keepable(name: ForecastName, value: number, turn: number): number | null {
+  const { unit, min, max } = MEASURES[FORECAST_MEASURES[name]]
+  if (unit !== 'degree') return value >= min && value <= max ? value : null
+  // A full circle either way is notation; anything farther marks a missing value.
+  return value >= -360 && value <= 360 ? (value + turn + 720) % 360 : null
+}
+
+/**
+ * Adds speed and direction where the wind comes as eastward and northward parts, which point where it blows
+ * to.
+ */
+function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void {
+  const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]
+  const north = NORTHWARD.flatMap((label) => columns.get(label) ?? [])[0]
+  if (east === undefined || north === undefined) return
+  const factors = [east, north].map(({ unit }) => factorOf('windSpeed', unit))
+  const [eastFactor, northFactor] = factors
+  if (eastFactor === null || northFactor === null) {
+    file.skipped('wind in an unknown unit')
+    return
+  }
+  const resolved = east.values.map((value, i): { speed: number; from: number | null } | null => {
+    const other = north.values[i]
+    if (value === null || other === null) return null
+    const [u, v] = [value * eastFactor, other * northFactor]
+    // A calm has no direction.
+    return { speed: Math.hypot(u, v), from: u === 0 && v === 0 ? null : (Math.atan2(-u, -v) * 180) / Math.PI }
+  })
+  columns.set('wind_speed', {
+    unit: 'km/h',
+    standardName: '',
+    values: resolved.map((wind) => wind?.speed ?? null),
+  })
+  columns.set('wind_from_direction', {
+    unit: 'degree',
+    standardName: '',
+    values: resolved.map((wind) => wind?.from ?? null),
+  })
+}

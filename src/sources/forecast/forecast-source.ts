@@ -1,0 +1,228 @@
+/**
+ * Forecasts of public services, one answer a file: Open-Meteo JSON (marine and weather, one position or
+ * many), CoverageJSON of OGC EDR services, and the griddap or tabledap JSON of ERDDAP. A file's content tells
+ * which. Some services answer one quantity at a time, so everything about one point is gathered over all
+ * files.
+ *
+ *     DIR/*           answers, plain or gzip, with any names
+ *     DIR/points.csv  file,lat,lng: positions of answers that leave them out, as many EDR services do
+ *
+ * A file that cannot be understood is reported and left out whole.
+ */
+import { type Static, Type } from 'typebox'
+import { object } from '../schema.ts'
+import { SeparatedTable } from '../reading/text-table.ts'
+import { join } from 'node:path'
+import { BuildError } from '../../system/build-error.ts'
+import { degreesOf } from '../reading/fields.ts'
+import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
+import { POSITIONS_FILE, type Series, type Values, seriesOf } from './forecast-answers.ts'
+import { NOTHING_USED, type Quantity, quantitiesOf } from './forecast-quantities.ts'
+import { WholeFiles, listSource, readText } from '../reading/source-files.ts'
+import {
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+  type ForecastRecord,
+} from '../../sea/records.ts'
+import { LONGEST_STEP, directionBetween } from '../../index/forecast.ts'
+import { MEASURES } from '../../sea/columns.ts'
+import { Points, buildPoints } from '../../index/points.ts'
+import { pointKey } from '../../sea/geo.ts'
+
+/**
+ * An answer is held whole, as text and as objects of ten times its size: ask for fewer positions at a time.
+ */
+const MAX_ANSWER_BYTES = 64 * 2 ** 20
+
+const MAX_POSITIONS_BYTES = 16 * 2 ** 20
+const COMMA = 44
+type Positions = ReadonlyMap<string, { lat: number; lng: number }>
+
+export const FORECAST_OPTIONS = object({
+  /** What the answers' model is called: most services do not name it. */
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' })),
+})
+
+export const openForecast: OpenSource = (folder, options: Static<typeof FORECAST_OPTIONS> = {}) => ({
+  read: (sink, context) => readFolder(folder, options, sink, context),
+})
+
+async function readFolder(
+  folder: string,
+  { model }: Static<typeof FORECAST_OPTIONS>,
+  sink: Sink,
+  { report }: SourceContext,
+): Promise<void> {
+  const root = await listSource('forecast', folder)
+  const positions = root.files.includes(POSITIONS_FILE)
+    ? await readPositions(join(folder, POSITIONS_FILE), report.file(join(folder, POSITIONS_FILE)))
+    : new Map<string, never>()
+  const places = new Map<string, Place>()
+  const files = new WholeFiles('forecast', report)
+  for (const name of root.files) {
+    if (name === POSITIONS_FILE) continue
+    const path = join(folder, name)
+    const file = report.file(path)
+    await files.use(path, async () => {
+      const series = seriesOf(await readText(path, file, MAX_ANSWER_BYTES), positions.get(name))
+      if (series.length === 0) file.skipped(NOTHING_USED)
+      // A fault is found before anything of the file is taken.
+      const taken = series.map((one) => ({ one, quantities: quantitiesOf(one, file) }))
+      for (const { one, quantities } of taken) {
+        gather(places, one, quantities)
+        file.rows(one.times.length)
+      }
+      file.end()
+    })
+  }
+  files.expectUsed()
+  const records = recordsOf(places)
+  if (records.length === 0) report.warn(`forecast: ${folder} has no forecast`)
+  for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })
+}
+
+async function readPositions(path: string, file: FileReport): Promise<Positions> {
+  const table = new SeparatedTable(await readText(path, file, MAX_POSITIONS_BYTES), COMMA)
+  if (table.labels.join() !== 'file,lat,lng') throw new BuildError(`${path}: the header is not file,lat,lng`)
+  const positions = new Map<string, { lat: number; lng: number }>()
+  while (table.next(file)) {
+    const lat = degreesOf(table.text(1), 90)
+    const lng = degreesOf(table.text(2), 180)
+    if (Number.isNaN(lat) || Number.isNaN(lng)) {
+      file.bad(table.line, 'not a file name, a latitude and a longitude')
+      continue
+    }
+    positions.set(table.text(0), { lat, lng })
+    file.rows(1)
+  }
+  file.end()
+  return positions
+}
+
+/**
+ * Weather and wave models have different grids. A point with waves but no wind takes the wind of the nearest
+ * point within this distance, a little more than half the diagonal of a quarter-degree cell.
+ */
+const WIND_REACH_KM = 25
+
+export interface Place {
+  lat: number
+  lng: number
+  quantities: { [name in ForecastName]?: Quantity }
+}
+
+/**
+ * For each quantity the newest run counts. Files of the same run complete each other; the first one counts
+ * where they overlap.
+ */
+export function gather(
+  places: Map<string, Place>,
+  { lat, lng }: Series,
+  quantities: ReadonlyMap<ForecastName, Quantity>,
+): void {
+  const key = pointKey(lat, lng)
+  let place = places.get(key)
+  if (place === undefined) {
+    place = { lat, lng, quantities: {} }
+    places.set(key, place)
+  }
+  for (const [name, quantity] of quantities) {
+    if (quantity.values.every((value) => value === null)) continue
+    const known = place.quantities[name]
+    if (known === undefined || known.runAt < quantity.runAt) place.quantities[name] = quantity
+    else if (known.runAt === quantity.runAt) place.quantities[name] = joined(known, quantity)
+  }
+}
+
+function joined(first: Quantity, second: Quantity): Quantity {
+  const byTime = new Map<number, number | null>()
+  for (const { times, values } of [second, first]) {
+    times.forEach((time, i) => {
+      if (values[i] !== null || !byTime.has(time)) byTime.set(time, values[i])
+    })
+  }
+  const times = [...byTime.keys()].sort((a, b) => a - b)
+  return { ...first, times, values: times.map((time) => byTime.get(time)!) }
+}
+
+const WAVE_NAMES = FORECAST_NAMES.filter((name) => !name.startsWith('wind'))
+const WIND_NAMES = FORECAST_NAMES.filter((name) => name.startsWith('wind'))
+
+/**
+ * One record for each position, south to north. A position with wind alone that lent its wind to one with
+ * waves has no record of its own.
+ */
+function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
+  const inOrder = [...places.values()]
+    .filter(({ quantities }) => Object.keys(quantities).length > 0)
+    .sort((a, b) => a.lat - b.lat || a.lng - b.lng)
+  const has = ({ quantities }: Place, names: readonly ForecastName[]): boolean =>
+    names.some((name) => quantities[name] !== undefined)
+  const windOnly = inOrder.filter((place) => !has(place, WAVE_NAMES))
+  const windless = inOrder.filter((place) => !has(place, WIND_NAMES))
+  const lent = new Set<Place>()
+  if (windOnly.length > 0) {
+    const lat = Float64Array.from(windOnly, (place) => place.lat)
+    const lng = Float64Array.from(windOnly, (place) => place.lng)
+    const points = new Points(buildPoints(lat, lng), lat, lng)
+    for (const place of windless) {
+      const [nearest] = points.nearest(place.lat, place.lng, 1, WIND_REACH_KM, () => true).ordinals
+      if (nearest === undefined) continue
+      for (const name of WIND_NAMES) {
+        const quantity = windOnly[nearest].quantities[name]
+        if (quantity !== undefined) place.quantities[name] = quantity
+      }
+      lent.add(windOnly[nearest])
+    }
+  }
+  return inOrder.filter((place) => !lent.has(place)).map(recordOf)
+}
+
+/**
+ * All quantities on one axis of time. The run is the oldest one of the waves, if there are any, and so are
+ * the models theirs.
+ */
+function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
+  const given = FORECAST_NAMES.flatMap((name) => {
+    const quantity = quantities[name]
+    return quantity === undefined ? [] : [{ name, quantity }]
+  })
+  const waves = given.filter(({ name }) => WAVE_NAMES.includes(name))
+  const leading = (waves.length > 0 ? waves : given).map(({ quantity }) => quantity)
+  const models = new Set(leading.flatMap(({ model }) => model ?? []))
+  const times = [...new Set(given.flatMap(({ quantity }) => quantity.times))].sort((a, b) => a - b)
+  return {
+    lat,
+    lng,
+    runAt: Math.min(...leading.map(({ runAt }) => runAt)),
+    ...(models.size > 0 && { model: [...models].join(', ') }),
+    times,
+    values: Object.fromEntries(given.map(({ name, quantity }) => [name, laidOn(times, name, quantity)])),
+  }
+}
+
+/**
+ * The values of a quantity at `times`, which include all of its own. A model with steps of three hours is put
+ * on the hours of another one by the interpolation that the server would use between its times; its own gaps
+ * stay.
+ */
+function laidOn(times: readonly number[], name: ForecastName, quantity: Quantity): Values {
+  const { times: own, values } = quantity
+  const isDirection = MEASURES[FORECAST_MEASURES[name]].unit === 'degree'
+  let next = 0
+  return times.map((time) => {
+    while (next < own.length && own[next] < time) next++
+    if (own[next] === time) return values[next]
+    if (next === 0 || next === own.length || own[next] - own[next - 1] > LONGEST_STEP) return null
+    const [before, after] = [values[next - 1], values[next]]
+    if (before === null || after === null) return null
+    const share = (time - own[next - 1]) / (own[next] - own[next - 1])
+    return isDirection ? directionMean(before, after, share) : before + (after - before) * share
+  })
+}
+
+function directionMean(before: number, after: number, share: number): number | null {
+  const opposite = Math.abs(after - before) === 180
+  return opposite ? null : directionBetween(before * 100, after * 100, share) / 100
+}

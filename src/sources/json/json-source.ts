@@ -1,0 +1,213 @@
+/**
+ * Rows in any JSON, by a map of their columns: where in a document the rows are, which station and time each
+ * is about, and which of its values is which measure in which unit. The map is the `options` of the
+ * configuration, or `columns.json` in the folder; `places.ts` reads the places in it.
+ *
+ * Rows that each hold a part of what was measured at one time, as with a file for each quantity, are put
+ * together by station and time.
+ */
+import { join } from 'node:path'
+import { BuildError } from '../../system/build-error.ts'
+import {
+  type ColumnMap,
+  type Path,
+  type Table,
+  compileColumns,
+  follow,
+  isObject,
+  plain,
+  wordOf,
+} from './json-map.ts'
+import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
+import { IDENTIFIER, Stations } from '../reading/stations.ts'
+import { MEASURE_NAMES, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import { codeOf, numberOf } from '../reading/units.ts'
+import { dropUnusable } from '../reading/measured-values.ts'
+import { listSource, parseDocument, readText, warnOfIgnored } from '../reading/source-files.ts'
+
+const COLUMNS_FILE = 'columns.json'
+const MAX_COLUMNS_BYTES = 2 ** 20
+
+/** `JSON.parse` takes up to fifteen times the size of its text. */
+const MAX_DOCUMENT_BYTES = 64 * 2 ** 20
+
+/** Rows over all files of a folder, at some 200 bytes each: they wait for their other parts. */
+const MAX_ROWS = 1_000_000
+
+/**
+ * Opens `folder` as documents of one network. `options` are `JsonColumns`; without them the folder's
+ * `columns.json` is read.
+ * @throws BuildError for a map that does not fit its schema or names an unknown unit.
+ */
+export const openJson: OpenSource = (folder, options) => {
+  const given = options === undefined ? null : compileColumns(options, 'json: options')
+  return { read: (sink, context) => readJson(folder, given, sink, context) }
+}
+
+async function readJson(
+  folder: string,
+  given: ColumnMap | null,
+  sink: Sink,
+  { report }: SourceContext,
+): Promise<void> {
+  const listing = await listSource('json', folder)
+  const map = given ?? (await readColumns(folder, listing.files))
+  const { source, network, credit, licence } = map.columns
+  const parts = new Parts()
+  const stations = new Stations()
+  const files: FileReport[] = []
+  const ignored = [...listing.folders]
+  for (const name of listing.files) {
+    if (name === COLUMNS_FILE) continue
+    const plainName = name.replace(/\.gz$/i, '')
+    const tables = map.tables.filter(({ file }) => file.test(plainName))
+    if (!/\.json$/i.test(plainName) || tables.length === 0) {
+      ignored.push(name)
+      continue
+    }
+    const path = join(folder, name)
+    const file = report.file(path)
+    const document = parseDocument(await readText(path, file, MAX_DOCUMENT_BYTES), file)
+    if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations })
+    files.push(file)
+  }
+  warnOfIgnored(report, 'json', ignored, 'no table of the map matches')
+  if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
+
+  sink.source({
+    name: source,
+    network,
+    ...(credit !== undefined && { credit }),
+    ...(licence !== undefined && { licence }),
+  })
+  const { handles, placeless } = stations.announce(sink, source, map.known)
+  report.withoutPosition('json', placeless)
+  parts.send(handles, sink)
+  for (const file of files) file.end()
+}
+
+async function readColumns(folder: string, names: readonly string[]): Promise<ColumnMap> {
+  const path = join(folder, COLUMNS_FILE)
+  if (!names.includes(COLUMNS_FILE)) throw new BuildError(`json: ${path} is missing, the map of the columns`)
+  const fail = (_: number, reason: string): never => {
+    throw new BuildError(`${path}: ${reason}`)
+  }
+  const strict = { rows: () => undefined, skipped: () => undefined, bad: fail, end: () => undefined }
+  return compileColumns(parseDocument(await readText(path, strict, MAX_COLUMNS_BYTES), strict), path)
+}
+
+const NO_HEADER: ReadonlyMap<string, number> = new Map()
+
+/** Where the rows of a file go: its report, what they measured, and who measured it. */
+interface Takers {
+  readonly file: FileReport
+  readonly parts: Parts
+  readonly stations: Stations
+}
+
+/** What a row takes from outside its cells: its document, the places of the columns, and the file's name. */
+interface Surroundings {
+  readonly document: unknown
+  readonly header: ReadonlyMap<string, number>
+  /** The station's identifier, as the name of the file has it. */
+  readonly named: string
+}
+
+/** Rows have numbers, not lines: a fault is reported with the number of its row, from 1. */
+function readDocument(document: unknown, fileName: string, tables: readonly Table[], takers: Takers): void {
+  const { file } = takers
+  let found = false
+  for (const table of tables) {
+    const { when } = table
+    if (when !== null && plain(follow(when.at, document, document, NO_HEADER)) !== when.is) continue
+    const rows = follow(table.rows, document, document, NO_HEADER)
+    if (!Array.isArray(rows) && !isObject(rows)) continue
+    found = true
+    const named = table.file.exec(fileName)?.[1] ?? ''
+    const surroundings = { document, header: headerOf(table, document), named }
+    const list: unknown[] = Array.isArray(rows) ? rows : [rows]
+    list.forEach((row, i) => {
+      const fault = readRow(table, row, surroundings, takers)
+      if (fault !== null) file.bad(i + 1, fault)
+    })
+  }
+  if (!found) file.bad(1, 'it holds no table of the map')
+}
+
+function headerOf({ header }: Table, document: unknown): ReadonlyMap<string, number> {
+  const names: unknown = header === null ? null : follow(header, document, document, NO_HEADER)
+  if (!Array.isArray(names)) return NO_HEADER
+  // The first of two columns with one name counts.
+  const entries = (names as unknown[]).map((name, i): [string, number] => [wordOf(name), i])
+  return new Map(entries.reverse())
+}
+
+function readRow(
+  table: Table,
+  row: unknown,
+  { document, header, named }: Surroundings,
+  { file, parts, stations }: Takers,
+): string | null {
+  const at = (path: Path): unknown => follow(path, row, document, header)
+  const identifier = table.station === null ? named : wordOf(at(table.station))
+  if (!IDENTIFIER.test(identifier)) return 'no valid identifier of a station'
+  const time = table.readTime(wordOf(at(table.time)))
+  if (time < 0) return 'no valid time'
+  const codes = new Int32Array(MEASURE_NAMES.length).fill(NO_CODE)
+  for (const { column, measure, at: place, missing, quality, fault } of table.values) {
+    const value = at(place)
+    if (value === undefined || value === null || missing.has(plain(value))) continue
+    const number =
+      typeof value === 'number' ? value : typeof value === 'string' ? numberOf(value.trim()) : null
+    if (number === null) return fault
+    if (Number.isNaN(number)) continue
+    if (quality !== null && !quality.good.has(plain(at(quality.at))))
+      file.skipped(`${column.name} flagged bad`)
+    else codes[measure] = codeOf(column, number, file)
+  }
+  const degrees = (path: Path | null): number => (path === null ? NaN : (numberOf(wordOf(at(path))) ?? NaN))
+  file.rows(1)
+  stations.see(
+    identifier,
+    time,
+    degrees(table.lat),
+    degrees(table.lng),
+    table.name === null ? '' : wordOf(at(table.name)),
+  )
+  parts.add(identifier, time, codes, file)
+  return null
+}
+
+/** Rows of stations, put together by time. If a measure comes twice, the later value counts. */
+class Parts {
+  readonly #stations = new Map<string, Map<number, { codes: Int32Array; file: FileReport }>>()
+  #length = 0
+
+  /** @throws BuildError for more rows than can wait. */
+  add(identifier: string, time: number, codes: Int32Array, file: FileReport): void {
+    let rows = this.#stations.get(identifier)
+    if (rows === undefined) this.#stations.set(identifier, (rows = new Map()))
+    const known = rows.get(time)
+    if (known === undefined) {
+      if (++this.#length > MAX_ROWS)
+        throw new BuildError(`json: more than ${MAX_ROWS} rows; split the folder`)
+      rows.set(time, { codes, file })
+    } else for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
+  }
+
+  send(handles: ReadonlyMap<string, number>, sink: Sink): void {
+    const batch = new RowBatch()
+    for (const [identifier, handle] of handles) {
+      const rows = this.#stations.get(identifier) ?? new Map()
+      for (const [time, { codes, file }] of [...rows].sort(([a], [b]) => a - b)) {
+        if (!dropUnusable(MEASURE_NAMES, codes, file)) continue
+        const row = batch.add(time)
+        MEASURE_NAMES.forEach((name, i) => {
+          if (codes[i] !== NO_CODE) batch.columns[name][row] = codes[i]
+        })
+      }
+      if (batch.length > 0) sink.rows(handle, batch)
+      batch.clear()
+    }
+  }
+}

@@ -1,0 +1,223 @@
+/** Files of standard meteorological data: their header in any generation, and their rows as codes. */
+import { digitsAt, Fields, lineText, splitBlanks, textOf, textsOf } from '../reading/fields.ts'
+import type { FileReport } from '../source.ts'
+import { NO_CODE } from '../../sea/columns.ts'
+import { type MeasureColumn, measureColumn, readMeasures } from '../reading/measured-values.ts'
+import { epochSeconds } from '../reading/times.ts'
+
+/**
+ * The columns that are read, by the header's names since 2007. APD serves only to compare samples. The
+ * archive marks "missing" by nines, column by column: in another column the same number is a measurement.
+ */
+const READ = [
+  { label: 'WVHT', measure: 'significantHeight', nines: 99, metresPerSecond: false },
+  { label: 'DPD', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'APD', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'MWD', measure: 'direction', nines: 999, metresPerSecond: false },
+  { label: 'WTMP', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
+  { label: 'WDIR', measure: 'windDirection', nines: 999, metresPerSecond: false },
+  { label: 'WSPD', measure: 'windSpeed', nines: 99, metresPerSecond: true },
+  { label: 'GST', measure: 'gustSpeed', nines: 99, metresPerSecond: true },
+] as const
+
+export const WIDTH = READ.length
+export const WVHT = 0
+export const DPD = 1
+export const APD = 2
+export const MWD = 3
+export const WTMP = 4
+export const WDIR = 5
+export const WSPD = 6
+export const GST = 7
+
+/**
+ * The rows of one feed of a station, in the order of its files; codes as in the snapshot, NO_CODE where
+ * missing.
+ */
+export class StationRows {
+  length = 0
+  time: Float64Array
+  /** The values of each row, in the order of READ. */
+  codes: Int32Array
+  /** Row at which each file begins. */
+  readonly files: { first: number; file: FileReport }[] = []
+
+  constructor(capacity: number) {
+    this.time = new Float64Array(capacity)
+    this.codes = new Int32Array(capacity * WIDTH)
+  }
+
+  clear(): void {
+    this.length = 0
+    this.files.length = 0
+  }
+
+  reserve(count: number): void {
+    const needed = this.length + count
+    if (needed <= this.time.length) return
+    const capacity = Math.max(needed, this.time.length * 2)
+    const longer = new Float64Array(capacity)
+    longer.set(this.time.subarray(0, this.length))
+    this.time = longer
+    const wider = new Int32Array(capacity * WIDTH)
+    wider.set(this.codes.subarray(0, this.length * WIDTH))
+    this.codes = wider
+  }
+
+  append({ length, time, codes }: StationRows, file: FileReport): void {
+    this.reserve(length)
+    this.files.push({ first: this.length, file })
+    this.time.set(time.subarray(0, length), this.length)
+    this.codes.set(codes.subarray(0, length * WIDTH), this.length * WIDTH)
+    this.length += length
+  }
+
+  fileOf(row: number): FileReport {
+    let found = this.files[0]
+    for (const entry of this.files) if (entry.first <= row) found = entry
+    return found.file
+  }
+}
+
+/** Names of the header before 2007, and of the years in `latest_obs.txt`. */
+const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRES', YYYY: 'YY' }
+
+interface Header {
+  labels: readonly string[]
+  realtime: boolean
+  /** Five fields: year, month, day, hour, minute; −1 for a minute that the generation does not have. */
+  time: readonly number[]
+  /** In the order of READ. */
+  columns: readonly MeasureColumn[]
+}
+
+function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
+  const labels = textsOf(bytes, fields)
+    .map((label, index) => (index === 0 ? label.replace('#', '') : label))
+    .map((label) => OLD_LABELS[label] ?? label)
+  const time = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
+  if (time.slice(0, 4).includes(-1) || !labels.includes('WVHT') || !labels.includes('DPD')) return null
+  // Only real-time files have the pressure tendency, and only they write MM and never nines.
+  const realtime = labels.includes('PTDY')
+  const columns = READ.map(({ label, measure, nines, metresPerSecond }) => {
+    const missing = realtime ? {} : { missing: [nines, nines] as const }
+    return measureColumn(measure, labels.indexOf(label), label, { metresPerSecond, ...missing })
+  })
+  return fields.count === labels.length ? { labels, realtime, time, columns } : null
+}
+
+/**
+ * Finds the header and returns a reader of the lines below it, all of `station` if one is named. A file
+ * without a header is reported.
+ */
+export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
+  const fields = new Fields()
+  let line = 1
+  let at = 0
+  do {
+    splitBlanks(bytes, at, fields)
+    at = fields.next
+    line++
+  } while (fields.count === 0 && at < bytes.length)
+  const header = parseHeader(bytes, fields)
+  if (header !== null) return new RowReader(bytes, at, line, header, file, station)
+  file.bad(line - 1, 'no header line of an NDBC standard meteorological file')
+  return null
+}
+
+const HASH = 35
+
+class RowReader {
+  /** Epoch seconds of the row. */
+  time = 0
+  readonly fields: Fields = new Fields()
+  readonly header: Header
+  readonly bytes: Uint8Array
+  readonly #file: FileReport
+  readonly #station: string | undefined
+  #at: number
+  #line: number
+  #understood = 0
+
+  constructor(
+    bytes: Uint8Array,
+    at: number,
+    line: number,
+    header: Header,
+    file: FileReport,
+    station: string | undefined,
+  ) {
+    this.#station = station
+    this.bytes = bytes
+    this.#at = at
+    this.#line = line
+    this.header = header
+    this.#file = file
+  }
+
+  /**
+   * Puts the values of the next row with waves, wind or water temperature at `base` of `codes`, in the order
+   * of READ. False at the end of the file.
+   */
+  next(codes: Int32Array, base: number): boolean {
+    while (this.#at < this.bytes.length) {
+      if (!this.#read(codes, base)) continue
+      this.#understood++
+      if (codes[base + DPD] === 0) {
+        codes[base + DPD] = NO_CODE
+        this.#file.skipped('dominant period of 0 s', this.#station)
+      }
+      if (codes[base + WVHT] !== NO_CODE || hasWeather(codes, base)) return true
+      this.#file.skipped('neither waves, wind nor water temperature', this.#station)
+    }
+    this.#file.rows(this.#understood)
+    return false
+  }
+
+  refuse(reason: string): void {
+    this.#understood--
+    this.#file.bad(this.#line - 1, reason)
+  }
+
+  /**
+   * Reads any line and moves on to the next. False if it is not a row, which is reported unless it is a
+   * comment.
+   */
+  #read(codes: Int32Array, base: number): boolean {
+    const bytes = this.bytes
+    const { fields, header } = this
+    const { starts, ends } = fields
+    splitBlanks(bytes, this.#at, fields)
+    this.#at = fields.next
+    const line = this.#line++
+    // The unit line, and remarks between the rows.
+    if (fields.count === 0 || bytes[starts[0]] === HASH) return false
+    if (fields.count !== header.labels.length) {
+      this.#file.bad(line, 'wrong number of fields', lineText(bytes, starts[0], fields))
+      return false
+    }
+    const [year, month, day, hour, minute] = header.time.map((field) =>
+      field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
+    )
+    this.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
+    if (this.time < 0) {
+      this.#file.bad(line, 'no valid date and time', lineText(bytes, starts[0], fields))
+      return false
+    }
+    const fault = readMeasures(this, header.columns, codes, this.#file, base)
+    if (fault !== null) {
+      this.#file.bad(line, fault, textOf(bytes, fields, fields.wrong))
+      return false
+    }
+    return true
+  }
+}
+
+function hasWeather(codes: Int32Array, base: number): boolean {
+  return (
+    codes[base + WTMP] !== NO_CODE ||
+    codes[base + WDIR] !== NO_CODE ||
+    codes[base + WSPD] !== NO_CODE ||
+    codes[base + GST] !== NO_CODE
+  )
+}

@@ -1,0 +1,173 @@
+/** The rows of a station in order of time, each of its wave samples once. */
+import { APD, DPD, GST, MWD, StationRows, WDIR, WIDTH, WSPD, WTMP, WVHT } from './ndbc-rows.ts'
+import { MEASURES, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import { HOUR } from '../../sea/time.ts'
+import type { Sink } from '../source.ts'
+
+export const BATCH_ROWS = 8192
+
+/** All rows of one wave sample lie within this time of its first row. */
+const SAMPLE_SECONDS = 1200
+
+const REPEAT_STEP_SECONDS = 600
+
+/** Samples further away than this tell nothing about how high the sea was. */
+const NEIGHBOUR_SECONDS = 3 * HOUR
+
+export interface StationHandle {
+  /** The sink's handle of the buoy. */
+  readonly buoy: number
+  readonly identifier: string
+}
+
+/** The measures of a row and where in READ they come from: those of a wave sample first. */
+const SENT = [
+  ['significantHeight', WVHT],
+  ['period', DPD],
+  ['peakPeriod', DPD],
+  ['direction', MWD],
+  ['waterTemperature', WTMP],
+  ['windDirection', WDIR],
+  ['windSpeed', WSPD],
+  ['gustSpeed', GST],
+] as const
+
+const SAMPLE_MEASURES = 4
+
+const REPEAT = 'waves repeat a sample'
+const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
+
+/** Sends the rows of a feed in time order, each wave sample once. */
+export function sendRows(
+  { buoy, identifier }: StationHandle,
+  rows: StationRows,
+  feed: number,
+  batch: RowBatch,
+  sink: Sink,
+): void {
+  const order = timeOrder(rows)
+  const sampleOf = chooseSamples(rows, order)
+  const garbled = garbledSamples(rows, sampleOf, order)
+  const isSample = new Uint8Array(rows.length)
+  const { codes, time } = rows
+  for (const row of order) {
+    const sample = sampleOf[row]
+    if (sample < 0) continue
+    // A row without its waves is sent even when nothing is left of it: an earlier build may have taken it for
+    // a sample, if the first of the two or a neighbour came late.
+    if (garbled.has(sample)) rows.fileOf(row).skipped(GARBLED, identifier)
+    else if (sample === row) isSample[row] = 1
+    else rows.fileOf(row).skipped(REPEAT, identifier)
+  }
+  const { columns } = batch
+  columns.maximumHeight.fill(MEASURES.maximumHeight.missing)
+  for (let from = 0; from < order.length; from += BATCH_ROWS) {
+    const part = order.subarray(from, from + BATCH_ROWS)
+    for (let i = 0; i < part.length; i++) batch.time[i] = time[part[i]]
+    SENT.forEach(([name, place], index) => {
+      sendColumn(columns[name], MEASURES[name].missing, place, index < SAMPLE_MEASURES ? isSample : null)
+    })
+    batch.length = part.length
+    sink.rows(buoy, batch, feed)
+    batch.clear()
+
+    function sendColumn(
+      column: Uint16Array | Int16Array,
+      missing: number,
+      place: number,
+      wanted: Uint8Array | null,
+    ): void {
+      for (let i = 0; i < part.length; i++) {
+        const code = codes[part[i] * WIDTH + place]
+        column[i] = code === NO_CODE || (wanted !== null && wanted[part[i]] === 0) ? missing : code
+      }
+    }
+  }
+}
+
+/**
+ * Rows by time. If rows have one time, only the last one read counts: files of one feed overlap by an hour or
+ * a day.
+ */
+function timeOrder({ time, length }: StationRows): Uint32Array {
+  const order = new Uint32Array(length)
+  let ascends = 0
+  let descends = 0
+  for (let i = 1; i < length; i++) {
+    if (time[i] > time[i - 1]) ascends++
+    else if (time[i] < time[i - 1]) descends++
+  }
+  if (ascends === Math.max(length - 1, 0)) return order.map((_, i) => i)
+  if (descends === length - 1) return order.map((_, i) => length - 1 - i)
+  const sorted = Array.from({ length }, (_, row) => row)
+  // The sort is stable, and linear on the few ascending or descending runs that files consist of.
+  sorted.sort((a, b) => time[a] - time[b])
+  let kept = 0
+  for (let at = 0; at < length; at++) {
+    const row = sorted[at]
+    if (at + 1 === length || time[row] !== time[sorted[at + 1]]) order[kept++] = row
+  }
+  return order.subarray(0, kept)
+}
+
+/**
+ * The row that represents the wave sample of each row, −1 for a row without waves. A hull sends a sample
+ * twice, first without DPD and ten minutes later with it. Rows with waves belong to one sample if they lie
+ * within SAMPLE_SECONDS of its first row, each at most REPEAT_STEP_SECONDS after the one before, with equal
+ * WVHT and APD, MWD equal or missing in all, and at most one DPD. The first row represents the sample, so the
+ * time of the reading, and with it its id, stays when a later row brings DPD. What the first row lacks comes
+ * from the first of the others that has it. A row without APD is a sample of its own: stations that send
+ * heights alone show equal ones for hours in calm weather (44058).
+ */
+function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Int32Array {
+  const sampleOf = new Int32Array(length).fill(-1)
+  let first = -1
+  let previous = -1
+  for (const row of order) {
+    const base = row * WIDTH
+    if (codes[base + WVHT] === NO_CODE) continue
+    const sample = first * WIDTH
+    const repeats =
+      first >= 0 &&
+      codes[base + APD] !== NO_CODE &&
+      time[row] - time[previous] <= REPEAT_STEP_SECONDS &&
+      time[row] - time[first] <= SAMPLE_SECONDS &&
+      codes[base + WVHT] === codes[sample + WVHT] &&
+      codes[base + APD] === codes[sample + APD] &&
+      codes[base + MWD] === codes[sample + MWD] &&
+      (codes[base + DPD] === NO_CODE || codes[sample + DPD] === NO_CODE)
+    previous = row
+    if (repeats) {
+      for (let i = 0; i < WIDTH; i++) {
+        if (codes[sample + i] === NO_CODE) codes[sample + i] = codes[base + i]
+      }
+    } else first = row
+    sampleOf[row] = first
+  }
+  return sampleOf
+}
+
+/**
+ * The samples in which a garbled message put one number into two fields: WVHT equals APD, no row has a DPD,
+ * and neither the sample before nor the one after is as high to within a third. A storm can have such numbers
+ * (46075 in August 2023: 12.2 m at 12.2 s between 11.7 and 11.0 m), and its neighbours tell.
+ */
+function garbledSamples({ time, codes }: StationRows, sampleOf: Int32Array, order: Uint32Array): Set<number> {
+  const samples = order.filter((row) => sampleOf[row] === row)
+  const height = (row: number): number => codes[row * WIDTH + WVHT]
+  const isSuspect = (row: number): boolean =>
+    height(row) > 0 && height(row) === codes[row * WIDTH + APD] && codes[row * WIDTH + DPD] === NO_CODE
+  const garbled = new Set<number>()
+  samples.forEach((row, at) => {
+    if (!isSuspect(row)) return
+    const isNear = (other: number | undefined): boolean =>
+      other !== undefined && Math.abs(time[other] - time[row]) <= NEIGHBOUR_SECONDS
+    const isVouchedFor = ([-1, 1] as const).some((step) => {
+      let next = at + step
+      while (isNear(samples[next]) && isSuspect(samples[next])) next += step
+      return isNear(samples[next]) && 3 * Math.abs(height(samples[next]) - height(row)) <= height(row)
+    })
+    if (!isVouchedFor) garbled.add(row)
+  })
+  return garbled
+}

@@ -1,0 +1,236 @@
+/**
+ * Folders and files of a source as bytes: plain or gzip, UTF-8 or UTF-16, within bounds of number and size;
+ * and JSON documents, of which none is parsed that is nested too deep or has more values than memory holds.
+ */
+import { createGunzip, gunzipSync } from 'node:zlib'
+import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { opendir, stat } from 'node:fs/promises'
+import { BuildError } from '../../system/build-error.ts'
+import type { FileReport, Report } from '../source.ts'
+import { LF, decode } from './fields.ts'
+import { codeInWords } from '../../system/file-faults.ts'
+import { UnfitFile, readRegularFile } from '../../system/regular-files.ts'
+
+/**
+ * Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any
+ * amount.
+ */
+const MAX_FILE_BYTES = 2 ** 30
+
+/** Names of one folder that are held at once. */
+const MAX_ENTRIES = 500_000
+
+export interface FolderListing {
+  /** Names of regular files, sorted; hidden ones are left out. */
+  files: string[]
+  /** Names of sub-folders, sorted; hidden ones are left out. */
+  folders: string[]
+}
+
+/** What lies directly in `folder`, or null if it is missing. */
+export async function listFolder(folder: string): Promise<FolderListing | null> {
+  const files: string[] = []
+  const folders: string[] = []
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 1024 })) {
+      if (entry.name.startsWith('.')) continue
+      // A link counts as what it points to; pipes and devices are never opened.
+      const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
+      if (kind?.isFile()) files.push(entry.name)
+      else if (kind?.isDirectory()) folders.push(entry.name)
+      if (files.length + folders.length > MAX_ENTRIES)
+        throw new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
+    }
+  } catch (error) {
+    if (error instanceof BuildError) throw error
+    const code = codeOfError(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw new BuildError(`${folder}: cannot be read (${code})`)
+  }
+  return { files: files.sort(), folders: folders.sort() }
+}
+
+/** The message where the folder of a source is missing, is a file, or was not named. */
+export function missingFolder(kind: string, folder: string): BuildError {
+  if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
+  return new BuildError(
+    existsSync(folder) ? `${kind}: ${folder} is not a folder` : `${kind}: there is no folder ${folder}`,
+  )
+}
+
+/**
+ * What lies directly in the folder of a source.
+ * @throws BuildError that names the kind, when the folder is missing
+ */
+export async function listSource(kind: string, folder: string): Promise<FolderListing> {
+  const listing = await listFolder(folder)
+  if (listing === null) throw missingFolder(kind, folder)
+  return listing
+}
+
+/** Ignored files that a remark names: a whole mirror must not flood the report. */
+const IGNORED_SHOWN = 12
+
+/** One remark for all files and folders that a source does not read. */
+export function warnOfIgnored(report: Report, kind: string, names: readonly string[], why = ''): void {
+  if (names.length === 0) return
+  const some = JSON.stringify(names.slice(0, IGNORED_SHOWN)).slice(1, -1)
+  const rest = names.length > IGNORED_SHOWN ? ', …' : ''
+  report.warn(`${kind}: ${names.length} ignored${why === '' ? '' : ` (${why})`}: ${some}${rest}`)
+}
+
+/** A file that cannot be used; the message tells why, without anything of its content. */
+export class UnusableFile extends Error {}
+
+/** The files of a source of which each is used or left out whole. */
+export class WholeFiles {
+  readonly #kind: string
+  readonly #report: Report
+  #used = 0
+  #fault = ''
+
+  constructor(kind: string, report: Report) {
+    this.#kind = kind
+    this.#report = report
+  }
+
+  /** Uses a file; one that cannot be used is left out with a remark. */
+  async use(path: string, read: () => void | Promise<void>): Promise<void> {
+    try {
+      await read()
+      this.#used++
+    } catch (error) {
+      if (!(error instanceof UnusableFile)) throw error
+      // A file's name may hold what steers a terminal.
+      const fault = `${JSON.stringify(path).slice(1, -1)}: ${error.message}`
+      this.#fault ||= fault
+      this.#report.warn(`${fault}; the file is left out`)
+    }
+  }
+
+  /** @throws BuildError where there were files and none of them could be used */
+  expectUsed(): void {
+    if (this.#used === 0 && this.#fault !== '')
+      throw new BuildError(`${this.#kind}: no file could be read; ${this.#fault}`)
+  }
+}
+
+/**
+ * Reads a plain or gzip file, recognized by its content, without its byte order mark.
+ *
+ * A damaged or cut gzip file is reported as one bad line, and the whole lines before the damage are returned.
+ * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after decompression
+ */
+export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
+  let stored: Buffer
+  try {
+    stored = await readRegularFile(path, maxBytes)
+  } catch (error) {
+    if (error instanceof UnfitFile) {
+      throw error.code === 'TOO_LARGE'
+        ? tooLarge(path, maxBytes)
+        : new BuildError(`${path}: ${error.message}`)
+    }
+    throw new BuildError(`${path}: cannot be read ${codeInWords(error)}`)
+  }
+  const bytes =
+    stored[0] === 0x1f && stored[1] === 0x8b ? await decompress(path, stored, file, maxBytes) : stored
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return marked ? bytes.subarray(3) : fromUtf16(bytes)
+}
+
+/**
+ * Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is.
+ */
+function fromUtf16(bytes: Buffer): Buffer {
+  const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
+  const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
+  if (!isLittle && !isBig) return bytes
+  return Buffer.from(new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be').decode(bytes))
+}
+
+async function decompress(path: string, stored: Buffer, file: FileReport, maxBytes: number): Promise<Buffer> {
+  try {
+    return gunzipSync(stored, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (codeOfError(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(path, maxBytes)
+  }
+  // The call above gives all or nothing; the stream hands over what it had before the fault.
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    const stream = createGunzip()
+    stream.end(stored)
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      length += chunk.length
+      if (length > maxBytes) throw tooLarge(path, maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof BuildError) throw error
+  }
+  const whole = Buffer.concat(chunks)
+  // The last line may be cut inside a number.
+  const kept = whole.subarray(0, whole.lastIndexOf(LF) + 1)
+  let line = 1
+  for (let at = kept.indexOf(LF); at >= 0; at = kept.indexOf(LF, at + 1)) line++
+  file.bad(line, 'the gzip data is damaged or cut off here')
+  return kept
+}
+
+function tooLarge(path: string, maxBytes: number): BuildError {
+  return new BuildError(`${path}: larger than ${maxBytes} bytes; split it`)
+}
+
+function codeOfError(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
+}
+
+/** Levels of lists and objects; real answers have six. */
+const MAX_DEPTH = 64
+/** Values of one document. An empty object of three bytes takes sixty in memory. */
+const MAX_VALUES = 2 ** 24
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const OPENING_BRACKET = 0x5b
+const OPENING_BRACE = 0x7b
+const CLOSING_BRACKET = 0x5d
+const CLOSING_BRACE = 0x7d
+
+/** The value of a document, or in fixed words why it has none. */
+export function parseBounded(bytes: Uint8Array): { value: unknown } | { fault: string } {
+  const fault = excessOf(bytes)
+  if (fault !== null) return { fault }
+  try {
+    return { value: JSON.parse(decode(bytes)) }
+  } catch {
+    return { fault: 'not JSON, or cut off' }
+  }
+}
+
+function excessOf(bytes: Uint8Array): string | null {
+  let depth = 0
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === QUOTE) {
+      for (at++; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
+    } else if (byte === COMMA) values++
+    else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
+      values++
+      if (++depth > MAX_DEPTH) return `more than ${MAX_DEPTH} levels of lists and objects`
+    } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) depth--
+  }
+  return values > MAX_VALUES ? `more than ${MAX_VALUES} values` : null
+}
+
+/** Parses a document within its bounds. Any other one is reported and gives undefined. */
+export function parseDocument(bytes: Uint8Array, file: FileReport): unknown {
+  const parsed = parseBounded(bytes)
+  if ('value' in parsed) return parsed.value
+  file.bad(1, parsed.fault)
+  return undefined
+}

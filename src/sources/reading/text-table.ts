@@ -1,0 +1,187 @@
+/** Tables of separated text, line by line: their header, their cells by column name, and their faults. */
+import usualLabels from './usual-labels.json' with { type: 'json' }
+import { BuildError } from '../../system/build-error.ts'
+import {
+  cleanName,
+  decode,
+  degreesOf,
+  Fields,
+  separatorOf,
+  splitSeparated,
+  textOf,
+  textsOf,
+} from './fields.ts'
+import type { FileReport } from '../source.ts'
+import { readText } from './source-files.ts'
+
+/** Largest table that `readTable` reads: a million buoys fit. */
+const MAX_TABLE_BYTES = 128 * 2 ** 20
+
+/** Bytes of a bad line that are kept, before the report cuts it. */
+const LINE_SHOWN_BYTES = 200
+
+/**
+ * A table of separated fields under a header, quoted as in RFC 4180, gone through line by line:
+ *
+ *     while (table.next(file)) file.rows(1)
+ *
+ * Nothing is allocated for a line, so tables of hundreds of millions of lines are read the same way.
+ */
+export class SeparatedTable {
+  readonly bytes: Buffer
+  /** The names of the columns, as they are written. */
+  readonly labels: readonly string[]
+  /** What is wrong with the header as a line, or null. */
+  readonly headerFault: string | null
+  /** Where the fields of the present line lie. */
+  readonly fields = new Fields()
+  /** Number of the present line in its file, from 1. */
+  line = 1
+  readonly #separator: number
+  /** Where the present line begins, and the number of the next one. */
+  #start = 0
+  #nextLine: number
+
+  /** @param separator without one, what stands most often in the first line: a comma, a semicolon or a tab */
+  constructor(bytes: Buffer, separator = separatorOf(bytes)) {
+    this.bytes = bytes
+    this.#separator = separator
+    splitSeparated(bytes, 0, separator, this.fields)
+    this.labels = textsOf(bytes, this.fields)
+    const { fault, count } = this.fields
+    this.headerFault = fault ?? (count === this.labels.length ? null : 'too many columns')
+    this.#nextLine = 1 + this.fields.lines
+  }
+
+  /** Indexes of columns by their names, −1 for one that the table does not have. */
+  columns(names: readonly string[]): number[] {
+    return names.map((name) => this.labels.indexOf(name))
+  }
+
+  /** The texts of the next line, whatever their number: a second line of the header. */
+  secondHeader(): string[] {
+    this.#split()
+    return textsOf(this.bytes, this.fields)
+  }
+
+  /**
+   * Goes on to the next line that has as many fields as the header. Empty lines are passed over, lines with
+   * another fault are reported. False at the end of the table.
+   */
+  next(file: FileReport): boolean {
+    const { fields, labels } = this
+    const end = this.bytes.length
+    while (fields.next < end) {
+      this.#split()
+      const { fault, count } = fields
+      // In a table of one column an empty line is a row without a value.
+      if (fault === null && count === labels.length) return true
+      const isEmpty = fault === null && count === 1 && fields.starts[0] === fields.ends[0]
+      if (!isEmpty) file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
+    }
+    return false
+  }
+
+  #split(): void {
+    const { fields } = this
+    this.#start = fields.next
+    splitSeparated(this.bytes, this.#start, this.#separator, fields)
+    this.line = this.#nextLine
+    this.#nextLine += fields.lines
+  }
+
+  /** A cell of the present line as text; empty where the table has no such column. */
+  text(column: number): string {
+    return textOf(this.bytes, this.fields, column)
+  }
+
+  lineText(): string {
+    const end = Math.min(this.fields.next, this.#start + LINE_SHOWN_BYTES)
+    return decode(this.bytes.subarray(this.#start, end)).trimEnd()
+  }
+}
+
+/** Cell of the present line by its column's name, trimmed; empty where the table has no such column. */
+export type Cell = (column: string) => string
+
+/** Takes in a line; returns what is wrong with it, or null. */
+export type ReadLine = (cell: Cell) => string | null
+
+/**
+ * Reads a small table line by line; it has at most 128 MiB.
+ * @throws BuildError when the file is missing or its header lacks a required column.
+ */
+export async function readTable(
+  path: string,
+  file: FileReport,
+  columns: readonly string[],
+  required: readonly string[],
+  read: ReadLine,
+): Promise<void> {
+  const table = new SeparatedTable(await readText(path, file, MAX_TABLE_BYTES))
+  const fault = labelsFault(table.labels, columns, required)
+  if (fault !== null) throw new BuildError(`${path}: ${fault}`)
+  // The cell that was looked at last is the one to blame.
+  let looked = ''
+  const cell: Cell = (column) => (looked = table.text(table.labels.indexOf(column)).trim())
+  while (table.next(file)) {
+    const bad = read(cell)
+    if (bad === null) file.rows(1)
+    else file.bad(table.line, bad, looked)
+  }
+  file.end()
+}
+
+export interface NamedPlace {
+  name: string
+  lat: number
+  lng: number
+}
+
+/** The columns `name`, `lat` and `lng` of a line, or what is wrong with them. */
+export function placeOf(cell: Cell, what: string): NamedPlace | string {
+  const name = cleanName(cell('name'))
+  if (name === '') return `a ${what} without a name`
+  const lat = degreesOf(cell('lat'), 90)
+  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
+  const lng = degreesOf(cell('lng'), 180)
+  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
+  return { name, lat, lng }
+}
+
+/** A place with a name, as `placeOf` gives it, and with the column `identifier`. */
+export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { identifier: string }) | string {
+  const identifier = cell('identifier')
+  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
+  const place = placeOf(cell, what)
+  return typeof place === 'string' ? place : { identifier, ...place }
+}
+
+/** What others call our columns, lower case. */
+const USUAL_LABELS: { readonly [label: string]: string } = usualLabels
+
+/**
+ * What is wrong with the names of the columns, or null. An unknown name is more likely misspelt than meant to
+ * be ignored, so it is a fault.
+ */
+export function labelsFault(
+  labels: readonly string[],
+  columns: readonly string[],
+  required: readonly string[],
+): string | null {
+  const meant = (label: string): string | undefined => {
+    const usual = USUAL_LABELS[label.trim().toLowerCase()] ?? label.trim().toLowerCase()
+    return columns.includes(usual) ? usual : undefined
+  }
+  const missing = required.find((column) => !labels.includes(column))
+  if (missing !== undefined) {
+    const instead = labels.findIndex((label) => meant(label) === missing)
+    return `the header lacks the column ${missing}${instead < 0 ? '' : `; its column ${instead + 1} should be called that`}`
+  }
+  if (new Set(labels).size < labels.length) return 'the header names a column twice'
+  const unknown = labels.findIndex((label) => !columns.includes(label))
+  if (unknown < 0) return null
+  const suggestion = meant(labels[unknown])
+  const hint = suggestion === undefined || labels.includes(suggestion) ? '' : `; is ${suggestion} meant?`
+  return `column ${unknown + 1} of the header is not one of ${columns.join(', ')}${hint}`
+}

@@ -1,0 +1,171 @@
+/**
+ * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`, or no
+ * folder in a configuration), or a folder of station files in that database's JSON shape (`tides:FOLDER`).
+ *
+ * Only reference stations with a licence that allows commercial use are taken. A subordinate station has no
+ * constituents, only corrections of another port's high and low water, which tell nothing about the hours
+ * between them.
+ */
+import { join } from 'node:path'
+import { readRegularFile, UnfitFile } from '../system/regular-files.ts'
+import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
+import { listSource, parseBounded } from './reading/source-files.ts'
+import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
+import { BuildError } from '../system/build-error.ts'
+import { counted } from '../system/text.ts'
+import type { HarbourRecord } from '../sea/records.ts'
+import { cleanName } from './reading/fields.ts'
+
+/** A station file is some 6 KB; the harbour with most constituents has 120. */
+const MAX_STATION_BYTES = 2 ** 20
+const MAX_CONSTITUENTS = 256
+/** m; national levelling datums and chart datums lie within some metres of the sea. */
+const MAX_DATUM = 100
+/** m; a larger constituent that is unknown makes its harbour useless. */
+const MAX_UNKNOWN_AMPLITUDE = 0.05
+/** Files left out that the report names one by one. */
+const MAX_TOLD = 20
+
+/**
+ * TICON counts the phases of these from another quarter turn than other publishers do. At the gauges that
+ * both have, M1 differs by 104 degrees (386 gauges), 2MK5 by 91 (five) and 2MO5 by −81 (one), while NOAA's
+ * other constituents agree within 8 degrees.
+ */
+const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
+
+export const openTides: OpenSource = (argument) => ({
+  read: (sink, context) =>
+    argument === '' || argument === 'database'
+      ? readDatabase(sink, context)
+      : readFolder(argument, sink, context),
+})
+
+async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void> {
+  // On demand only: the package holds 31 MB, and a server never needs it.
+  const { stations } = await import('@neaps/tide-database')
+  const file = report.file('@neaps/tide-database')
+  for (const station of stations) {
+    // The list also holds stations of tidal currents.
+    if (station.kind !== 'tide') continue
+    const harbour = harbourOf(station, station.id, file)
+    if (typeof harbour === 'string') file.skipped(`tide station left out: ${harbour}`)
+    else {
+      sink.harbour(harbour)
+      file.rows(1)
+    }
+  }
+  file.end()
+}
+
+async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+  const listing = await listSource('tides', folder)
+  const file = report.file(folder)
+  let taken = 0
+  const refused: string[] = []
+  for (const name of listing.files) {
+    const identifier = name.replace(/\.json$/i, '')
+    const station = identifier === name ? 'is not a JSON file' : await readStation(join(folder, name))
+    const harbour = typeof station === 'string' ? station : harbourOf(station.value, identifier, file)
+    if (typeof harbour === 'string') refused.push(`${JSON.stringify(name)} ${harbour}`)
+    else {
+      sink.harbour(harbour)
+      taken++
+    }
+  }
+  for (const text of refused.slice(0, MAX_TOLD)) report.warn(`tides: ${text}, left out`)
+  if (refused.length > MAX_TOLD)
+    report.warn(`tides: ${counted(refused.length - MAX_TOLD, 'more file')} left out`)
+  if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used`)
+  file.rows(taken)
+  file.end()
+}
+
+/** The JSON value in a file, or what is wrong with it. */
+async function readStation(path: string): Promise<{ value: unknown } | string> {
+  let bytes: Buffer
+  try {
+    bytes = await readRegularFile(path, MAX_STATION_BYTES)
+  } catch (error) {
+    return error instanceof UnfitFile ? error.message : 'cannot be read'
+  }
+  const parsed = parseBounded(bytes)
+  return 'value' in parsed ? parsed : 'is not JSON'
+}
+
+/** A station in the database's shape as a harbour, or why it cannot be one. */
+function harbourOf(station: unknown, identifier: string, file: FileReport): HarbourRecord | string {
+  const { name, latitude, longitude, type, source, license, attribution, datums, chart_datum, ...rest } =
+    fieldsOf(station)
+  if (type !== 'reference') return 'is not a reference station'
+  const { type: licence, commercial_use } = fieldsOf(license)
+  if (commercial_use !== true) return 'has a licence that does not allow commercial use'
+  if (typeof name !== 'string' || cleanName(name) === '') return 'has no name'
+  if (!isWithin(latitude, 90) || !isWithin(longitude, 180)) return 'has no position on the globe'
+  const levels = fieldsOf(datums)
+  const meanLevel = levels.MSL
+  const chartDatum = typeof chart_datum === 'string' ? levels[chart_datum] : undefined
+  if (!isWithin(meanLevel, MAX_DATUM) || !isWithin(chartDatum, MAX_DATUM)) {
+    return 'has no mean sea level or no chart datum'
+  }
+  const { name: publisher, url } = fieldsOf(source)
+  if (typeof publisher !== 'string' || cleanName(publisher) === '') return 'names no source'
+  const constituents = constituentsOf(rest.harmonic_constituents, publisher.startsWith('TICON'), file)
+  if (typeof constituents === 'string') return constituents
+  const credits = [
+    `${publisher} (${typeof licence === 'string' ? licence : 'free'})`,
+    ...[attribution, url].filter((text) => typeof text === 'string').slice(0, 1),
+  ]
+  return {
+    identifier,
+    name: cleanName(name),
+    lat: latitude,
+    lng: longitude,
+    datumOffset: meanLevel - chartDatum,
+    credit: credits
+      .join('. ')
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .slice(0, 1000),
+    constituents,
+  }
+}
+
+function constituentsOf(
+  list: unknown,
+  isTicon: boolean,
+  file: FileReport,
+): HarbourRecord['constituents'] | string {
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_CONSTITUENTS) {
+    return `does not have 1 to ${MAX_CONSTITUENTS} constituents`
+  }
+  const constituents: HarbourRecord['constituents'] = []
+  for (const entry of list) {
+    const { name: spelling, amplitude, phase } = fieldsOf(entry)
+    if (
+      typeof spelling !== 'string' ||
+      !isWithin(amplitude, MAX_AMPLITUDE) ||
+      amplitude < 0 ||
+      !isWithin(phase, 3600)
+    ) {
+      return 'has a constituent without a name, an amplitude or a phase'
+    }
+    const name = constituentOf(spelling)?.name
+    if (name === undefined) {
+      if (amplitude > MAX_UNKNOWN_AMPLITUDE)
+        return `has an unknown constituent of more than ${MAX_UNKNOWN_AMPLITUDE} m`
+      file.skipped('an unknown constituent')
+    } else if (amplitude > 0) {
+      const turned = isTicon && Object.hasOwn(TICON_TURNS, name) ? phase + TICON_TURNS[name] : phase
+      constituents.push({ name, amplitude, phase: turned })
+    }
+  }
+  return constituents.length === 0 ? 'has no tide' : constituents
+}
+
+/** The members of an object; none if `value` is not an object. */
+function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null ? (value as { [name: string]: unknown }) : {}
+}
+
+function isWithin(value: unknown, limit: number): value is number {
+  return typeof value === 'number' && Math.abs(value) <= limit
+}

@@ -1,0 +1,178 @@
+// Puts into the compiled code what the program uses of packages that it would be wrong to install: one brings
+// a script, two bring tens of megabytes that nothing here reads. Plain JavaScript, because it runs before the
+// compiled code does. Sources that are not compiled, as in tests, import the packages themselves.
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const require = createRequire(import.meta.url)
+
+/**
+ * The file below `vendor/` that stands in for an import, the files that are copied there as they are in the
+ * package (none where the file is made), and why the package is not installed.
+ */
+export const VENDORED = {
+  h5wasm: {
+    entry: 'h5wasm/hdf5_hl.js',
+    copied: ['dist/esm/hdf5_hl.js', 'dist/esm/hdf5_util.js'],
+    why: 'three builds of it, 14 MB, would be installed; one is used',
+  },
+  'msgpackr/pack': {
+    entry: 'msgpackr/pack.js',
+    copied: ['pack.js', 'unpack.js'],
+    why: 'it would install native code by a script; that code is never used',
+  },
+  'msgpackr/unpack': { entry: 'msgpackr/unpack.js', copied: [], why: 'as `msgpackr/pack`' },
+  '@neaps/tide-database': {
+    entry: 'tide-database.js',
+    copied: [],
+    why: '31 MB would be installed; the fields that are used take 2.4 MB',
+  },
+}
+
+/** This quality takes 0.5 s. The highest takes 17 s and saves a tenth. */
+const QUALITY = 9
+
+/** @param {string} folder the compiled code */
+export async function vendor(folder) {
+  const target = join(folder, 'vendor')
+  mkdirSync(target)
+  for (const [specifier, { entry, copied }] of Object.entries(VENDORED)) {
+    for (const file of copied) {
+      mkdirSync(join(target, dirname(entry)), { recursive: true })
+      copyFileSync(
+        join(dirname(manifestOf(packageOf(specifier))), file),
+        join(target, dirname(entry), basename(file)),
+      )
+    }
+  }
+  writeFileSync(join(target, 'tide-database.json.br'), await stationsOf())
+  writeFileSync(join(target, 'tide-database.js'), STATIONS_MODULE)
+  writeFileSync(join(target, 'LICENCES.txt'), licences())
+  redirect(folder)
+}
+
+const STATIONS_MODULE = `import { readFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+const bytes = readFileSync(new URL('./tide-database.json.br', import.meta.url))
+export const stations = JSON.parse(brotliDecompressSync(bytes).toString('utf8'))
+`
+
+/**
+ * The tide stations with the fields that \`sources/tides-source.ts\` looks at, compressed, from the cache where it
+ * has them.
+ */
+async function stationsOf() {
+  const { version } = JSON.parse(readFileSync(manifestOf('@neaps/tide-database'), 'utf8'))
+  const cache = join(root, 'node_modules', '.cache', 'groundswell')
+  const kept = join(cache, `tide-stations-${version}-1.json.br`)
+  try {
+    return readFileSync(kept)
+  } catch {
+    // The file is not made yet.
+  }
+  const { stations } = await import('@neaps/tide-database')
+  const text = JSON.stringify(stations.filter(({ kind }) => kind === 'tide').map(slim))
+  const bytes = await promisify(brotliCompress)(text, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+    },
+  })
+  try {
+    mkdirSync(cache, { recursive: true })
+    // Another compilation may read the file at the same moment.
+    writeFileSync(`${kept}.${process.pid}`, bytes)
+    renameSync(`${kept}.${process.pid}`, kept)
+  } catch {
+    // Installed packages that cannot be written to: it is made again the next time.
+  }
+  return bytes
+}
+
+/** A station that is not taken passes on only the reason: its licence may not allow more. */
+function slim(station) {
+  const { kind, id, type, license } = station
+  if (type !== 'reference' || license?.commercial_use !== true) {
+    return { kind, id, type, license: { commercial_use: license?.commercial_use } }
+  }
+  const { name, latitude, longitude, source, attribution, chart_datum, datums, harmonic_constituents } =
+    station
+  return {
+    kind,
+    id,
+    type,
+    license: { type: license.type, commercial_use: true },
+    name,
+    latitude,
+    longitude,
+    source: { name: source?.name, url: source?.url },
+    attribution,
+    chart_datum,
+    datums: { MSL: datums?.MSL, ...(chart_datum !== undefined && { [chart_datum]: datums?.[chart_datum] }) },
+    harmonic_constituents: harmonic_constituents?.map(({ name: constituent, amplitude, phase }) => ({
+      name: constituent,
+      amplitude,
+      phase,
+    })),
+  }
+}
+
+/** Lets the compiled files import what lies in `vendor/`. */
+function redirect(folder) {
+  const names = Object.keys(VENDORED).join('|')
+  const imported = new RegExp(`(\\bfrom |\\bimport\\()(['"])(${names})\\2`, 'g')
+  const files = readdirSync(folder, { recursive: true }).filter(
+    (file) => file.endsWith('.js') && !/^(vendor|site)\b/.test(file),
+  )
+  for (const file of files) {
+    const path = join(folder, file)
+    const text = readFileSync(path, 'utf8')
+    const redirected = text.replaceAll(imported, (_match, before, quote, name) => {
+      const target = relative(dirname(path), join(folder, 'vendor', VENDORED[name].entry))
+      return `${before}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`
+    })
+    if (redirected !== text) writeFileSync(path, redirected)
+  }
+}
+
+/** The licences of what is vendored: they require that their text goes with it. */
+function licences() {
+  const packages = [...new Set(Object.keys(VENDORED).map((specifier) => packageOf(specifier)))]
+  const texts = packages.map((name) => {
+    const manifest = manifestOf(name)
+    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+    const files = readdirSync(dirname(manifest)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+    const parts = files.map((file) => readFileSync(join(dirname(manifest), file), 'utf8').trim())
+    return `${name} ${version}\n\n${parts.join('\n\n')}\n`
+  })
+  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+/** The name of the package that an import names. */
+export function packageOf(specifier) {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+/** Not by `require.resolve`: some packages do not export theirs. */
+function manifestOf(name) {
+  const folder = (require.resolve.paths(name) ?? [])
+    .map((path) => join(path, name, 'package.json'))
+    .find((path) => {
+      try {
+        return readFileSync(path).length > 0
+      } catch {
+        return false
+      }
+    })
+  if (folder === undefined) throw new Error(`${name} is not installed`)
+  return folder
+}
