@@ -46,7 +46,7 @@ export const closestReading = operation({
     const row = readings.closestRow(ordinal, target)
     const rows = row === -1 ? null : readings.months[readings.month[readings.found]]
     if (rows === null || Math.abs(rows.time[row] - target) > hours * HOUR) {
-      throw notFound('A reading within the tolerance')
+      throw notFound('No reading lies within tolerance_hours of that time')
     }
     const { writer } = view.fragments
     writer.literal(CLOSEST)

@@ -67,7 +67,7 @@ export const conditions = operation({
 function write(view: View, query: QueryOf<typeof parameters>, now: number): void {
   const { lat, lng } = query
   const spot = query.spot_id === undefined ? null : view.dataset.spots.get(query.spot_id)
-  if (spot === undefined) throw notFound('Spot')
+  if (spot === undefined) throw notFound('Spot not found')
   const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
   const { writer } = view.fragments
   const { forecast, tides } = view.dataset

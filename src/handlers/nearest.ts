@@ -69,8 +69,8 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): number {
   if (count > 0) return count
   throw notFound(
     filter === null
-      ? 'An active buoy within max_distance'
-      : 'An active buoy within max_distance that has and max_age take',
+      ? 'No active buoy lies within max_distance'
+      : 'No active buoy within max_distance has the measures of has and a reading no older than max_age',
   )
 }
 

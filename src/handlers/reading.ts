@@ -29,7 +29,7 @@ export const getReading = operation({
     const time = readingTime(readingId, id)
     const { writer, idAndName } = view.fragments
     const row = time === null ? -1 : readings.rowAt(ordinal, time)
-    if (row === -1) throw notFound('Reading')
+    if (row === -1) throw notFound('Reading not found')
     writer.literal(READING)
     writer.ensure(READING_BYTES)
     const rows = readings.months[readings.month[readings.found]]

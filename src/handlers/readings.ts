@@ -236,7 +236,7 @@ function rangeOf({
   if ((isRange && (day ?? moment) !== undefined) || (day !== undefined && moment !== undefined)) {
     throw new ApiError(
       'validation_failed',
-      'Parameters start_date and end_date, date, and timestamp exclude each other. Allowed: one of the three ways',
+      'Parameters start_date and end_date, date, and timestamp exclude each other. Allowed: a range, a date or a timestamp',
       { parameter: day === undefined ? 'timestamp' : 'date' },
     )
   }

@@ -58,7 +58,7 @@ type Query = QueryOf<typeof parameters>
 /** Rows of the passes, newest first, whenever they started. */
 function matching({ passes }: Dataset, { mission: slug, active_only: activeOnly }: Query): Uint32Array {
   const mission = slug === undefined ? null : missionOfSlug(slug)
-  if (mission === undefined) throw notFound('Satellite mission')
+  if (mission === undefined) throw notFound('Satellite mission not found')
   const group = mission === null ? passes.everywhere : passes.ofMission(mission.index)
   return activeOnly ? group.fresh : group.all
 }

@@ -316,7 +316,7 @@ function seasonOf(query: Query): SeasonDates {
     if (isDayOfYear(month, day)) continue
     throw impossible(
       `${end}_day`,
-      `Parameter ${end}_day is no day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
+      `Parameter ${end}_day is not a day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
     )
   }
   return dates
@@ -347,7 +347,7 @@ function yearsOf(
   if (years === 'start after end') {
     throw impossible(
       'start_year',
-      'Parameter start_year is after the last season. Allowed: a start not after end_year',
+      'Parameter start_year is after the last season. Allowed: a start_year that is not after end_year',
     )
   }
   if (years === 'too many seasons') {

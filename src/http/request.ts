@@ -26,7 +26,8 @@ import { Sender } from './sender.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
-const NOT_PINNED = 'Parameter snapshot is not for streams. Allowed: nothing; they follow the current snapshot'
+const NOT_PINNED =
+  'Parameter snapshot does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
 
 /** Paths of the admin port, which newcomers look for here. */
 const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])

@@ -39,8 +39,8 @@ export class ApiError extends Error {
   }
 }
 
-export function notFound(what: string): ApiError {
-  return new ApiError('resource_not_found', `${what} not found`)
+export function notFound(message: string): ApiError {
+  return new ApiError('resource_not_found', message)
 }
 
 /** Ids of snapshots are the first 96 bits of a hash. */

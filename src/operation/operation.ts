@@ -140,7 +140,7 @@ export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
   const { length } = idOrSlug
   const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR
   const [near] = isLikely ? dataset.search.find(idOrSlug, 1) : []
-  if (near === undefined) return notFound('Buoy')
+  if (near === undefined) return notFound('Buoy not found')
   const slug = dataset.catalog.slugs[near]
   return new ApiError('resource_not_found', `Buoy not found. Did you mean ${slug}?`, { did_you_mean: slug })
 }
@@ -153,7 +153,7 @@ export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
   throw new ApiError(
     'validation_failed',
-    'Parameter start_date is after end_date. Allowed: a start not after the end',
+    'Parameter start_date is after end_date. Allowed: a start_date that is not after end_date',
     { parameter: 'start_date' },
   )
 }

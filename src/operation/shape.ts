@@ -56,7 +56,7 @@ export function shapeOf(
 ): Shape | null {
   const includes = raw.get('include') !== ''
   if (includes && !canInclude) {
-    throw refused('include', 'is not offered here. Allowed: on operations that answer readings')
+    throw refused('include', 'does not apply to this operation. Allowed: on operations that answer readings')
   }
   if (offered === undefined) {
     choiceOf(raw, 'format', ONLY_JSON)
@@ -65,7 +65,7 @@ export function shapeOf(
     if (raw.get('fields') !== '') {
       throw refused(
         'fields',
-        'is not offered here. Allowed: on operations that answer in other formats than json',
+        'does not apply to this operation. Allowed: on operations that answer in other formats than json',
       )
     }
     return null

@@ -153,7 +153,7 @@ for (const engine of ENGINES) {
       await refused('?buoy=1,,2', 400, /^Parameter buoy/)
       await refused('?buoy=%00', 400, /^Parameter buoy is malformed/)
       await refused('?buoy=nowhere', 404, /^Buoy not found$/)
-      await refused(`?snapshot=${first.id}`, 400, /^Parameter snapshot is not for streams/)
+      await refused(`?snapshot=${first.id}`, 400, /^Parameter snapshot does not apply to streams/)
       for (const key of [null, `gsw_${'A'.repeat(49)}`]) {
         const stranger = await EventClient.open(`${live.base}/events`, key)
         assert.equal(stranger.status, 401)
