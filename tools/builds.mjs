@@ -94,8 +94,8 @@ function sourcesStamp() {
   const files = ['src', 'web', 'tools']
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort()
+    .map((entry) => join(entry.parentPath, entry.name))
+  files.sort()
   for (const file of [
     ...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)),
     ...files,
