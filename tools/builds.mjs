@@ -95,7 +95,7 @@ function sourcesStamp() {
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  files.sort()
+  files.sort((a, b) => (a < b ? -1 : 1))
   for (const file of [
     ...['tsconfig.json', 'tsconfig.build.json', 'package.json'].map((name) => join(root, name)),
     ...files,
