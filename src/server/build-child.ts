@@ -1,5 +1,6 @@
 /** A build in a process of its own: its end frees its memory, and whatever happens to it, serving goes on. */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './setting.ts'
 import { clearLeftovers } from '../builder/run-build.ts'
@@ -43,7 +44,7 @@ export async function runBuild({
     argument === '' ? kind : `${kind}:${argument}`,
   ])
   if (configuration !== null) args.push('--config', configuration)
-  const program = fileURLToPath(new URL(import.meta.url.replace(/process\/build-child(\.[jt]s)$/, 'cli$1')))
+  const program = fileURLToPath(new URL(`../cli${extname(import.meta.url)}`, import.meta.url))
   // A process group of its own, so that all that it starts ends with it.
   const child = spawn(process.execPath, [program, 'build', ...args, ...options, '--out', out], {
     stdio: ['ignore', 'inherit', 'inherit'],
