@@ -1,5 +1,6 @@
 /** Points in a box of the globe: an R-tree (Flatbush) over the buoys' positions. Numbers in, ordinals out. */
 import Flatbush from 'flatbush'
+import KDBush from 'kdbush'
 import { boundsPieces, type Bounds } from '../sea/geo.ts'
 
 /** Flatbush refuses an empty set, which is then no bytes at all. */
@@ -9,6 +10,13 @@ export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
   tree.finish()
   return new Uint8Array(tree.data as ArrayBuffer)
+}
+
+/** The KD-tree of a catalogue (kdbush): other programs read it. This one scans instead (`near.ts`). */
+export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
+  const tree = new KDBush(lat.length)
+  for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
+  return new Uint8Array(tree.finish().data as ArrayBuffer)
 }
 
 export class Boxes {

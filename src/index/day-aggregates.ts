@@ -68,35 +68,7 @@ const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: num
   max: [3, 1],
 }
 
-/** Reads `days` values of a stream from its day `skipped` on `into` these, from `at` on. */
-function readStream(
-  { streams, bytes, words, doubles }: AggregateYear,
-  stream: number,
-  skipped: number,
-  days: number,
-  into: Int32Array,
-  at: number,
-): void {
-  const base = streams[stream]
-  const step = streams[stream + 1]
-  const from = streams[stream + 3] + skipped
-  // A loop for each type of column: one for all would look the type up at each day.
-  switch (streams[stream + 2]) {
-    case 0:
-      into.fill(base, at, at + days)
-      return
-    case 1:
-      for (let day = 0; day < days; day++) into[at + day] = base + step * bytes[from + day]
-      return
-    case 2:
-      for (let day = 0; day < days; day++) into[at + day] = base + step * words[from + day]
-      return
-    default:
-      for (let day = 0; day < days; day++) into[at + day] = base + step * doubles[from + day]
-  }
-}
-
-/** Adds `sign` times the values of a stream. The rest as for `readStream`. */
+/** Adds `sign` times `days` values of a stream, from its day `skipped` on, to those of `into` from `at` on. */
 export function addStream(
   { streams, bytes, words, doubles }: AggregateYear,
   stream: number,
@@ -108,20 +80,12 @@ export function addStream(
 ): void {
   const base = sign * streams[stream]
   const step = sign * streams[stream + 1]
+  const width = streams[stream + 2]
   const from = streams[stream + 3] + skipped
-  switch (streams[stream + 2]) {
-    case 0:
-      for (let day = 0; day < days; day++) into[at + day] += base
-      return
-    case 1:
-      for (let day = 0; day < days; day++) into[at + day] += base + step * bytes[from + day]
-      return
-    case 2:
-      for (let day = 0; day < days; day++) into[at + day] += base + step * words[from + day]
-      return
-    default:
-      for (let day = 0; day < days; day++) into[at + day] += base + step * doubles[from + day]
-  }
+  // Without a width all values are the same, and there is no column.
+  const column = width === 1 ? bytes : width === 2 ? words : doubles
+  if (width === 0) for (let day = 0; day < days; day++) into[at + day] += base
+  else for (let day = 0; day < days; day++) into[at + day] += base + step * column[from + day]
 }
 
 /** A statistic of the days of a season, by day from its first. */
@@ -180,22 +144,19 @@ export class Aggregates {
     const { ordinal, measure, aggregation } = asked
     const rows = this.#years.get(year)!
     const { value, count } = into
-    const behind = at + to - from
+    count.fill(0, at, at + to - from)
+    value.fill(0, at, at + to - from)
     const index = this.#placeOf(rows.buoys, ordinal)
-    const first = index === -1 ? to : Math.max(from, rows.first[index])
-    const days = index === -1 ? 0 : Math.min(to, rows.first[index] + rows.days[index]) - first
-    if (days <= 0) {
-      count.fill(0, at, behind)
-      return
-    }
+    if (index === -1) return
+    const first = Math.max(from, rows.first[index])
+    const days = Math.min(to, rows.first[index] + rows.days[index]) - first
+    if (days <= 0) return
     const skipped = first - rows.first[index]
     const target = at + first - from
-    count.fill(0, at, target)
-    count.fill(0, target + days, behind)
     const streams = (index * STREAMS_OF_BUOY + FIRST_STREAM[measure.name]) * STREAM_WORDS
     const samples = streams + (streamsOf(measure) - 1) * STREAM_WORDS
-    readStream(rows, streams, skipped, days, value, target)
-    readStream(rows, samples, skipped, days, count, target)
+    addStream(rows, streams, skipped, days, 1, value, target)
+    addStream(rows, samples, skipped, days, 1, count, target)
     if (isDirection(measure)) {
       for (let i = target; i < target + days; i++) if (value[i] === CANCELLED) value[i] = NO_VALUE
       return

@@ -18,9 +18,6 @@ export class YearDays {
   readonly from: number
   readonly to: number
   readonly #rules: string
-  /** The rules of a part of the year that were asked for last, and whether they hold. */
-  #asked = ''
-  #holds = false
 
   constructor(zone: Zone, year: number) {
     const first = daysFromCivil(year, 1, 1)
@@ -49,12 +46,8 @@ export class YearDays {
   /** Whether the days that `rules` is the text of are the same here. */
   hasRules(rules: string): boolean {
     if (rules === this.#rules) return true
-    if (rules !== this.#asked) {
-      const days = /^[0-9a-f]+\/([0-9]{1,3})$/.exec(rules)
-      this.#holds = days !== null && this.#rulesOf(Number(days[1])) === rules
-      this.#asked = rules
-    }
-    return this.#holds
+    const days = /^[0-9a-f]+\/([0-9]{1,3})$/.exec(rules)
+    return days !== null && this.#rulesOf(Number(days[1])) === rules
   }
 }
 

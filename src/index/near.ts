@@ -2,7 +2,7 @@
  * Points near a position on the globe, exact: a scan over unit vectors. Comparing squared chords costs three
  * multiplications, about 1 ns a point. Points lie by bands of latitude: a radius scans the bands that it
  * touches, and the nearest few come from the bands around the position, outwards until a whole band is too far
- * away. So the scan beats the KD-tree (`points.ts`) also among 60,000 points.
+ * away. So the scan beats a KD-tree also among 60,000 points.
  *
  * Squared chords put points in order; only where two of them hardly differ does the great circle decide, and
  * at equal distance the lower ordinal comes first.

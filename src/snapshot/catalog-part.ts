@@ -1,8 +1,7 @@
 /**
  * Writes the catalogue part (`catalog.ts` reads it). Apart, because names of countries take 60 ms to load.
  */
-import { buildBoxes } from '../index/boxes.ts'
-import { buildPoints } from '../index/points.ts'
+import { buildBoxes, buildPoints } from '../index/boxes.ts'
 import { buildWords } from '../index/suffixes.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'

@@ -5,8 +5,7 @@
  * today: once given, an id and a slug are never given to another buoy (decisions, operation 2).
  */
 import { NO_COUNTRY } from '../sea/columns.ts'
-import { buildBoxes } from '../index/boxes.ts'
-import { buildPoints } from '../index/points.ts'
+import { buildBoxes, buildPoints } from '../index/boxes.ts'
 import { checkWords, readWords, type WordColumns } from '../index/suffixes.ts'
 import type { Steps } from '../system/steps.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'

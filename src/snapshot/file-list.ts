@@ -227,7 +227,7 @@ function fileOf(fields: Fields): ExportedFile | null {
   const kind = KINDS.find((known) => known === fields.kind)
   const format = FILE_FORMATS.find((known) => known === fields.format)
   const [start, end] = [timeOf(fields.start), timeOf(fields.end)]
-  const year = isText(month) ? Number(month.slice(0, 4)) : fields.year
+  const year = kind === 'buoys' ? null : isText(month) ? Number(month.slice(0, 4)) : fields.year
   const isFile =
     matches(path, CONTENT) &&
     isTextOrNull(network) &&
@@ -239,28 +239,11 @@ function fileOf(fields: Fields): ExportedFile | null {
     matches(snapshot, SNAPSHOT_ID) &&
     matches(madeFrom, SHA256)
   if (!isFile || kind === undefined || format === undefined) return null
-  if (kind === 'buoys') {
-    const isPlain = network === null && month === null && start === null && end === null
-    return isPlain
-      ? {
-          path,
-          kind,
-          format,
-          network,
-          year: null,
-          month,
-          rows,
-          bytes,
-          sha256,
-          start,
-          end,
-          snapshot,
-          madeFrom,
-        }
-      : null
-  }
-  if (network === null || !isCount(year) || start === null || end === null) return null
-  return { path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
+  const isPlain = network === null && month === null && start === null && end === null
+  const isDated = network !== null && isCount(year) && start !== null && end !== null
+  if (kind === 'buoys' ? !isPlain : !isDated) return null
+  const known = { path, kind, format, network, year: year as number | null }
+  return { ...known, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
 }
 
 /** The list of a snapshot; null where there is none. @throws BuildError for one that cannot be read */

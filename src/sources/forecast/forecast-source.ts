@@ -27,7 +27,7 @@ import {
 } from '../../sea/records.ts'
 import { LONGEST_STEP, directionBetween } from '../../index/forecast.ts'
 import { MEASURES } from '../../sea/columns.ts'
-import { Points, buildPoints } from '../../index/points.ts'
+import { NearPoints } from '../../index/near.ts'
 import { pointKey } from '../../sea/geo.ts'
 
 /**
@@ -165,10 +165,10 @@ function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   if (windOnly.length > 0) {
     const lat = Float64Array.from(windOnly, (place) => place.lat)
     const lng = Float64Array.from(windOnly, (place) => place.lng)
-    const points = new Points(buildPoints(lat, lng), lat, lng)
+    const near = new NearPoints(lat, lng)
     for (const place of windless) {
-      const [nearest] = points.nearest(place.lat, place.lng, 1, WIND_REACH_KM, () => true).ordinals
-      if (nearest === undefined) continue
+      if (near.nearest(place.lat, place.lng, 1, WIND_REACH_KM) === 0) continue
+      const [nearest] = near.ordinals
       for (const name of WIND_NAMES) {
         const quantity = windOnly[nearest].quantities[name]
         if (quantity !== undefined) place.quantities[name] = quantity
