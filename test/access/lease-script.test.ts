@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { LEASE_SCRIPT, leaseCall, readLeaseReply, type LeaseRequest } from '../../src/access/lease-script.ts'
 import type { Reply } from '../../src/access/redis/redis-link.ts'
-import { noRedis, startRedis } from '../redis/server.ts'
+import { noRedis, startRedis } from './redis/server.ts'
 import { ModelRedis } from './lease_model.ts'
 
 const PREFIX = 't'

@@ -10,7 +10,7 @@ import { changesBetween, reversed } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, viewOf } from '../answered.ts'
-import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../build/fake_source.ts'
+import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../builder/fake_source.ts'
 import { Client, runCli, runCliWell, startLive } from '../live.ts'
 import { follow } from './copy.ts'
 

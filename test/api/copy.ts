@@ -13,7 +13,7 @@ import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snaps
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, openedOf } from '../answered.ts'
-import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../build/fake_source.ts'
+import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
 import { randomNumbers } from '../oracle/world.ts'
 
 const START = Date.parse('2026-01-30T00:00:00Z') / 1000

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { AskedPath, viewOf, type Answered } from '../answered.ts'
-import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { Client } from '../live.ts'
 import { buildSnapshots, serveSwapping, walk, type Walked } from './walk.ts'
 

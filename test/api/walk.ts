@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
 import { startServer, type Live } from '../../tools/live_server.ts'
-import { build, fakeSource, type FakeBuoy, type FakeRow } from '../build/fake_source.ts'
+import { build, fakeSource, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
 import { Client, type Reply } from '../live.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord, Network } from '../../src/sea/records.ts'
-import { batchOf } from '../build/fake_source.ts'
+import { batchOf } from '../builder/fake_source.ts'
 
 export const START = Date.UTC(2026, 1, 27) / 1000
 export const HALF_HOUR = 1800

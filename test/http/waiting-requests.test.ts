@@ -14,7 +14,7 @@ import {
   type Exchange,
 } from '../../src/http/exchange.ts'
 import { WaitingRequests, type Wait } from '../../src/http/waiting-requests.ts'
-import { until } from '../redis/server.ts'
+import { until } from '../access/redis/server.ts'
 import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 const LONG_LENGTH = 3_000_000

@@ -18,7 +18,7 @@ import { changesBetween } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, openedOf } from '../answered.ts'
-import { build, fakeSource, type FakeBuoy } from '../build/fake_source.ts'
+import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000

@@ -17,7 +17,7 @@ import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
-import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

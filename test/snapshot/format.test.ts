@@ -22,7 +22,7 @@ import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '..
 import { decodePart, encodePart, expectHeader } from '../../src/snapshot/part-columns.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { build, fakeSource, SMALL_WORLD } from '../build/fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-format-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

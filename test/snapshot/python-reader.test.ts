@@ -11,8 +11,8 @@ import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { readMonth } from '../../src/snapshot/months-part.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
-import { everythingSource } from '../build/everything_source.ts'
-import { build } from '../build/fake_source.ts'
+import { everythingSource } from '../builder/everything_source.ts'
+import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 
 const READER = new URL('../../docs/examples/read_snapshot.py', import.meta.url).pathname

@@ -11,7 +11,7 @@ import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
-import { build, fakeSource, NETWORKS, SMALL_WORLD } from '../build/fake_source.ts'
+import { build, fakeSource, NETWORKS, SMALL_WORLD } from '../builder/fake_source.ts'
 
 const LONG = 'x'.repeat(MAX_TEXT_LENGTH + 1)
 const HARBOUR = {

@@ -1,7 +1,7 @@
 /**
  * Colours of significant wave height: seven classes, the same in light and dark, from pale yellow over green
  * and blue to dark violet. Lightness falls from class to class, so their order can be seen in grey and with
- * every kind of colour vision; `test/explorer/view.test.ts` simulates them. What stands out less on a dark
+ * every kind of colour vision; `test/web/view.test.ts` simulates them. What stands out less on a dark
  * map has a light outline there, and higher seas have larger dots.
  */
 

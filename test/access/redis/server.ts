@@ -1,0 +1,203 @@
+/**
+ * Real Redis servers for tests: each on a free port of loopback, in a folder of its own, ended by its process
+ * id.
+ */
+import { createClient } from '@redis/client'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { temporaryFolder } from '../../live.ts'
+import { findTool, missingTool } from '../../programs.ts'
+
+/** A reason to skip, or false. */
+export const noRedis = (): string | false => missingTool('redis-server', 'redis-server')
+
+const START_MS = 60_000
+
+export interface RedisServer {
+  readonly port: number
+  /** `redis://127.0.0.1:PORT/0`, or `rediss://localhost:PORT/0` with TLS. */
+  readonly address: string
+  /** File of the authority in PEM; empty without TLS. */
+  readonly authority: string
+  /** Sends one command as the default user. */
+  command(...words: string[]): Promise<unknown>
+  /** What the server has written. */
+  output(): string
+  stop(signal?: NodeJS.Signals): Promise<void>
+  /** Starts again on the same port and in the same folder; without persistence it is empty then. */
+  start(): Promise<void>
+}
+
+export interface RedisOptions {
+  /** More arguments, as `['--maxmemory', '2mb']`. */
+  args?: string[]
+  tls?: boolean
+  /** Port that is wanted; a free one without it. */
+  port?: number
+}
+
+/** Starts a Redis that ends with the test. */
+export async function startRedis(t: TestContext, options: RedisOptions = {}): Promise<RedisServer> {
+  const folder = temporaryFolder(t)
+  const port = options.port ?? (await freePort())
+  const authority = options.tls === true ? makeCertificates(folder) : ''
+  const args = [
+    '--dir',
+    folder,
+    '--bind',
+    '127.0.0.1',
+    '--save',
+    '',
+    '--appendonly',
+    'no',
+    '--loglevel',
+    'notice',
+  ]
+  args.push(
+    // A copy of it begins at once.
+    '--repl-diskless-sync-delay',
+    '0',
+    '--enable-debug-command',
+    'yes',
+    ...(options.tls === true ? tlsArgs(folder, port) : ['--port', String(port)]),
+  )
+  args.push(...(options.args ?? []))
+  let child: ChildProcess | null = null
+  let written = ''
+  const stop = async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
+    const ending = child
+    child = null
+    if (ending === null || ending.exitCode !== null || ending.signalCode !== null) return
+    const ended = new Promise((resolve) => ending.once('close', resolve))
+    ending.kill(signal)
+    await ended
+  }
+  const command = (...words: string[]): Promise<unknown> => sendCommand(port, authority, words)
+  const start = async (): Promise<void> => {
+    child = spawn(findTool('redis-server') ?? 'redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (bytes) => (written += String(bytes)))
+    const started = child
+    await until(async () => {
+      if (started.exitCode !== null) throw new Error(`redis-server ended: ${written}`)
+      const answer: unknown = await command('PING').catch((error: unknown) => String(error))
+      return /PONG|NOAUTH/.test(String(answer))
+    }, START_MS)
+  }
+  t.after(() => stop())
+  await start()
+  const address = options.tls === true ? `rediss://localhost:${port}/0` : `redis://127.0.0.1:${port}/0`
+  return { port, address, authority, command, output: () => written, stop, start }
+}
+
+/** A cluster of three primaries, each with a third of the slots. */
+export async function startCluster(t: TestContext): Promise<RedisServer[]> {
+  const nodes: RedisServer[] = []
+  for (let node = 0; node < 3; node++) {
+    // The bus between the nodes has a port of its own; the usual one is 10,000 above and may not exist.
+    const bus = await freePort()
+    nodes.push(await startRedis(t, { args: ['--cluster-enabled', 'yes', '--cluster-port', String(bus)] }))
+    const first = Math.ceil((16_384 * node) / 3)
+    const last = Math.ceil((16_384 * (node + 1)) / 3) - 1
+    await nodes[node].command('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last))
+    const [meet] = nodes
+    if (node > 0) {
+      const busOfFirst = /@(\d+)/.exec(String(await meet.command('CLUSTER', 'NODES')))?.[1] ?? ''
+      await nodes[node].command('CLUSTER', 'MEET', '127.0.0.1', String(meet.port), busOfFirst)
+    }
+  }
+  for (const node of nodes) {
+    await until(async () => {
+      const info = String(await node.command('CLUSTER', 'INFO'))
+      return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')
+    }, START_MS)
+  }
+  return nodes
+}
+
+/** Waits until `condition` holds. @throws Error when it does not within `patienceMs` */
+export async function until(
+  condition: () => Promise<boolean> | boolean,
+  patienceMs = 30_000,
+  what = 'a condition of the test',
+): Promise<void> {
+  const from = performance.now()
+  while (!(await condition())) {
+    if (performance.now() - from > patienceMs) throw new Error(`${what} does not hold after ${patienceMs} ms`)
+    await sleep(20)
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  const port = await listening(server)
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Opens a port of loopback. */
+export function listening(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
+    })
+  })
+}
+
+async function sendCommand(port: number, authority: string, words: string[]): Promise<unknown> {
+  const socket = {
+    host: '127.0.0.1',
+    port,
+    reconnectStrategy: false as const,
+    ...(authority === '' ? {} : { tls: true as const, rejectUnauthorized: false }),
+  }
+  const client = createClient({ socket, RESP: 2 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await client.sendCommand(words)
+  } finally {
+    client.destroy()
+  }
+}
+
+function tlsArgs(folder: string, port: number): string[] {
+  const files = { cert: 'server.pem', key: 'server.key', 'ca-cert': 'ca.pem' }
+  const ports = ['--port', '0', '--tls-port', String(port), '--tls-auth-clients', 'optional']
+  return [
+    ...ports,
+    ...Object.entries(files).flatMap(([name, file]) => [`--tls-${name}-file`, join(folder, 'tls', file)]),
+  ]
+}
+
+/** An authority, and a certificate of `localhost` that it has signed. Returns the authority's file. */
+function makeCertificates(folder: string): string {
+  const dir = join(folder, 'tls')
+  mkdirSync(dir)
+  const run = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
+  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  run(
+    'req',
+    '-x509',
+    ...ec,
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=test authority',
+  )
+  run('req', ...ec, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost')
+  writeFileSync(join(dir, 'names'), 'subjectAltName=DNS:localhost\n')
+  const sign = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names', '-days', '2']
+  run('x509', '-req', '-in', 'server.csr', ...sign, '-out', 'server.pem')
+  return join(dir, 'ca.pem')
+}

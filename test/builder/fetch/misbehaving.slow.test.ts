@@ -1,0 +1,282 @@
+/**
+ * Servers that close, trickle, cut, lie and never end: a file fails by name at most, and the other files and
+ * networks of the build are published.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { buildSnapshot } from '../../../src/builder/run-build.ts'
+import { BuildReport } from '../../../src/builder/build-report.ts'
+import { fetchSources, type FetchOutcome } from '../../../src/builder/fetch/fetch-sources.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { readConfiguration } from '../../../src/sources/configuration.ts'
+import { openReadable } from '../../../src/snapshot/store/open-store.ts'
+import { amount } from '../../faults/folder.ts'
+import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
+import { faultsOf, mirrorOf } from '../../snapshot/mirror/world.ts'
+import { FAULTS, startOrigin, type Origin } from './origin.ts'
+
+const NOW = Date.UTC(2026, 2, 27, 12) / 1000
+/** Long enough for a good server on a busy machine, short for one that says nothing. */
+const LIMITS = {
+  connectMs: 10_000,
+  answerMs: 6000,
+  stallMs: 6000,
+  slowestBytesPerSecond: 0,
+  wholeMs: 20_000,
+}
+const BIG_BYTES = 9_000_000
+
+/** A configuration with one source for each list of files. */
+function configurationOf(
+  t: TestContext,
+  sources: { name: string; files: { url: string; to: string; maxBytes?: number }[] }[],
+): string {
+  const file = join(temporaryFolder(t), 'groundswell.config.json')
+  const hosts = new Set(sources.flatMap(({ files }) => files.map(({ url }) => new URL(url).host)))
+  writeFileSync(
+    file,
+    JSON.stringify({
+      sources: sources.map(({ name, files }) => ({ name, kind: 'csv', folder: name, fetch: files })),
+      hosts: Object.fromEntries([...hosts].map((host) => [host, { connections: 8, gapMs: 0 }])),
+    }),
+  )
+  return file
+}
+
+function fetchAll(file: string): Promise<FetchOutcome[]> {
+  return fetchSources(readConfiguration(file, {}), {
+    clock: () => NOW,
+    random: () => 0,
+    report: { progress: () => {}, line: () => {} },
+    limits: LIMITS,
+    pause: () => Promise.resolve(),
+  })
+}
+
+const head = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
+
+/** Ways to send a whole body that HTTP allows, each of which ends its connection. */
+export const CLOSING = {
+  'Connection: close': (socket, body) => {
+    socket.write(head('HTTP/1.1 200 OK', 'Connection: close', `Content-Length: ${body.length}`))
+    socket.end(body)
+  },
+  'HTTP/1.0 with a length': (socket, body) => {
+    socket.write(head('HTTP/1.0 200 OK', `Content-Length: ${body.length}`))
+    socket.end(body)
+  },
+  'HTTP/1.0 without a length': (socket, body) => {
+    socket.write(head('HTTP/1.0 200 OK'))
+    socket.end(body)
+  },
+  'chunks and Connection: close': (socket, body) => {
+    socket.write(head('HTTP/1.1 200 OK', 'Connection: close', 'Transfer-Encoding: chunked'))
+    for (let at = 0; at < body.length; at += 100_000) {
+      const piece = body.subarray(at, at + 100_000)
+      socket.write(`${piece.length.toString(16)}\r\n`)
+      socket.write(piece)
+      socket.write('\r\n')
+    }
+    socket.end('0\r\n\r\n')
+  },
+  'a length, and an end without a word of it': (socket, body) => {
+    socket.write(head('HTTP/1.1 200 OK', `Content-Length: ${body.length}`))
+    socket.end(body)
+  },
+} satisfies { [name: string]: (socket: Socket, body: Buffer) => void }
+
+/** A server on loopback that answers each request by hand. */
+async function startRaw(t: TestContext, answer: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => answer(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+for (const [name, send] of Object.entries(CLOSING)) {
+  test(`Big files come whole from a server that closes its connections: ${name}.`, async (t) => {
+    const body = randomBytes(BIG_BYTES)
+    const url = await startRaw(t, (socket) => send(socket, body))
+    const files = Array.from({ length: 8 }, (_, i) => ({ url: `${url}/${i}`, to: `${i}.bin` }))
+    const file = configurationOf(t, [{ name: 'net', files }])
+    const [outcome] = await fetchAll(file)
+    assert.deepEqual([outcome.failures, outcome.bytes], [[], 8 * BIG_BYTES])
+    for (const { to } of files) assert.ok(readFileSync(join(file, '..', 'net', to)).equals(body), to)
+
+    const store = openReadable(url, { environment: {}, clock: () => NOW, random: () => 0 })
+    t.after(() => store.close())
+    const bodies = await Promise.all(files.map(({ to }) => store.get(to)))
+    for (const answer of bodies) {
+      const chunks: Buffer[] = []
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) chunks.push(chunk)
+      assert.ok(Buffer.concat(chunks).equals(body), 'as a store')
+    }
+  })
+}
+
+const NETWORKS = ['one', 'two', 'three', 'four', 'five']
+
+/** The files of a network with one buoy. */
+function filesOf(network: string): { [path: string]: Buffer } {
+  const rows = Array.from({ length: 100 }, (_, i) => {
+    const time = new Date((NOW - 1800 * i) * 1000).toISOString()
+    return `${network},${network}1,${time},1.${i % 10}`
+  })
+  return {
+    '/sources.csv': Buffer.from(`name,network,credit,licence\n${network},coastal,x,CC0-1.0\n`),
+    '/buoys.csv': Buffer.from(
+      `source,identifier,name,lat,lng,country,timezone,virtual\n${network},${network}1,Buoy ${network},43.4,-${5 + NETWORKS.indexOf(network)},FR,Europe/Paris,\n`,
+    ),
+    '/rows.csv': Buffer.from(`source,identifier,time,significant_height\n${rows.join('\n')}\n`),
+  }
+}
+
+/** Builds what the sources of a configuration have after a fetch. Returns the networks with readings. */
+async function networksOf(t: TestContext, file: string): Promise<string[]> {
+  const outcomes = await fetchAll(file)
+  const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+  for (const outcome of outcomes) report.fetched(outcome)
+  await buildSnapshot({
+    sources: readConfiguration(file, {}).sources.map(({ source }) => source),
+    out: join(temporaryFolder(t), 'snapshots'),
+    asOf: null,
+    now: NOW,
+    latest: NOW + 3600,
+    report,
+  })
+  return report
+    .document()
+    .networks.filter(({ buoys }) => buoys > 0)
+    .map(({ name }) => name)
+    .toSorted()
+}
+
+async function startNetworks(t: TestContext): Promise<{ file: string; origins: Map<string, Origin> }> {
+  const origins = new Map<string, Origin>()
+  const sources = []
+  for (const name of NETWORKS) {
+    const origin = await startOrigin(t)
+    origins.set(name, origin)
+    for (const [path, body] of Object.entries(filesOf(name))) origin.files.set(path, body)
+    const files = ['sources.csv', 'buoys.csv', 'rows.csv'].map((path) => ({
+      url: `${origin.url}/${path}`,
+      to: path === 'rows.csv' ? 'readings/rows.csv' : path,
+      maxBytes: 1_000_000,
+    }))
+    sources.push({ name, files })
+  }
+  return { file: configurationOf(t, sources), origins }
+}
+
+/** Ten and more that differ in where they come to light; all the others have tests of their own. */
+const WAYS = [
+  'silent',
+  'stalled',
+  'drip',
+  'cutOld',
+  'closes',
+  'endlessHeaders',
+  'endlessChunks',
+  'brokenChunk',
+  'bomb',
+  'broken',
+  'page',
+  'toPrivate',
+] as const
+
+/** Most of the time a build waits for a server that says nothing. */
+const BUILDS_AT_A_TIME = 4
+
+test('Of five networks each in turn misbehaves in every way, and the other four are published.', async (t) => {
+  // Each way once, and each network in turn; for long runs each network in each way.
+  const all = WAYS.flatMap((way, i) =>
+    NETWORKS.map((_, k) => ({ bad: NETWORKS[(i + k) % NETWORKS.length], way, round: k })),
+  )
+  const rounds = amount(1, NETWORKS.length)
+  const cases = all.filter(({ round }) => round < rounds)
+  const runNext = async (): Promise<void> => {
+    for (let next = cases.pop(); next !== undefined; next = cases.pop()) {
+      const { bad, way } = next
+      const { file, origins } = await startNetworks(t)
+      origins.get(bad)!.chance = () => FAULTS[way]
+      const good = NETWORKS.filter((name) => name !== bad)
+      assert.deepEqual(await networksOf(t, file), good.toSorted(), `${bad} ${way}`)
+      for (const origin of origins.values()) await origin.close()
+    }
+  }
+  await Promise.all(Array.from({ length: BUILDS_AT_A_TIME }, runNext))
+})
+
+/** Makes what a socket says throw, as a library may, before anything else looks at it. */
+const STRAY = `
+import { subscribe } from 'node:diagnostics_channel'
+subscribe('http.client.request.start', ({ request }) => {
+  if (!request.path.includes('rows')) return
+  if (request.path.includes('reject')) void Promise.reject(new Error('nobody waits'))
+  else request.prependOnceListener('response', ({ socket }) => {
+    socket.prependOnceListener('end', () => { throw new Error('out of turn') })
+  })
+})
+`
+
+test('What a library throws out of turn fails its file by name, and the others are published.', async (t) => {
+  const { file, origins } = await startNetworks(t)
+  const configuration = JSON.parse(readFileSync(file, 'utf8')) as {
+    sources: { fetch: { url: string; to: string }[] }[]
+  }
+  for (const [i, { fetch }] of configuration.sources.entries()) {
+    // One network throws in an event, and one leaves a promise alone.
+    const name = ['rows', 'rows-reject'][i] ?? 'lines'
+    fetch[2].url = fetch[2].url.replace('rows', name)
+    const origin = origins.get(NETWORKS[i])!
+    origin.files.set(`/${name}.csv`, filesOf(NETWORKS[i])['/rows.csv'])
+    // Its end is what throws.
+    origin.chance = () => (response, body) => response.writeHead(200, { connection: 'close' }).end(body)
+  }
+  writeFileSync(file, JSON.stringify(configuration))
+  const preload = join(temporaryFolder(t), 'stray.mjs')
+  writeFileSync(preload, STRAY)
+  const out = join(temporaryFolder(t), 'snapshots')
+  const { code, stderr, stdout } = await runCli(['build', `--config=${file}`, `--out=${out}`], {
+    NODE_OPTIONS: `--import=${preload}`,
+  })
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /^fault: Error out of turn/m)
+  assert.match(
+    stderr,
+    /one: 1 of 3 files could not be fetched; \S+rows\.csv: a fault of this program \(Error/,
+  )
+  assert.match(stderr, /two: 1 of 3 files could not be fetched; \S+rows-reject\.csv: a fault of this program/)
+  assert.match(stdout + stderr, /published snapshot/)
+  assert.match(stdout + stderr, /3 files, |read 3 files|300 rows/)
+})
+
+test("Python's own server, which closes each connection, is fetched from and mirrored.", async (t) => {
+  const root = temporaryFolder(t)
+  const [source, copy] = [join(root, 'source'), join(root, 'copy')]
+  await runCliWell(['build', '--source=demo:scale,buoys=60,days=400', `--out=${source}`])
+  writeFileSync(join(source, 'big.csv'), '1,2\n'.repeat(BIG_BYTES / 4))
+  const args = ['-u', '-m', 'http.server', '0', '--bind', '127.0.0.1', '-d', source]
+  const python = spawn('python3', args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  t.after(() => python.kill('SIGKILL'))
+  const [line] = (await once(python.stdout, 'data')) as [Buffer]
+  const url = `http://127.0.0.1:${/port (\d+)/.exec(String(line))![1]}/`
+
+  const files = Array.from({ length: 8 }, (_, i) => ({ url: `${url}big.csv`, to: `${i}.csv` }))
+  const [outcome] = await fetchAll(configurationOf(t, [{ name: 'net', files }]))
+  assert.deepEqual([outcome.failures, outcome.bytes], [[], 8 * BIG_BYTES])
+
+  const { mirror, held, lines } = mirrorOf(t, url, copy)
+  await mirror.look()
+  assert.equal(await held(), (await readManifest(source))?.id, lines.join('\n'))
+  assert.deepEqual(await faultsOf(copy), [])
+})

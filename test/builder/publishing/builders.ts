@@ -1,0 +1,170 @@
+/** Builders for tests, each with a folder of its own, that publish to one stub of a bucket. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { buildSnapshot } from '../../../src/builder/run-build.ts'
+import { Prefix } from '../../../src/builder/publishing/prefix.ts'
+import { Publishing, type Outcome } from '../../../src/builder/publishing/publish-to-prefix.ts'
+import type { BuiltSnapshot } from '../../../src/builder/publish.ts'
+import { BuildReport } from '../../../src/builder/build-report.ts'
+import { decodeCommit, type Commit } from '../../../src/snapshot/commit.ts'
+import { readCatalog } from '../../../src/snapshot/catalog.ts'
+import type { Manifest } from '../../../src/snapshot/manifest.ts'
+import { decodePart } from '../../../src/snapshot/part-columns.ts'
+import { lockFolder } from '../../../src/snapshot/write-snapshot.ts'
+import type { Store, StoreLimits } from '../../../src/snapshot/store/store.ts'
+import type { Source } from '../../../src/sources/source.ts'
+import { openStub } from '../../snapshot/store/opened.ts'
+import type { StubS3 } from '../../snapshot/store/stub_s3.ts'
+import { fakeSource, type FakeBuoy } from '../fake_source.ts'
+
+export const NOON = Date.UTC(2026, 2, 27, 12) / 1000
+
+/** A buoy of a feed that gives its newest row only, at a step of half an hour. */
+export function buoyAt(identifier: string, step: number): FakeBuoy {
+  return {
+    source: 'North',
+    identifier,
+    name: `Buoy ${identifier}`,
+    lat: 10 + (identifier.codePointAt(0)! % 50),
+    lng: -3,
+    country: 'FR',
+    timezone: 'Europe/Paris',
+    rows: [{ time: NOON + step * 1800, significantHeight: 1000 + step }],
+  }
+}
+
+export interface BuilderOptions {
+  singleWriter?: boolean
+  keep?: number
+  clock?: () => number
+  store?: Store
+  environment?: { [name: string]: string | undefined }
+  limits?: Partial<StoreLimits>
+}
+
+export class Builder {
+  readonly dir: string
+  readonly lines: string[] = []
+  readonly store: Store
+  readonly #options: BuilderOptions
+
+  constructor(folder: string, name: string, stub: StubS3, options: BuilderOptions = {}) {
+    this.dir = join(folder, name)
+    this.#options = options
+    this.store =
+      options.store ??
+      openStub(stub, {
+        warn: (message) => this.lines.push(message),
+        ...(options.clock !== undefined && { clock: options.clock }),
+        ...(options.environment !== undefined && { environment: options.environment }),
+        ...(options.limits !== undefined && { limits: options.limits }),
+      })
+  }
+
+  async build(
+    given: readonly FakeBuoy[] | readonly Source[],
+    { publish = true }: { publish?: boolean } = {},
+  ): Promise<BuiltSnapshot> {
+    this.lines.length = 0
+    const { clock = () => NOON, keep = 5, singleWriter = false } = this.#options
+    const report = new BuildReport({
+      maxBadShare: 0.1,
+      write: (text) => void this.lines.push(...text.split('\n').filter((line) => line !== '')),
+      terminal: false,
+      clock: () => 0,
+    })
+    return buildSnapshot({
+      sources: given.every((one): one is Source => 'read' in one) ? [...given] : [fakeSource(given)],
+      out: this.dir,
+      asOf: null,
+      now: clock(),
+      report,
+      allowLoss: 1,
+      keep,
+      publishTo: publish ? { store: this.store, singleWriter } : null,
+    })
+  }
+
+  /** What the command `publish` does. Null where the folder has nothing. */
+  async publish(): Promise<Outcome | null> {
+    this.lines.length = 0
+    const { clock = () => NOON, keep = 5, singleWriter = false } = this.#options
+    const lock = lockFolder(this.dir)
+    try {
+      const publishing = await Publishing.begin(
+        {
+          dir: this.dir,
+          prefix: new Prefix(this.store, singleWriter),
+          keep,
+          now: clock(),
+          log: (line) => this.lines.push(line),
+        },
+        lock,
+      )
+      const pending = publishing.pending()
+      return pending === null ? null : await publishing.publish(pending)
+    } finally {
+      lock.release()
+    }
+  }
+}
+
+/** The commits in a stub, by number. */
+export function commitsOf(stub: StubS3, prefix = 'sea/'): Map<number, Commit> {
+  return new Map(
+    stub.keys(`${prefix}manifests/`).map((key) => {
+      const commit = decodeCommit(stub.bytesOf(key)!, key)
+      assert.ok(commit !== null, key)
+      return [commit.number, commit]
+    }),
+  )
+}
+
+/** The ids of a snapshot's buoys, by network and identifier, out of the bytes in the stub. */
+export function idsOf(stub: StubS3, { parts }: Manifest, prefix = 'sea/'): Map<string, number> {
+  const entry = parts.find(({ kind }) => kind === 'catalog')!
+  const bytes = stub.bytesOf(`${prefix}${entry.file}`)
+  assert.ok(bytes !== undefined, `${entry.file} is not in the store`)
+  // A copy that is aligned as a file is.
+  const catalog = readCatalog(decodePart(Uint8Array.from(bytes), entry.file), entry.file)
+  return new Map(catalog.registry().map(({ source, identifier, id }) => [`${source} ${identifier}`, id]))
+}
+
+/**
+ * Fails unless what a stub holds is a history that readers can trust: numbers without a gap, each commit
+ * built upon the one before, all that a commit names is there, and no id ever belongs to two buoys.
+ */
+export function expectSound(stub: StubS3, prefix = 'sea/'): void {
+  const commits = [...commitsOf(stub, prefix).values()]
+  const idOf = new Map<string, number>()
+  const ownerOf = new Map<number, string>()
+  for (const [i, commit] of commits.entries()) {
+    if (i > 0) {
+      assert.equal(commit.number, commits[i - 1].number + 1)
+      assert.equal(
+        commit.parent,
+        commits[i - 1].builder,
+        `number ${commit.number} was not built upon the one before`,
+      )
+    }
+    const named = [
+      ...commit.manifest.parts,
+      ...commit.stateParts,
+      commit.registry,
+      ...(commit.states === null ? [] : [commit.states]),
+    ]
+    for (const { file, bytes } of named) {
+      assert.equal(stub.bytesOf(`${prefix}${file}`)?.length, bytes, `${file} of number ${commit.number}`)
+    }
+    for (const [buoy, id] of idsOf(stub, commit.manifest, prefix)) {
+      assert.equal(idOf.get(buoy) ?? id, id, `${buoy} moved in number ${commit.number}`)
+      assert.equal(ownerOf.get(id) ?? buoy, buoy, `${id} is another buoy's in number ${commit.number}`)
+      idOf.set(buoy, id)
+      ownerOf.set(id, buoy)
+    }
+  }
+  const newest = commits.at(-1)
+  if (newest !== undefined) {
+    assert.deepEqual(stub.bytesOf(`${prefix}manifest.msgpack`), Buffer.from(newest.bytes), 'the pointer')
+  }
+}

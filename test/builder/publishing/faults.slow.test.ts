@@ -1,0 +1,273 @@
+/** What builders say and do when a store, a disk or a command line is wrong. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { checkFolder } from '../../../src/builder/folder-check.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { runCli, temporaryFolder } from '../../live.ts'
+import { IMPATIENT } from '../../snapshot/store/opened.ts'
+import { StubS3, type Fault, type StubOptions } from '../../snapshot/store/stub_s3.ts'
+import { Builder, buoyAt, commitsOf, expectSound } from './builders.ts'
+
+async function stubFor(t: TestContext, options: StubOptions = {}): Promise<StubS3> {
+  const stub = await new StubS3(options).listen()
+  t.after(() => stub.close())
+  return stub
+}
+
+const currentId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
+
+test('A bucket with something else in it is refused before anything is put there.', async (t) => {
+  const manifest = 'manifest.msgpack'
+  const cases: [keys: { [key: string]: string }, message: RegExp][] = [
+    [
+      { 'sea/photos/me.jpg': 'x' },
+      /^BuildError: s3:\/\/bucket\/sea: holds other objects, such as "photos\/me\.jpg", and no snapshots; name a prefix of its own, such as s3:\/\/bucket\/sea\/snapshots$/,
+    ],
+    [
+      { [`sea/${manifest}`]: 'of another program' },
+      /^BuildError: s3:\/\/bucket\/sea: holds a manifest\.msgpack that no builder published/,
+    ],
+    [
+      { 'sea/manifests/0000000007.msgpack': 'of another program' },
+      /^BuildError: s3:\/\/bucket\/sea\/manifests\/0000000007\.msgpack: .*, so no builder of ours wrote it; nothing is published there: name another prefix/,
+    ],
+  ]
+  for (const [keys, message] of cases) {
+    const stub = await stubFor(t)
+    for (const [key, text] of Object.entries(keys)) stub.set(key, text)
+    const builder = new Builder(temporaryFolder(t), 'one', stub)
+    await assert.rejects(builder.build([buoyAt('A', 0)]), message)
+    assert.deepEqual(stub.keys(), Object.keys(keys))
+    for (const [key, text] of Object.entries(keys)) assert.equal(stub.bytesOf(key)?.toString(), text)
+  }
+})
+
+test('A store that shows an old state, was emptied, or has another history is not written to.', async (t) => {
+  const stub = await stubFor(t)
+  const one = new Builder(temporaryFolder(t), 'one', stub)
+  await one.build([buoyAt('A', 0)])
+  const first = new Map(stub.objects)
+  await one.build([buoyAt('A', 1)])
+  const current = await currentId(one.dir)
+  const all = new Map(stub.objects)
+  const set = (objects: typeof all): void => {
+    stub.objects.clear()
+    for (const [key, versions] of objects) stub.objects.set(key, versions)
+  }
+  set(first)
+  await assert.rejects(
+    one.build([buoyAt('A', 2)]),
+    /its newest commit is number 1, and .* has seen number 2 there: the store shows an old state, or lost its newest objects; nothing is published$/,
+  )
+  set(new Map())
+  await assert.rejects(
+    one.build([buoyAt('A', 2)]),
+    /has no snapshot, and .* published number 2 there; is it the right store\?/,
+  )
+  const other = new Builder(temporaryFolder(t), 'other', stub)
+  await other.build([buoyAt('B', 0)])
+  await other.build([buoyAt('B', 1)])
+  await assert.rejects(one.build([buoyAt('A', 2)]), /have grown apart/)
+  assert.equal(await currentId(one.dir), current)
+  set(all)
+  assert.equal((await one.build([buoyAt('A', 2)])).outcome?.kind, 'published')
+  expectSound(stub)
+})
+
+test('A store that loses or changes what it takes is found out before readers see it.', async (t) => {
+  const stub = await stubFor(t)
+  const one = new Builder(temporaryFolder(t), 'one', stub)
+  await one.build([buoyAt('A', 0)])
+  const pointer = stub.bytesOf('sea/manifest.msgpack')
+  const put = one.store.put.bind(one.store)
+  // It says that all is well.
+  for (const [lost, message] of [
+    [
+      /^readings-/,
+      /sea\/readings-\w+\.msgpack: the store took it and does not list it; nothing is published/,
+    ],
+    [
+      /^manifests\//,
+      /sea\/manifests\/0000000002\.msgpack: the store took it and does not have it; nothing is published/,
+    ],
+  ] as const) {
+    one.store.put = (name, body, options) =>
+      lost.test(name) ? Promise.resolve('stored') : put(name, body, options)
+    await assert.rejects(one.build([buoyAt('A', 1)]), message)
+    assert.deepEqual(stub.bytesOf('sea/manifest.msgpack'), pointer)
+    assert.equal(commitsOf(stub).size, 1)
+  }
+  one.store.put = (name, body, options) =>
+    put(name, name.startsWith('readings-') ? Buffer.from('half') : body, {
+      ...options,
+      ...(name.startsWith('readings-') && { sha256: 'UNSIGNED-PAYLOAD' }),
+    })
+  await assert.rejects(
+    one.build([buoyAt('A', 2)]),
+    /the store took \d+ bytes and lists 4; nothing is published/,
+  )
+  one.store.put = put
+  assert.equal((await one.build([buoyAt('A', 2)])).outcome?.kind, 'published')
+  expectSound(stub)
+})
+
+test('Wrong bytes are not taken over: the folder keeps its snapshot, and the line names the object.', async (t) => {
+  const stub = await stubFor(t)
+  const folder = temporaryFolder(t)
+  const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  await one.build([buoyAt('A', 0)])
+  await two.build([buoyAt('A', 0)])
+  const before = await currentId(two.dir)
+  for (const [step, kind] of ['readings', 'registry', 'catalog'].entries()) {
+    await one.build([buoyAt('A', step + 1), buoyAt(kind, step)])
+    stub.faultOf = ({ method, key }) => (method === 'GET' && key.startsWith(`sea/${kind}-`) ? 'wrong' : null)
+    const fault = await two.build([buoyAt('A', 2)]).then(
+      () => '',
+      (error: unknown) => String(error),
+    )
+    assert.match(
+      fault,
+      new RegExp(`s3://bucket/sea/${kind}-\\w+\\.\\w+: has other bytes than its commit says`),
+    )
+    assert.equal(await currentId(two.dir), before)
+    assert.deepEqual(await checkFolder(two.dir), [])
+    stub.faultOf = () => null
+  }
+  await two.build([buoyAt('A', 4)])
+  expectSound(stub)
+})
+
+const WAITING: [fault: Fault, method: string, message: RegExp][] = [
+  ['503', 'PUT', /the store answered 503 SlowDown \(4 attempts\)/],
+  ['hang', 'PUT', /the server did not answer in time \(4 attempts\)/],
+  ['hang', 'GET', /the server did not answer in time \(4 attempts\)/],
+  ['reset', 'PUT', /the server cut the connection \(4 attempts\)/],
+]
+
+test('A store that answers 503, hangs, or cuts connections leaves the folder as it was, with one line.', async (t) => {
+  const stub = await stubFor(t)
+  const folder = temporaryFolder(t)
+  const first = await new Builder(folder, 'one', stub).build([buoyAt('A', 0)])
+  const one = new Builder(folder, 'one', stub, { limits: IMPATIENT })
+  for (const [i, [fault, method, message]] of WAITING.entries()) {
+    stub.faultOf = (request) => (request.method === method ? fault : null)
+    await assert.rejects(one.build([buoyAt('A', i + 1)]), (error: Error) => {
+      assert.match(error.message, message)
+      assert.match(
+        error.message,
+        /is kept in .* and not published: the next build tries again, or: groundswell publish/,
+      )
+      assert.ok(!error.message.includes('\n'))
+      return true
+    })
+    assert.equal(await currentId(one.dir), first.id)
+  }
+  stub.faultOf = () => null
+  assert.equal((await new Builder(folder, 'one', stub).publish())?.kind, 'published')
+  expectSound(stub)
+})
+
+test('The command publishes a folder, and says in one line what is wrong with its arguments.', async (t) => {
+  const stub = await stubFor(t)
+  const dir = join(temporaryFolder(t), 'out')
+  const env = stub.environment
+  const build = await runCli(['build', '--source', 'demo', '--out', dir, '--as-of', '2026-03-27T12:00:00Z'])
+  assert.equal(build.code, 0, build.stderr)
+  const cli = (args: string[], environment = env): ReturnType<typeof runCli> => runCli(args, environment)
+  const done = await cli(['publish', dir, 's3://bucket/sea/'])
+  assert.equal(done.code, 0, done.stderr)
+  assert.match(
+    done.stdout,
+    /^published snapshot \w{24}\ns3:\/\/bucket\/sea has it as number 1: \d+ files of \d+ bytes were put there\n$/,
+  )
+  expectSound(stub)
+  const again = await cli(['publish', dir, 's3://bucket/sea'])
+  assert.match(again.stdout, /^s3:\/\/bucket\/sea has it already, as number 1\n$/)
+  const more = await cli([
+    'build',
+    '--source',
+    'demo',
+    '--out',
+    dir,
+    '--as-of',
+    '2026-03-27T12:30:00Z',
+    '--publish',
+    's3://bucket/sea',
+  ])
+  assert.equal(more.code, 0, more.stderr)
+  assert.match(more.stderr, /s3:\/\/bucket\/sea has it as number 2: \d+ files of \d+ bytes were put there/)
+  expectSound(stub)
+  const wrong: [args: string[], environment: { [name: string]: string }, code: number, message: RegExp][] = [
+    [
+      ['publish', dir, 's3:/bucket/sea'],
+      env,
+      2,
+      /^groundswell: URL: "s3:\/bucket\/sea": is not the address of a store; expected s3:\/\/BUCKET\/PREFIX/,
+    ],
+    [
+      ['publish', dir, 'https://bucket.s3.eu-west-3.amazonaws.com/sea'],
+      env,
+      2,
+      /can be read and not written to; expected s3:\/\/BUCKET\/PREFIX\n$/,
+    ],
+    [
+      ['build', '--source', 'demo', '--out', dir, '--publish', 'bucket/sea'],
+      env,
+      2,
+      /^groundswell: --publish: "bucket\/sea": is not the address of a store; expected s3:\/\/BUCKET\/PREFIX/,
+    ],
+    [
+      ['publish', dir, 's3://bucket/sea'],
+      { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' },
+      1,
+      /^groundswell: s3:\/\/bucket\/sea\/manifests: the secret does not fit the access key .*; check AWS_SECRET_ACCESS_KEY\n$/,
+    ],
+    [
+      ['publish', dir, 's3://bucket/sea'],
+      { AWS_ENDPOINT_URL_S3: stub.endpoint },
+      1,
+      /the store refuses access without credentials/,
+    ],
+    [['publish', dir, 's3://buckets/sea'], env, 1, /there is no such bucket/],
+    [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /Did you mean --single-writer\?/],
+  ]
+  for (const [args, environment, code, message] of wrong) {
+    const answer = await cli(args, environment)
+    assert.equal(answer.code, code, answer.stderr)
+    assert.match(answer.stderr, message)
+    assert.equal(answer.stderr.trimEnd().split('\n').length, 1, answer.stderr)
+    assert.doesNotMatch(answer.stderr, new RegExp(stub.options.secretAccessKey.slice(0, 12)))
+  }
+})
+
+test('A disk that is full takes nothing over, and the line says so.', async (t) => {
+  const folder = temporaryFolder(t)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], {
+    encoding: 'utf8',
+  })
+  if (mounted.status !== 0) {
+    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
+    return
+  }
+  try {
+    const stub = await stubFor(t)
+    const one = new Builder(temporaryFolder(t), 'one', stub)
+    await one.build([buoyAt('A', 0)])
+    writeFileSync(join(folder, 'ballast'), Buffer.alloc(248 * 1024))
+    const two = new Builder(folder, 'two', stub)
+    await assert.rejects(
+      two.build([buoyAt('A', 1)]),
+      /: (cannot be written: )?(no space is left on the disk|this folder cannot be made|ENOSPC).*/,
+    )
+    assert.equal(commitsOf(stub).size, 1)
+    expectSound(stub)
+    writeFileSync(join(folder, 'ballast'), '')
+    await two.build([buoyAt('A', 1)])
+    expectSound(stub)
+  } finally {
+    spawnSync('umount', [folder])
+  }
+})

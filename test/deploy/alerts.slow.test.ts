@@ -1,0 +1,128 @@
+/**
+ * Alerts and dashboard: they name metrics that there are, each alert has its runbook, fires in its fault, and
+ * in no other.
+ */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { DASHBOARD_FILE, dashboardText } from '../../tools/metrics/dashboard.ts'
+import { METRICS } from '../../src/server/metrics-table.ts'
+import { temporaryFolder } from '../live.ts'
+import { missingTool } from '../programs.ts'
+import { FAULTS, HEALTHY, MINUTES, SLOW_ALERTS, type SeriesTable } from './alerts.ts'
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const RULES_FILE = at('deploy/prometheus-rules.yml')
+const RULES = readFileSync(RULES_FILE, 'utf8')
+const OPERATIONS = readFileSync(at('docs/operations.md'), 'utf8')
+const ALERTS = [...RULES.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name]) => name)
+
+const skip = missingTool('promtool', 'prometheus')
+
+/** The metrics that a text of expressions names. */
+function metricsIn(text: string): Set<string> {
+  const names = [...text.matchAll(/\b(?:groundswell|http_server|process)_[a-z0-9_]+\b/g)].map(
+    ([name]) => name,
+  )
+  return new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, '')))
+}
+
+test('Alerts and dashboard name metrics of the table alone.', () => {
+  const known = new Set(METRICS.map(({ name }) => name))
+  const expressions = [...RULES.matchAll(/expr: (.*(?:\n {10}.*)*)/g)].map(([, text]) => text)
+  assert.equal(expressions.length, ALERTS.length)
+  const named = metricsIn([...expressions, ...Object.keys(HEALTHY)].join('\n'))
+  assert.ok(named.size > 25)
+  for (const name of [...named, ...metricsIn(dashboardText())]) assert.ok(known.has(name), name)
+})
+
+test('Every alert has its paragraph in the runbook, which its annotation leads to, and the runbook no other.', () => {
+  const paragraphs = [...OPERATIONS.matchAll(/^### (Groundswell\w+)\n\n([^#]+)/gm)]
+  assert.deepEqual(
+    paragraphs.map(([, name]) => name),
+    ALERTS,
+  )
+  for (const [, name, text] of paragraphs) {
+    assert.ok(text.length > 150, `${name} says what it means and what to do`)
+    assert.ok(RULES.includes(`runbook: docs/operations.md#${name.toLowerCase()}\n`), name)
+  }
+})
+
+test('deploy/grafana-dashboard.json is what the script makes, with an expression in each panel.', () => {
+  assert.deepEqual(
+    JSON.parse(readFileSync(DASHBOARD_FILE, 'utf8')),
+    JSON.parse(dashboardText()),
+    'run `npm run metrics` and commit what it changes',
+  )
+  const { panels } = JSON.parse(dashboardText()) as {
+    panels: {
+      id: number
+      type: string
+      title: string
+      targets?: { expr: string }[]
+      gridPos: { x: number; w: number }
+    }[]
+  }
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+  for (const { type, title, targets = [], gridPos } of panels) {
+    assert.ok(gridPos.x + gridPos.w <= 24, title)
+    assert.ok(type === 'row' || targets.every(({ expr }) => metricsIn(expr).size > 0), title)
+    assert.ok(type === 'row' || targets.length > 0, title)
+  }
+})
+
+test('promtool finds the rules well.', { skip }, () => {
+  execFileSync('promtool', ['check', 'rules', '--lint-fatal', RULES_FILE], { stdio: 'pipe' })
+})
+
+/** A test for promtool: with these series exactly these alerts fire in the end. */
+function scenario(name: string, series: SeriesTable, firing: readonly string[], minutes = 1): object {
+  return {
+    name,
+    interval: `${minutes}m`,
+    input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: `${MINUTES * minutes}m`,
+        exp_samples: firing.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+      },
+    ],
+  }
+}
+
+test(
+  'Each alert fires in its simulated fault alone, and none while all is well.',
+  { skip, timeout: 300_000 },
+  (t) => {
+    assert.deepEqual(Object.keys(FAULTS), ALERTS)
+    const faults = (isSlow: boolean, minutes: number): object[] =>
+      Object.entries(FAULTS)
+        .filter(([alert]) => SLOW_ALERTS.includes(alert) === isSlow)
+        .map(([alert, fault]) => scenario(alert, { ...HEALTHY, ...fault }, [alert], minutes))
+    const own = { 'groundswell_ready{job="groundswell", instance="a:8081"}': `1x${MINUTES}` }
+    runRules(t, '1m', [
+      scenario('all is well', HEALTHY, []),
+      // What is missing is no fault: a server without a schedule or an access log has fewer series.
+      scenario('only its own figures', own, []),
+      ...faults(false, 1),
+    ])
+    runRules(t, '10m', [scenario('all is well', HEALTHY, [], 10), ...faults(true, 10)])
+  },
+)
+
+/** @throws AssertionError with what promtool says */
+function runRules(t: TestContext, interval: string, tests: object[]): void {
+  // JSON is YAML.
+  const file = join(temporaryFolder(t), 'alerts.json')
+  writeFileSync(file, JSON.stringify({ rule_files: [RULES_FILE], evaluation_interval: interval, tests }))
+  try {
+    execFileSync('promtool', ['test', 'rules', file], { stdio: 'pipe', encoding: 'utf8' })
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    assert.fail(`${stdout}\n${stderr}`)
+  }
+}

@@ -1,0 +1,137 @@
+/** The shipped files of the balancers, each run by its program: nobody notices that replicas go and come. */
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import { describe, it, test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { missingTool } from '../programs.ts'
+
+const FLEET = 'deploy/fleet/fleet.mjs'
+const BALANCERS = [
+  { name: 'haproxy', installs: 'haproxy', toHttp10: 505 },
+  { name: 'nginx', installs: 'nginx-light', toHttp10: 200 },
+  { name: 'caddy', installs: 'caddy', toHttp10: 200 },
+] as const
+
+interface Fleet {
+  child: ChildProcess
+  /** What it has written so far: the report, and what it does. */
+  output: () => { report: string; notes: string }
+  says(pattern: RegExp): Promise<string>
+  ended: Promise<number | NodeJS.Signals | null>
+}
+
+function startFleet(t: TestContext, args: readonly string[]): Fleet {
+  const child = spawn(process.execPath, [FLEET, '--port=0', '--minutes=10', ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [report, notes] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (report += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (notes += chunk.toString()))
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? code)),
+  )
+  t.after(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  return {
+    child,
+    output: () => ({ report, notes }),
+    async says(pattern) {
+      for (;;) {
+        const found = pattern.exec(report + notes)
+        if (found !== null) return found[1] ?? ''
+        assert.equal(child.exitCode, null, notes)
+        await wait(20)
+      }
+    },
+    ended,
+  }
+}
+
+/** Asks by HTTP/1.0 and resolves to the status code. */
+function askByHttp10(base: string): Promise<number> {
+  const { port, pathname } = new URL(base)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
+    socket.once('error', reject)
+    socket.once('close', () => resolve(Number(text.slice(9, 12))))
+    socket.write(`GET ${pathname}/buoys/nearest?lat=43.5&lng=-1.6 HTTP/1.0\r\n\r\n`)
+  })
+}
+
+describe('the shipped file', { concurrency: true, timeout: 600_000 }, () => {
+  for (const { name, installs, toHttp10 } of BALANCERS) {
+    it(
+      `of ${name} lets no request fail when a replica is stopped and another one is killed`,
+      { skip: missingTool(name, installs) },
+      async (t) => {
+        const fleet = startFleet(t, [
+          `--balancer=${name}`,
+          '--rolling=SIGTERM,SIGKILL',
+          '--restarts=2',
+          '--rate=100',
+          '--drain-time=2s',
+          '--every=0',
+          '--json',
+        ])
+        const base = await fleet.says(new RegExp(`${name} on (\\S+) `))
+        assert.equal(await askByHttp10(base), toHttp10)
+        const code = await fleet.ended
+        const { report, notes } = fleet.output()
+        assert.equal(code, 0, `${notes}\n${report}`)
+        const { sent, answered, failed } = JSON.parse(report) as { [name: string]: number }
+        assert.deepEqual([answered, failed], [sent, 0], report)
+        assert.ok(sent > 500, report)
+        assert.match(notes, /replica 1 ended with 0,.*SIGTERM/)
+        assert.match(notes, /replica 2 ended with SIGKILL/)
+      },
+    )
+  }
+})
+
+test(
+  'A fleet for trying says what to ask, follows its builder, and leaves nothing behind at a Ctrl-C.',
+  { skip: missingTool('haproxy', 'haproxy'), timeout: 600_000 },
+  async (t) => {
+    const fleet = startFleet(t, ['--every=1', '--drain-time=1s'])
+    const base = await fleet.says(/curl '(\S+)\/buoys\/nearest/)
+    const key = await fleet.says(/Bearer (\S+)'/)
+    const snapshots = new Set<string | null>()
+    while (snapshots.size < 2) {
+      const answer = await fetch(`${base}/buoys?per_page=1&active_only=false`, {
+        headers: { authorization: `Bearer ${key}` },
+      })
+      assert.equal(answer.status, 200)
+      snapshots.add(answer.headers.get('x-snapshot-id'))
+      await answer.arrayBuffer()
+      await wait(100)
+    }
+    fleet.child.kill('SIGINT')
+    const { notes } = fleet.output()
+    assert.equal(await fleet.ended, 0, notes)
+    const pids = [...notes.matchAll(/\(process (\d+)\)/g)].map(([, pid]) => pid)
+    assert.equal(pids.length, 4)
+    for (const pid of pids) assert.ok(!existsSync(`/proc/${pid}`), `process ${pid} is left`)
+  },
+)
+
+test('A fleet refuses options that mean nothing, with what is allowed.', async (t) => {
+  for (const [argument, message] of [
+    ['--balancer=apache', '--balancer: haproxy, nginx, caddy, not apache'],
+    [
+      '--rolling=SIGHUP',
+      '--rolling: SIGTERM, SIGKILL, SIGTERM+SIGKILL, SIGTERM+SIGTERM or several with commas, not SIGHUP',
+    ],
+    ['--rate=fast', '--rate: a whole number, not fast'],
+    ['--rate=0', '--rate: a number above zero'],
+  ]) {
+    const fleet = startFleet(t, [argument])
+    assert.equal(await fleet.ended, 2)
+    assert.ok(fleet.output().notes.includes(message), fleet.output().notes)
+  }
+})

@@ -1,0 +1,557 @@
+/**
+ * Exports of snapshots: what other programs read in them, which files stay, and what failures leave behind.
+ */
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { rollback } from '../../../src/snapshot/retained.ts'
+import { decodeList, encodeList, type FileList } from '../../../src/snapshot/file-list.ts'
+import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
+import { folderOf } from '../../../src/formats/bulk/bulk-networks.ts'
+import { SnapshotError } from '../../../src/snapshot/snapshot-format.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { BuildError } from '../../../src/system/build-error.ts'
+import {
+  build,
+  fakeSource,
+  NETWORKS,
+  SMALL_WORLD,
+  type FakeBuoy,
+  type FakeRow,
+} from '../../builder/fake_source.ts'
+import { temporaryFolder } from '../../live.ts'
+import { duck } from './duck.ts'
+import { assertWhole, exportTo, filesIn, listIn } from './exporting.ts'
+
+const at = (text: string): number => Date.parse(text) / 1000
+const reading = (time: string): FakeRow => ({ time: at(time), significantHeight: 1500 })
+
+/** Wire name, code and codes per unit of each measure, written down a second time. */
+const MEASURES = [
+  ['significient_height', 'significantHeight', 1000],
+  ['maximum_height', 'maximumHeight', 1000],
+  ['period', 'period', 1000],
+  ['peak_period', 'peakPeriod', 1000],
+  ['direction', 'direction', 100],
+  ['water_temperature', 'waterTemperature', 100],
+  ['wind_speed', 'windSpeed', 100],
+  ['wind_direction', 'windDirection', 100],
+  ['gust_speed', 'gustSpeed', 100],
+] as const
+
+/** The readings of a world, as DuckDB says them. */
+function expectedRows(world: readonly FakeBuoy[]): object[] {
+  return world
+    .flatMap(({ identifier, source, rows }) =>
+      rows.flatMap((row) =>
+        row.significantHeight === undefined
+          ? []
+          : {
+              identifier,
+              source,
+              time: new Date(row.time * 1000).toISOString().replace('T', ' ').replace('.000Z', '+00'),
+              ...Object.fromEntries(
+                MEASURES.map(([wire, name, scale]) => {
+                  const code = row[name]
+                  return [wire, code === undefined ? null : code / scale]
+                }),
+              ),
+            },
+      ),
+    )
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+}
+
+const sortKey = ({ identifier, time }: { identifier: string; time: string }): string =>
+  `${identifier} ${time}`
+
+/** CSV has no types: a column of whole numbers, or of none, is one of numbers as well. */
+const COLUMNS = MEASURES.map(([wire]) => `CAST(${wire} AS DOUBLE) AS ${wire}`).join(', ')
+
+const code = (max: number) => fc.option(fc.nat(max), { nil: undefined, freq: 4 })
+/** A maximum that is one and a half times the significant height: builds take implausible ones out. */
+const heights = fc
+  .record({ height: code(25_000), hasMaximum: fc.boolean() })
+  .map(({ height, hasMaximum }) => ({
+    significantHeight: height,
+    maximumHeight: hasMaximum && height !== undefined ? Math.round(height * 1.5) : undefined,
+  }))
+const others = fc.record({
+  time: fc.integer({ min: at('2026-01-20T00:00:00Z'), max: at('2026-03-10T00:00:00Z') }),
+  period: code(60_000),
+  peakPeriod: code(60_000),
+  direction: code(35_999),
+  waterTemperature: fc.option(fc.integer({ min: -500, max: 4500 }), { nil: undefined }),
+  windSpeed: code(50_000),
+})
+const rowAt = fc.tuple(others, heights).map(([row, height]) => ({ ...row, ...height }))
+const worlds = fc.array(fc.uniqueArray(rowAt, { selector: ({ time }) => time, maxLength: 12 }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+/** A buoy for each list of rows, in turns of two networks. */
+const worldOf = (lists: readonly (readonly object[])[]): FakeBuoy[] =>
+  lists.map((rows, i) => ({
+    ...SMALL_WORLD[i % 2],
+    identifier: `B${i}`,
+    name: `Buoy ${i}`,
+    rows: (rows as FakeRow[])
+      .map(
+        (row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)) as never,
+      )
+      .toSorted((a: FakeRow, b: FakeRow) => a.time - b.time),
+  }))
+
+test('DuckDB reads from the files every reading of random snapshots, in both formats.', async (t) => {
+  const { ask, close } = await duck()
+  t.after(close)
+  let ran = 0
+  await fc.assert(
+    fc.asyncProperty(worlds, fc.constantFrom('parquet', 'csv'), async (lists, format) => {
+      const world = worldOf(lists)
+      fc.pre(world.some(({ rows }) => rows.some(({ significantHeight }) => significantHeight !== undefined)))
+      const folder = temporaryFolder(t)
+      const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
+      await build([fakeSource(world)], dir)
+      const { list } = await exportTo(dir, out, { format })
+      assertWhole(out)
+      const source =
+        format === 'csv'
+          ? `read_csv('${out}/readings/*/*.csv', header = true)`
+          : `'${out}/readings/*/*.parquet'`
+      const rows = await ask(
+        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${COLUMNS}
+         FROM ${source} r JOIN '${out}/buoys-*.${format}' b ON b.id = buoy_id AND b.slug = buoy_slug AND b.source = r.source
+         ORDER BY identifier, time`,
+      )
+      const expected = expectedRows(world)
+      assert.deepEqual(
+        rows.map((row) => Object.assign({}, row)),
+        expected,
+      )
+      assert.equal(
+        list.files.reduce((sum, file) => sum + (file.kind === 'readings' ? file.rows : 0), 0),
+        expected.length,
+      )
+      ran++
+    }),
+    { numRuns: 12 },
+  )
+  assert.ok(ran >= 8)
+})
+
+/** Builds and exports the small world. */
+async function exported(t: Parameters<typeof temporaryFolder>[0], world = SMALL_WORLD) {
+  const folder = temporaryFolder(t)
+  const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
+  const manifest = await build([fakeSource(world)], dir)
+  await exportTo(dir, out)
+  return { folder, dir, out, id: manifest.id }
+}
+
+test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit and the id of its snapshot.', async (t) => {
+  const { ask, close } = await duck()
+  t.after(close)
+  const { out, id } = await exported(t)
+  const files = `'${out}/readings/north/*.parquet'`
+  const types = await ask(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${files})`)
+  const typeOf = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]))
+  assert.equal(typeOf['time'], 'TIMESTAMP WITH TIME ZONE')
+  assert.equal(typeOf['id'], 'BIGINT')
+  assert.equal(typeOf['buoy_slug'], 'VARCHAR')
+  for (const [wire] of MEASURES) assert.equal(typeOf[wire], 'DOUBLE', wire)
+  const march = `'${out}/readings/north/2026-03-*.parquet'`
+  const [statistics] = await ask(
+    `SELECT num_values, stats_min_value, stats_max_value, stats_null_count FROM parquet_metadata(${march}) WHERE path_in_schema = 'maximum_height'`,
+  )
+  assert.deepEqual(
+    { ...statistics },
+    {
+      num_values: '2',
+      stats_min_value: '-0.0',
+      stats_max_value: '50.0',
+      stats_null_count: '0',
+    },
+  )
+  const [encodings] = await ask(
+    `SELECT encodings FROM parquet_metadata(${march}) WHERE path_in_schema = 'buoy_slug'`,
+  )
+  assert.match(JSON.stringify(encodings), /DICTIONARY/)
+  const metadata = await ask(`SELECT decode(key) AS k, decode(value) AS v FROM parquet_kv_metadata(${march})`)
+  const valueOf = Object.fromEntries(metadata.map((row) => [row['k'], String(row['v'])]))
+  assert.equal(valueOf['snapshot'], id)
+  assert.equal(valueOf['source'], 'North')
+  assert.equal(valueOf['credit'], 'made up')
+  assert.equal(valueOf['licence'], 'none')
+  const units = JSON.parse(valueOf['units']) as { [name: string]: string }
+  assert.equal(units['significient_height'], 'm')
+  assert.equal(units['wind_speed'], 'km/h')
+  const [ids] = await ask(
+    `SELECT min(id) AS least, min(buoy_id) AS buoy, min(epoch(time)) AS first FROM ${march}`,
+  )
+  assert.equal(Number(ids['least']), Number(ids['buoy']) * 1e10 + Number(ids['first']))
+})
+
+test('GeoJSON has all buoys, also those without a reading.', async (t) => {
+  const { out } = await exported(t)
+  const name = filesIn(out).find((file) => file.endsWith('.geojson'))!
+  const { type, features } = JSON.parse(readFileSync(join(out, name), 'utf8')) as {
+    type: string
+    features: { id: number; geometry: object; properties: { [name: string]: unknown } }[]
+  }
+  assert.equal(type, 'FeatureCollection')
+  assert.equal(features.length, SMALL_WORLD.length)
+  const alpha = features.find(({ properties }) => properties['source_identifier'] === 'N1')!
+  assert.deepEqual(alpha.geometry, { type: 'Point', coordinates: [-3.25, 45.5] })
+  assert.deepEqual([alpha.properties['name'], alpha.properties['country']], ['Alpha', 'France'])
+})
+
+/** The small world with one reading more. */
+function withRow(identifier: string, row: FakeRow): FakeBuoy[] {
+  return SMALL_WORLD.map((buoy) =>
+    buoy.identifier === identifier ? { ...buoy, rows: [...buoy.rows, row] } : buoy,
+  )
+}
+
+test('Months that did not change keep their files, and replaced files go.', async (t) => {
+  const { dir, out } = await exported(t)
+  const inodes = (): Map<string, number> =>
+    new Map(
+      filesIn(out)
+        .filter((file) => file !== 'files.json')
+        .map((file) => [file, statSync(join(out, file)).ino]),
+    )
+  const before = inodes()
+  const { written } = await exportTo(dir, out)
+  assert.equal(written.files, 0)
+  // South's reading is in the same part as North's and Sky's of March.
+  await build(
+    [fakeSource(withRow('02B', { time: at('2026-03-20T00:00:00Z'), significantHeight: 3000 }))],
+    dir,
+  )
+  const changed = await exportTo(dir, out)
+  assert.equal(changed.written.files, 1)
+  assert.equal(changed.written.rows, 2)
+  const after = inodes()
+  const [gone, come] = [
+    [...before.keys()].filter((file) => !after.has(file)),
+    [...after.keys()].filter((file) => !before.has(file)),
+  ]
+  assert.match(gone.join(), /^readings\/south\/2026-03-\w+\.parquet$/)
+  assert.match(come.join(), /^readings\/south\/2026-03-\w+\.parquet$/)
+  for (const [file, inode] of after) if (before.has(file)) assert.equal(inode, before.get(file), file)
+  assert.deepEqual(filesIn(out), ['files.json', ...after.keys()].toSorted())
+})
+
+/** Readings of three buoys in two years that are over, and in the months of the last one. */
+const YEARS: FakeBuoy[] = ['2024-02', '2024-11', '2025-03', '2025-12', '2026-01', '2026-02'].reduce(
+  (world, month) =>
+    world.map((buoy) => ({ ...buoy, rows: [...buoy.rows, reading(`${month}-05T00:00:00Z`)] })),
+  SMALL_WORLD.slice(0, 3).map((buoy): FakeBuoy => ({ ...buoy, rows: [] })),
+)
+
+/** The years with a reading more of a buoy. */
+const yearsWith = (identifier: string, time: string): FakeBuoy[] =>
+  YEARS.map((buoy) =>
+    buoy.identifier === identifier
+      ? { ...buoy, rows: [...buoy.rows, reading(time)].toSorted((a, b) => a.time - b.time) }
+      : buoy,
+  )
+
+const spansOf = (out: string, network: string): string[] =>
+  filesIn(out).flatMap((file) => new RegExp(`^readings/${network}/(.+)-\\w{32}\\.`).exec(file)?.[1] ?? [])
+
+test('A year that is over is one file of a network, which stays until something in it changes.', async (t) => {
+  const { ask, close } = await duck()
+  t.after(close)
+  const { dir, out } = await exported(t, YEARS)
+  for (const network of ['north', 'south'])
+    assert.deepEqual(spansOf(out, network), ['2024', '2025', '2026-01', '2026-02'])
+  const { files } = assertWhole(out)!
+  assert.deepEqual(
+    files.filter(({ network }) => network === 'South').map(({ year, month, rows }) => [year, month, rows]),
+    [
+      [2024, null, 2],
+      [2025, null, 2],
+      [2026, '2026-01', 1],
+      [2026, '2026-02', 1],
+    ],
+  )
+  const [{ rows }] = await ask(`SELECT count(*)::INTEGER AS rows FROM '${out}/readings/*/*.parquet'`)
+  assert.equal(rows, 3 * 6)
+  assert.equal((await exportTo(dir, out)).written.files, 0)
+  // A late reading, and a new month.
+  await build([fakeSource(yearsWith('02B', '2024-07-01T00:00:00Z'))], dir)
+  const late = await exportTo(dir, out)
+  assert.deepEqual([late.written.files, late.written.rows], [1, 3])
+  await build([fakeSource(yearsWith('02B', '2026-03-01T00:00:00Z'))], dir)
+  const next = await exportTo(dir, out)
+  assert.deepEqual([next.written.files, next.written.rows], [1, 1])
+})
+
+test('When a year is over, one file takes the place of those of its months, and a rollback brings them back.', async (t) => {
+  const { dir, out, id } = await exported(t, YEARS)
+  const before = filesIn(out)
+  await build([fakeSource(yearsWith('02B', '2027-01-01T00:00:00Z'))], dir)
+  await exportTo(dir, out)
+  assertWhole(out)
+  assert.deepEqual(spansOf(out, 'north'), ['2024', '2025', '2026'])
+  assert.deepEqual(spansOf(out, 'south'), ['2024', '2025', '2026', '2027-01'])
+  await rollback(dir, id, 0)
+  await exportTo(dir, out)
+  assert.deepEqual(filesIn(out), before)
+})
+
+test('With a snapshot to start from, a year in which a month changed is exported as a whole.', async (t) => {
+  const { dir, folder, id } = await exported(t, YEARS)
+  const later = await build([fakeSource(yearsWith('02B', '2025-07-01T00:00:00Z'))], dir)
+  const changed = ({ files }: FileList): object[] =>
+    files.filter(({ kind }) => kind === 'readings').map(({ network, year, rows }) => [network, year, rows])
+  const { list } = await exportTo(dir, join(folder, 'delta'), { since: id })
+  assert.deepEqual(changed(list), [['South', 2025, 3]])
+  assert.deepEqual(list.removed, [])
+  // And back: what is gone is named, and the year comes without it.
+  await rollback(dir, id, 0)
+  const { list: back } = await exportTo(dir, join(folder, 'back'), { since: later.id })
+  assert.deepEqual(changed(back), [['South', 2025, 2]])
+  assert.deepEqual(back.removed, [{ network: 'South', month: '2025-07' }])
+})
+
+test('An export goes on from a list of the program before, which had a file for each month.', async (t) => {
+  const { dir, out } = await exported(t, YEARS)
+  interface Old {
+    version: number
+    files: { year?: number | null; month: string | null; path: string; kind: string }[]
+  }
+  const { files, ...list } = JSON.parse(readFileSync(join(out, 'files.json'), 'utf8')) as Old
+  const months = files.map(({ year, ...file }) => {
+    if (file.kind === 'buoys' || file.month !== null) return file
+    return { ...file, month: `${year}-02`, path: file.path.replace(`/${year}-`, `/${year}-02-`) }
+  })
+  const old = JSON.stringify({ ...list, version: 1, files: months })
+  assert.equal(decodeList(Buffer.from(old), 'x').files.find(({ month }) => month === '2024-02')?.year, 2024)
+  writeFileSync(join(out, 'files.json'), old)
+  await exportTo(dir, out)
+  assert.deepEqual(spansOf(out, 'north'), ['2024', '2025', '2026-01', '2026-02'])
+  assertWhole(out)
+})
+
+test('What a reader may still open stays for two minutes.', async (t) => {
+  const { dir, out } = await exported(t)
+  await build(
+    [fakeSource(withRow('02B', { time: at('2026-03-20T00:00:00Z'), significantHeight: 3000 }))],
+    dir,
+  )
+  await exportTo(dir, new FolderTarget(out, Date.now() / 1000))
+  const south = (): string[] => filesIn(out).filter((file) => file.startsWith('readings/south/'))
+  assert.equal(south().length, 2)
+  await exportTo(dir, new FolderTarget(out, Date.now() / 1000 + 3600))
+  assert.equal(south().length, 1)
+})
+
+test('With a snapshot to start from, only the months that changed since are exported.', async (t) => {
+  const { dir, out, folder, id } = await exported(t)
+  const world = withRow('02B', { time: at('2026-02-20T00:00:00Z'), significantHeight: 3000 })
+  await build([fakeSource(world)], dir)
+  const { list } = await exportTo(dir, join(folder, 'delta'), { since: id })
+  assert.equal(list.since, id)
+  assert.deepEqual(
+    list.files.filter(({ kind }) => kind === 'readings').map(({ network, month }) => [network, month]),
+    [['South', '2026-02']],
+  )
+  assert.deepEqual(list.removed, [])
+  // And back: what is gone is named.
+  const later = (await readManifest(dir))!.id
+  await rollback(dir, id, 0)
+  const back = await exportTo(dir, join(folder, 'back'), { since: later })
+  assert.deepEqual(back.list.removed, [{ network: 'South', month: '2026-02' }])
+  assert.equal(back.list.snapshot, id)
+  // A list of changes must not take the place of a list of everything.
+  await assert.rejects(exportTo(dir, out, { since: later }), /out: has a whole export/)
+  await assert.rejects(exportTo(dir, join(folder, 'delta')), /delta: has what changed since \w{24} alone/)
+  assert.equal(assertWhole(out)!.snapshot, id)
+  await assert.rejects(
+    exportTo(dir, out, { since: 'f'.repeat(24) }),
+    /no kept snapshot has the id f{24}; groundswell list .* names them/,
+  )
+})
+
+test('A folder that was rolled back is exported as it is published.', async (t) => {
+  const { dir, out, id } = await exported(t)
+  await build(
+    [fakeSource(withRow('02B', { time: at('2026-03-20T00:00:00Z'), significantHeight: 3000 }))],
+    dir,
+  )
+  const before = filesIn(out)
+  await exportTo(dir, out)
+  assert.notDeepEqual(filesIn(out), before)
+  await rollback(dir, id, 0)
+  const { list } = await exportTo(dir, out)
+  assert.equal(list.snapshot, id)
+  assert.deepEqual(filesIn(out), before)
+})
+
+test('A damaged snapshot, and a list that cannot be read, leave the export before as it was.', async (t) => {
+  const { dir, out, folder } = await exported(t)
+  const before = assertWhole(out)
+  await build(
+    [fakeSource(withRow('02B', { time: at('2026-03-20T00:00:00Z'), significantHeight: 3000 }))],
+    dir,
+  )
+  const manifest = (await readManifest(dir))!
+  const { file } = manifest.parts.find(
+    ({ kind, month }) => kind === 'readings' && month === (2026 - 1970) * 12 + 2,
+  )!
+  truncateSync(join(dir, file), 100)
+  await assert.rejects(
+    exportTo(dir, out),
+    (error) => error instanceof SnapshotError && error.message.startsWith(`${file}: has 100 bytes`),
+  )
+  assert.deepEqual(assertWhole(out), before)
+  assert.deepEqual(
+    filesIn(out).filter((name) => name.includes('.tmp')),
+    [],
+  )
+  mkdirSync(join(folder, 'foreign'))
+  writeFileSync(join(folder, 'foreign', 'files.json'), '["mine"]')
+  await assert.rejects(
+    exportTo(dir, join(folder, 'foreign')),
+    (error) =>
+      error instanceof BuildError && /files\.json: is not a list of exported files/.test(error.message),
+  )
+  assert.equal(readFileSync(join(folder, 'foreign', 'files.json'), 'utf8'), '["mine"]')
+})
+
+test('While one export is at work in a folder, another one is refused.', async (t) => {
+  const { dir, out } = await exported(t)
+  const first = new FolderTarget(out, 0)
+  await first.begin()
+  await assert.rejects(
+    exportTo(dir, out),
+    (error) => error instanceof BuildError && /export\.lock/.test(error.message),
+  )
+  await first.end()
+  await exportTo(dir, out)
+  assertWhole(out)
+})
+
+test('A file that somebody removed or cut is written again.', async (t) => {
+  const { dir, out } = await exported(t)
+  const cut = listIn(out).files.find(({ kind }) => kind === 'readings')!
+  truncateSync(join(out, cut.path), 10)
+  const { written } = await exportTo(dir, out)
+  assert.equal(written.files, 1)
+  assertWhole(out)
+})
+
+test('Networks of any name get folders that are safe on every system.', async (t) => {
+  const names = [
+    '../../etc',
+    'Météo-France',
+    '日本',
+    'a/b\\c:d',
+    ' ',
+    'CON',
+    'x'.repeat(300),
+    '.hidden',
+    '%2e%2e',
+  ]
+  for (const name of names) assert.match(folderOf(name), /^[a-z0-9][a-z0-9-]{0,79}$/, name)
+  assert.equal(folderOf('Météo-France'), 'meteo-france')
+  assert.notEqual(folderOf('日本'), folderOf('中国'))
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 1 }), (name) => {
+      assert.match(folderOf(name), /^[a-z0-9][a-z0-9-]{0,79}$/)
+    }),
+  )
+  // Names that differ in case alone share a folder, and lose nothing.
+  const networks = ['=Net', 'net', '../Net'].map((name) => ({ ...NETWORKS[1], name }))
+  const world = networks.map(({ name }, i) => ({
+    ...SMALL_WORLD[1],
+    source: name,
+    identifier: `${i}`,
+    name: `Buoy ${i}`,
+  }))
+  const folder = temporaryFolder(t)
+  await build([fakeSource(world, networks)], join(folder, 'snapshots'))
+  const { list } = await exportTo(join(folder, 'snapshots'), join(folder, 'out'), { format: 'csv' })
+  assertWhole(join(folder, 'out'))
+  assert.equal(list.files.filter(({ kind }) => kind === 'readings').length, 3)
+  const odd = list.files.find(({ network }) => network === '=Net')!
+  assert.match(readFileSync(join(folder, 'out', odd.path), 'utf8'), /,'=Net,/)
+})
+
+const hex = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: length, maxLength: length })
+const lists: fc.Arbitrary<FileList> = fc
+  .record({
+    hash: hex(64),
+    snapshot: hex(24),
+    rows: fc.nat(),
+    time: fc.nat(2 ** 31),
+    since: fc.option(hex(24)),
+    name: fc.string(),
+  })
+  .map(({ hash, snapshot, rows, time, since, name }) => ({
+    address: since === null ? null : 's3://bucket/bulk',
+    snapshot,
+    asOf: time,
+    format: 'parquet' as const,
+    since,
+    networks: [{ name, source: name, credit: null, licence: name, madeFrom: hash }],
+    months: [{ month: '2026-03', part: hash }],
+    files: [
+      {
+        path: `readings/net/2026-03-${hash.slice(0, 32)}.parquet`,
+        kind: 'readings' as const,
+        format: 'parquet' as const,
+        network: name,
+        ...(rows % 2 === 0 ? { year: 2025, month: null } : { year: 2026, month: '2026-03' }),
+        rows,
+        bytes: rows,
+        sha256: hash,
+        start: time,
+        end: time,
+        snapshot,
+        madeFrom: hash,
+      },
+    ],
+    removed: [{ network: name, month: '2026-03' }],
+  }))
+
+test('A list comes back through its bytes, and one that lies is refused in one sentence.', () => {
+  fc.assert(
+    fc.property(lists, (list) => assert.deepEqual(decodeList(encodeList(list), 'x'), list)),
+    { numRuns: 50 },
+  )
+  fc.assert(
+    fc.property(
+      lists,
+      fc.constantFrom(
+        'path',
+        'kind',
+        'format',
+        'network',
+        'month',
+        'rows',
+        'bytes',
+        'sha256',
+        'start',
+        'made_from',
+      ),
+      fc.oneof(
+        fc.constantFrom('../x', -1, 1.5, {}, 'readings/../../x.parquet', true),
+        fc.constant(undefined),
+      ),
+      (list, field, lie) => {
+        const document = JSON.parse(encodeList(list).toString()) as { files: { [field: string]: unknown }[] }
+        document.files[0][field] = field === 'network' && typeof lie === 'string' ? 7 : lie
+        assert.throws(() => decodeList(Buffer.from(JSON.stringify(document)), 'x'), BuildError)
+      },
+    ),
+  )
+  fc.assert(fc.property(fc.uint8Array(), (bytes) => assert.throws(() => decodeList(bytes, 'x'), BuildError)))
+})

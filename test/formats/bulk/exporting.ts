@@ -1,0 +1,59 @@
+/** Exports for tests, and what must hold of every one of them. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { filesOfLists } from '../../../src/builder/export-built.ts'
+import { keptSnapshot } from '../../../src/snapshot/retained.ts'
+import { exportSnapshot, type Exported } from '../../../src/formats/bulk/bulk-export.ts'
+import { decodeList, type ExportFormat, type FileList } from '../../../src/snapshot/file-list.ts'
+import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
+import type { Target } from '../../../src/formats/bulk/bulk-target.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+
+/** Later than any file of a test: what a list does not name is old enough to be collected. */
+export const MUCH_LATER = 4e9
+
+export async function exportTo(
+  dir: string,
+  out: string | Target,
+  { format = 'parquet', since = null }: { format?: ExportFormat; since?: string | null } = {},
+): Promise<Exported> {
+  const manifest = await readManifest(dir)
+  assert.ok(manifest !== null)
+  return exportSnapshot(
+    {
+      dir,
+      manifest,
+      format,
+      since: since === null ? null : keptSnapshot(dir, { id: since }),
+      named: filesOfLists(dir),
+      log: () => {},
+    },
+    typeof out === 'string' ? new FolderTarget(out, MUCH_LATER) : out,
+  )
+}
+
+export const listIn = (out: string): FileList => decodeList(readFileSync(join(out, 'files.json')), out)
+
+/**
+ * What a reader sees: the list, if there is one, and every file that it names with the bytes that it says.
+ */
+export function assertWhole(out: string): FileList | null {
+  if (!existsSync(join(out, 'files.json'))) return null
+  const list = listIn(out)
+  for (const { path, bytes, sha256 } of list.files) {
+    const content = readFileSync(join(out, path))
+    assert.equal(content.length, bytes, path)
+    assert.equal(createHash('sha256').update(content).digest('hex'), sha256, path)
+  }
+  return list
+}
+
+/** All files of an export's folder, sorted; those of a lock and those that are hidden are left out. */
+export function filesIn(out: string): string[] {
+  return readdirSync(out, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(out.length + 1))
+    .toSorted()
+}

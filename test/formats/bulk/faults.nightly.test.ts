@@ -1,0 +1,161 @@
+/**
+ * Exports that are killed, that fill the disk, and whose store fails: the export before stays, or the new one
+ * is whole.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { BucketTarget } from '../../../src/formats/bulk/bucket-target.ts'
+import { decodeList } from '../../../src/snapshot/file-list.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
+import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
+import { openStub } from '../../snapshot/store/opened.ts'
+import { StubS3 } from '../../snapshot/store/stub_s3.ts'
+import { assertWhole, exportTo, filesIn } from './exporting.ts'
+
+const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
+/**
+ * Exports that are killed, at moments spread over the time that one takes. GROUNDSWELL_KILLS sets how many.
+ */
+const KILLS = Number(process.env['GROUNDSWELL_KILLS'] ?? 3)
+
+/** A folder with a few months of made-up readings. */
+async function snapshots(t: TestContext): Promise<{ folder: string; dir: string }> {
+  const folder = temporaryFolder(t)
+  const dir = join(folder, 'snapshots')
+  await runCliWell([
+    'build',
+    '--source',
+    'demo:scale,buoys=20,days=150',
+    '--as-of',
+    '2026-03-10',
+    '--out',
+    dir,
+  ])
+  return { folder, dir }
+}
+
+test('An export that is killed at any moment leaves the one before, or is whole, and the next one ends it.', async (t) => {
+  const { folder, dir } = await snapshots(t)
+  const out = join(folder, 'out')
+  const began = performance.now()
+  await runCliWell(['export', dir, '--out', join(folder, 'timed')])
+  const took = performance.now() - began
+  let killed = 0
+  for (let i = 0; i < KILLS; i++) {
+    const child = spawn(process.execPath, [CLI, 'export', dir, '--out', out], { stdio: 'ignore' })
+    const ended = new Promise<NodeJS.Signals | null>((resolve) => {
+      child.once('exit', (_code, signal) => resolve(signal))
+    })
+    await sleep((took * (i + 0.5)) / KILLS)
+    child.kill('SIGKILL')
+    if ((await ended) === 'SIGKILL') killed++
+    assertWhole(out)
+  }
+  assert.ok(killed > 0)
+  await runCliWell(['export', dir, '--out', out])
+  assert.deepEqual(assertWhole(out)?.files, assertWhole(join(folder, 'timed'))!.files)
+  assert.deepEqual(filesIn(out), filesIn(join(folder, 'timed')))
+})
+
+test('A full disk ends an export with a sentence, and the next one on a larger disk succeeds.', async (t) => {
+  const { folder, dir } = await snapshots(t)
+  const disk = mkdtempSync(join(folder, 'disk-'))
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk], { encoding: 'utf8' })
+  if (mounted.status !== 0) {
+    t.skip(`a small disk cannot be mounted here: ${mounted.stderr.trim()}`)
+    return
+  }
+  try {
+    const { code, stderr } = await runCli(['export', dir, '--out', disk])
+    assert.equal(code, 1)
+    assert.match(
+      stderr,
+      /no space is left on the disk \(ENOSPC\); the export before this one stays as it was/,
+    )
+    assert.equal(assertWhole(disk), null)
+    assert.deepEqual(readdirSync(disk), [])
+    spawnSync('mount', ['-o', 'remount,size=20m', disk])
+    await runCliWell(['export', dir, '--out', disk])
+    assert.ok(assertWhole(disk)!.files.length > 5)
+  } finally {
+    spawnSync('umount', [disk])
+  }
+})
+
+test('A bucket that fails in one call of ten gets the export, and keeps what its list names.', async (t) => {
+  const folder = temporaryFolder(t)
+  const dir = join(folder, 'snapshots')
+  await build([fakeSource(SMALL_WORLD)], dir)
+  const stub = new StubS3()
+  await stub.listen()
+  t.after(() => stub.close())
+  let calls = 0
+  const faults = ['503', 'reset', 'lost', '500', 'truncate'] as const
+  stub.faultOf = () => (++calls % 10 === 0 ? faults[(calls / 10) % faults.length] : null)
+  const store = openStub(stub)
+  t.after(() => store.close())
+  const target = (): BucketTarget => new BucketTarget(store, folder, () => {})
+  const whole = async (): Promise<string> => {
+    const listed = await store.read('files.json', { maxBytes: 2 ** 20 })
+    assert.ok(listed !== null && listed !== 'unchanged')
+    const list = decodeList(listed.bytes, 'list')
+    for (const { path, bytes } of list.files) {
+      const object = await store.read(path, { maxBytes: 2 ** 20 })
+      assert.ok(object !== null && object !== 'unchanged' && object.bytes.length === bytes, path)
+    }
+    return list.snapshot
+  }
+  for (let i = 0; i < 8; i++) {
+    const world = SMALL_WORLD.map((buoy) => ({
+      ...buoy,
+      rows: buoy.rows.map((row) => ({ ...row, waterTemperature: 1000 + i })),
+    }))
+    const { id } = await build([fakeSource(world)], dir, { fresh: true })
+    await exportTo(dir, target())
+    assert.equal(await whole(), id)
+  }
+  assert.ok(calls > 60)
+  // One that fails for good leaves the list of before.
+  const before = await whole()
+  await build([fakeSource(SMALL_WORLD)], dir, { fresh: true })
+  stub.faultOf = ({ method }) => (method === 'PUT' ? '503' : null)
+  await assert.rejects(exportTo(dir, target()), /the store answered 503/)
+  stub.faultOf = () => null
+  assert.equal(await whole(), before)
+  assert.notEqual((await readManifest(dir))!.id, before)
+})
+
+test('An export must not lie in the folder of snapshots, and goes to no web server.', async (t) => {
+  const folder = temporaryFolder(t)
+  const dir = join(folder, 'snapshots')
+  await build([fakeSource(SMALL_WORLD)], dir)
+  symlinkSync(dir, join(folder, 'link'))
+  mkdirSync(join(folder, 'snapshots-2'))
+  for (const out of [dir, join(dir, 'bulk'), join(folder, 'link', 'a', 'b'), `${dir}/../snapshots/x`]) {
+    const { code, stderr } = await runCli(['export', dir, '--out', out])
+    assert.equal(code, 2, out)
+    assert.match(
+      stderr,
+      /^groundswell: --out: .* is or lies in the folder of snapshots .*; name a folder beside it/,
+    )
+  }
+  const web = await runCli(['export', dir, '--out', 'https://example.org/bulk/'])
+  assert.deepEqual([web.code, /a web server can be read and not written to/.test(web.stderr)], [2, true])
+  const missing = await runCli([
+    'export',
+    dir,
+    '--out',
+    join(folder, 'snapshots-2'),
+    '--since',
+    'f'.repeat(24),
+  ])
+  assert.deepEqual([missing.code, /no kept snapshot has the id f{24}/.test(missing.stderr)], [1, true])
+  await runCliWell(['export', dir, '--out', join(folder, 'snapshots-2'), '--format', 'csv'])
+  assertWhole(join(folder, 'snapshots-2'))
+})

@@ -1,0 +1,294 @@
+/** The log of a real server under requests that want to forge it, and under a reader that does not read. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import fc from 'fast-check'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { parseExposition, sumOf } from '../server/metrics_text.ts'
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
+const SOURCE = ['--source', 'csv:data/fixtures/small']
+const COUNT = 'http_server_request_duration_seconds_count'
+const REQUESTS = 300
+
+interface Event {
+  time: string
+  level: string
+  message: string
+  [name: string]: unknown
+}
+
+/** @throws Error when a line is not one object of JSON */
+function events(text: string): Event[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const event = JSON.parse(line) as Event
+      assert.match(event.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, line)
+      assert.match(event.level, /^(error|warning|info|debug)$/, line)
+      assert.equal(typeof event.message, 'string', line)
+      return event
+    })
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let waited = 0; waited < 60_000; waited += 50) {
+    if (await isSo()) return
+    await setTimeout(50)
+  }
+  assert.fail(`waited in vain for ${what}`)
+}
+
+/** Sends bytes and waits for the end of the connection, whatever comes. */
+function send(port: number, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.end(bytes))
+    socket.on('data', () => {})
+    socket.on('error', () => {})
+    socket.once('close', () => resolve())
+    socket.setTimeout(5000, () => socket.destroy())
+  })
+}
+
+const nasty = fc.oneof(
+  fc.constantFrom(
+    '"}\\n{"level":"error"}',
+    '\r\n{"time":"2026-01-01T00:00:00.000Z","level":"error","message":"forged"}',
+    '%0a%0d{"message":"forged"}',
+    '\u2028forged',
+    '\x00\x07\x1b[31m',
+    '${jndi:ldap://x}',
+    'k_0123456789',
+  ),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+)
+const traceparent = fc.oneof(
+  nasty,
+  fc.constantFrom(
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"forged',
+    '0'.repeat(1_000_000),
+  ),
+)
+
+test(
+  'Under fuzzed requests every line is one JSON object with nothing of the request in it, and no key; each request has its line.',
+  { timeout: 300_000 },
+  async (t) => {
+    const live = await startLive(t, {
+      sourceArgs: SOURCE,
+      args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
+    })
+    const adminPort = (): string | undefined =>
+      /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
+    await until(() => adminPort() !== undefined, 'the admin port')
+    const request = fc.record({
+      method: fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'FORGED"}', 'G\u0000T'),
+      path: fc.oneof(
+        fc.constantFrom('/v2/buoys', '/v2/countries', '/', '/v2/buoys/1'),
+        nasty.map((text) => `/v2/buoys/${text}`),
+      ),
+      query: fc.oneof(
+        fc.constant(''),
+        nasty,
+        fc.constant(`api_key=${live.key}`),
+        fc.constant(`query=a&api_key=${live.key}`),
+      ),
+      authorization: fc.oneof(fc.constant(`Bearer ${live.key}`), fc.constant(live.key), nasty),
+      requestId: fc.oneof(fc.uuid(), nasty),
+      traceparent,
+    })
+    const requests = fc.sample(request, { numRuns: REQUESTS, seed: 7 })
+    for (const { method, path, query, authorization, requestId, traceparent: trace } of requests) {
+      const lines = [
+        `${method} ${path}${query === '' ? '' : `?${query}`} HTTP/1.1`,
+        'Host: a',
+        `Authorization: ${authorization}`,
+        `X-Request-Id: ${requestId}`,
+        `Traceparent: ${trace}`,
+        'Connection: close',
+      ]
+      await send(live.port, Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'utf8'))
+    }
+    // One whose line is known in all of it.
+    const id = '11111111-2222-4333-8444-555555555555'
+    const known = await fetch(`http://127.0.0.1:${live.port}/v2/buoys?per_page=1`, {
+      headers: {
+        authorization: `Bearer ${live.key}`,
+        'x-request-id': id,
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        'accept-encoding': 'identity',
+      },
+    })
+    const bytes = (await known.arrayBuffer()).byteLength
+    // An error's id is the one that its client got.
+    const refused = await fetch(`http://127.0.0.1:${live.port}/v2/buoys`)
+    const { request_id: refusedId } = (await refused.json()) as { request_id: string }
+
+    const scrape = async (): Promise<number> =>
+      sumOf(parseExposition(await (await fetch(`http://127.0.0.1:${adminPort()}/metrics`)).text()), COUNT)
+    const lines = (): Event[] => events(live.output().stdout).filter(({ message }) => message === 'request')
+    await until(async () => lines().length === (await scrape()), 'as many lines as requests')
+    const counted = await scrape()
+    assert.ok(counted > REQUESTS / 3, `${counted} requests were counted`)
+
+    const line = lines().find((event) => event['request_id'] === id)!
+    const { time: _time, worker, duration_ms: duration, ...rest } = line
+    assert.ok(worker === 0 || worker === 1)
+    assert.ok(typeof duration === 'number' && duration > 0)
+    assert.deepEqual(rest, {
+      level: 'info',
+      message: 'request',
+      http_request_method: 'GET',
+      http_route: '/v2/buoys',
+      operation: 'listBuoys',
+      http_response_status_code: 200,
+      body_bytes: bytes,
+      key: live.keyId,
+      request_id: id,
+      trace_id: '0af7651916cd43dd8448eb211c80319c',
+      span_id: 'b7ad6b7169203331',
+    })
+    assert.equal(lines().filter((event) => event['request_id'] === refusedId).length, 1)
+    // A wrong level changes nothing, a right one works at once.
+    const change = (level: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${adminPort()}/log-level?level=${level}`, { method: 'POST' })
+    assert.equal((await change('degub')).status, 400)
+    assert.equal((await change('error')).status, 200)
+    const before = live.output().stderr.length
+    assert.equal((await change('debug')).status, 200)
+    await until(() => live.output().stderr.length > before, 'the line that tells of the level')
+    assert.equal(await live.stop(), 0)
+
+    const { stdout, stderr } = live.output()
+    for (const text of [stdout, stderr]) {
+      assert.ok(!text.includes(live.key), 'a key is in the log')
+      assert.doesNotMatch(text, /forged|jndi|api_key|FORGED/)
+    }
+    for (const event of events(stdout)) {
+      for (const value of Object.values(event)) assert.match(String(value), /^[\w :./{}"'`,#-]+$/)
+    }
+    assert.ok(events(stderr).some(({ level }) => level === 'debug'))
+    assert.ok(events(stderr).some(({ message }) => message.includes('log level is now debug')))
+  },
+)
+
+test('With json, a build and what is wrong with a command line are objects, too; a first key is not in the log.', async (t) => {
+  const folder = temporaryFolder(t)
+  const wrong = await runCli(['serve', '--log-format=json', '--log-level=loud'])
+  assert.equal(wrong.code, 2)
+  assert.match(events(wrong.stderr)[0].message, /--log-level: expected one of error, warning, info, debug/)
+  const unknown = await runCli(['serve', '--nope', '--log-format', 'json'])
+  assert.deepEqual([unknown.code, events(unknown.stderr).length], [2, 1])
+  const child = spawn(
+    process.execPath,
+    [
+      CLI,
+      'run',
+      '--source=csv:data/fixtures/small',
+      `--snapshots=${folder}`,
+      `--keys=${join(folder, 'keys.json')}`,
+      '--port=0',
+      '--admin-port=off',
+      '--workers=1',
+      '--every=0',
+      '--log-format=json',
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  const output = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
+  await until(() => output.stdout.includes('the explorer is at'), 'the server')
+  child.kill('SIGTERM')
+  await new Promise((resolve) => child.once('close', resolve))
+  const messages = [...events(output.stdout), ...events(output.stderr)]
+    .map(({ message }) => message)
+    .join('\n')
+  assert.match(messages, /published snapshot/)
+  assert.match(messages, /the key k_\w{10} was issued for "demo" and is not shown in a log/)
+  assert.doesNotMatch(messages, /gsw_/)
+})
+
+test(
+  'Where standard output is a pipe that nobody reads, requests are answered, and the lines that are lost are counted.',
+  { timeout: 300_000 },
+  async (t) => {
+    const folder = temporaryFolder(t)
+    const keys = join(folder, 'keys.json')
+    await runCliWell(['build', ...SOURCE, '--out', folder])
+    await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'test'])
+    const child = spawn(
+      process.execPath,
+      [
+        '--trace-protector-invalidation',
+        CLI,
+        'serve',
+        `--snapshots=${folder}`,
+        `--keys=${keys}`,
+        '--port=0',
+        '--admin-port=0',
+        '--workers=1',
+        '--access-log=100%',
+        '--anonymous-quota=0',
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    t.after(() => child.kill('SIGKILL'))
+    let errors = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+    const first = await new Promise<string>((resolve) =>
+      child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
+    )
+    child.stdout.pause()
+    const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(first)![1])
+    await until(() => errors.includes('admin port on'), 'the admin port')
+    const admin = /admin port on (http:\/\/\S+)/.exec(errors)![1]
+    const metrics = async () => parseExposition(await (await fetch(`${admin}/metrics`)).text())
+    // Some 230 bytes a line: more than a pipe, its reader's buffer and the worker's bound take together.
+    const perRound = 200
+    const round = 'GET /v2/countries HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(perRound)
+    let asked = 0
+    const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    let answered = 0
+    let rest = ''
+    socket.setEncoding('latin1').on('data', (data: string) => {
+      const text = rest + data
+      answered += text.split('HTTP/1.1 401').length - 1
+      rest = text.slice(-11)
+    })
+    const dropped = async (): Promise<number> => sumOf(await metrics(), 'groundswell_log_lines_dropped_total')
+    while ((await dropped()) === 0) {
+      assert.ok(asked < 100_000, 'no line was dropped')
+      for (let i = 0; i < 10; i++) {
+        asked += perRound
+        socket.write(round)
+        await until(() => answered === asked, `${asked} answers, not ${answered}`)
+      }
+    }
+    assert.equal(sumOf(await metrics(), COUNT), asked)
+    // Whoever reads again finds whole lines, as many as were not dropped.
+    let text = ''
+    child.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))
+    child.stdout.resume()
+    const lost = await dropped()
+    await until(
+      () =>
+        text.split('\nrequest time=').length + Number(text.startsWith('request ')) - 1 >= asked - lost - 1,
+      'all lines',
+    )
+    await until(() => errors.includes(`${lost} lines of the access log dropped`), 'a word about it')
+    // A buffer that a thread transfers makes all that it writes from then on slower.
+    assert.doesNotMatch(first + text, /protector/)
+    const lines = text.split('\n').filter((line) => line !== '')
+    assert.ok(lines.every((line) => /^request time=\S+ worker=0 \S+/.test(line)))
+    assert.equal(lines.length, asked - lost)
+  },
+)

@@ -1,0 +1,161 @@
+/** Requests that come at once share the turns of the event loop, and wait for their quota behind that, on both engines. */
+import assert from 'node:assert/strict'
+import { Agent, request as httpRequest } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { loadEngine } from '../../src/http/engines/engine.ts'
+import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchange.ts'
+import { WaitingRequests } from '../../src/http/waiting-requests.ts'
+import { LeaseQueue, TurnShares, wakeLeased } from '../../src/http/request-waits.ts'
+import { Totals } from '../../src/http/totals.ts'
+import { RawClient } from './raw_client.ts'
+import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+
+/** Work of one answer. */
+const ANSWER_MS = 2
+const CROWD = 150
+/** Of the crowd, the requests that one turn answers at most: what is not watched, two shares, and chance. */
+const MOST_OF_TURN = 60
+
+for (const kind of ENGINES) {
+  describe(`turns of the loop with the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+    let engine: Engine
+    let port = 0
+    /** Who was answered in each turn. */
+    let turns: string[][] = []
+    const agent = new Agent({ keepAlive: true })
+    const waiting = new WaitingRequests(
+      (exchange, handler) => handler(exchange),
+      (error) => assert.ifError(error),
+    )
+    const answer = (exchange: Exchange): void => {
+      if (shares.putOff(exchange)) return
+      if (turns.length === 0 || turns.at(-1)!.length === 0) setImmediate(() => turns.push([]))
+      if (turns.length === 0) turns.push([])
+      turns.at(-1)!.push(exchange.header(AUTHORIZATION))
+      const end = performance.now() + (exchange.path === '/' ? ANSWER_MS : 0)
+      while (performance.now() < end);
+      exchange.send(TEXT_HEAD, Buffer.from(exchange.query))
+    }
+    const shares = new TurnShares(waiting, answer, (exchange) =>
+      ['crowd', 'other'].includes(exchange.header(AUTHORIZATION)),
+    )
+
+    const ask = (authorization: string, query: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization }
+        const call = httpRequest({ agent, port, path: `/?${query}`, headers, host: '127.0.0.1' }, (reply) => {
+          let text = ''
+          reply.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+          reply.once('end', () => resolve(text))
+        })
+        call.once('error', reject)
+        call.end()
+      })
+
+    before(async () => {
+      engine = loadEngine(kind).create(answer)
+      port = await engine.listen('127.0.0.1', 0)
+    })
+
+    after(() => {
+      agent.destroy()
+      engine.close()
+    })
+
+    it('A crowd at once is answered over several turns, everybody with his own answer.', async () => {
+      // Once before, so that all have a connection.
+      for (const _ of [1, 2]) {
+        turns = []
+        const asked = Array.from({ length: CROWD }, (__, n) => ask('crowd', String(n)))
+        // The loop is held until all have come.
+        const end = performance.now() + 100
+        while (performance.now() < end);
+        const answers = await Promise.all(asked)
+        assert.deepEqual(
+          answers,
+          Array.from({ length: CROWD }, (__, n) => String(n)),
+        )
+      }
+      assert.equal(waiting.count, 0)
+      const longest = Math.max(...turns.map(({ length }) => length))
+      assert.ok(longest <= MOST_OF_TURN, `${longest} answers in one turn`)
+    })
+
+    it('One request of another client is not answered behind all of a crowd.', async () => {
+      turns = []
+      const asked = Array.from({ length: CROWD }, (_, n) => ask('crowd', String(n)))
+      await Promise.all([...asked, ask('other', 'x')])
+      const place = turns.flat().indexOf('other')
+      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+
+    it('Many made-up keys of one address are one client.', async () => {
+      turns = []
+      const asked = Array.from({ length: CROWD }, (_, n) => ask(`made up ${n}`, String(n)))
+      await Promise.all([...asked, ask('other', 'x')])
+      const place = turns.flat().indexOf('other')
+      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+    })
+
+    it('Clients that have sent several requests at once before get all answers, however long the turn takes.', async () => {
+      const clients = Array.from({ length: 64 }, () => new RawClient(port))
+      const answersTo = async (path: string, each: number): Promise<void> => {
+        for (const client of clients) client.write(request(`GET ${path}`).repeat(each))
+        for (const client of clients)
+          for (let i = 0; i < each; i++) assert.equal((await client.answer()).status, 200)
+      }
+      await answersTo('/quick', 1)
+      await answersTo('/quick', 16)
+      await answersTo('/', 2)
+      for (const client of clients) client.socket.destroy()
+    })
+
+    it('Requests that wait over the top of an hour ask for calls of the new one.', async () => {
+      const slot = 9
+      const wanted: number[][] = []
+      const leases = { waiting, ask: (...asked: number[]): void => void wanted.push(asked) }
+      let isLeased = false
+      const serve = (exchange: Exchange): void => {
+        if (isLeased || !waiting.putOff(exchange, slot, wait)) exchange.send(TEXT_HEAD, Buffer.from('served'))
+      }
+      const wait = { ms: 60_000, run: serve, late: serve }
+      const own = loadEngine(kind).create(serve)
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
+      const hour = 490_000
+      wakeLeased(leases, [slot, hour], (hour + 1) * 3600 + 0.01)
+      assert.deepEqual(wanted, [[slot, hour + 1, 1]])
+      isLeased = true
+      wakeLeased(leases, [slot, hour + 1], (hour + 1) * 3600 + 0.02)
+      assert.equal(await (await reply).text(), 'served')
+      assert.equal(wanted.length, 1)
+      own.close()
+    })
+
+    it('A request that has waited for its turn asks for calls of its quota where there are none.', async () => {
+      const slot = 7
+      let wanted = 0
+      const totals = new Totals(Totals.allocate(1), 0)
+      const ask = (): void => {
+        wanted++
+        setImmediate(() => waiting.wake(slot))
+      }
+      let hasCalls = false
+      const leases = new LeaseQueue({ waiting, ask }, totals, (exchange) => serve(exchange))
+      const serve = (exchange: Exchange): void => {
+        if (hasCalls || !leases.putOff(exchange, slot, 0)) exchange.send(TEXT_HEAD, Buffer.from('served'))
+        hasCalls = true
+      }
+      const turn = { ms: 60_000, run: serve, late: serve }
+      const own = loadEngine(kind).create((exchange) => void waiting.putOff(exchange, 'client', turn))
+      const ownPort = await own.listen('127.0.0.1', 0)
+      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
+      assert.equal(waiting.wakeOne('client'), false)
+      assert.equal(await (await reply).text(), 'served')
+      assert.deepEqual([wanted, totals.counted('parked'), totals.counted('parked_late')], [1, 1, 0])
+      own.close()
+    })
+  })
+}

@@ -1,0 +1,61 @@
+/** Which snapshots are held: the newest, as many as the option says and memory allows. */
+import assert from 'node:assert/strict'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { listKept } from '../../src/snapshot/retained.ts'
+import { Reloader } from '../../src/server/reload.ts'
+import type { Changes } from '../../src/snapshot/row-changes.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
+import { temporaryFolder } from '../live.ts'
+
+test('The newest snapshots are held, fewer where memory is too small, and the log says so once.', async (t) => {
+  const dir = join(temporaryFolder(t), 'snapshots')
+  const [alpha, ...others] = SMALL_WORLD
+  const ids: string[] = []
+  for (let step = 0; step < 6; step++) {
+    const time = Date.parse('2026-03-27T10:00:00Z') / 1000 + step
+    const rows = [...alpha.rows, { time, significantHeight: 1 }]
+    ids.push((await build([fakeSource([{ ...alpha, rows }, ...others])], dir, { keep: 9 })).id)
+  }
+  const files = listKept(dir).map(({ file }) => join(dir, file))
+  const { parts, threadBytes } = await loadSnapshot(dir)
+  const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
+  const follow = async (hold: number, maxMemory: number, order: readonly number[]) => {
+    const log: string[] = []
+    const held: string[][] = []
+    let pairs: string[] = []
+    const reloader = new Reloader({
+      dir,
+      hold,
+      maxMemory,
+      threads: 2,
+      clock: () => 1_800_000_000,
+      log: (line) => log.push(line),
+      serve: (now, changes: readonly Changes[]) => {
+        held.push(now.map(({ id }) => id))
+        pairs = changes.map(({ since, until }) => [since, until].toSorted().join(' '))
+        return Promise.resolve()
+      },
+      letGo: () => Promise.resolve(),
+    })
+    for (const step of order) {
+      copyFileSync(files[step], join(dir, 'manifest.msgpack'))
+      await reloader.look()
+    }
+    reloader.stop()
+    return { log, held: held.map((each) => each.map((id) => ids.indexOf(id))), pairs }
+  }
+  const usual = await follow(3, 0, [0, 1, 2, 3, 2, 2])
+  assert.deepEqual(usual.held, [[0], [0, 1], [0, 1, 2], [1, 2, 3], [1, 3, 2]])
+  assert.equal(new Set(usual.pairs).size, 3, 'each pair is known once')
+  assert.equal(usual.pairs.length, 3)
+  assert.deepEqual((await follow(1, 0, [0, 1, 0])).held, [[0], [1], [0]])
+  // Two views in each of two threads, and no third.
+  const tight = await follow(3, 2 * bytes + 5 * threadBytes, [0, 1, 2, 3])
+  assert.deepEqual(tight.held, [[0], [0, 1], [1, 2], [2, 3]])
+  const said = tight.log.filter((line) => line.startsWith('warning: 2 snapshots are held'))
+  assert.equal(said.length, 1, tight.log.join('\n'))
+  assert.match(said[0], /--hold-snapshots says 3: more would pass \d+ bytes \(--max-memory\)$/)
+})

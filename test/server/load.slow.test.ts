@@ -1,0 +1,286 @@
+/**
+ * Loading on a thread of its own: what keeps a snapshot from being loaded is reported, and the next one is
+ * loaded all the same.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, test, type TestContext } from 'node:test'
+import { Loader, loadLimitMs } from '../../src/server/load.ts'
+import { SnapshotError } from '../../src/snapshot/snapshot-format.ts'
+import { encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
+import { memoryLimit, refuseOverLimit } from '../../src/snapshot/snapshot-memory.ts'
+import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { makeReady, type ReadySnapshot } from '../../src/dataset/derived.ts'
+import { finish } from '../../src/system/steps.ts'
+import { Reloader } from '../../src/server/reload.ts'
+import { temporaryFolder } from '../live.ts'
+import { everythingSource } from '../builder/everything_source.ts'
+import { build } from '../builder/fake_source.ts'
+
+const DAY = 86_400
+
+let whole = ''
+before(async (t) => {
+  whole = join(temporaryFolder(t as TestContext), 'snapshots')
+  await build([everythingSource()], whole)
+})
+
+/** A folder with the snapshot, and a server's reloader over it. */
+function sceneOf(
+  t: TestContext,
+  loadLimit: (bytes: number) => number = loadLimitMs,
+  maxMemory = 0,
+): { dir: string; log: string[]; served: LoadedSnapshot[]; reloader: Reloader } {
+  const dir = join(temporaryFolder(t), 'snapshots')
+  cpSync(whole, dir, { recursive: true })
+  const log: string[] = []
+  const served: LoadedSnapshot[] = []
+  const reloader = new Reloader({
+    dir,
+    maxMemory,
+    threads: 2,
+    loadLimitMs: loadLimit,
+    clock: () => 1_800_000_000,
+    log: (line) => void (line.startsWith('debug: ') || log.push(line)),
+    serve: (held) => {
+      served.push(held.at(-1)!)
+      return Promise.resolve()
+    },
+  })
+  t.after(() => reloader.stop())
+  return { dir, log, served, reloader }
+}
+
+function arraysIn(value: unknown): NodeJS.TypedArray[] {
+  if (typeof value !== 'object' || value === null) return []
+  if (ArrayBuffer.isView(value)) return [value as NodeJS.TypedArray]
+  return (value instanceof Map ? [...value.values()] : Object.values(value)).flatMap(arraysIn)
+}
+
+/** Publishes the manifest with a change, its id right. */
+async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifest, 'id'>): Promise<void> {
+  const manifest = (await readManifest(dir)) ?? assert.fail('there is no manifest')
+  writeFileSync(join(dir, MANIFEST_FILE), encodeManifest(change(manifest)).bytes)
+}
+
+test('A snapshot loads the same on the thread as on this one, and parts in memory stay the same objects.', async (t) => {
+  const manifest = (await readManifest(whole)) ?? assert.fail()
+  const here = await loadSnapshot(whole)
+  const loader = new Loader(whole, DAY)
+  t.after(() => loader.end())
+  const there = await loader.load(manifest, null)
+  const plain = ({ parts, ...rest }: ReadySnapshot): unknown => ({
+    ...rest,
+    parts: parts.map(({ entry, bytes }) => [entry, Buffer.from(bytes).toString('base64')]),
+  })
+  assert.deepEqual(plain(there), plain(finish(makeReady(here, DAY))))
+  assert.ok(there.derived.fragments.bytes.length > 1000)
+  for (const array of arraysIn(there.derived)) assert.ok(array.buffer instanceof SharedArrayBuffer)
+  assert.deepEqual(there.newest, [
+    ['North', 1_774_602_000],
+    ['Sky', 1_774_483_200],
+    ['South', 1_772_452_800],
+  ])
+  const again = await loader.load(manifest, there)
+  assert.ok(again.parts.every((part, i) => part === there.parts[i]))
+  assert.deepEqual(again.newest, there.newest)
+  assert.deepEqual(again.derived, there.derived)
+})
+
+test('A load that passes its time limit is ended, refused and reported, and the next attempt starts anew.', async (t) => {
+  let limit = 1
+  const { log, served, reloader } = sceneOf(t, () => limit)
+  await reloader.look()
+  assert.match(
+    reloader.state.error ?? '',
+    /^snapshot [0-9a-f]{24}: was not loaded within 1 s, and its loading was ended$/,
+  )
+  assert.equal(reloader.state.refused, 1)
+  assert.equal(reloader.state.loading, null)
+  assert.match(
+    log.join('\n'),
+    /^warning: the snapshot in \S+ was refused: snapshot \S+ was not loaded within 1 s/,
+  )
+  limit = 60_000
+  await reloader.look(true)
+  assert.equal(reloader.state.error, null)
+  assert.equal(served.length, 1)
+})
+
+test('A load that exhausts its heap is refused, and this process and the next load are unharmed.', async (t) => {
+  const manifest = (await readManifest(whole)) ?? assert.fail()
+  // Too little for the smallest snapshot: what exhausts a heap of a gigabyte takes a minute to build.
+  const heapMiB = 6
+  const small = new Loader(whole, DAY, undefined, heapMiB)
+  t.after(() => small.end())
+  await assert.rejects(
+    small.load(manifest, null),
+    new SnapshotError(`snapshot ${manifest.id}: ended the thread that loaded it (ERR_WORKER_OUT_OF_MEMORY)`),
+  )
+  const usual = new Loader(whole, DAY)
+  t.after(() => usual.end())
+  assert.equal((await usual.load(manifest, null)).id, manifest.id)
+})
+
+test('While it loads, the state says what and since when, and this thread goes on working.', async (t) => {
+  const { reloader } = sceneOf(t)
+  const looking = reloader.look()
+  let turns = 0
+  let seen: typeof reloader.state.loading = null
+  while (reloader.state.loaded === 0) {
+    seen = reloader.state.loading ?? seen
+    turns++
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  await looking
+  assert.match(seen?.id ?? '', /^[0-9a-f]{24}$/)
+  assert.equal(seen?.since, 1_800_000_000)
+  assert.ok(turns > 1)
+  assert.equal(reloader.state.loading, null)
+})
+
+test('A fault of the program on the loading thread refuses that snapshot, and a new thread loads the next.', async (t) => {
+  const manifest = (await readManifest(whole)) ?? assert.fail()
+  const loader = new Loader(whole, DAY)
+  t.after(() => loader.end())
+  const loaded = await loadSnapshot(whole)
+  // No bytes at all, which no snapshot can bring about: whoever opens it meets a TypeError.
+  const bytes = null as unknown as Uint8Array
+  const impossible = { ...loaded, parts: loaded.parts.map((part) => ({ ...part, bytes })) }
+  await assert.rejects(loader.load(manifest, impossible), (error) => {
+    assert.ok(error instanceof SnapshotError)
+    assert.match(error.message, /ended the thread that loaded it \(TypeError\)$/)
+    return true
+  })
+  assert.equal((await loader.load(manifest, null)).id, manifest.id)
+})
+
+test('Ending the loader ends the load that is under way.', async () => {
+  const manifest = (await readManifest(whole)) ?? assert.fail()
+  const loader = new Loader(whole, DAY)
+  const loading = loader.load(manifest, null)
+  loader.end()
+  await assert.rejects(loading, /loading was broken off/)
+})
+
+test('A pipe in place of the manifest or of a part is refused at once.', { timeout: 600_000 }, async (t) => {
+  const { dir, reloader } = sceneOf(t)
+  const [part] = ((await readManifest(dir)) ?? assert.fail()).parts
+  for (const [file, why] of [
+    [MANIFEST_FILE, /manifest\.msgpack: is not a regular file$/],
+    [part.file, /catalog-[0-9a-f]+\.msgpack: is not a regular file$/],
+  ] as const) {
+    const path = join(dir, file)
+    renameSync(path, `${path}-away`)
+    assert.equal(spawnSync('mkfifo', [path]).status, 0)
+    await reloader.look(true)
+    assert.match(reloader.state.error ?? '', why)
+    await assert.rejects(loadSnapshot(dir), why)
+    rmSync(path)
+    renameSync(`${path}-away`, path)
+  }
+  await reloader.look(true)
+  assert.equal(reloader.state.error, null)
+})
+
+test('What a manifest says about a part in memory has to agree with it.', async (t) => {
+  for (const change of [{ rows: 7 }, { month: 670 }, { bytes: 640 }, { sha256: null }]) {
+    const { dir, reloader } = sceneOf(t)
+    await reloader.look()
+    const [first] = reloader.snapshot?.parts ?? assert.fail('nothing is served')
+    assert.equal(first.entry.kind, 'catalog')
+    await publish(dir, ({ asOf, parts }) => ({
+      asOf: asOf + 1,
+      parts: parts.map((part) => {
+        if (part.kind !== 'readings' || part.month !== 674) return part
+        const { sha256 } = part
+        // Its name holds half of the hash only.
+        return 'sha256' in change
+          ? { ...part, sha256: sha256.slice(0, 63) + (sha256.endsWith('0') ? '1' : '0') }
+          : { ...part, ...change }
+      }),
+    }))
+    await reloader.look()
+    assert.match(
+      reloader.state.error ?? '',
+      /^readings-[0-9a-f]+\.msgpack: the manifest contradicts the part of this name/,
+      JSON.stringify(change),
+    )
+  }
+})
+
+test('Parts whose files are missing or of another size cost no memory, however large the manifest says they are.', async (t) => {
+  const { dir, reloader } = sceneOf(t)
+  await publish(dir, ({ asOf, parts }) => ({
+    asOf,
+    parts: parts.map((part) => (part.kind === 'passes' ? { ...part, bytes: 2 ** 31 - 1 } : part)),
+  }))
+  const before = process.memoryUsage().arrayBuffers
+  await reloader.look()
+  assert.match(
+    reloader.state.error ?? '',
+    /^passes-[0-9a-f]+\.msgpack: has \d+ bytes, the manifest says 2147483647$/,
+  )
+  assert.ok(process.memoryUsage().arrayBuffers < before + 2 ** 20)
+})
+
+test('A manifest that claims more than the machine or its container has is refused with the sums.', async (t) => {
+  const { dir, reloader } = sceneOf(t)
+  await publish(dir, ({ asOf, parts }) => {
+    const month = parts.find(({ kind }) => kind === 'readings') ?? assert.fail('there are no readings')
+    const { sha256 } = month
+    return {
+      asOf,
+      parts: [
+        ...parts.filter(({ kind }) => kind !== 'readings'),
+        ...Array.from({ length: 1600 }, (_, i) => {
+          const hash = String(i).padStart(32, '0') + sha256.slice(32)
+          return {
+            ...month,
+            sha256: hash,
+            file: `readings-${hash.slice(0, 32)}.msgpack`,
+            bytes: 2 ** 31 - 1,
+            month: i,
+          }
+        }),
+      ],
+    }
+  })
+  await reloader.look()
+  assert.match(
+    reloader.state.error ?? '',
+    /would take \d+ bytes of memory while it is loaded, the limit is \d+ \(the memory of this (machine|container); set one with --max-memory\): \d+ of new parts, 2 workers with \d+ each for this one$/,
+  )
+  assert.deepEqual(memoryLimit(0, 1000, 400), {
+    bytes: 400,
+    name: 'the memory of this container; set one with --max-memory',
+  })
+  // Without a limit of its own a container says a number beyond any machine's, or none.
+  for (const none of [2 ** 64, 0]) assert.equal(memoryLimit(0, 1000, none).bytes, 1000)
+  assert.deepEqual(memoryLimit(5, 1000, 400), { bytes: 5, name: '--max-memory' })
+})
+
+test('The limit counts parts once and what threads make of snapshots for each of them, twice during a swap.', async () => {
+  const served = await loadSnapshot(whole)
+  const parts = served.parts.map(({ entry }) => entry)
+  const held = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  const next = { id: 'next', parts, threadBytes: 3000 }
+  const taken = (one: LoadedSnapshot | null, threads: number): number => {
+    let [low, high] = [0, 2 ** 40]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      try {
+        refuseOverLimit(next, one === null ? [] : [one], threads, { bytes: middle, name: '--max-memory' })
+        high = middle
+      } catch {
+        low = middle + 1
+      }
+    }
+    return low
+  }
+  assert.equal(taken(null, 1), held + 3000)
+  assert.equal(taken(null, 4), held + 4 * 3000)
+  assert.equal(taken(served, 4), held + 4 * (3000 + served.threadBytes))
+})

@@ -1,0 +1,196 @@
+/** `/metrics` of a real server: what it counts is what was asked, whatever the answer. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { connect } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { startLive, type Live } from '../live.ts'
+import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { findTool } from '../programs.ts'
+import { parseExposition, sumOf, type ParsedSample } from './metrics_text.ts'
+
+const DURATION = 'http_server_request_duration_seconds'
+const COUNT = `${DURATION}_count`
+
+/** The metrics of a server, once they count at least `requests`: a worker may still be recording the last. */
+async function scrape(live: Live, requests = 0): Promise<{ text: string; samples: ParsedSample[] }> {
+  for (;;) {
+    const port = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
+    if (port === undefined) {
+      await setTimeout(50)
+      continue
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    const text = await answer.text()
+    const samples = parseExposition(text)
+    if (sumOf(samples, COUNT) >= requests) return { text, samples }
+    await setTimeout(50)
+  }
+}
+
+function start(t: TestContext, args: string[] = [], quota = 1_000_000): Promise<Live> {
+  return startLive(t, {
+    sourceArgs: ['--source', 'csv:data/fixtures/small'],
+    args: ['--admin-port=0', '--admin-host=127.0.0.1', ...args],
+    quota,
+  })
+}
+
+/** Sends bytes as they are, and resolves to what comes until the connection ends. */
+function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (data: string) => (answer += data))
+    socket.once('error', reject)
+    socket.once('close', () => resolve(answer))
+  })
+}
+
+for (const engine of ENGINES) {
+  test(
+    `Every request is counted by method, route and status, whatever its answer (${engine}).`,
+    { timeout: 300_000, skip: missing(engine) },
+    async (t) => {
+      const quota = 30
+      const live = await start(t, [`--engine=${engine}`], quota)
+      const expected = new Map<string, number>()
+      let requests = 0
+      let bytes = 0
+      const ask = async (
+        method: string,
+        path: string,
+        route: string,
+        status: number,
+        headers: { [name: string]: string } = {},
+      ): Promise<Response> => {
+        const answer = await fetch(`http://127.0.0.1:${live.port}${path}`, {
+          method,
+          // As sent, so that bytes can be compared.
+          headers: { 'accept-encoding': 'identity', ...headers },
+        })
+        const body = await answer.arrayBuffer()
+        assert.equal(answer.status, status, `${method} ${path}`)
+        const series = [['GET', 'HEAD', 'OPTIONS'].includes(method) ? method : '_OTHER', route, status].join()
+        expected.set(series, (expected.get(series) ?? 0) + 1)
+        requests++
+        bytes += body.byteLength
+        return answer
+      }
+      const key = { authorization: `Bearer ${live.key}` }
+      const list = await ask('GET', '/v2/buoys', '/v2/buoys', 200, key)
+      for (let i = 0; i < 3; i++) {
+        await ask('GET', '/v2/buoys', '/v2/buoys', 200, key)
+      }
+      await ask('HEAD', '/v2/buoys', '/v2/buoys', 200, key)
+      await ask('GET', '/v2/buoys', '/v2/buoys', 304, { ...key, 'if-none-match': list.headers.get('etag')! })
+      await ask('GET', '/v2/buoys/999999999', '/v2/buoys/{buoy_id}', 404, key)
+      await ask('GET', '/v2/buoys?page=x', '/v2/buoys', 400, key)
+      await ask('GET', '/v2/buoys', '/v2/buoys', 401)
+      await ask('GET', '/v2/buoys', '/v2/buoys', 401, { authorization: 'Bearer gsw_wrong' })
+      await ask('OPTIONS', '/v2/buoys', 'none', 204)
+      await ask('DELETE', '/v2/buoys', 'none', 405)
+      for (let i = 0; i < 20; i++) {
+        await ask('GET', `/${'x'.repeat(i)}/never/seen/${i}`, 'unmatched', 404)
+      }
+      await ask('GET', '/v2/openapi.json', 'static', 200)
+      // Eight calls of the key so far.
+      for (let i = 0; i < quota - 8; i++) await ask('GET', '/v2/countries', '/v2/countries', 200, key)
+      for (let i = 0; i < 5; i++) await ask('GET', '/v2/countries', '/v2/countries', 429, key)
+      // Refused by the engine before any handler sees it.
+      const unclear = await exchange(
+        live.port,
+        'GET /v2/buoys HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n',
+      )
+      assert.match(unclear, /^HTTP\/1\.1 400 /)
+      // uws sees it as a request, Node's own parser answers it by itself.
+      if (unclear.includes('at most one, a whole number')) {
+        expected.set('GET,none,400', 1)
+        requests++
+        bytes += unclear.length - unclear.indexOf('\r\n\r\n') - 4
+      }
+      const { samples } = await scrape(live, requests)
+      const found = new Map(
+        samples
+          .filter(({ name }) => name === COUNT)
+          .map(({ labels, value }) => [
+            [labels['http_request_method'], labels['http_route'], labels['http_response_status_code']].join(),
+            value,
+          ]),
+      )
+      assert.deepEqual(found, expected)
+      for (const { labels, value } of samples.filter(({ name }) => name === COUNT)) {
+        assert.equal(sumOf(samples, `${DURATION}_bucket`, { ...labels, le: '+Inf' }), value)
+      }
+      assert.equal(sumOf(samples, 'groundswell_worker_requests_total'), requests)
+      assert.equal(sumOf(samples, 'groundswell_response_body_bytes_total'), bytes)
+      assert.equal(sumOf(samples, 'groundswell_not_modified_total'), 1)
+      assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'missing' }), 1)
+      assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'invalid' }), 1)
+      assert.equal(sumOf(samples, 'groundswell_quota_refusals_total', { of: 'key' }), 5)
+      assert.ok(sumOf(samples, 'groundswell_answer_cache_total', { result: 'hit' }) > 0)
+      assert.ok(!JSON.stringify(samples).includes(live.key) && !JSON.stringify(samples).includes(live.keyId))
+    },
+  )
+}
+
+test(
+  'Under load on two workers the counts equal those of the load generator, and promtool accepts the scrape.',
+  { timeout: 300_000 },
+  async (t) => {
+    const live = await start(t)
+    const sockets = 8
+    const perSocket = 500
+    const pipelined = 10
+    const asked = Array.from({ length: sockets }, (_, socket) => {
+      const path = socket % 2 === 0 ? '/v2/buoys/nearest?lat=43.5&lng=-1.6' : '/v2/nothing'
+      const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
+      return new Promise<number>((resolve, reject) => {
+        let answers = 0
+        let sent = 0
+        let rest = ''
+        const client = connect(live.port, '127.0.0.1', () => send())
+        const send = (): void => {
+          sent += pipelined
+          client.write(request.repeat(pipelined))
+        }
+        client.setEncoding('latin1').on('data', (data: string) => {
+          const text = rest + data
+          answers += text.split('HTTP/1.1 ').length - 1
+          // As much as may be the beginning of another one.
+          rest = text.slice(-8)
+          if (answers === perSocket) client.end(() => resolve(answers))
+          else if (answers === sent) send()
+        })
+        client.once('error', reject)
+      })
+    })
+    // Scrapes meanwhile never see a count fall.
+    const done = new AbortController()
+    const watching = (async () => {
+      let before: ParsedSample[] = []
+      while (!done.signal.aborted) {
+        const { samples } = await scrape(live)
+        const now = new Map(samples.map(({ name, labels, value }) => [JSON.stringify([name, labels]), value]))
+        for (const { name, labels, value } of before) {
+          if (!/_(total|bucket|count|sum)$/.test(name)) continue
+          assert.ok(now.get(JSON.stringify([name, labels]))! >= value, `${name} fell`)
+        }
+        before = samples
+        await setTimeout(20)
+      }
+    })()
+    const answers = (await Promise.all(asked)).reduce((sum, each) => sum + each, 0)
+    done.abort()
+    await watching
+    const { text, samples } = await scrape(live, answers)
+    assert.equal(sumOf(samples, COUNT), answers)
+    assert.equal(sumOf(samples, COUNT, { http_route: 'unmatched' }), answers / 2)
+    assert.equal(sumOf(samples, COUNT, { http_route: '/v2/buoys/nearest' }), answers / 2)
+    if (findTool('promtool') !== null) {
+      assert.equal(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' }), '')
+    }
+  },
+)

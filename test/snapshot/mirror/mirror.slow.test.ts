@@ -1,0 +1,625 @@
+/** A mirror and its source: what it brings, what it refuses, and what stays when its source goes wrong. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lockFolder } from '../../../src/snapshot/write-snapshot.ts'
+import { resume, rollback } from '../../../src/snapshot/retained.ts'
+import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { BuildError } from '../../../src/system/build-error.ts'
+import { temporaryFolder } from '../../live.ts'
+import { openStub, SHORT_LIMITS } from '../store/opened.ts'
+import { StubS3 } from '../store/stub_s3.ts'
+import { dated, faultsOf, mirrorOf, publish, serveFolder, type Misbehaviour } from './world.ts'
+
+const partsOf = (dir: string): string[] =>
+  readdirSync(dir).filter((name) => /^(catalog|readings|weather|aggregates)-/.test(name))
+
+/** The largest part of what a folder publishes now. */
+async function largestOf(dir: string): Promise<string> {
+  const { parts } = (await readManifest(dir))!
+  return parts.toSorted((a, b) => b.bytes - a.bytes)[0].file
+}
+
+test('Only what is missing comes, the manifest last, from a server that offers much or little.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const first = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const much = mirrorOf(t, web.url, join(temporaryFolder(t), 'new', 'folder'))
+  await much.mirror.look()
+  assert.equal(await much.held(), first)
+  assert.deepEqual(await faultsOf(much.dir), [])
+  assert.equal(web.asked[0].name, MANIFEST_FILE)
+  assert.equal(new Set(web.asked.map(({ name }) => name)).size, web.asked.length)
+
+  web.offers = { etag: false, range: false, date: false }
+  const little = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  await little.mirror.look()
+  assert.equal(await little.held(), first)
+
+  const before = partsOf(source)
+  const second = await publish(source, 1)
+  const fresh = partsOf(source).filter((name) => !before.includes(name))
+  for (const [{ mirror, held, dir }, offers] of [
+    [little, { etag: false, range: false, date: false }],
+    [much, { etag: true, range: true, date: true }],
+  ] as const) {
+    web.offers = offers
+    web.asked.length = 0
+    await mirror.look()
+    assert.equal(await held(), second)
+    const expected = [MANIFEST_FILE, `files-${second}.json`, ...fresh]
+    assert.deepEqual(web.asked.map(({ name }) => name).toSorted(), expected.toSorted())
+    assert.deepEqual(await faultsOf(dir), [])
+    web.asked.length = 0
+    await mirror.look()
+    assert.deepEqual(
+      web.asked.map(({ name, status }) => `${name} ${status}`),
+      [`${MANIFEST_FILE} ${offers.etag ? 304 : 200}`],
+    )
+  }
+})
+
+const page: Misbehaviour = (response) =>
+  void response.writeHead(200, { 'content-type': 'text/html' }).end('<!DOCTYPE html><title>Hello</title>')
+const status =
+  (code: number, headers: { [name: string]: string } = {}): Misbehaviour =>
+  (response) =>
+    void response.writeHead(code, headers).end('no')
+
+interface FaultCase {
+  name: string
+  /** Which objects it befalls. */
+  of: 'manifest' | 'part' | 'all'
+  fault: Misbehaviour
+  message: RegExp
+  /** Found by a limit of time. */
+  hangs?: boolean
+}
+
+const half = (bytes: Buffer): Buffer => bytes.subarray(0, bytes.length >> 1)
+
+/** What a web server may do instead of answering, and the line that says so. */
+const FAULTS: FaultCase[] = [
+  { name: '503', of: 'all', fault: status(503), message: /answered 503/ },
+  { name: '403', of: 'all', fault: status(403), message: /refuses access \(403\)/ },
+  {
+    name: 'a redirect to another host',
+    of: 'all',
+    fault: status(302, { location: 'http://169.254.169.254/x' }),
+    message: /redirects \(302\) to http:\/\/169\.254\.169\.254\/x/,
+  },
+  {
+    name: 'no manifest',
+    of: 'manifest',
+    fault: status(404),
+    message: /manifest\.msgpack is not there \(404\); is this the address/,
+  },
+  { name: 'a page for the manifest', of: 'manifest', fault: page, message: /is a web page, not a manifest/ },
+  {
+    name: 'a manifest of another program',
+    of: 'manifest',
+    fault: (response) => void response.end('{"a": 1}'),
+    message: /manifest\.msgpack: is not/,
+  },
+  {
+    name: 'half a manifest',
+    of: 'manifest',
+    fault: (response, { bytes }) => void response.end(half(bytes)),
+    message: /manifest\.msgpack: is not MessagePack/,
+  },
+  {
+    name: 'a manifest without end',
+    of: 'manifest',
+    fault: (response) => void response.end(Buffer.alloc(2 ** 20 + 1)),
+    message: /more than 1048576 bytes/,
+  },
+  { name: 'silence', of: 'all', fault: () => {}, hangs: true, message: /did not answer in time/ },
+  {
+    name: 'a manifest that stops coming',
+    of: 'manifest',
+    fault: (response, { bytes, headers }) => void response.writeHead(200, headers).write(half(bytes)),
+    hangs: true,
+    message: /stopped sending/,
+  },
+  {
+    name: 'a manifest that drips',
+    of: 'manifest',
+    fault: (response, good) => {
+      response.writeHead(200, good.headers)
+      let at = 0
+      const timer = setInterval(() => response.write(good.bytes.subarray(at, ++at)), 20)
+      response.once('close', () => clearInterval(timer))
+    },
+    hangs: true,
+    message: /sends too slowly|stopped sending/,
+  },
+  {
+    name: 'a missing part',
+    of: 'part',
+    fault: status(404),
+    message: /readings-\w+\.msgpack is missing, although the manifest names it/,
+  },
+  {
+    name: 'a page for a part',
+    of: 'part',
+    fault: page,
+    message: /is answered with a web page/,
+  },
+  {
+    name: 'a wrong part',
+    of: 'part',
+    fault: (response, { bytes, headers }) => {
+      const wrong = Buffer.from(bytes)
+      wrong[wrong.length >> 1] ^= 1
+      response.writeHead(200, headers).end(wrong)
+    },
+    message: /has other bytes than the manifest says/,
+  },
+  {
+    name: 'a part that is too short',
+    of: 'part',
+    fault: (response, { bytes }) =>
+      void response.writeHead(200, { 'content-length': bytes.length - 7 }).end(bytes.subarray(7)),
+    message: /has \d+ bytes, the manifest says \d+/,
+  },
+  {
+    name: 'a part that is too long',
+    of: 'part',
+    fault: (response, { bytes }) => void response.write('123456789', () => response.end(bytes)),
+    message: /has more bytes than the \d+/,
+  },
+  {
+    name: 'a part that is compressed unasked',
+    of: 'part',
+    fault: (response, { bytes }) => void response.writeHead(200, { 'content-encoding': 'br' }).end(bytes),
+    message: /encoding that was not asked for/,
+  },
+  {
+    name: 'a range that was not asked for',
+    of: 'part',
+    fault: (response, { bytes }) =>
+      void response.writeHead(206, { 'content-range': 'bytes 5-9/10' }).end(bytes),
+    message: /another range than was asked for/,
+  },
+  {
+    name: 'a part that stops coming',
+    of: 'part',
+    fault: (response, { bytes, headers, status: code }) =>
+      void response.writeHead(code, headers).write(bytes.subarray(0, 10)),
+    hangs: true,
+    message: /stopped sending/,
+  },
+]
+
+test('Each fault of a web server gives one line, nothing wrong is published, and its end is noticed.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  let good = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const dir = join(temporaryFolder(t), 'copy')
+  const patient = mirrorOf(t, web.url, dir)
+  const impatient = () => mirrorOf(t, web.url, dir, {}, { answerMs: 300, stallMs: 300 })
+  await patient.mirror.look()
+  for (const [i, { name, of, fault, message, hangs = false }] of FAULTS.entries()) {
+    const { mirror, lines, held, status: statusNow } = hangs ? impatient() : patient
+    const next = await publish(source, i + 1)
+    lines.length = 0
+    web.faultOf = (object) => {
+      const kind = object === MANIFEST_FILE ? 'manifest' : object.startsWith('readings') ? 'part' : 'other'
+      return of === 'all' || of === kind ? fault : null
+    }
+    await mirror.look()
+    await mirror.look()
+    assert.equal(await held(), good, name)
+    assert.equal(lines.length, 1, `${name}: ${lines.join('\n')}`)
+    assert.match(lines[0], message, name)
+    assert.match(
+      lines[0],
+      new RegExp(`^warning: http://127.*; snapshot ${good} stays, its data .* old \\(`),
+      name,
+    )
+    const { state, last_error: error, failures_in_row: failures } = statusNow()
+    assert.deepEqual([state, failures], ['failing', 2], name)
+    assert.match(String(error), message, name)
+    web.faultOf = () => null
+    await patient.mirror.look()
+    assert.equal(await held(), next, name)
+    if (!hangs) assert.match(lines.at(-1)!, /is current again$/)
+    assert.equal(patient.status().last_error, null)
+    assert.deepEqual(await faultsOf(dir), [], name)
+    good = next
+  }
+  web.close()
+  const { mirror, lines } = patient
+  lines.length = 0
+  await mirror.look()
+  await mirror.look()
+  assert.equal(lines.length, 1)
+  assert.match(lines[0], /nothing listens at 127\.0\.0\.1/)
+})
+
+test('A part that breaks off goes on where it ended, also for the next process, and only where that is right.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const part = await largestOf(source)
+  const { length } = readFileSync(join(source, part))
+  const cut: Misbehaviour = (response, { status: code, headers, bytes }) =>
+    void response.writeHead(code, headers).write(half(bytes), () => setTimeout(() => response.destroy(), 20))
+  const brokenOff = async (dir: string): Promise<void> => {
+    web.faultOf = (name) => (name === part ? cut : null)
+    const early = mirrorOf(t, web.url, dir)
+    await early.mirror.look()
+    assert.match(early.lines.join('\n'), /cut the connection|another length than the store said/)
+    assert.equal(await early.held(), null)
+    await early.mirror.stop()
+    web.faultOf = () => null
+    web.asked.length = 0
+  }
+  const halfIn = (dir: string): string =>
+    join(
+      dir,
+      readdirSync(dir).find((name) => name.startsWith('.half-'))!,
+    )
+
+  const one = join(temporaryFolder(t), 'one')
+  await brokenOff(one)
+  // Six times half of the rest, but for what a busy client had not read when the connection was cut.
+  const { size } = statSync(halfIn(one))
+  assert.ok(size > length * 0.4, `${size} of ${length}`)
+  const first = mirrorOf(t, web.url, one)
+  await first.mirror.look()
+  assert.equal(await first.held(), id)
+  const ranges = web.asked.filter(({ name }) => name === part)
+  assert.equal(ranges.length, 1)
+  assert.equal(ranges[0].from, size)
+  assert.deepEqual(await faultsOf(one), [])
+
+  const two = join(temporaryFolder(t), 'two')
+  await brokenOff(two)
+  const bytes = readFileSync(halfIn(two))
+  bytes[100] ^= 1
+  writeFileSync(halfIn(two), bytes)
+  const second = mirrorOf(t, web.url, two)
+  await second.mirror.look()
+  assert.equal(await second.held(), id)
+  assert.deepEqual(
+    web.asked.filter(({ name }) => name === part).map(({ from }) => from > 0),
+    [true, false],
+  )
+  assert.deepEqual(await faultsOf(two), [])
+
+  const three = join(temporaryFolder(t), 'three')
+  await brokenOff(three)
+  web.offers = { ...web.offers, range: false }
+  const third = mirrorOf(t, web.url, three)
+  await third.mirror.look()
+  assert.equal(await third.held(), id)
+  assert.deepEqual(await faultsOf(three), [])
+})
+
+test('A lagging manifest is not taken, a rollback is, and the operator may take any.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  await publish(source, 0)
+  const lagging = readFileSync(join(source, MANIFEST_FILE))
+  const lagged = statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000
+  const web = await serveFolder(t, source)
+  const old = await readManifest(source)
+  const at = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  await at.mirror.look()
+  const newer = await publish(source, 1)
+  const publishedAt = statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000
+  await at.mirror.look()
+  assert.equal(await at.held(), newer)
+
+  // A cache shows the manifest of before, with the date of before.
+  const current = readFileSync(join(source, MANIFEST_FILE))
+  writeFileSync(join(source, MANIFEST_FILE), lagging)
+  dated(source, lagged)
+  at.lines.length = 0
+  await at.mirror.look()
+  await at.mirror.look()
+  assert.equal(await at.held(), newer)
+  assert.equal(at.status().state, 'older')
+  assert.equal(at.lines.length, 1)
+  assert.match(
+    at.lines[0],
+    new RegExp(`shows snapshot ${old!.id}, which is not taken: it was replaced before`),
+  )
+  writeFileSync(join(source, MANIFEST_FILE), current)
+  dated(source, publishedAt)
+  await at.mirror.look()
+  assert.equal(at.status().state, 'current')
+
+  // Going back on purpose reaches the mirror, and so does going forward again.
+  await rollback(source, null, publishedAt + 60)
+  dated(source, publishedAt + 60)
+  await at.mirror.look()
+  assert.equal(await at.held(), old!.id)
+  // What was rolled back, out of a cache, does not come back.
+  writeFileSync(join(source, MANIFEST_FILE), current)
+  dated(source, publishedAt)
+  await at.mirror.look()
+  assert.equal(await at.held(), old!.id)
+  await resume(source)
+  dated(source, publishedAt + 120)
+  await at.mirror.look()
+  assert.equal(await at.held(), newer)
+
+  // A server that gives no dates cannot say that it went back. The operator can.
+  web.offers = { etag: true, range: true, date: false }
+  await rollback(source, null, publishedAt + 180)
+  await at.mirror.look()
+  assert.equal(await at.held(), newer)
+  assert.match(String(at.status().last_error), /not dated anew.*POST \/reload takes it/)
+  await at.mirror.look(true)
+  assert.equal(await at.held(), old!.id)
+  assert.deepEqual(await faultsOf(at.dir), [])
+})
+
+test('A builder whose clock is an hour off, and then right again, is followed all the time.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const web = await serveFolder(t, source)
+  const at = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'), { clock: () => 0 })
+  for (const [step, ahead] of [0, 3600, 3600, 0, 0, -3600, 0].entries()) {
+    const id = await publish(source, step)
+    dated(source, statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000 + ahead)
+    await at.mirror.look()
+    assert.equal(await at.held(), id, `step ${step}`)
+  }
+  // The mirror's own clock stands at 1970.
+  assert.equal(at.status().age_seconds, 0)
+  assert.deepEqual(await faultsOf(at.dir), [])
+})
+
+test('Two mirrors of one folder bring each part once; of two sources the later one has it.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const shared = join(temporaryFolder(t), 'copy')
+  const [one, two] = [mirrorOf(t, web.url, shared), mirrorOf(t, web.url, shared)]
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  web.faultOf = (name) =>
+    name === MANIFEST_FILE
+      ? null
+      : (response, { status: code, headers, bytes }) =>
+          void released.then(() => response.writeHead(code, headers).end(bytes))
+  const copying = one.mirror.look()
+  while (web.asked.length < 2) await sleep(10)
+  await two.mirror.look()
+  assert.equal(two.status().state, 'following')
+  release()
+  await copying
+  web.faultOf = () => null
+  assert.equal(await one.held(), id)
+  const parts = web.asked.map(({ name }) => name).filter((name) => name !== MANIFEST_FILE)
+  assert.equal(parts.length, new Set(parts).size)
+  assert.deepEqual(
+    [...one.lines, ...two.lines].filter((line) => line.startsWith('warning')),
+    [],
+  )
+  await Promise.all([one.mirror.look(), two.mirror.look()])
+  assert.deepEqual(
+    [one, two].map((each) => each.status().state),
+    ['current', 'current'],
+  )
+
+  const elsewhere = join(temporaryFolder(t), 'elsewhere')
+  const other = await publish(elsewhere, 100)
+  const moved = await serveFolder(t, elsewhere)
+  const three = mirrorOf(t, moved.url, shared)
+  await three.mirror.look()
+  assert.equal(await three.held(), other)
+  await publish(source, 1)
+  await one.mirror.look()
+  assert.equal(await three.held(), other)
+  assert.match(
+    one.lines.at(-1)!,
+    /another process mirrors http:.* into this folder since; give each source a folder/,
+  )
+  assert.deepEqual(await faultsOf(shared), [])
+})
+
+test('A builder and a mirror keep out of each other’s folders, whoever comes first.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  assert.throws(
+    () => mirrorOf(t, web.url, source),
+    (error) =>
+      error instanceof BuildError &&
+      /source: a builder publishes in this folder .*--snapshots$/.test(error.message),
+  )
+  const { mirror, dir } = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  await mirror.look()
+  for (const act of [() => publish(dir, 1), () => rollback(dir, null, 0), () => resume(dir)]) {
+    await assert.rejects(
+      act,
+      /copy: mirrors http:.*only its mirror writes there: build, roll back and resume where/,
+    )
+  }
+  // A copy by hand, without what only a builder needs, may become a mirror: nothing of it comes again.
+  const copy = join(temporaryFolder(t), 'seed')
+  mkdirSync(copy)
+  for (const name of [...partsOf(source), MANIFEST_FILE]) copyFileSync(join(source, name), join(copy, name))
+  web.asked.length = 0
+  const seeded = mirrorOf(t, web.url, copy)
+  await seeded.mirror.look()
+  assert.deepEqual(
+    web.asked.map(({ name }) => name),
+    [MANIFEST_FILE],
+  )
+  assert.equal(await seeded.held(), id)
+  assert.throws(() => lockFolder(copy), /mirrors http/)
+})
+
+test('A folder that a builder takes while its mirror runs stays the builder’s.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const web = await serveFolder(t, source)
+  const dir = join(temporaryFolder(t), 'copy')
+  const at = mirrorOf(t, web.url, dir)
+  await at.mirror.look()
+  const own = await publish(dir, 5)
+  await publish(source, 6)
+  await at.mirror.look()
+  assert.equal(await at.held(), own)
+  assert.match(at.lines.at(-1)!, /a builder publishes in this folder/)
+})
+
+test('Parts that are gone or damaged here come again.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const dir = join(temporaryFolder(t), 'copy')
+  await mirrorOf(t, web.url, dir).mirror.look()
+  const [one, other] = partsOf(dir)
+  rmSync(join(dir, one))
+  truncateSync(join(dir, other), 5)
+  // The next process looks at what is there.
+  const { mirror } = mirrorOf(t, web.url, dir)
+  await mirror.look()
+  assert.deepEqual(await faultsOf(dir), [])
+  // A part of the right size is found to be wrong by the loader.
+  const bytes = readFileSync(join(dir, one))
+  bytes[bytes.length >> 1] ^= 1
+  writeFileSync(join(dir, one), bytes)
+  web.asked.length = 0
+  mirror.refused(id)
+  await mirror.look()
+  assert.deepEqual(
+    web.asked.map(({ name }) => name).filter((name) => name !== MANIFEST_FILE),
+    [one],
+  )
+  assert.deepEqual(await faultsOf(dir), [])
+  // Where nothing is wrong with the files, they are read once and not again.
+  mirror.refused(id)
+  await mirror.look()
+  assert.equal(web.asked.filter(({ name }) => name !== MANIFEST_FILE).length, 1)
+})
+
+test('A snapshot beyond the budget of disk is refused with the sums, and old ones make room for it.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const web = await serveFolder(t, source)
+  const size = partsOf(source).reduce((sum, name) => sum + statSync(join(source, name)).size, 0)
+  const dir = join(temporaryFolder(t), 'copy')
+  const small = mirrorOf(t, web.url, dir, { maxBytes: size - 1 })
+  await small.mirror.look()
+  assert.equal(await small.held(), null)
+  assert.match(
+    small.lines[0],
+    /the next snapshot needs 0\.\d MB beside the 0\.0 MB of this folder, and --mirror-disk allows 0\.\d MB; there is no snapshot yet/,
+  )
+  assert.deepEqual(partsOf(dir), [])
+  const enough = mirrorOf(t, web.url, dir, { maxBytes: size + 100_000 })
+  await enough.mirror.look()
+  assert.equal(await enough.held(), id)
+})
+
+test('A full disk leaves the old snapshot, and says so; with room again it goes on.', async (t) => {
+  const dir = temporaryFolder(t)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', dir], { encoding: 'utf8' })
+  if (mounted.status !== 0) {
+    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
+    return
+  }
+  try {
+    const source = join(temporaryFolder(t), 'source')
+    const first = await publish(source, 0)
+    const web = await serveFolder(t, source)
+    const at = mirrorOf(t, web.url, dir)
+    await at.mirror.look()
+    assert.equal(await at.held(), first)
+    const second = await publish(source, 1)
+    // Found before anything is fetched.
+    writeFileSync(join(dir, 'ballast'), Buffer.alloc(15 * 2 ** 20))
+    at.lines.length = 0
+    web.asked.length = 0
+    await at.mirror.look()
+    await at.mirror.look()
+    assert.equal(at.lines.length, 1, at.lines.join('\n'))
+    assert.match(
+      at.lines[0],
+      /no space is left on the disk: the next snapshot needs 0\.\d MB, and 0\.0 MB are free for it; snapshot \w+ stays/,
+    )
+    assert.ok(web.asked.every(({ name }) => name === MANIFEST_FILE))
+    // Found while it is fetched: somebody else takes the room.
+    rmSync(join(dir, 'ballast'))
+    web.faultOf = (name) =>
+      name === MANIFEST_FILE
+        ? null
+        : (response, { bytes, headers }) => {
+            spawnSync('dd', ['if=/dev/zero', `of=${join(dir, 'ballast')}`, 'bs=64k'], { stdio: 'ignore' })
+            response.writeHead(200, headers).end(bytes)
+          }
+    at.lines.length = 0
+    await at.mirror.look()
+    assert.match(at.lines[0], /no space is left on the disk \(ENOSPC\); snapshot \w+ stays/)
+    assert.deepEqual(
+      readdirSync(dir).filter((name) => name.startsWith('.half-')),
+      [],
+    )
+    assert.equal(await at.held(), first)
+    rmSync(join(dir, 'ballast'))
+    web.faultOf = () => null
+    await at.mirror.look()
+    assert.equal(await at.held(), second)
+    assert.deepEqual(await faultsOf(dir), [])
+  } finally {
+    spawnSync('umount', ['-l', dir])
+  }
+})
+
+test('A bucket is mirrored with its credentials, and what is wrong with them is said.', async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  const id = await publish(source, 0)
+  const stub = await new StubS3().listen()
+  t.after(() => stub.close())
+  for (const name of [...partsOf(source), MANIFEST_FILE])
+    stub.set(`sea/${name}`, readFileSync(join(source, name)))
+  const faults: [environment: { [name: string]: string }, message: RegExp][] = [
+    [{ AWS_ACCESS_KEY_ID: 'another' }, /does not know this access key.*check AWS_ACCESS_KEY_ID/],
+    [{ AWS_SECRET_ACCESS_KEY: 'another' }, /secret does not fit.*check AWS_SECRET_ACCESS_KEY/],
+    [{ AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' }, /nothing listens at 127\.0\.0\.1:9/],
+  ]
+  const dir = join(temporaryFolder(t), 'copy')
+  for (const [environment, message] of faults) {
+    const { mirror, lines, held } = mirrorOf(t, openStub(stub, { environment, limits: { attempts: 2 } }), dir)
+    await mirror.look()
+    assert.equal(await held(), null)
+    assert.match(lines[0], message)
+    assert.ok(lines[0].startsWith('warning: s3://bucket/sea/manifest.msgpack: '), lines[0])
+    assert.ok(!JSON.stringify([lines, mirror.status()]).includes(stub.options.secretAccessKey))
+  }
+  const wrong = mirrorOf(t, openStub(stub, { prefix: 'lake', limits: SHORT_LIMITS }), dir)
+  await wrong.mirror.look()
+  assert.match(wrong.lines[0], /s3:\/\/bucket\/lake: manifest\.msgpack is not there \(404\)/)
+  // A clock an hour off is no hindrance.
+  const right = mirrorOf(t, openStub(stub, { clock: () => Date.now() / 1000 - 3600 }), dir)
+  await right.mirror.look()
+  assert.equal(await right.held(), id)
+  assert.deepEqual(await faultsOf(dir), [])
+  // A store that serves what was there before its last write.
+  const next = await publish(source, 1)
+  for (const name of partsOf(source)) stub.set(`sea/${name}`, readFileSync(join(source, name)))
+  stub.set(`sea/${MANIFEST_FILE}`, readFileSync(join(source, MANIFEST_FILE)), Date.now() + 60_000)
+  await right.mirror.look()
+  assert.equal(await right.held(), next)
+  stub.faultOf = ({ key }) => (key.endsWith(MANIFEST_FILE) ? 'old' : null)
+  await right.mirror.look()
+  assert.equal(await right.held(), next)
+  assert.equal(right.status().state, 'older')
+})

@@ -1,0 +1,293 @@
+/**
+ * Replicas as their operators run them: processes that wait, follow, lose their source, are killed and
+ * stopped.
+ */
+import assert from 'node:assert/strict'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
+import { loadSnapshot } from '../../../src/snapshot/read-snapshot.ts'
+import { amount } from '../../faults/folder.ts'
+import { runCli, temporaryFolder } from '../../live.ts'
+import { faultsOf, publish, serveFolder } from './world.ts'
+
+const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
+const LONG_TIMEOUT = 1_200_000
+
+interface Replica {
+  port: number
+  admin: number
+  stderr: () => string
+  child: ChildProcess
+  ended: Promise<number | NodeJS.Signals | null>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function startReplica(
+  t: TestContext,
+  command: 'serve' | 'run',
+  from: string,
+  dir: string,
+  keys: string,
+  nodeOptions = '',
+): Promise<Replica> {
+  const [port, admin] = [await freePort(), await freePort()]
+  const args = [
+    `--from=${from}`,
+    `--snapshots=${dir}`,
+    `--keys=${keys}`,
+    `--port=${port}`,
+    `--admin-port=${admin}`,
+  ]
+  const more = ['--workers=1', '--poll=1s', '--drain-time=0', '--anonymous-quota=0']
+  const child = spawn(process.execPath, [CLI, command, ...args, ...more], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: nodeOptions },
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? code)),
+  )
+  t.after(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return { port, admin, stderr: () => stderr, child, ended }
+}
+
+async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 300_000; !(await holds());) {
+    assert.ok(Date.now() < deadline, `waited in vain: ${what}`)
+    await sleep(50)
+  }
+}
+
+/** The body of an answer, or null where nothing answers. */
+async function asked(
+  port: number,
+  path: string,
+): Promise<{ status: number; id: string | null; text: string } | null> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+    return { status: answer.status, id: answer.headers.get('x-snapshot-id'), text: await answer.text() }
+  } catch {
+    return null
+  }
+}
+
+const served = async ({ port }: Replica): Promise<string | null> =>
+  (await asked(port, '/v2/buoys/nearest?lat=43.5&lng=-1.6'))?.id ?? null
+
+async function statusOf({ admin }: Replica): Promise<{ [member: string]: unknown }> {
+  const { mirror } = JSON.parse((await asked(admin, '/status'))!.text) as {
+    mirror: { [member: string]: unknown }
+  }
+  return mirror
+}
+
+function emptyKeys(t: TestContext): string {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  writeFileSync(keys, '{"format":1,"keys":[]}\n')
+  return keys
+}
+
+test(
+  'A replica waits for its source with its port closed, follows it, and goes on without it.',
+  { timeout: LONG_TIMEOUT },
+  async (t) => {
+    const source = join(temporaryFolder(t), 'source')
+    mkdirSync(source)
+    const web = await serveFolder(t, source)
+    const dir = join(temporaryFolder(t), 'made', 'copy')
+    const keys = emptyKeys(t)
+    const one = await startReplica(t, 'serve', web.url, dir, keys)
+    await waitFor('not ready', async () => (await asked(one.admin, '/readyz'))?.status === 503)
+    await waitFor('the port is said to open later', () =>
+      one.stderr().includes('the port opens when the mirror'),
+    )
+    assert.match(
+      (await asked(one.admin, '/readyz'))!.text,
+      /no snapshot is loaded: waiting for the source of the mirror/,
+    )
+    assert.equal(await asked(one.port, '/v2/countries'), null)
+    assert.equal(one.stderr().match(/manifest\.msgpack is not there \(404\)/g)?.length, 1, one.stderr())
+
+    const first = await publish(source, 0)
+    await waitFor('the first snapshot', async () => (await served(one)) === first)
+    assert.equal((await asked(one.admin, '/readyz'))?.status, 200)
+    const second = await publish(source, 1)
+    await waitFor('the second snapshot', async () => (await served(one)) === second)
+    const { source: shown, state, snapshot, last_error: error } = await statusOf(one)
+    assert.deepEqual([shown, state, snapshot, error], [web.url, 'current', second, null])
+
+    web.close()
+    await waitFor('the loss of the source', async () => (await statusOf(one)).state === 'failing')
+    assert.equal(await served(one), second)
+    one.child.kill('SIGTERM')
+    assert.equal(await one.ended, 0, one.stderr())
+    assert.equal(one.stderr().match(/nothing listens at/g)?.length, 1, one.stderr())
+    assert.equal(existsSync(join(dir, 'builder.lock')), false)
+
+    // Without its source it starts with what it has. `run` does the same, and builds nothing.
+    const two = await startReplica(t, 'run', web.url, dir, join(temporaryFolder(t), 'new.json'))
+    await waitFor('a start from the folder', async () => (await served(two)) === second)
+    assert.match(
+      two.stderr(),
+      new RegExp(`nothing listens at .*; snapshot ${second} stays, its data \\d+ days old`),
+    )
+    assert.ok(Number((await statusOf(two)).age_seconds) > 86_400)
+    two.child.kill('SIGTERM')
+    assert.equal(await two.ended, 0)
+    assert.deepEqual(await faultsOf(dir), [])
+  },
+)
+
+test(
+  'A replica that is killed at any moment of a copy goes on with what has come.',
+  { timeout: LONG_TIMEOUT },
+  async (t) => {
+    const source = join(temporaryFolder(t), 'source')
+    let id = await publish(source, 0)
+    const web = await serveFolder(t, source)
+    const dir = join(temporaryFolder(t), 'copy')
+    const keys = emptyKeys(t)
+    // Parts take a second each, four at a time.
+    web.faultOf = (name) =>
+      name === MANIFEST_FILE
+        ? null
+        : (response, { status, headers, bytes }) => {
+            response.writeHead(status, headers)
+            let at = 0
+            const piece = Math.ceil(bytes.length / 20) + 1
+            const timer = setInterval(() => {
+              if (at < bytes.length) response.write(bytes.subarray(at, (at += piece)))
+              else response.end()
+            }, 50)
+            response.once('close', () => clearInterval(timer))
+          }
+    const kills = amount(3, 60)
+    let [struck, resumed] = [0, 0]
+    for (let round = 1; round <= kills; round++) {
+      const before = web.asked.length
+      const replica = await startReplica(t, 'serve', web.url, dir, keys)
+      await waitFor('a part is asked for', () =>
+        web.asked.slice(before).some(({ name }) => name !== MANIFEST_FILE),
+      )
+      await sleep(900 * ((round * 0.618034) % 1))
+      replica.child.kill('SIGKILL')
+      await replica.ended
+      if (readdirSync(dir).some((name) => name.startsWith('.half-'))) struck++
+      resumed += web.asked.slice(before).filter(({ from }) => from > 0).length
+      const held = existsSync(join(dir, MANIFEST_FILE)) ? (await loadSnapshot(dir)).id : null
+      // What had come of another snapshot is no hindrance.
+      if (held === id || round % 2 === 0) id = await publish(source, round)
+    }
+    const last = await startReplica(t, 'serve', web.url, dir, keys)
+    await waitFor('the whole copy', async () => (await served(last)) === id)
+    assert.deepEqual(await faultsOf(dir), [])
+    assert.ok(
+      struck > 0 && resumed > 0,
+      `${struck} of ${kills} were struck in a part, ${resumed} parts went on`,
+    )
+    t.diagnostic(
+      `${struck} of ${kills} were killed within a part; ${resumed} parts went on where they had ended`,
+    )
+    // A copy that is under way does not keep a replica from ending, neither once nor twice.
+    for (const signals of [1, 2]) {
+      const replica = signals === 1 ? last : await startReplica(t, 'serve', web.url, dir, keys)
+      web.asked.length = 0
+      await publish(source, kills + signals)
+      await waitFor('a copy', () => web.asked.some(({ name }) => name !== MANIFEST_FILE))
+      for (let signal = 0; signal < signals; signal++) replica.child.kill('SIGTERM')
+      const code = await replica.ended
+      assert.ok(
+        signals === 1 ? code === 0 : code === 0 || code === 143,
+        `${signals}: ${code}\n${replica.stderr()}`,
+      )
+      await loadSnapshot(dir)
+    }
+  },
+)
+
+/** Throws in an event of the sockets that the first parts come by, as a library may. */
+const STRAY = `
+import { subscribe } from 'node:diagnostics_channel'
+let left = 3
+subscribe('http.client.request.start', ({ request }) => {
+  if (!request.path.includes('readings-') || left-- <= 0) return
+  request.once('response', ({ socket }) => socket.prependOnceListener('data', () => { throw new Error('out of turn') }))
+})
+`
+
+test(
+  'What a library throws out of turn fails a look at the source, and ends no replica.',
+  { timeout: LONG_TIMEOUT },
+  async (t) => {
+    const root = temporaryFolder(t)
+    const source = join(root, 'source')
+    const first = await publish(source, 0)
+    const web = await serveFolder(t, source)
+    // In two pieces, so that the second one is an event of its own.
+    web.faultOf = (name) =>
+      name === MANIFEST_FILE
+        ? null
+        : (response, { status, headers, bytes }) => {
+            response.writeHead(status, headers).write(bytes.subarray(0, 100))
+            setTimeout(() => response.end(bytes.subarray(100)), 50)
+          }
+    writeFileSync(join(root, 'stray.mjs'), STRAY)
+    const dir = join(root, 'copy')
+    const preload = `--import=${join(root, 'stray.mjs')}`
+    const replica = await startReplica(t, 'serve', web.url, dir, emptyKeys(t), preload)
+    await waitFor('the snapshot, after all', async () => (await served(replica)) === first)
+    assert.match(replica.stderr(), /^fault: Error out of turn/m)
+    // Without its message, which may quote an address with a key.
+    assert.match(replica.stderr(), /^warning: a fault of this program: Error \| at /m)
+    assert.doesNotMatch(replica.stderr(), /Error: out of turn/)
+    assert.match(replica.stderr(), /the mirror of http\S+ is current again/)
+    assert.deepEqual(await faultsOf(dir), [])
+    replica.child.kill('SIGTERM')
+    assert.equal(await replica.ended, 0, replica.stderr())
+  },
+)
+
+test('What cannot be mirrored is refused at the start.', { timeout: LONG_TIMEOUT }, async (t) => {
+  const source = join(temporaryFolder(t), 'source')
+  await publish(source, 0)
+  const keys = emptyKeys(t)
+  const cases: [args: string[], code: number, message: RegExp][] = [
+    [
+      ['serve', '--from=http://127.0.0.1:9/', `--snapshots=${source}`],
+      1,
+      /source: a builder publishes in this folder \(it has [a-z].*give another one with --snapshots/,
+    ],
+    [['serve', '--from=http//host'], 2, /--from.*is not the address of a store/],
+    [['serve', '--from=https://user:secret@host/x/'], 2, /--from.*holds no user and no password/],
+    [
+      ['run', '--from=http://127.0.0.1:9/', '--source=demo'],
+      2,
+      /--source and --from cannot be used together/,
+    ],
+  ]
+  await Promise.all(
+    cases.map(async ([args, expected, message]) => {
+      const { code, stderr } = await runCli([...args, `--keys=${keys}`, '--port=0', '--admin-port=off'])
+      assert.equal(code, expected, stderr)
+      assert.match(stderr, message)
+      assert.ok(!stderr.includes('secret'))
+    }),
+  )
+})

@@ -1,0 +1,484 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import dns from 'node:dns'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, afterEach, before, test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import type { StoreAnswer } from '../../../src/snapshot/store/store.ts'
+import { RequestFault } from '../../../src/snapshot/store/web-request.ts'
+import { openStore } from '../../../src/snapshot/store/open-store.ts'
+import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
+import { sometimes, StubS3, type Fault, type StubOptions } from './stub_s3.ts'
+
+const stub = new StubS3()
+before(() => stub.listen())
+after(() => stub.close())
+afterEach(() => {
+  stub.faultOf = () => null
+  stub.objects.clear()
+  stub.log.length = 0
+})
+
+async function stubWith(t: TestContext, options: StubOptions): Promise<StubS3> {
+  const other = await new StubS3(options).listen()
+  t.after(() => other.close())
+  return other
+}
+
+async function bodyOf({ body }: StoreAnswer): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** Once for the first request that matches, or for the first `times` ones. */
+function failing(fault: Fault, method = 'GET', times = Infinity): () => number {
+  let count = 0
+  stub.faultOf = (request) => (request.method === method && count++ < times ? fault : null)
+  return () => count
+}
+
+/** Fails where the fault's message does not match. */
+async function fails(promise: Promise<unknown>, message: RegExp): Promise<RequestFault> {
+  const error = await promise.then(
+    () => assert.fail(`should fail with ${message}`),
+    (error: unknown) => error,
+  )
+  assert.ok(error instanceof RequestFault, String(error))
+  assert.match(error.message, message)
+  assert.ok(!error.message.includes(stub.options.secretAccessKey), error.message)
+  assert.ok(!error.message.includes('\n'), error.message)
+  return error
+}
+
+test('What is put into a bucket comes back, whatever characters its name has.', async () => {
+  const names = fc.array(
+    fc
+      .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+      .map((text) => text.replaceAll(/[/\p{Cc}\p{Cs}]/gu, 'x'))
+      .filter((text) => text !== '.' && text !== '..'),
+    { minLength: 1, maxLength: 3 },
+  )
+  await fc.assert(
+    fc.asyncProperty(names, fc.uint8Array({ maxLength: 4000 }), async (segments, bytes) => {
+      const store = openStub(stub, { prefix: 'a b/ü+~' })
+      const name = segments.join('/')
+      try {
+        assert.equal(await store.put(name, bytes), 'stored')
+        const object = await store.read(name, { maxBytes: 4000 })
+        assert.ok(object !== null && object !== 'unchanged')
+        assert.deepEqual(object.bytes, Buffer.from(bytes))
+        assert.deepEqual(stub.bytesOf(`a b/ü+~/${name}`), Buffer.from(bytes))
+        const { objects } = await store.list('')
+        assert.ok(
+          objects.some((one) => one.name === name && one.bytes === bytes.length),
+          name,
+        )
+        await store.remove(name)
+        assert.equal(await store.read(name, { maxBytes: 10 }), null)
+      } finally {
+        await store.close()
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('A file is put with its hash, which the store compares with what it got.', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'store-'))
+  t.after(() => rmSync(dir, { recursive: true }))
+  const bytes = Buffer.alloc(3_000_000, 'wave')
+  const path = join(dir, 'part')
+  writeFileSync(path, bytes)
+  const store = openStub(stub)
+  t.after(() => store.close())
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const counted = failing('503', 'PUT', 2)
+  assert.equal(await store.put('part', { path, bytes: bytes.length }, { sha256 }), 'stored')
+  assert.equal(counted(), 3)
+  assert.deepEqual(stub.bytesOf('sea/part'), bytes)
+  const other = createHash('sha256').update('other').digest('hex')
+  const fault = await fails(
+    store.put('other', { path, bytes: bytes.length }, { sha256: other }),
+    /^s3:\/\/bucket\/sea\/other: other bytes reached the store than were sent \(400 XAmzContentSHA256Mismatch\) \(4 attempts\)$/,
+  )
+  assert.equal(fault.code, 'XAmzContentSHA256Mismatch')
+  assert.equal(stub.bytesOf('sea/other'), undefined)
+})
+
+test('A conditional put finds the name taken, also by its own attempt whose answer was lost.', async (t) => {
+  const store = openStub(stub)
+  t.after(() => store.close())
+  assert.equal(await store.put('one', Buffer.from('1'), { ifNoneMatch: '*' }), 'stored')
+  assert.equal(await store.put('one', Buffer.from('2'), { ifNoneMatch: '*' }), 'present')
+  assert.equal(stub.bytesOf('sea/one')?.toString(), '1')
+  failing('lost', 'PUT', 1)
+  assert.equal(await store.put('two', Buffer.from('3'), { ifNoneMatch: '*' }), 'present')
+  assert.equal(stub.bytesOf('sea/two')?.toString(), '3')
+})
+
+test('Of many conditional puts at once one wins.', async (t) => {
+  const store = openStub(stub)
+  t.after(() => store.close())
+  const results = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => store.put('one', Buffer.from(String(i)), { ifNoneMatch: '*' })),
+  )
+  assert.deepEqual(results.toSorted(), [...Array.from({ length: 7 }, () => 'present'), 'stored'])
+  assert.equal(stub.bytesOf('sea/one')?.toString(), String(results.indexOf('stored')))
+})
+
+test('A read gives ranges, and nothing for an ETag that still holds.', async (t) => {
+  const store = openStub(stub)
+  t.after(() => store.close())
+  await store.put('one', Buffer.from('0123456789'))
+  const whole = await store.get('one')
+  assert.equal(whole.status, 200)
+  assert.equal(whole.headers['content-length'], '10')
+  assert.equal((await bodyOf(whole)).toString(), '0123456789')
+  const middle = await store.get('one', { range: { from: 3, to: 5 } })
+  assert.equal(middle.status, 206)
+  assert.equal((await bodyOf(middle)).toString(), '345')
+  const rest = await store.get('one', { range: { from: 8 } })
+  assert.equal((await bodyOf(rest)).toString(), '89')
+  assert.equal((await store.get('one', { range: { from: 10 } })).status, 416)
+  assert.equal((await store.get('one', { ifNoneMatch: whole.headers.etag ?? '' })).status, 304)
+  assert.equal((await store.get('two')).status, 404)
+  assert.equal(await store.read('one', { maxBytes: 10, ifNoneMatch: whole.headers.etag ?? '' }), 'unchanged')
+  await fails(store.read('one', { maxBytes: 9 }), /^s3:\/\/bucket\/sea\/one: has more than 9 bytes$/)
+})
+
+test('A listing of many pages has every object once, in the order of names, with the time of the store.', async (t) => {
+  const at = Math.floor(Date.now() / 1000)
+  const paged = await stubWith(t, { pageSize: 7, clock: () => at * 1000 })
+  for (let i = 0; i < 50; i++) paged.set(`sea/a&b <${String(i).padStart(2, '0')}>`, 'x'.repeat(i))
+  paged.set('seaside', 'not ours')
+  const store = openStub(paged)
+  t.after(() => store.close())
+  const { objects, now } = await store.list('')
+  assert.deepEqual(
+    objects,
+    Array.from({ length: 50 }, (_, i) => ({
+      name: `a&b <${String(i).padStart(2, '0')}>`,
+      bytes: i,
+      modified: at,
+    })),
+  )
+  assert.equal(now, at)
+  assert.equal((await store.list('a&b <1')).objects.length, 10)
+  await fails(
+    store.list('', { most: 20 }),
+    /^s3:\/\/bucket\/sea: has more than 20 objects, so it is not a folder/,
+  )
+})
+
+test('What breaks off is tried again where an object is read whole.', async (t) => {
+  const store = openStub(stub, { limits: { ...IMPATIENT, attempts: 6 } })
+  t.after(() => store.close())
+  await store.put('one', Buffer.alloc(100_000, 'x'))
+  for (const fault of ['truncate', 'stall', 'reset', '503', '500', 'hang'] as const) {
+    const counted = failing(fault, 'GET', 2)
+    const object = await store.read('one', { maxBytes: 100_000 })
+    assert.ok(object !== null && object !== 'unchanged' && object.bytes.length === 100_000, fault)
+    assert.ok(counted() >= 3, fault)
+  }
+})
+
+const LASTING: [fault: Fault, message: RegExp][] = [
+  ['truncate', /^s3:\/\/bucket\/sea\/one: the server cut the connection \(4 attempts\)$/],
+  ['stall', /^s3:\/\/bucket\/sea\/one: the server stopped sending \(4 attempts\)$/],
+  ['reset', /^s3:\/\/bucket\/sea\/one: the server cut the connection \(4 attempts\)$/],
+  ['503', /^s3:\/\/bucket\/sea\/one: the store answered 503 SlowDown \(4 attempts\)$/],
+  ['hang', /^s3:\/\/bucket\/sea\/one: the server did not answer in time \(4 attempts\)$/],
+  ['trickle', /^s3:\/\/bucket\/sea\/one: the server sends too slowly \(4 attempts\)$/],
+]
+
+for (const [fault, message] of LASTING) {
+  test(`A store that goes on with "${fault}" is given up after a few attempts, with one line.`, async (t) => {
+    const store = openStub(stub, { limits: fault === '503' || fault === 'reset' ? {} : IMPATIENT })
+    t.after(() => store.close())
+    stub.set('sea/one', Buffer.alloc(1_000_000, 'x'))
+    const counted = failing(fault)
+    const error = await fails(store.read('one', { maxBytes: 1_000_000 }), message)
+    assert.equal(counted(), 4)
+    assert.ok(error.passing)
+  })
+}
+
+test('A body that is streamed fails with the reason, and is not cut off while its reader is slow.', async (t) => {
+  const store = openStub(stub, { limits: { answerMs: 400, stallMs: 400 } })
+  t.after(() => store.close())
+  await store.put('one', Buffer.alloc(4_000_000, 'x'))
+  const slow = await store.get('one')
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  assert.equal((await bodyOf(slow)).length, 4_000_000)
+  failing('truncate')
+  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the server cut the connection$/)
+  failing('trickle')
+  await fails(store.get('one').then(bodyOf), /^s3:\/\/bucket\/sea\/one: the server sends too slowly$/)
+})
+
+test('A caller can end a call that waits, and one that waits for its next attempt.', async (t) => {
+  const store = openStub(stub, { limits: { answerMs: 60_000, retryFirstMs: 60_000, retryLongestMs: 60_000 } })
+  t.after(() => store.close())
+  for (const fault of ['hang', '503'] as const) {
+    failing(fault)
+    const ending = new AbortController()
+    const asked = store.read('one', { maxBytes: 10, signal: ending.signal })
+    setTimeout(() => ending.abort(new Error('enough')), 50)
+    await assert.rejects(asked, (error: Error) => /enough|aborted/.test(error.message))
+  }
+})
+
+test('With one call in ten failing, hundreds of calls succeed.', async (t) => {
+  const store = openStub(stub, { limits: { attempts: 6 } })
+  t.after(() => store.close())
+  stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate'])
+  for (let i = 0; i < 100; i++) {
+    await store.put(`n${i}`, Buffer.from(`content ${i}`))
+    const object = await store.read(`n${i}`, { maxBytes: 100 })
+    assert.ok(object !== null && object !== 'unchanged')
+    assert.equal(object.bytes.toString(), `content ${i}`)
+  }
+})
+
+const SETTINGS: [what: string, environment: { [name: string]: string }, message: RegExp][] = [
+  [
+    'An unknown access key',
+    { AWS_ACCESS_KEY_ID: 'AKIDOTHER' },
+    /^s3:\/\/bucket\/sea\/one: the store does not know this access key \(403 InvalidAccessKeyId\); check AWS_ACCESS_KEY_ID$/,
+  ],
+  [
+    'A wrong secret',
+    { AWS_SECRET_ACCESS_KEY: 'wrong' },
+    /^s3:\/\/bucket\/sea\/one: the secret does not fit the access key \(403 SignatureDoesNotMatch\); check AWS_SECRET_ACCESS_KEY$/,
+  ],
+  [
+    'No credentials',
+    { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' },
+    /^s3:\/\/bucket\/sea\/one: the store refuses access without credentials \(403 AccessDenied\); set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
+  ],
+  [
+    'Half a pair',
+    { AWS_SECRET_ACCESS_KEY: '' },
+    /^AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not: set both, or neither$/,
+  ],
+  [
+    'Another region',
+    { AWS_REGION: 'eu-west-3' },
+    /^s3:\/\/bucket\/sea\/one: the bucket is in the region us-east-1 \(400 AuthorizationHeaderMalformed\); set AWS_REGION=us-east-1$/,
+  ],
+  [
+    'A port where nothing listens',
+    { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
+    /^s3:\/\/bucket\/sea\/one: nothing listens at 127\.0\.0\.1:9 \(4 attempts\)$/,
+  ],
+  [
+    'TLS where there is none',
+    { AWS_ENDPOINT_URL_S3: 'https://127.0.0.1:PORT' },
+    /^s3:\/\/bucket\/sea\/one: 127\.0\.0\.1:\d+ does not speak TLS; is it http:\/\/ instead of https:\/\/\?$/,
+  ],
+  [
+    'A host that is not there',
+    { AWS_ENDPOINT_URL_S3: 'http://store.invalid' },
+    /^s3:\/\/bucket\/sea\/one: (there is no host store\.invalid; check the address|the name of the server cannot be looked up now) \(4 attempts\)$/,
+  ],
+  [
+    'An endpoint that is no URL',
+    { AWS_ENDPOINT_URL_S3: 'store' },
+    /^AWS_ENDPOINT_URL_S3: is not a URL such as/,
+  ],
+  [
+    'A password in the endpoint',
+    { AWS_ENDPOINT_URL_S3: 'http://me:secret@store' },
+    /^AWS_ENDPOINT_URL_S3: holds a user or a password; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY$/,
+  ],
+]
+
+for (const [what, environment, message] of SETTINGS) {
+  test(`${what}: one line says what to set.`, async () => {
+    const port = String(stub.port)
+    const given = Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [name, value.replace('PORT', port)]),
+    )
+    await fails(
+      (async () => {
+        const store = openStub(stub, { environment: given })
+        try {
+          await store.read('one', { maxBytes: 10 })
+        } finally {
+          await store.close()
+        }
+      })(),
+      message,
+    )
+  })
+}
+
+test('A bucket that does not exist is named as such.', async () => {
+  const store = openStore('s3://other/sea', {
+    environment: stub.environment,
+    clock: () => Date.now() / 1000,
+    random: () => 0,
+    limits: SHORT_LIMITS,
+  })
+  await fails(
+    store.list(''),
+    /^s3:\/\/other\/sea: there is no such bucket \(404 NoSuchBucket\); check the address and AWS_ENDPOINT_URL_S3$/,
+  )
+  await store.close()
+})
+
+test('A public bucket is read without credentials, and a session token is sent along.', async (t) => {
+  const open = await stubWith(t, { anonymous: 'read' })
+  open.set('sea/one', 'x')
+  const reader = openStub(open, { environment: { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' } })
+  t.after(() => reader.close())
+  assert.ok((await reader.read('one', { maxBytes: 1 })) !== null)
+  await fails(reader.put('two', Buffer.from('x')), /refuses access without credentials/)
+  const session = await stubWith(t, { sessionToken: 'FwoGZXIvYXdzEBc=' })
+  const holder = openStub(session)
+  t.after(() => holder.close())
+  assert.equal(await holder.put('one', Buffer.from('x')), 'stored')
+  const expired = openStub(session, { environment: { AWS_SESSION_TOKEN: 'old' } })
+  t.after(() => expired.close())
+  await fails(expired.put('one', Buffer.from('x')), /the session token has expired .*; set AWS_SESSION_TOKEN/)
+})
+
+test('A clock that is an hour off is reported once, and requests are signed by the time of the store.', async (t) => {
+  for (const [seconds, words] of [
+    [-3600, '60 minutes behind'],
+    [3600, '60 minutes ahead of'],
+  ] as const) {
+    const warnings: string[] = []
+    const skewed = await stubWith(t, { clock: () => Date.now() - seconds * 1000 })
+    const store = openStub(skewed, { warn: (message) => warnings.push(message) })
+    t.after(() => store.close())
+    assert.equal(await store.put('one', Buffer.from('x')), 'stored')
+    assert.equal(await store.put('two', Buffer.from('x')), 'stored')
+    assert.deepEqual(warnings, [
+      `s3://bucket/sea: the clock of this machine is ${words} the store's; requests are signed by the store's clock. Set the clock`,
+    ])
+  }
+})
+
+test('A bucket is addressed in the path or in the host, as the environment says.', async (t) => {
+  const hosts: string[] = []
+  const original = dns.lookup
+  // As the operating system would: every name is this machine.
+  const lookup = ((host: string, options: dns.LookupOptions, done: (...args: unknown[]) => void) => {
+    hosts.push(host)
+    if (options.all === true) done(null, [{ address: '127.0.0.1', family: 4 }])
+    else done(null, '127.0.0.1', 4)
+  }) as unknown as typeof dns.lookup
+  dns.lookup = lookup
+  t.after(() => {
+    dns.lookup = original
+  })
+  const environment = { AWS_ENDPOINT_URL_S3: `http://store.test:${stub.port}` }
+  const path = openStub(stub, { environment })
+  t.after(() => path.close())
+  await path.put('one', Buffer.from('path'))
+  const virtual = openStub(stub, { environment: { ...environment, AWS_S3_ADDRESSING_STYLE: 'virtual' } })
+  t.after(() => virtual.close())
+  await virtual.put('two', Buffer.from('virtual'))
+  assert.deepEqual(hosts, ['store.test', 'bucket.store.test'])
+  assert.deepEqual(stub.keys(), ['sea/one', 'sea/two'])
+})
+
+interface Endpoint {
+  answers: { status: number; body: string }[]
+  tokens: (string | undefined)[]
+  url: string
+}
+
+/** An endpoint as that of a container: gives its answers in turn, the last one again and again. */
+async function endpointOf(t: TestContext, answers: Endpoint['answers']): Promise<Endpoint> {
+  const endpoint: Endpoint = { answers, tokens: [], url: '' }
+  const server = createServer((request, response) => {
+    endpoint.tokens.push(request.headers.authorization)
+    const { status, body } = endpoint.answers.length > 1 ? endpoint.answers.shift()! : endpoint.answers[0]
+    response.writeHead(status).end(body)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/credentials`
+  return endpoint
+}
+
+/** Variables that the credential chain reads, for as long as the test runs. */
+function withVariables(t: TestContext, variables: { [name: string]: string }): { [name: string]: string } {
+  for (const [name, value] of Object.entries(variables)) process.env[name] = value
+  t.after(() => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+  })
+  return { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '', ...variables }
+}
+
+test('Credentials of a container are asked for with its token, kept, and asked for again when they have expired.', async (t) => {
+  const session = await stubWith(t, { sessionToken: 'second' })
+  const { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey } = session.options
+  const given = (Token: string): { status: number; body: string } => ({
+    status: 200,
+    body: JSON.stringify({
+      AccessKeyId,
+      SecretAccessKey,
+      Token,
+      Expiration: new Date(Date.now() + 3_600_000).toISOString(),
+    }),
+  })
+  const endpoint = await endpointOf(t, [given('first'), given('second')])
+  const environment = withVariables(t, {
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: endpoint.url,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic abc',
+  })
+  const store = openStub(session, { environment })
+  t.after(() => store.close())
+  // The store refuses the first as expired, so others are asked for.
+  assert.equal(await store.put('one', Buffer.from('x')), 'stored')
+  assert.equal(await store.put('two', Buffer.from('x')), 'stored')
+  assert.deepEqual(endpoint.tokens, ['Basic abc', 'Basic abc'])
+})
+
+test('An endpoint for credentials elsewhere gets no token without TLS, and one that gives none is named.', async (t) => {
+  const dead = await endpointOf(t, [{ status: 403, body: 'no' }])
+  const liar = await endpointOf(t, [{ status: 200, body: '{"AccessKeyId":7}' }])
+  for (const url of ['http://10.0.0.1/x', 'http://127.0.0.1.example.com/x', dead.url, liar.url]) {
+    const environment = withVariables(t, {
+      AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
+      AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic secret-token',
+    })
+    const store = openStub(stub, { environment })
+    t.after(() => store.close())
+    const error = await fails(
+      store.read('one', { maxBytes: 1 }),
+      /^s3:\/\/bucket\/sea: AWS_CONTAINER_CREDENTIALS_FULL_URI gives no credentials \(\w+\) \(4 attempts\)$/,
+    )
+    assert.ok(!error.message.includes('secret-token'))
+  }
+})
+
+test('What answers but is not S3 is named, and too long an answer is not read to its end.', async (t) => {
+  const answers = { body: '<html>Welcome</html>' }
+  const server = createServer((_request, response) => response.writeHead(200).end(answers.body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const port = (server.address() as AddressInfo).port
+  const store = openStub(stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
+  t.after(() => store.close())
+  for (const body of [answers.body, 'not XML', '', '<ListBucketResult>']) {
+    answers.body = body
+    await fails(store.list(''), /^s3:\/\/bucket\/sea: what answers is not S3: it lists no objects/)
+  }
+  answers.body = 'x'.repeat(9 * 2 ** 20)
+  await fails(store.list(''), /^s3:\/\/bucket\/sea: has more than 8388608 bytes$/)
+})

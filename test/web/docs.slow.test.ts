@@ -1,0 +1,325 @@
+/** The documentation page in a real browser, the description as files, and a build that cannot reach npm. */
+import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { openApiDocument } from '../../src/openapi/document.ts'
+import { ROUTED } from '../../src/routes.ts'
+import { faults, openBrowser, serveWorld, visit } from './browser.ts'
+import { Client, temporaryFolder } from '../live.ts'
+
+const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
+
+const run = promisify(execFile)
+
+/** What runs the text of a quick start, which comes as its last argument. */
+const QUICK_STARTS: readonly (readonly [string, readonly [string, ...string[]]])[] = [
+  ['sh', ['sh', '-c']],
+  ['js', [process.execPath, '--input-type=module', '-e']],
+  ['python', ['python3', '-c']],
+  ['r', ['Rscript', '-e']],
+]
+
+/** Why a quick start cannot be run here, or false. */
+function missing(program: string): string | false {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore', timeout: 60_000 })
+    if (program === 'Rscript')
+      execFileSync(program, ['-e', 'library(jsonlite)'], { stdio: 'ignore', timeout: 60_000 })
+    return false
+  } catch (error) {
+    return program === 'sh' ? false : `${program} is not here: ${(error as Error).message}`
+  }
+}
+
+test('The documentation', { timeout: 600_000 }, async (t) => {
+  const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
+  const client = new Client(live, null)
+  t.after(() => client.close())
+
+  await t.test('has a description below the base path, for everybody and without a charge', async () => {
+    const reply = await client.get('/openapi.json')
+    assert.equal(reply.status, 200)
+    assert.equal(reply.headers['content-type'], 'application/json')
+    assert.equal(reply.headers['access-control-allow-origin'], '*')
+    assert.equal(reply.headers['x-ratelimit-limit'], undefined)
+    const committed = readFileSync(COMMITTED, 'utf8')
+      .replaceAll('"/v2"', '"/api/v2"')
+      .replaceAll('8080/v2', '8080/api/v2')
+    assert.ok(reply.text === JSON.stringify(JSON.parse(committed)), 'the description is the committed one')
+    const again = await client.get('/openapi.json', {
+      headers: { 'if-none-match': String(reply.headers.etag) },
+    })
+    assert.deepEqual([again.status, again.text], [304, ''])
+    assert.equal((await client.get('/openapi.json', { method: 'HEAD' })).status, 200)
+  })
+
+  await t.test('has a plain text for language models', async () => {
+    const reply = await client.getAbsolute('/llms.txt')
+    assert.equal(reply.status, 200)
+    assert.match(reply.text, /^# groundswell\n\n> /)
+    assert.equal(reply.text.match(/^### GET \/api\/v2\//gm)?.length, ROUTED.length)
+    for (const guide of [
+      'Quick start',
+      'Keys and quota',
+      'Pages of long lists',
+      'Errors',
+      'Caching',
+      'Satellites',
+      'Data sources and credits',
+    ]) {
+      assert.ok(reply.text.includes(`\n## ${guide}\n`), guide)
+    }
+  })
+
+  await t.test('names the fields of every answer in that text, with their units', async () => {
+    const { text } = await client.getAbsolute('/llms.txt')
+    assert.match(text, /^- `data\.buoys` \(list of Buoy\): /m)
+    assert.match(text, /\n### Reading\n\n(- .*\n)*- `significient_height` \(number.*\bm\b/)
+    const { components } = openApiDocument(ROUTED, '/v2')
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      for (const field of Object.keys(schema.properties ?? {})) {
+        assert.ok(name.endsWith('Answer') || text.includes(`\`${field}\``), `${name}.${field}`)
+      }
+    }
+  })
+
+  for (const [language, program] of QUICK_STARTS) {
+    await t.test(
+      `has a quick start in ${language} that runs as it stands`,
+      { skip: missing(program[0]) },
+      async () => {
+        const { text } = await client.getAbsolute('/llms.txt')
+        const quickStart = text.slice(text.indexOf('\n## Quick start'), text.indexOf('\n## Pages of'))
+        const block = new RegExp(`\n\`\`\`${language}\n([^]*?)\n\`\`\``).exec(quickStart)
+        assert.ok(block !== null, 'the text has one')
+        const code = block[1].replaceAll('http://127.0.0.1:8080', `http://127.0.0.1:${live.port}`)
+        const { stdout } = await run(program[0], [...program.slice(1), code], {
+          env: { ...process.env, KEY: live.key },
+        })
+        assert.match(stdout, /Anglet[^]*\d{4}-\d\d-\d\dT\d\d:\d\d:00Z[^]*\d\.\d/)
+      },
+    )
+  }
+
+  const { text: html, headers } = await client.getAbsolute('/docs')
+  await t.test('has the same page with a slash behind its name', async () => {
+    assert.equal((await client.getAbsolute('/docs/')).text, html)
+  })
+
+  await t.test('has a page with a strict policy', () => {
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'self'; script-src 'self';/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.doesNotMatch(html, /<script>|\son\w+=|https?:/)
+    assert.ok(html.includes('/api/v2/openapi.json'), 'the page names the description')
+  })
+
+  if (!html.includes('scalar')) {
+    t.diagnostic(
+      'npm could not fetch the documentation browser when this was built: only the plain page was tested',
+    )
+    return
+  }
+  const browser = await openBrowser(t)
+  await t.test(
+    'shows guides and operations without asking any other server, and sends the requests that a reader tries',
+    async (t) => {
+      const { page, errors, foreign } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys/{buoy_id}')
+      await page.getByRole('heading', { name: 'One buoy' }).first().waitFor()
+      const sent = async (): Promise<{ status: number; text: string }> => {
+        const answered = page.waitForResponse(/\/api\/v2\/buoys\/anglet$/)
+        await page.keyboard.press('Control+Enter')
+        const answer = await answered
+        return { status: answer.status(), text: await answer.text() }
+      }
+      await page.getByRole('button', { name: 'Test Request (get /buoys/{buoy_id})' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: 'Send Request' }).waitFor()
+      // The explorer is open on this machine, and so is this page.
+      const without = await sent()
+      assert.equal(without.status, 200, without.text)
+      await dialog.getByPlaceholder('Token').fill(live.key)
+      const withKey = await sent()
+      assert.equal(withKey.status, 200, withKey.text)
+      assert.match(withKey.text, /"slug":"anglet"/)
+      await dialog.getByText('200 OK').first().waitFor()
+      // The explorer has the key now.
+      assert.equal(await page.evaluate(`sessionStorage.getItem('groundswell-key')`), live.key)
+      assert.deepEqual(foreign, [])
+      assert.deepEqual(
+        errors.filter((error) => !error.includes('401')),
+        [],
+      )
+      await page.addInitScript(`
+        window.refused = []
+        addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective))
+      `)
+      await page.goto(page.url().replace(/#.*/, ''))
+      for (const guide of ['Quick start', 'Keys and quota', 'Data sources and credits']) {
+        await page.getByRole('heading', { name: guide, exact: true }).first().waitFor()
+      }
+      assert.deepEqual(await page.evaluate('refused'), [], 'nothing is tried that the policy forbids')
+    },
+  )
+
+  await t.test('shows a real answer in each format, that of JSON first', async (t) => {
+    const { page } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys')
+    const answer = page.locator('.response-card').first()
+    await answer.getByText('"success"').waitFor()
+    assert.doesNotMatch(await page.locator('.request-card').first().innerText(), /accept/i)
+    const types = (shown: string) =>
+      page.locator('button[aria-haspopup=listbox]').filter({ hasText: shown }).first()
+    let shown = 'application/json'
+    for (const [type, text] of [
+      ['text/csv', 'id,name,slug,'],
+      ['application/x-ndjson', '{"id":1,"name":'],
+      ['application/geo+JSON', '"FeatureCollection"'],
+    ]) {
+      await types(shown).click()
+      await page.getByRole('option', { name: type, exact: true }).click()
+      await answer.getByText(text).first().waitFor()
+      shown = type
+    }
+  })
+
+  await t.test('gives data for every request that is sent as the page proposes it', async (t) => {
+    const { page } = await visit(t, browser, live, 'docs/')
+    for (const path of ['/buoys', '/buoys/{buoy_id}/readings', '/conditions']) {
+      const tag = { '/buoys': 'buoys', '/conditions': 'conditions' }[path] ?? 'readings'
+      await page.goto(new URL(`/docs/#tag/${tag}/GET${path}`, page.url()).href)
+      await page.reload()
+      await page.getByRole('button', { name: `Test Request (get ${path})` }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send Request' }).waitFor()
+      const isAsked = (address: string): boolean =>
+        new URL(address).pathname === `/api/v2${path.replace('{buoy_id}', 'anglet')}`
+      const [answer] = await Promise.all([
+        page.waitForResponse((response) => isAsked(response.url())),
+        page.keyboard.press('Control+Enter'),
+      ])
+      assert.equal(answer.status(), 200, path)
+      const { data } = (await answer.json()) as { data: { count?: number; reading?: { exists: boolean } } }
+      assert.ok((data.count ?? Number(data.reading?.exists)) > 0, `${path} ${answer.url()}`)
+    }
+  })
+
+  await t.test(
+    'breaks no word, has no target below 24 pixels on a narrow screen, and prints whole lines and no empty pages',
+    async (t) => {
+      const { page } = await visit(t, browser, live, 'docs', { viewport: { width: 320, height: 640 } })
+      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
+      assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
+      assert.deepEqual(await page.evaluate(SMALL_TARGETS), [])
+      await page.emulateMedia({ media: 'print' })
+      assert.deepEqual(await page.evaluate(NOT_PRINTED), [])
+      await page.locator('#paper').waitFor()
+      await page.emulateMedia({ media: 'screen' })
+      await page.getByRole('link', { name: 'Explorer' }).click()
+      await page.locator('#map').waitFor()
+      await page.locator('a[href="docs"]').click()
+      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
+    },
+  )
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await t.test(`has no fault that axe finds, in ${colorScheme} colours`, async (t) => {
+      const { page } = await visit(t, browser, live, 'docs', { colorScheme })
+      await page.getByRole('heading', { name: 'Quick start' }).first().waitFor()
+      await page.locator('code.custom-scroll[tabindex]').first().waitFor()
+      assert.deepEqual(await faults(page), [])
+    })
+  }
+})
+
+/** Words of running text and of tables that stand on two lines. */
+const BROKEN_WORDS = `(() => {
+  const texts = document.createTreeWalker(document.querySelector('#reference'), NodeFilter.SHOW_TEXT)
+  const broken = []
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode
+    if (!parentElement.checkVisibility() || parentElement.closest('.markdown') === null) continue
+    for (const { index, 0: word } of data.matchAll(/[A-Za-z_]{3,}/g)) {
+      const range = document.createRange()
+      range.setStart(texts.currentNode, index)
+      range.setEnd(texts.currentNode, index + word.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word)
+    }
+  }
+  return broken
+})()`
+
+/** Controls that are not links within a text, and narrower or lower than 24 pixels. */
+const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, [role=button]')].flatMap((control) => {
+  const { width, height } = control.getBoundingClientRect()
+  const isInText = control.tagName === 'A' && control.closest('p, li, td') !== null
+  const isSmall = width > 1 && height > 1 && Math.min(width, height) < 23.9
+  return isSmall && !isInText && control.checkVisibility() ? [control.outerHTML.slice(0, 150)] : []
+})`
+
+/** What paper would cut off or leave empty: long lines of code, and room for what is not loaded. */
+const NOT_PRINTED = `[
+  ...[...document.querySelectorAll('#reference code.custom-scroll')].filter(
+    (code) => code.scrollWidth > code.clientWidth + 1,
+  ),
+  ...[...document.querySelectorAll('#reference main div:empty[id]')].filter(
+    (empty) => empty.getBoundingClientRect().height > 100,
+  ),
+].map((element) => element.outerHTML.slice(0, 150))`
+
+interface Built {
+  files: { path: string; bytes: Uint8Array }[]
+  isWhole: boolean
+}
+
+/** Builds the page with `registry` as npm's only registry. `took` is in ms. */
+async function buildWith(t: TestContext, registry: string, cache: string): Promise<Built & { took: number }> {
+  const settings = { npm_config_registry: registry, npm_config_cache: join(temporaryFolder(t), 'npm') }
+  const before = Object.fromEntries(Object.keys(settings).map((name) => [name, process.env[name]]))
+  Object.assign(process.env, settings)
+  t.after(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  })
+  const { build } = (await import(new URL('../../web/docs/build.mjs', import.meta.url).href)) as {
+    build: (cache: string) => Promise<Built>
+  }
+  const start = performance.now()
+  const built = await build(cache)
+  return { ...built, took: performance.now() - start }
+}
+
+/** Longer than npm waits for an answer, on a busy machine. */
+const PATIENCE = 120_000
+
+test('Without npm the page is a plain one that points at the description.', async (t) => {
+  // A port that nobody listens on.
+  const { files, isWhole, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
+  assert.equal(isWhole, false)
+  assert.ok(took < PATIENCE, `it took ${took} ms`)
+  const page = files.find(({ path }) => path === '/docs')
+  assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)
+})
+
+test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => {}))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.after(() => silent.close())
+  const cache = join(temporaryFolder(t), 'cache')
+  mkdirSync(cache)
+  writeFileSync(join(cache, 'scalar-1.72.1.js'), 'alert(1)')
+  const { port } = silent.address() as AddressInfo
+  const { files, isWhole, took } = await buildWith(t, `http://127.0.0.1:${port}/`, cache)
+  assert.equal(isWhole, false)
+  assert.ok(took < PATIENCE, `it took ${took} ms`)
+  assert.ok(
+    !files.some(({ bytes }) => Buffer.from(bytes).includes('alert(1)')),
+    'the false file is not served',
+  )
+})
