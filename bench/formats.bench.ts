@@ -5,7 +5,7 @@
  */
 import { JsonWriter } from '../src/dataset/json-writer.ts'
 import type { View } from '../src/dataset/view.ts'
-import { rowsOf, type Column, type Table } from '../src/operation/answer-table.ts'
+import type { Column, Table } from '../src/operation/answer-table.ts'
 import { formed, type RowShape } from '../src/formats/format-choice.ts'
 import { listReadings } from '../src/handlers/readings.ts'
 import { corpusView } from './corpus.ts'
@@ -39,6 +39,14 @@ function write(table: Table, format: RowShape['format']): number {
 
 type Value = number | string | boolean | null
 type Row = { [name: string]: Value }
+
+/** The rows of a table, one by one in their order. */
+function* rowsOf(table: Table): Generator<number, void, undefined> {
+  for (const run of table.runs()) {
+    if (run === undefined) continue
+    for (let i = 0; i < run.count; i++) yield run.from + i * run.step
+  }
+}
 
 /** What a server would have in hand that reads rows as objects out of a database. */
 function objectsOf(table: Table, format: RowShape['format']): Row[] {

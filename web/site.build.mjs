@@ -1,6 +1,6 @@
 // Builds the static files of the site, in one folder for each part: the files that the part's `build.mjs`
 // makes, and their compressed bytes. Plain JavaScript, because it runs before anything is compiled.
-// `http/static-site.ts` has the format of the folders.
+// `server/static-files.ts` has the format of the folders.
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ const PARTS = ['explorer', 'docs']
 
 /**
  * A file that a part makes: its entry in `files.json`, and its bytes. `file` is a name without a folder.
- * @typedef {import('../src/http/static-site.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
+ * @typedef {import('../src/server/static-files.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
  */
 
 /**

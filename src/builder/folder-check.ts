@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { type Manifest } from '../snapshot/manifest.ts'
+import type { Manifest } from '../snapshot/manifest.ts'
 import { readManifest, verifyParts } from '../snapshot/read-snapshot.ts'
 import { faultOfYear } from './build-aggregates.ts'
 import { stateParts } from './source-state.ts'

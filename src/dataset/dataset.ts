@@ -7,13 +7,13 @@ import { lowerBound } from '../index/bisect.ts'
 import { Aggregates, type AggregateYear } from '../index/day-aggregates.ts'
 import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
-import { buildGroups, type Groups } from '../index/groups.ts'
-import { passIndexes, Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
-import { nearColumns, NearPoints, type NearColumns } from '../index/near.ts'
-import { latestOf, type Latest } from '../index/latest.ts'
-import { segmentColumns, Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
+import type { Groups } from '../index/groups.ts'
+import { Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
+import { NearPoints, type NearColumns } from '../index/near.ts'
+import type { Latest } from '../index/latest.ts'
+import { Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
-import { Search, searchColumns, type SearchColumns } from '../index/search.ts'
+import { Search, type SearchColumns } from '../index/search.ts'
 import { readAggregates } from '../snapshot/aggregates-part.ts'
 import { readCatalog, type Catalog } from '../snapshot/catalog.ts'
 import { readForecast } from '../snapshot/forecast-part.ts'
@@ -22,7 +22,6 @@ import { decodePart } from '../snapshot/part-columns.ts'
 import { readMonth } from '../snapshot/months-part.ts'
 import { readPasses } from '../snapshot/passes-part.ts'
 import type { LoadedPart, LoadedSnapshot } from '../snapshot/read-snapshot.ts'
-import { toShared } from '../system/thread-memory.ts'
 import type { Steps } from '../system/steps.ts'
 import { readTides } from '../snapshot/tides-part.ts'
 import type { SpotRecord } from '../sea/records.ts'
@@ -123,8 +122,8 @@ function openPart({ entry, bytes }: LoadedPart): OpenedPart {
   }
 }
 
-/** @throws SnapshotError when there is no catalogue */
-function sorted(opened: OpenedParts) {
+/** What parts hold, by kind; rows by month. @throws SnapshotError when there is no catalogue */
+export function sorted(opened: OpenedParts) {
   let catalog: OpenedCatalog | null = null
   let passes: PassColumns | null = null
   let forecast: Forecast | null = null
@@ -163,41 +162,6 @@ export interface Indexes {
   readonly near: NearColumns
   readonly search: SearchColumns
   readonly passes: PassIndexes
-}
-
-/**
- * Makes the indexes over `parts`, which are the snapshot's. `activeWithin` is in seconds. What is the same in
- * `before`, the indexes of an earlier snapshot, is taken from there.
- * @throws SnapshotError when a part is missing
- */
-export function* indexesOf(
-  snapshot: LoadedSnapshot,
-  parts: OpenedParts,
-  activeWithin: number,
-  before: Indexes | null = null,
-): Steps<Indexes> {
-  const opened = sorted(parts)
-  const { catalog } = opened
-  const { id, lat, lng } = catalog
-  const readings = yield* segmentColumns(id, opened.readings)
-  const weather = yield* segmentColumns(id, opened.weather)
-  const segments = new Segments(opened.readings, readings)
-  const activeSince = snapshot.asOf - activeWithin
-  const active = activeBuoys(id.length, segments, activeSince)
-  yield
-  const countries = Array.from(catalog.country, (country) => catalog.countries[country]?.name ?? '')
-  const indexes: Indexes = {
-    readings,
-    weather,
-    active,
-    latest: yield* latestOf(segments),
-    groups: buildGroups(catalog, active),
-    near: nearColumns(lat, lng),
-    search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
-    passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
-  }
-  yield
-  return toShared(indexes)
 }
 
 /**
@@ -242,15 +206,8 @@ export function newestReadingTime(readings: Segments, ordinal: number): number {
   return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)
 }
 
-function activeBuoys(count: number, readings: Segments, since: number): Uint8Array {
-  return Uint8Array.from({ length: count }, (_, ordinal) => {
-    const newest = newestReadingTime(readings, ordinal)
-    return newest >= 0 && newest >= since ? 1 : 0
-  })
-}
-
 /** Ids count from 1 and few are left out, so the first look mostly finds one. */
-function findId(ids: Uint32Array, wanted: number): number {
+export function findId(ids: Uint32Array, wanted: number): number {
   const likely = wanted - 1
   if (ids[likely] === wanted) return likely
   const at = lowerBound(ids, wanted)

@@ -14,7 +14,7 @@ import {
 } from './number-text.ts'
 import { roundedEnergy } from './energy.ts'
 import { Literal, wordsOf } from './literals.ts'
-import { type JsonWriter } from './json-writer.ts'
+import type { JsonWriter } from './json-writer.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
 

@@ -11,7 +11,7 @@ import { availableOf } from '../index/available.ts'
 import { timestampText } from '../sea/time.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'
-import { type View } from '../dataset/view.ts'
+import type { View } from '../dataset/view.ts'
 
 const BUOY = new Literal('{"buoy":')
 const END = new Literal('}')

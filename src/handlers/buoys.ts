@@ -8,7 +8,7 @@ import { include, latestFilter, latestFilters } from '../operation/measure-param
 import { Literal } from '../dataset/literals.ts'
 import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
-import { type View } from '../dataset/view.ts'
+import type { View } from '../dataset/view.ts'
 import { boolean, bounds, integer, point, text, type QueryOf } from '../operation/parameters.ts'
 
 const MAX_PER_PAGE = 500

@@ -13,7 +13,7 @@ import {
   writePaging,
 } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
-import { type View } from '../dataset/view.ts'
+import type { View } from '../dataset/view.ts'
 import { include } from '../operation/measure-parameters.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'

@@ -6,9 +6,9 @@
 import { buoyColumns, buoyPlace, type OrdinalOf } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
-import { allRows, type Table } from '../operation/answer-table.ts'
+import type { Table } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
-import { operation } from '../operation/operation.ts'
+import { allRows, operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { integer, text } from '../operation/parameters.ts'
 

@@ -7,7 +7,7 @@ import {
   type ExpensiveAnswer,
   type Operation,
 } from '../operation/operation.ts'
-import { type View } from '../dataset/view.ts'
+import type { View } from '../dataset/view.ts'
 import { SEPARATOR, type RawQuery } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'

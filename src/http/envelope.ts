@@ -8,7 +8,7 @@ import {
   type Paging,
   type Operation,
 } from '../operation/operation.ts'
-import { type View } from '../dataset/view.ts'
+import type { View } from '../dataset/view.ts'
 import type { Language } from '../sea/languages.ts'
 import { timestampText } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'

@@ -174,16 +174,3 @@ export interface TableRequest<P extends Parameters = Parameters> {
   /** Neither a page nor its size was asked for, and the format has room for everything. */
   readonly isWhole: boolean
 }
-
-/** One run of rows 0 to `count` − 1. */
-export function* allRows(count: number): Generator<Run, void, undefined> {
-  if (count > 0) yield { from: 0, step: 1, count }
-}
-
-/** The rows of a table, one by one in their order. For tests and small tables. */
-export function* rowsOf(table: Table): Generator<number, void, undefined> {
-  for (const run of table.runs()) {
-    if (run === undefined) continue
-    for (let i = 0; i < run.count; i++) yield run.from + i * run.step
-  }
-}

@@ -3,7 +3,8 @@ import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from '../dataset/dataset.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
-import { allRows, type Column, type KeptReadings, type Place, type Table } from './answer-table.ts'
+import type { Column, KeptReadings, Place, Table } from './answer-table.ts'
+import { allRows } from './operation.ts'
 
 /** A row of a table of buoys → the buoy's ordinal. */
 export type OrdinalOf = (row: number) => number

@@ -3,12 +3,12 @@ import type { Dataset } from '../dataset/dataset.ts'
 import type { View } from '../dataset/view.ts'
 import { ApiError, notFound, type ErrorCode } from './errors.ts'
 import { Literal } from '../dataset/literals.ts'
-import { type JsonWriter } from '../dataset/json-writer.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
-import type { Table, TableRequest } from './answer-table.ts'
+import type { Run, Table, TableRequest } from './answer-table.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** Bytes that an operation finds free in the writer: more than what stands before its first item. */
@@ -162,6 +162,11 @@ export function refuseBackwards(start: number, end: number): void {
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
   const from = Math.min(count, (page - 1) * perPage)
   return { from, to: Math.min(count, from + perPage) }
+}
+
+/** One run of rows 0 to `count` − 1. */
+export function* allRows(count: number): Generator<Run, void, undefined> {
+  if (count > 0) yield { from: 0, step: 1, count }
 }
 
 /** The rows of a table: all of them, or those of one page, with its paging. */

@@ -1,6 +1,7 @@
 /** Small data that are JSON already as a table: a few rows, parsed. */
 import { parseTimestamp } from '../sea/time.ts'
-import { allRows, type Column, type Table } from './answer-table.ts'
+import type { Column, Table } from './answer-table.ts'
+import { allRows } from './operation.ts'
 
 /** A member, where it is nested with a dot. */
 export interface RecordColumn {

@@ -3,7 +3,7 @@
  * language models.
  */
 import type { Declared } from '../operation/operation.ts'
-import type { StaticFile } from '../http/static-site.ts'
+import type { StaticFile } from './static-files.ts'
 import { openApiDocument, type OpenApiDocument } from '../openapi/document.ts'
 import { pascal } from '../openapi/responses.ts'
 import type { Schema } from '../openapi/schemas.ts'

@@ -3,7 +3,8 @@
  */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { makeReadyUpon, type Made, type ReadySnapshot } from '../dataset/derived.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import { makeReadyUpon, type Made } from '../dataset/make-ready.ts'
 import { Quiet } from './quiet.ts'
 import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'

@@ -4,7 +4,8 @@ import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { descriptionFiles } from './description-files.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
-import { readSite, shareSite, type SharedSite, type StaticFile } from '../http/static-site.ts'
+import type { SharedSite } from '../http/static-site.ts'
+import { readSite, shareSite, type StaticFile } from './static-files.ts'
 
 /** The folder lies next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))

@@ -13,7 +13,7 @@
 import { SeparatedTable } from './reading/text-table.ts'
 import { UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
-import { type MeasureName } from '../sea/columns.ts'
+import type { MeasureName } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { readSite, type StaticFile } from '../../src/http/static-site.ts'
+import { readSite, type StaticFile } from '../../src/server/static-files.ts'
 
 const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
   base_path: '/v2',

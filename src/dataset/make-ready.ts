@@ -1,0 +1,106 @@
+/**
+ * Makes a snapshot ready for answers: its indexes and fragments, into shared memory. The load thread does it
+ * once for all serving threads, which import nothing of this.
+ */
+import { buildGroups } from '../index/groups.ts'
+import { latestOf } from '../index/latest.ts'
+import { nearColumns } from '../index/near.ts'
+import { passIndexes } from '../index/passes.ts'
+import { searchColumns } from '../index/search.ts'
+import { segmentColumns, Segments } from '../index/segments.ts'
+import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
+import type { Steps } from '../system/steps.ts'
+import { toShared } from '../system/thread-memory.ts'
+import {
+  findId,
+  newestReadingTime,
+  openDataset,
+  openParts,
+  sorted,
+  type Indexes,
+  type OpenedParts,
+} from './dataset.ts'
+import type { ReadySnapshot } from './derived.ts'
+import { renderFragments } from './render.ts'
+
+/** What a thread that makes snapshots ready keeps of the last one: much of it is the same in the next. */
+export interface Made {
+  readonly indexes: Indexes
+  /** The parts that do not hold rows. */
+  readonly parts: OpenedParts
+}
+
+/** `activeWithin` is in seconds. @throws SnapshotError when a part is missing or malformed */
+export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
+  return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
+}
+
+/**
+ * Makes a snapshot ready upon what was made of an earlier one, and gives what was made of this one, too.
+ * `pictures` is where the pictures of missions are, with `{slug}` for the mission.
+ */
+export function* makeReadyUpon(
+  snapshot: LoadedSnapshot,
+  activeWithin: number,
+  before: Made | null,
+  pictures?: string,
+): Steps<{ ready: ReadySnapshot; made: Made }> {
+  const parts = yield* openParts(snapshot, before?.parts)
+  const indexes = yield* indexesOf(snapshot, parts, activeWithin, before?.indexes)
+  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes), pictures)
+  return {
+    ready: { ...snapshot, derived: { indexes, fragments } },
+    made: { indexes, parts: withoutRows(parts) },
+  }
+}
+
+/**
+ * Parts of rows are opened fast, and a thread that kept them would keep their memory, also where nobody
+ * serves the snapshot.
+ */
+function withoutRows(parts: OpenedParts): OpenedParts {
+  const rows = new Set(['readings', 'weather', 'aggregates'])
+  return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))
+}
+
+/**
+ * Makes the indexes over `parts`, which are the snapshot's. `activeWithin` is in seconds. What is the same in
+ * `before`, the indexes of an earlier snapshot, is taken from there.
+ * @throws SnapshotError when a part is missing
+ */
+function* indexesOf(
+  snapshot: LoadedSnapshot,
+  parts: OpenedParts,
+  activeWithin: number,
+  before: Indexes | null = null,
+): Steps<Indexes> {
+  const opened = sorted(parts)
+  const { catalog } = opened
+  const { id, lat, lng } = catalog
+  const readings = yield* segmentColumns(id, opened.readings)
+  const weather = yield* segmentColumns(id, opened.weather)
+  const segments = new Segments(opened.readings, readings)
+  const activeSince = snapshot.asOf - activeWithin
+  const active = activeBuoys(id.length, segments, activeSince)
+  yield
+  const countries = Array.from(catalog.country, (country) => catalog.countries[country]?.name ?? '')
+  const indexes: Indexes = {
+    readings,
+    weather,
+    active,
+    latest: yield* latestOf(segments),
+    groups: buildGroups(catalog, active),
+    near: nearColumns(lat, lng),
+    search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
+    passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
+  }
+  yield
+  return toShared(indexes)
+}
+
+function activeBuoys(count: number, readings: Segments, since: number): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, ordinal) => {
+    const newest = newestReadingTime(readings, ordinal)
+    return newest >= 0 && newest >= since ? 1 : 0
+  })
+}

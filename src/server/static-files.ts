@@ -1,0 +1,182 @@
+/**
+ * Static files as threads share them: read once in the main thread, and compressed once.
+ *
+ * What is made at build time lies in `dist/site/PART/`: files under names of their own, each with `.br` and
+ * `.gz` beside it where that saves something, and `files.json`, a list of `SiteEntry`.
+ */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { KEPT } from '../http/exchange.ts'
+import type { SharedSite, Variant } from '../http/static-site.ts'
+
+export interface StaticFile {
+  /** Absolute and exact, as in `/docs`: no file stands for a folder. */
+  path: string
+  /** The whole value of `Content-Type`. */
+  type: string
+  bytes: Uint8Array
+  /** `immutable` where the name changes with the bytes, `revalidate` where the name stays. */
+  cache: 'immutable' | 'revalidate'
+  /** For pages. */
+  contentSecurityPolicy?: string
+  /** The bytes compressed beforehand, where that would take too long at start. */
+  compressed?: { readonly [encoding in Compression]?: Uint8Array }
+}
+
+/** One file of `files.json`. */
+export interface SiteEntry {
+  path: string
+  /** Name of the file in the folder. */
+  file: string
+  type: string
+  cache: StaticFile['cache']
+  contentSecurityPolicy?: string
+  /** The text has marks such as `{{base_path}}`, for which the server puts in its `PageValues`. */
+  template?: true
+}
+
+/**
+ * What a client that takes anything gets comes first. Not zstd: it saves less than Brotli, and no more
+ * clients take it.
+ */
+const COMPRESSIONS: readonly Compression[] = ['br', 'gzip']
+type Compression = NonNullable<Variant['encoding']>
+const COMPRESSION_ENDINGS: { readonly [encoding in Compression]: string } = { br: '.br', gzip: '.gz' }
+
+/**
+ * A form that is less than a tenth shorter is not worth the client's work: images are compressed already.
+ */
+const WORTHWHILE = 0.9
+/**
+ * 200 KB take 20 ms at this level and 400 ms at the highest, 11, which is for what is compressed at build
+ * time.
+ */
+const BROTLI_QUALITY = 9
+
+const MARK = /\{\{(base_path|explorer|contact)\}\}/g
+
+/** What a server puts in for the marks of pages: `{{base_path}}`, `{{explorer}}` and `{{contact}}`. */
+export interface PageValues {
+  /** The path that all operations begin with. */
+  base_path: string
+  /** Whether the pages may read without a key. */
+  explorer: 'open' | 'keyed'
+  /** Who issues keys; may be ''. */
+  contact: string
+}
+
+/**
+ * The files of every part below `folder`; none where nothing was built.
+ * @throws Error when a part's list or one of its files cannot be read
+ */
+export function readSite(folder: string, values: PageValues): StaticFile[] {
+  return partsOf(folder).flatMap((part) => {
+    const entries = JSON.parse(readFileSync(join(part, 'files.json'), 'utf8')) as SiteEntry[]
+    return entries.map((entry) => readEntry(part, entry, values))
+  })
+}
+
+function partsOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .toSorted()
+      .map((name) => join(folder, name))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+function readEntry(part: string, { file, template, ...entry }: SiteEntry, values: PageValues): StaticFile {
+  const bytes = readFileSync(join(part, file))
+  if (template === true) {
+    const text = bytes
+      .toString('utf8')
+      .replaceAll(MARK, (_mark, name: string) => htmlText(values[name as keyof PageValues]))
+    return { ...entry, bytes: Buffer.from(text) }
+  }
+  const compressed: { [encoding in Compression]?: Uint8Array } = {}
+  for (const encoding of COMPRESSIONS) {
+    const form = readIfThere(join(part, file + COMPRESSION_ENDINGS[encoding]))
+    if (form !== null) compressed[encoding] = form
+  }
+  return { ...entry, bytes, compressed }
+}
+
+/** A text as HTML, also within quotation marks. */
+function htmlText(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+function readIfThere(path: string): Uint8Array | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Makes every form of the files ready to send. @throws Error when two files have one path */
+export function shareSite(files: readonly StaticFile[]): SharedSite {
+  const forms = files.map((file) => formsOf(file))
+  const length = forms.flat().reduce((sum, { bytes }) => sum + bytes.length, 0)
+  const memory = new SharedArrayBuffer(length)
+  const target = new Uint8Array(memory)
+  let at = 0
+  const paths = new Set<string>()
+  const shared = files.map((file, i) => {
+    if (paths.has(file.path)) throw new Error(`two files of the site have the path ${file.path}`)
+    paths.add(file.path)
+    const hash = createHash('sha256').update(file.bytes).digest('base64url').slice(0, 22)
+    const variants = forms[i].map(({ encoding, bytes }) => {
+      const start = at
+      target.set(bytes, start)
+      at += bytes.length
+      // Strong, so each form has its own (RFC 9110, 8.8.3.3).
+      const etag = `"${hash}${encoding === null ? '' : `-${encoding}`}"`
+      const head = `200 OK${headersOf(file, etag)}${encoding === null ? '' : `\r\nContent-Encoding: ${encoding}`}`
+      return { encoding, etag, head, start, end: at }
+    })
+    return { path: file.path, variants, notModified: `304 Not Modified${cachingOf(file)}` }
+  })
+  return { memory, files: shared }
+}
+
+/** The plain bytes and what is shorter, the plain ones last. */
+function formsOf({ bytes, compressed }: StaticFile): { encoding: Compression | null; bytes: Uint8Array }[] {
+  const made = compressed ?? {
+    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+    gzip: gzipSync(bytes),
+  }
+  const shorter = COMPRESSIONS.flatMap((encoding) => {
+    const form = made[encoding]
+    return form !== undefined && form.length < bytes.length * WORTHWHILE ? [{ encoding, bytes: form }] : []
+  })
+  return [...shorter, { encoding: null, bytes }]
+}
+
+const CACHE_CONTROL: { readonly [cache in StaticFile['cache']]: string } = {
+  immutable: 'public, max-age=31536000, immutable',
+  revalidate: 'no-cache',
+}
+
+/** What a 304 repeats of the 200 (RFC 9110, 15.4.5), but for the ETag. */
+function cachingOf({ cache }: StaticFile): string {
+  return `${KEPT}\r\nCache-Control: ${CACHE_CONTROL[cache]}\r\nVary: Accept-Encoding\r\nAccess-Control-Allow-Origin: *`
+}
+
+function headersOf(file: StaticFile, etag: string): string {
+  return (
+    `\r\nContent-Type: ${file.type}\r\nETag: ${etag}${cachingOf(file)}` +
+    '\r\nX-Content-Type-Options: nosniff' +
+    // An address may hold what a visitor looks at, which is nobody else's business.
+    '\r\nReferrer-Policy: no-referrer' +
+    (file.contentSecurityPolicy === undefined
+      ? ''
+      : `\r\nContent-Security-Policy: ${file.contentSecurityPolicy}` +
+        '\r\nX-Frame-Options: DENY\r\nCross-Origin-Opener-Policy: same-origin')
+  )
+}
