@@ -9,12 +9,12 @@
  * annex B).
  */
 import { DAY } from './time.ts'
+import tables from './tidal-constituents.json' with { type: 'json' }
 
 const RADIANS = Math.PI / 180
 
 /** Node factors that Schureman gives a formula for; all others are made of these. */
-const NODES = ['Mm', 'Mf', 'O1', 'K1', 'J1', 'OO1', 'M1', 'M2', 'K2', 'L2'] as const
-type Node = (typeof NODES)[number]
+type Node = 'Mm' | 'Mf' | 'O1' | 'K1' | 'J1' | 'OO1' | 'M1' | 'M2' | 'K2' | 'L2'
 
 /**
  * Multiples of T (hour angle of the mean sun), s, h, p and p1 (mean longitudes of the moon, the sun, the
@@ -33,108 +33,20 @@ export interface Constituent {
 }
 
 /**
- * Constituents that are not made of others: Schureman's table 2, and below it those of the IHO list that
- * databases give.
+ * Constituents that are not made of others: Schureman's table 2, and behind it those of the IHO list that databases
+ * give. The Norwegian Mapping Authority counts SA_KV and S1_KV from the sun's perigee. Against other constants of the
+ * same gauges their phases differ by 81 and 205 degrees (28 and 24 gauges), where p1 makes 77 and, with a quarter turn
+ * back, 193.
  */
-const BASIC: { readonly [name: string]: readonly [...Multiples, node?: Node] } = {
-  SA: [0, 0, 1, 0, 0, 0],
-  SSA: [0, 0, 2, 0, 0, 0],
-  MM: [0, 1, 0, -1, 0, 0, 'Mm'],
-  MF: [0, 2, 0, 0, 0, 0, 'Mf'],
-  MTM: [0, 3, 0, -1, 0, 0, 'Mf'],
-  MSQM: [0, 4, -2, 0, 0, 0, 'Mf'],
-  '2Q1': [1, -4, 1, 2, 0, 1, 'O1'],
-  SIGMA1: [1, -4, 3, 0, 0, 1, 'O1'],
-  Q1: [1, -3, 1, 1, 0, 1, 'O1'],
-  RHO1: [1, -3, 3, -1, 0, 1, 'O1'],
-  O1: [1, -2, 1, 0, 0, 1, 'O1'],
-  M1: [1, -1, 1, 1, 0, -1, 'M1'],
-  P1: [1, 0, -1, 0, 0, 1],
-  S1: [1, 0, 0, 0, 0, 0],
-  K1: [1, 0, 1, 0, 0, -1, 'K1'],
-  J1: [1, 1, 1, -1, 0, -1, 'J1'],
-  OO1: [1, 2, 1, 0, 0, -1, 'OO1'],
-  '2N2': [2, -4, 2, 2, 0, 0, 'M2'],
-  MU2: [2, -4, 4, 0, 0, 0, 'M2'],
-  N2: [2, -3, 2, 1, 0, 0, 'M2'],
-  NU2: [2, -3, 4, -1, 0, 0, 'M2'],
-  M2: [2, -2, 2, 0, 0, 0, 'M2'],
-  LAMBDA2: [2, -1, 0, 1, 0, 2, 'M2'],
-  L2: [2, -1, 2, -1, 0, 2, 'L2'],
-  T2: [2, 0, -1, 0, 1, 0],
-  S2: [2, 0, 0, 0, 0, 0],
-  R2: [2, 0, 1, 0, -1, 2],
-  K2: [2, 0, 2, 0, 0, 0, 'K2'],
+const BASIC = tables.basic as unknown as { readonly [name: string]: readonly [...Multiples, node?: Node] }
 
-  TAU1: [1, -2, 3, 0, 0, -1, 'K1'],
-  CHI1: [1, -1, 3, -1, 0, -1, 'J1'],
-  PI1: [1, 0, -2, 0, 1, 1],
-  PSI1: [1, 0, 2, 0, -1, -1],
-  PHI1: [1, 0, 3, 0, 0, -1, 'J1'],
-  THETA1: [1, 1, -1, 1, 0, -1, 'J1'],
-  UPSILON1: [1, 3, 1, -1, 0, -1, 'OO1'],
-  EPSILON2: [2, -5, 4, 1, 0, 0, 'M2'],
-  GAMMA2: [2, -2, 0, 2, 0, 2],
-  ALPHA2: [2, -2, 1, 0, 1, 2],
-  MA2: [2, -2, 1, 0, 0, 0],
-  MB2: [2, -2, 3, 0, 0, 0],
-  DELTA2: [2, -2, 4, 0, 0, 0],
-  'M(KS)2': [2, -2, 3, 0, -1, 0],
-  '3L2': [2, -1, 2, 0, 0, 0],
-  XI2: [2, 1, 0, 1, 0, 0],
-  ETA2: [2, 1, 2, -1, 0, 0],
-  T3: [3, 0, -1, 0, 0, 0],
-  S3: [3, 0, 0, 0, 0, 2],
+const GREEK: { readonly [letter: string]: string } = tables.greek
 
-  // The Norwegian Mapping Authority counts these two from the sun's perigee. Against other constants of the
-  // same gauges their phases differ by 81 and 205 degrees (28 and 24 gauges), where p1 makes 77 and, with a
-  // quarter turn back, 193.
-  SA_KV: [0, 0, 1, 0, -1, 0],
-  S1_KV: [1, 0, 0, 0, 1, -1],
-}
-
-const GREEK: { readonly [letter: string]: string } = {
-  α: 'ALPHA',
-  γ: 'GAMMA',
-  δ: 'DELTA',
-  ε: 'EPSILON',
-  η: 'ETA',
-  θ: 'THETA',
-  λ: 'LAMBDA',
-  μ: 'MU',
-  ν: 'NU',
-  ξ: 'XI',
-  π: 'PI',
-  ρ: 'RHO',
-  σ: 'SIGMA',
-  τ: 'TAU',
-  υ: 'UPSILON',
-  φ: 'PHI',
-  χ: 'CHI',
-  ψ: 'PSI',
-}
-
-const ALIASES: { readonly [name: string]: string } = {
-  RHO: 'RHO1',
-  SGM: 'SIGMA1',
-  SIG1: 'SIGMA1',
-  THE1: 'THETA1',
-  UPS1: 'UPSILON1',
-  LAM2: 'LAMBDA2',
-  LDA2: 'LAMBDA2',
-  EP2: 'EPSILON2',
-  EPS2: 'EPSILON2',
-  GAM2: 'GAMMA2',
-  MFM: 'MTM',
-  // Numbers 383.555 and 257.555 of the TICON manual.
-  R3: 'SK3',
-  '3N2': 'MKS2',
-  // A leading 2 that stands for both letters, and the like.
-  OO2: 'OQ2',
-  '2MN8': '2M2N8',
-  '2MS8': '2M2S8',
-  M2KS2: 'M2K2S2',
-}
+/**
+ * R3 and 3N2 are numbers 383.555 and 257.555 of the TICON manual; in the last ones a leading 2 stands for both
+ * letters, and the like.
+ */
+const ALIASES: { readonly [name: string]: string } = tables.aliases
 
 /** Longer than any name in use; a name is looked at letter by letter. */
 const MAX_NAME = 16
@@ -175,18 +87,7 @@ type Member = readonly [name: string, factor: number]
  * Letters in names of compounds, with how often a day each turns; K is K1 or K2, whichever makes the sum come
  * out.
  */
-const LETTERS: { readonly [letter: string]: number } = {
-  M: 2,
-  S: 2,
-  N: 2,
-  L: 2,
-  T: 2,
-  R: 2,
-  O: 1,
-  P: 1,
-  Q: 1,
-  J: 1,
-}
+const LETTERS: { readonly [letter: string]: number } = tables.letters
 
 /**
  * Takes `2MK3` apart into 2 M2 − K1: the number at the end is how often a day the whole turns; where the sum

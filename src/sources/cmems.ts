@@ -13,6 +13,7 @@
  */
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
+import variables from './cmems-variables.json' with { type: 'json' }
 import type { File } from 'h5wasm'
 import { type MeasureName, NO_CODE } from '../sea/columns.ts'
 import {
@@ -59,60 +60,15 @@ interface Quantity {
    * values counts.
    */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /** Depth at which the quantity is best measured, and the deepest that still counts, m below the surface. */
+  /**
+   * Depth at which the quantity is best measured, and the deepest that still counts, m below the surface: a
+   * thermocline may lie between a deeper sensor and the surface.
+   */
   readonly depth: number
-  readonly deepest: number
+  readonly deepest?: number
 }
 
-const onSurface = { depth: 0, deepest: Infinity } as const
-const inAir = { depth: -10, deepest: Infinity } as const
-
-const WAVE = 'sea_surface_wave'
-const PEAK_PERIOD = ['VTPK', `${WAVE}_period_at_variance_spectral_density_maximum`] as const
-
-const QUANTITIES: readonly Quantity[] = [
-  {
-    measure: 'significantHeight',
-    variables: [
-      ['VAVH', `${WAVE}_mean_height_of_highest_third`],
-      ['VHM0', `${WAVE}_significant_height`],
-    ],
-    ...onSurface,
-  },
-  { measure: 'maximumHeight', variables: [['VZMX', `${WAVE}_maximum_height`]], ...onSurface },
-  {
-    measure: 'period',
-    variables: [
-      ['VAVT', `${WAVE}_significant_period`],
-      ['VAVT', `${WAVE}_mean_period_of_highest_third`],
-      PEAK_PERIOD,
-    ],
-    ...onSurface,
-  },
-  { measure: 'peakPeriod', variables: [PEAK_PERIOD], ...onSurface },
-  {
-    measure: 'direction',
-    variables: [
-      ['VPED', `${WAVE}_from_direction_at_variance_spectral_density_maximum`],
-      ['VMDR', `${WAVE}_from_direction`],
-      ['VMDR', `${WAVE}_to_direction`],
-    ],
-    ...onSurface,
-  },
-  {
-    measure: 'waterTemperature',
-    variables: [
-      ['TEMP', 'sea_surface_temperature'],
-      ['TEMP', 'sea_water_temperature'],
-    ],
-    depth: 0,
-    // Below, a thermocline may lie between the sensor and the surface.
-    deepest: 10,
-  },
-  { measure: 'windSpeed', variables: [['WSPD', 'wind_speed']], ...inAir },
-  { measure: 'windDirection', variables: [['WDIR', 'wind_from_direction']], ...inAir },
-  { measure: 'gustSpeed', variables: [['GSPD', 'wind_speed_of_gust']], ...inAir },
-]
+const QUANTITIES = variables as unknown as readonly Quantity[]
 const MEASURES_READ = QUANTITIES.map(({ measure }) => measure)
 
 export const openCmems: OpenSource = (folder) => ({
@@ -359,7 +315,7 @@ function bestLevel(
   isGood: (index: number) => boolean,
   depths: Depths,
   row: number,
-  { depth, deepest }: Quantity,
+  { depth, deepest = Infinity }: Quantity,
   counted: FileReport,
 ): number {
   const levels = variable.shape[1] ?? 1

@@ -14,6 +14,7 @@ import { DAY } from '../../sea/time.ts'
 import type { FileReport, Sink } from '../source.ts'
 import type { PassRecord } from '../../sea/records.ts'
 import { Sea, STEP, type Place } from './demo-sea.ts'
+import data from './stations.json' with { type: 'json' }
 
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const WINDOW_DAYS = 10
@@ -35,13 +36,7 @@ interface Orbit {
   readonly equatorLng: readonly number[]
 }
 
-const ORBITS: { readonly [slug: string]: Orbit } = {
-  'sentinel-3a': { inclination: 98.65, turns: 27, equatorLng: [0.627] },
-  'sentinel-3b': { inclination: 98.65, turns: 27, equatorLng: [177.82] },
-  'sentinel-6a': { inclination: 66.04, turns: 10, equatorLng: [99.92] },
-  'jason-3': { inclination: 66.04, turns: 10, equatorLng: [99.92, 98.51, 99.92] },
-  swot: { inclination: 77.66, turns: 21, equatorLng: [0.18] },
-}
+const ORBITS: { readonly [slug: string]: Orbit } = data.orbits
 
 interface VirtualBuoy extends Place {
   buoy: number

@@ -4,7 +4,7 @@
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
 import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
 import { LAST_SECOND, parseTimestamp } from '../../sea/time.ts'
-import { type Conversions, names, numberOf } from './units.ts'
+import { numberOf, secondsOfUnit } from './units.ts'
 
 const FIRST_YEAR = 1970
 const LAST_YEAR = 2106
@@ -73,14 +73,6 @@ export function isoTime(text: string, offset = 0): number {
 const SINCE =
   /^([a-z]+) since (\d{4}-\d\d?-\d\d?)(?:[T ](\d\d?:\d\d)(?::(\d\d?)(?:\.\d+)?)?)? ?(?:Z|UTC|GMT|[+-]?0?0:?00)?$/i
 
-const SECONDS_OF: Conversions = {
-  ...names(0.001, 'milliseconds', 'millisecond', 'msec', 'ms'),
-  ...names(1, 'seconds', 'second', 'secs', 'sec', 's'),
-  ...names(60, 'minutes', 'minute', 'mins', 'min'),
-  ...names(3600, 'hours', 'hour', 'hrs', 'hr', 'h'),
-  ...names(86_400, 'days', 'day', 'd'),
-}
-
 /** A count of time since a moment: a time is `start + count × step`, in epoch seconds. */
 interface TimeUnit {
   readonly start: number
@@ -91,13 +83,14 @@ interface TimeUnit {
 /** The unit "seconds since 1970-01-01T00:00:00Z" and its like; null for any other text. */
 export function timeUnit(unit: string): TimeUnit | null {
   const [, word, date, clock, second] = (unit.length <= 80 && SINCE.exec(unit.trim())) || []
-  if (word === undefined || !Object.hasOwn(SECONDS_OF, word.toLowerCase())) return null
+  const step = word === undefined ? null : secondsOfUnit(word)
+  if (step === null) return null
   const [year, month, day] = date.split('-').map(Number)
   const [hour, minute] = (clock ?? '00:00').split(':').map(Number)
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month) || hour > 23) return null
   // The count may begin before 1970, where `epochSeconds` gives up.
   const start = daysFromCivil(year, month, day) * DAY + hour * HOUR + minute * MINUTE + Number(second ?? 0)
-  return { start, step: SECONDS_OF[word.toLowerCase()] as number }
+  return { start, step }
 }
 
 /** The moment of a count, rounded to the second; −1 where the time column cannot hold it. */

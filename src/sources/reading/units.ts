@@ -5,6 +5,7 @@
  * once, to the code of their column. An unknown unit is never guessed.
  */
 import type { FileReport } from '../source.ts'
+import units from './units.json' with { type: 'json' }
 import {
   type CodeLimits,
   codeLimits,
@@ -21,66 +22,20 @@ interface Conversion {
   readonly offset: number
 }
 
-export type Conversions = { readonly [unit: string]: number | Conversion }
+/** What becomes one unit: all spellings of each of its units, as `normal` returns them. */
+type Spellings = readonly (Partial<Conversion> & { readonly spellings: readonly string[] })[]
 
-/** By the contract's unit; keys in the spelling that `normal` returns. */
-const CONVERSIONS: { readonly [unit: string]: Conversions } = {
-  m: {
-    ...names(1, 'm', 'meter', 'meters', 'metre', 'metres'),
-    ...names(0.1, 'dm', 'decimeter', 'decimeters', 'decimetre', 'decimetres'),
-    ...names(0.01, 'cm', 'centimeter', 'centimeters', 'centimetre', 'centimetres'),
-    ...names(0.001, 'mm', 'millimeter', 'millimeters', 'millimetre', 'millimetres'),
-    ...names(0.3048, 'ft', 'foot', 'feet', 'international foot', 'international feet'),
-  },
-  s: {
-    ...names(1, 's', 'sec', 'secs', 'second', 'seconds'),
-    ...names(0.001, 'ms', 'msec', 'millisecond', 'milliseconds'),
-  },
-  degree: {
-    ...names(1, '°', 'deg', 'degree', 'degrees', 'degt', 'deg true', 'angular degree', 'angular degrees'),
-    ...names(1, 'degree true', 'degrees true', 'degree t', 'degrees t', 'arc degree'),
-    ...names(180 / Math.PI, 'rad', 'radian', 'radians'),
-  },
-  '°C': {
-    ...names(1, '°c', 'c', 'celsius', 'deg c', 'degc', 'degree c', 'degrees c', 'degree celsius'),
-    ...names(1, 'degrees celsius', 'deg celsius'),
-    ...names(
-      { factor: 1, offset: -273.15 },
-      'k',
-      'kelvin',
-      'kelvins',
-      'degk',
-      'deg k',
-      'degree k',
-      'degrees k',
-      'degree kelvin',
-      'degrees kelvin',
+/** Conversions to the contract's units, by unit and spelling, and those to seconds of `time`. */
+const CONVERSIONS: { readonly [unit: string]: ReadonlyMap<string, Conversion> } = Object.fromEntries(
+  Object.entries(units as { [unit: string]: Spellings }).map(([unit, all]) => [
+    unit,
+    new Map(
+      all.flatMap(({ spellings, factor = 1, offset = 0 }) =>
+        spellings.map((spelling): [string, Conversion] => [spelling, { factor, offset }]),
+      ),
     ),
-    ...names(
-      { factor: 5 / 9, offset: -160 / 9 },
-      '°f',
-      'fahrenheit',
-      'degf',
-      'deg f',
-      'degree f',
-      'degrees f',
-      'degree fahrenheit',
-      'degrees fahrenheit',
-    ),
-  },
-  'km/h': {
-    ...names(1, 'km/h', 'km/hr', 'km/hour', 'kph', 'kilometer/hour', 'kilometers/hour', 'kilometre/hour'),
-    ...names(1, 'kilometres/hour'),
-    ...names(3.6, 'm/s', 'm/sec', 'mps', 'meter/second', 'meters/second', 'metre/second', 'metres/second'),
-    ...names(0.036, 'cm/s', 'cm/sec', 'centimeters/second', 'centimetres/second'),
-    ...names(1.852, 'kn', 'kt', 'kts', 'knot', 'knots', 'nautical miles/hour', 'international knot'),
-    ...names(1.609344, 'mph', 'mp/h', 'mi/h', 'mile/hour', 'miles/hour'),
-  },
-}
-
-export function names(conversion: number | Conversion, ...units: string[]): Conversions {
-  return Object.fromEntries(units.map((unit) => [unit, conversion]))
-}
+  ]),
+)
 
 /** "m s-1", "m.s**-1", "meters per second", "degrees_C" in one spelling of each. */
 function normal(unit: string): string {
@@ -99,10 +54,12 @@ function normal(unit: string): string {
 
 /** How values in a unit become the measure's; null for an unknown unit. */
 export function conversionOf(measure: MeasureName, unit: string): Conversion | null {
-  const conversions = CONVERSIONS[MEASURES[measure].unit]
-  if (!Object.hasOwn(conversions, normal(unit))) return null
-  const conversion = conversions[normal(unit)]
-  return typeof conversion === 'number' ? { factor: conversion, offset: 0 } : conversion
+  return CONVERSIONS[MEASURES[measure].unit].get(normal(unit)) ?? null
+}
+
+/** Seconds of a unit of time such as `hours`; null for an unknown one. */
+export function secondsOfUnit(word: string): number | null {
+  return CONVERSIONS.time.get(word.toLowerCase())?.factor ?? null
 }
 
 /** How the values of one column of a table become codes of a measure. */
