@@ -17,15 +17,22 @@ import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from '../snapshot/reta
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
 import { Prefix } from './publishing/prefix.ts'
-import { Publishing, type Outcome, type PublishingOptions } from './publishing/publish-to-prefix.ts'
+import {
+  beginPublishing,
+  pendingSnapshot,
+  publishSnapshot,
+  type Outcome,
+  type Publishing,
+  type PublishingOptions,
+} from './publishing/publish-to-prefix.ts'
 import { writeRegistryFile } from './registry.ts'
 import { statesNow } from './stale-sources.ts'
 
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
   published: boolean
-  /** What became of it in a store; null where it was not published to one. */
-  outcome: Outcome | null
+  /** What was put into a store; undefined where it is published to none. */
+  outcome?: Outcome
 }
 
 /** How a build publishes to a store; null where it does not. */
@@ -73,11 +80,11 @@ export async function publish(
   if (elsewhere === null) {
     if (hold === null) publishManifest(out, bytes, lock)
     else syncFolder(out)
-    return { id, asOf, ...mark, parts, published: hold === null, outcome: null }
+    return { id, asOf, ...mark, parts, published: hold === null }
   }
   syncFolder(out)
   const outcome = await publishElsewhere(elsewhere, { id, bytes }, lock, publishing)
-  return { id, asOf, ...mark, parts, published: readHold(out) === null && outcome.kind !== 'lost', outcome }
+  return { id, asOf, ...mark, parts, published: readHold(out) === null, outcome }
 }
 
 /** While a rollback holds, the files are those of the snapshot that is published. */
@@ -106,13 +113,8 @@ async function publishElsewhere(
   begun: Publishing | null,
 ): Promise<Outcome> {
   try {
-    const publishing = begun ?? (await Publishing.begin(options, lock))
-    const { takenOver } = publishing
-    // The store did not answer before the build, and another builder published meanwhile.
-    if (begun === null && takenOver !== null) {
-      return { kind: 'lost', number: takenOver.number, id: takenOver.manifest.id }
-    }
-    return await publishing.publish(publishing.pending() ?? built)
+    const publishing = begun ?? (await beginPublishing(options, lock))
+    return await publishSnapshot(publishing, pendingSnapshot(publishing) ?? built)
   } catch (error) {
     if (!(error instanceof RequestFault)) throw error
     const { dir, prefix } = options

@@ -19,7 +19,7 @@ import { DEFAULT_KEPT, holdText } from '../snapshot/retained.ts'
 import { type Identified, identify } from './identify.ts'
 import { writeParts } from './write-parts.ts'
 import { type BuiltSnapshot, publish, publishingOptions } from './publish.ts'
-import { Publishing, outcomeLines } from './publishing/publish-to-prefix.ts'
+import { beginIfThere, outcomeText, type Publishing } from './publishing/publish-to-prefix.ts'
 import { Spool } from './spool.ts'
 import { timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
@@ -37,7 +37,7 @@ export async function buildSnapshot(options: BuildOptions): Promise<BuiltSnapsho
     removeLeftovers(out)
     collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())
     const elsewhere = publishingOptions(options)
-    const publishing = elsewhere === null ? null : await Publishing.beginIfThere(elsewhere, lock)
+    const publishing = elsewhere === null ? null : await beginIfThere(elsewhere, lock)
     const found = await readBase(out, fresh, (message) => report.warn(message))
     const base = keptApart(options, found)
     return await build(options, base, lock, publishing)
@@ -99,14 +99,9 @@ function reportOutcome(
   report.summary()
   report.built(id, asOf, published)
   const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
-  if (outcome?.kind === 'lost') {
-    report.line(
-      `did not publish ${about}: another builder published number ${outcome.number} first, and ${out} has taken over its snapshot ${outcome.id}`,
-    )
-  } else if (hold === null) report.line(`published ${about}`)
+  if (hold === null) report.line(`published ${about}`)
   else report.line(`kept ${about}, and did not publish it: ${holdText(hold, out)}`)
-  if (outcome !== null)
-    for (const line of outcomeLines(outcome, publishTo?.store.address ?? '')) report.line(line)
+  if (outcome !== undefined) report.line(outcomeText(outcome, publishTo?.store.address ?? ''))
 }
 
 /** A network that sources mention and that has no buoys is reported, too. */

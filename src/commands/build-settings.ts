@@ -43,10 +43,7 @@ export const PUBLISH_SETTINGS = {
     'DIR_OR_URL',
     'folder or bucket, s3://BUCKET/PREFIX, that each snapshot is exported to as Parquet files',
   ),
-  publish: optional(
-    'URL',
-    'bucket to publish to as well, s3://BUCKET/PREFIX; it decides between several builders',
-  ),
+  publish: optional('URL', 'bucket to publish to as well, s3://BUCKET/PREFIX; one builder publishes there'),
   'single-writer': flag(
     'no other builder publishes there: do without conditional writes, which some stores ignore',
   ),

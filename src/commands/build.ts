@@ -55,7 +55,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     const outcomes = await fetchSources(configuration, { clock, random, report })
     for (const outcome of outcomes) report.fetched(outcome)
   }
-  const built = await buildSnapshot({
+  await buildSnapshot({
     sources,
     out: config.out,
     asOf: config['as-of'],
@@ -74,8 +74,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
   })
   await store?.close()
   await exporting?.store?.close()
-  // A snapshot that lost to another builder's is gone, and its report would belong to nothing.
-  if (built.outcome?.kind !== 'lost') writeReport(config.out, report.document())
+  writeReport(config.out, report.document())
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {

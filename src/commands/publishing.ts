@@ -1,6 +1,11 @@
 /** `publish`: brings a bucket up to a folder; and how the commands that build open a bucket. */
 import { Prefix } from '../builder/publishing/prefix.ts'
-import { outcomeLines, Publishing } from '../builder/publishing/publish-to-prefix.ts'
+import {
+  beginPublishing,
+  outcomeText,
+  pendingSnapshot,
+  publishSnapshot,
+} from '../builder/publishing/publish-to-prefix.ts'
 import { UsageError } from '../server/setting.ts'
 import { lockFolder } from '../snapshot/write-snapshot.ts'
 import { parseBucket } from '../snapshot/store/store-address.ts'
@@ -27,24 +32,19 @@ export const publish = command({
     const lock = lockFolder(dir)
     try {
       const prefix = new Prefix(store, config['single-writer'])
-      const publishing = await Publishing.begin(
+      const publishing = await beginPublishing(
         { dir, prefix, keep: config.keep, now: clock(), log: note },
         lock,
       )
-      const pending = publishing.pending()
+      const pending = pendingSnapshot(publishing)
       if (pending === null) {
         throw new BuildError(
           `${dir}: there is no snapshot to publish; "groundswell build --out ${dir}" makes one`,
         )
       }
-      const outcome = await publishing.publish(pending)
-      if (outcome.kind === 'lost') {
-        throw new BuildError(
-          `${dir}: another builder published number ${outcome.number} first; its snapshot ${outcome.id} is taken over, and ${pending.id} is not published`,
-        )
-      }
-      if (outcome.kind === 'published') print(`published snapshot ${pending.id}`)
-      for (const line of outcomeLines(outcome, prefix.address)) print(line)
+      const outcome = await publishSnapshot(publishing, pending)
+      if (outcome !== null) print(`published snapshot ${pending.id}`)
+      print(outcomeText(outcome, prefix.address))
     } finally {
       lock.release()
       await store.close()

@@ -1,53 +1,35 @@
 /**
- * A commit: what a builder puts into a store to publish a snapshot. It is a manifest, which is all that a
- * reader needs, and behind it, as a second MessagePack value, what the next builder has to know.
+ * A commit: what a builder puts into a store as `manifest.msgpack` to publish a snapshot. It is a manifest,
+ * which is all that a reader needs, and behind it, as a second MessagePack value, what the next build has to
+ * know: the registry of ids, the states of sources, and who published it.
  *
- *   manifests/NNNNNNNNNN.msgpack    commit N; it is put only where the name is free, so of two
- *                                   builders one wins
- *   manifest.msgpack                a copy of the newest one, for readers, written after it
- *
- * A commit names one registry of ids and one set of states, so whichever builder comes next gives the same
- * ids.
+ * Version 1 had a `number` and lay at `manifests/NNNNNNNNNN.msgpack` as well.
  */
-import {
-  expectVersion,
-  firstValue,
-  isCount,
-  list,
-  pack,
-  record,
-  SnapshotError,
-  text,
-  type Meta,
-} from './snapshot-format.ts'
+import type { StoredFile } from './store/fetch-part.ts'
+import { timestampText } from '../sea/time.ts'
+import { firstValue, isCount, list, pack, record, SnapshotError, text, type Meta } from './snapshot-format.ts'
 import { snapshotList } from './file-list.ts'
 import { decodeManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 
 const COMMIT_FORMAT = 'groundswell-commit'
-const COMMIT_VERSION = 1
+const COMMIT_VERSION = 2
+const READABLE_VERSIONS: ReadonlySet<unknown> = new Set([1, COMMIT_VERSION])
 
 const SHA256 = /^[0-9a-f]{64}$/
 /** Names of files other than the parts: no path, and nothing hidden. */
 const FILE = /^[a-z][a-z0-9.-]{0,120}$/
+/** It goes into messages. */
+const WRITER = /^[ -~]{1,300}$/
 
 /** The manifest, and as much again for the states' parts. */
 export const MAX_COMMIT_BYTES = 2 * MAX_MANIFEST_BYTES
 
-/** A file in a store, which never changes. */
-export interface StoredFile {
-  file: string
-  bytes: number
-  sha256: string
-}
-
 /** What stands behind the manifest. */
 export interface CommitRecord {
-  /** Number of the commit, from 1, without a gap. */
-  number: number
-  /** Chosen at random by the builder: which of two builders a commit is of. */
-  builder: string
-  /** The `builder` of the commit before; empty in the first. */
-  parent: string
+  /** A random name of this commit. */
+  name: string
+  /** The machine and the process that published it, for people. */
+  writer: string
   /** By the builder's clock, epoch seconds; for people, nothing goes by it. */
   at: number
   registry: StoredFile
@@ -62,6 +44,8 @@ export interface CommitRecord {
 }
 
 export interface Commit extends CommitRecord {
+  /** Of version 1; null in later ones. */
+  number: number | null
   manifest: Manifest
   /** Bytes of the whole commit. */
   bytes: Uint8Array
@@ -69,18 +53,13 @@ export interface Commit extends CommitRecord {
 
 /** @param manifest the bytes of a manifest */
 export function encodeCommit(manifest: Uint8Array, commit: CommitRecord): Uint8Array {
-  const { number, builder, parent, at, registry, states, stateParts, hold } = commit
-  const file = (stored: StoredFile): Meta => ({
-    file: stored.file,
-    bytes: stored.bytes,
-    sha256: stored.sha256,
-  })
+  const { name, writer, at, registry, states, stateParts, hold } = commit
+  const file = ({ file: stored, bytes, sha256 }: StoredFile): Meta => ({ file: stored, bytes, sha256 })
   const behind = pack({
     format: COMMIT_FORMAT,
     version: COMMIT_VERSION,
-    number,
-    builder,
-    parent,
+    builder: name,
+    writer,
     at,
     registry: file(registry),
     states: states === null ? null : file(states),
@@ -95,29 +74,25 @@ export function plainManifest(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes.subarray(0, firstValue(bytes, 'manifest').end))
 }
 
-/**
- * The commit behind a manifest; null where nothing is behind it, because it was copied there from a folder.
- * @throws SnapshotError naming the file, when it is not a manifest or not a commit
- */
-export function decodeCommit(bytes: Uint8Array, file: string): Commit | null {
+/** @throws SnapshotError naming the file, unless it is a manifest with what a builder puts behind it */
+export function decodeCommit(bytes: Uint8Array, file: string): Commit {
   if (bytes.length > MAX_COMMIT_BYTES) {
     throw new SnapshotError(`${file}: ${bytes.length} bytes are too many for a commit`)
   }
   const { end } = firstValue(bytes, file)
   const manifest = decodeManifest(bytes.subarray(0, end), file)
-  if (end === bytes.length) return null
-  const body = record(firstValue(bytes.subarray(end), file).value, file)
+  const body = end === bytes.length ? {} : record(firstValue(bytes.subarray(end), file).value, file)
   if (body.format !== COMMIT_FORMAT) throw new SnapshotError(`${file}: is not a commit of a builder`)
-  expectVersion(body.version, file)
-  const { number, at } = body
-  if (!isCount(number) || number < 1 || !isCount(at)) {
-    throw new SnapshotError(`${file}: has no number or no time`)
+  if (!READABLE_VERSIONS.has(body.version)) {
+    throw new SnapshotError(`${file}: is a commit of another version of this program`)
   }
+  const { number, at, writer } = body
+  if (!isCount(at)) throw new SnapshotError(`${file}: has no time`)
   const hold = body.hold === null ? null : record(body.hold, `${file}: hold`)
   return {
-    number,
-    builder: text(body.builder, `${file}: builder`),
-    parent: text(body.parent, `${file}: parent`),
+    number: isCount(number) ? number : null,
+    name: text(body.builder, `${file}: builder`),
+    writer: typeof writer === 'string' && WRITER.test(writer) ? writer : 'an older version of this program',
     at,
     registry: storedFile(body.registry, file),
     states: body.states === null ? null : storedFile(body.states, file),
@@ -148,6 +123,6 @@ export function filesNamed({ manifest, stateParts: parts, registry, states }: Co
 }
 
 /** A commit for people. */
-export function commitText({ number, manifest }: Commit): string {
-  return `number ${number}, snapshot ${manifest.id},`
+export function commitText({ writer, at, manifest }: Commit): string {
+  return `snapshot ${manifest.id}, published at ${timestampText(at)} by ${writer}`
 }

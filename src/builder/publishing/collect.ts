@@ -7,14 +7,14 @@ import { filesNamed, type Commit } from '../../snapshot/commit.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { COLLECTED_AFTER_S } from './prefix-files.ts'
-import { commitNumber, isContent, isProbe, type Prefix } from './prefix.ts'
+import { CONTENT, FORMER, NUMBERED, type Prefix } from './prefix.ts'
 
 /** A name that was listed longer ago may be another builder's by now. */
 const LISTING_HOLDS_MS = 60_000
 
 /**
- * Never throws for what stores do: the snapshot is published, and the next builder collects.
- * @param keep newest commits that stay, however old
+ * Never throws for what stores do: the snapshot is published, and the next build collects.
+ * @param keep commits that stay, however old, the newest one among them
  */
 export async function collectObjects(
   prefix: Prefix,
@@ -31,27 +31,27 @@ export async function collectObjects(
 }
 
 async function collect(prefix: Prefix, newest: Commit, keep: number): Promise<void> {
-  const { objects, now } = await prefix.listing()
+  const { objects, now } = await prefix.store.list('')
   const listedAt = performance.now()
   // Ages are those of the store's clock alone: ours may be wrong.
   if (now === null) return
-  const old = objects.filter(({ modified }) => now - modified > COLLECTED_AFTER_S)
-  const numbers = objects.flatMap(({ name }) => commitNumber(name) ?? []).toSorted((a, b) => a - b)
-  const droppable = new Set(numbers.slice(0, Math.max(0, numbers.length - keep)))
-  const droppedCommits = old.filter(({ name }) => droppable.has(commitNumber(name) ?? -1))
+  const isOld = ({ modified }: { modified: number }): boolean => now - modified > COLLECTED_AFTER_S
+  const former = objects.filter(({ name }) => FORMER.test(name)).toSorted((a, b) => a.modified - b.modified)
+  // A builder of an older version goes by numbers, and would put its own newest one in the place of ours.
+  const dropped = former.filter(
+    (object, i) => NUMBERED.test(object.name) || (i <= former.length - keep && isOld(object)),
+  )
+  const garbage = objects.filter((object) => CONTENT.test(object.name) && isOld(object))
+  if (dropped.length + garbage.length === 0) return
   const named = new Set(filesNamed(newest))
-  const unnamed = old.filter(({ name }) => isProbe(name) || (isContent(name) && !named.has(name)))
-  if (droppedCommits.length + unnamed.length === 0) return
-  const dropped = new Set(droppedCommits.map(({ name }) => commitNumber(name)))
-  for (const number of numbers) {
-    if (dropped.has(number) || number === newest.number) continue
-    const commit = await prefix.commit(number)
+  for (const object of former) {
+    if (dropped.includes(object)) continue
+    const commit = await prefix.commit(object.name)
     for (const file of commit === null ? [] : filesNamed(commit)) named.add(file)
   }
+  if ((await prefix.newest())?.name !== newest.name) return
   // Commits go first: a commit must not outlive its parts.
-  const garbage = [...droppedCommits, ...unnamed.filter(({ name }) => !named.has(name))]
-  if ((await prefix.numbers()).at(-1) !== newest.number) return
-  for (const { name } of garbage) {
+  for (const { name } of [...dropped, ...garbage.filter((object) => !named.has(object.name))]) {
     if (performance.now() - listedAt > LISTING_HOLDS_MS) return
     await prefix.store.remove(name)
   }

@@ -1,23 +1,29 @@
 /**
- * Publishes a folder's snapshots to a store. Read this file first.
+ * Publishes a folder's snapshots to a prefix of a store, where one builder publishes. Read this file first.
  *
- * `begin` compares folder and store under the folder's lock: a folder that is behind takes over what the
- * store has, so that the next build is built upon it. `publish` puts what the store lacks, then commits under
- * the next number. Of two builders one gets it; the other takes over the winner's snapshot. Only what the
- * store has accepted becomes the folder's own current snapshot, so that no reader of either sees ids that
- * move.
+ * `beginPublishing` compares folder and store under the folder's lock: an empty folder continues what the
+ * store has, and any other one has to have published that itself. `publishSnapshot` puts what the store lacks,
+ * then the manifest, on the condition that it is still the one that was found at the beginning. Of two builders
+ * one is refused, and stops. Only what the store has accepted becomes the folder's own current snapshot, so
+ * that no reader of either sees ids that move.
  */
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { commitText, encodeCommit, filesNamed, type Commit, type StoredFile } from '../../snapshot/commit.ts'
+import {
+  commitText,
+  decodeCommit,
+  encodeCommit,
+  filesNamed,
+  type Commit,
+  type CommitRecord,
+} from '../../snapshot/commit.ts'
 import { encodeList, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
 import { sha256 } from '../../snapshot/snapshot-format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { lostLock, publishManifest } from '../../snapshot/write-snapshot.ts'
-import { StoreError } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
-import { errorCode } from '../../system/file-faults.ts'
 import type { Lock } from '../../system/lock.ts'
 import { randomName } from '../../system/random-name.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
@@ -27,9 +33,9 @@ import { MAX_STATE_BYTES } from '../state-file.ts'
 import { REGISTRY_FILE } from '../registry.ts'
 import { readAgreed, writeAgreed, type Agreed } from './agreed.ts'
 import { collectObjects } from './collect.ts'
-import { expectStored, storeFiles, type FileToStore } from './prefix-files.ts'
-import { CHANGING, type Prefix } from './prefix.ts'
-import { newestSequence, takeOver } from './take-over.ts'
+import { continueFrom } from './continue-prefix.ts'
+import { storeFiles, type FileToStore } from './prefix-files.ts'
+import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.ts'
 
 export interface PublishingOptions {
   dir: string
@@ -42,269 +48,186 @@ export interface PublishingOptions {
   log: (line: string) => void
 }
 
-/** What became of a snapshot that was to be published. */
-export type Outcome =
-  | { kind: 'published'; number: number; files: number; bytes: number }
-  /** The store has it already. */
-  | { kind: 'same'; number: number }
-  /** Another builder's snapshot came first and was taken over. */
-  | { kind: 'lost'; number: number; id: string }
+/** What was put into the store for a snapshot; null where the store had it already. */
+export type Outcome = { files: number; bytes: number } | null
 
 /** What an operator should know of a snapshot that was published, or was there already. */
-export function outcomeLines(outcome: Outcome, address: string): string[] {
-  switch (outcome.kind) {
-    case 'published':
-      return [
-        `${address} has it as number ${outcome.number}: ${outcome.files} files of ${outcome.bytes} bytes were put there`,
-      ]
-    case 'same':
-      return [`${address} has it already, as number ${outcome.number}`]
-    case 'lost':
-      return []
+export function outcomeText(outcome: Outcome, address: string): string {
+  return outcome === null
+    ? `${address} has it already`
+    : `${address} has it: ${outcome.files} files of ${outcome.bytes} bytes were put there`
+}
+
+/** A folder that is about to be published, and what the store has. */
+export interface Publishing extends PublishingOptions {
+  /** Of the folder. */
+  lock: Lock
+  newest: StoredCommit | null
+  agreed: Agreed
+}
+
+/**
+ * Compares folder and store, and has an empty folder continue what the store has. Run under the folder's lock.
+ * @throws RequestFault; BuildError or SnapshotError where they do not belong together
+ */
+export async function beginPublishing(options: PublishingOptions, lock: Lock): Promise<Publishing> {
+  const { dir, prefix, now, log } = options
+  let agreed = agreedWith(dir, prefix)
+  const newest = await prefix.newest()
+  if (newest === null) {
+    if (agreed.commit !== '') {
+      throw new BuildError(
+        `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To begin anew there, remove ${join(dir, 'published.json')}`,
+      )
+    }
+    await prefix.expectEmpty()
+  }
+  await prefix.probe()
+  if (newest !== null && !ownCommits(agreed).includes(newest.name)) {
+    const built = listKept(dir).at(-1)?.id
+    if (built === undefined ? hasHistory(dir) : built !== newest.manifest.id) {
+      throw anotherBuilder(dir, prefix, newest)
+    }
+    agreed = await continueFrom(dir, prefix, newest, now, lock)
+    log(`continues ${commitText(newest)} at ${prefix.address}`)
+  }
+  writeAgreed(dir, agreed, lock)
+  return { ...options, lock, newest, agreed }
+}
+
+/**
+ * As `beginPublishing`; null where the store does not answer for now and the folder has something to go on
+ * with. The build goes on, and tries again at its end.
+ */
+export async function beginIfThere(options: PublishingOptions, lock: Lock): Promise<Publishing | null> {
+  try {
+    return await beginPublishing(options, lock)
+  } catch (error) {
+    const { dir, prefix, log } = options
+    const isEmpty = listKept(dir).length === 0 && !hasHistory(dir)
+    if (!(error instanceof RequestFault) || !error.passing || isEmpty) throw error
+    writeAgreed(dir, agreedWith(dir, prefix), lock)
+    log(`warning: ${error.message}; the build goes on upon what ${dir} has`)
+    return null
   }
 }
 
-export class Publishing {
-  readonly #options: PublishingOptions
-  readonly #lock: Lock
-  readonly #newest: Commit | null
-  readonly #agreed: Agreed
-  /** The newest commit that was taken over at the beginning; null where the folder was not behind. */
-  readonly takenOver: Commit | null
+/**
+ * What a folder has for the store: the snapshot of a rollback that holds, else the newest that was built. Null
+ * where it has nothing.
+ */
+export function pendingSnapshot({ dir, agreed }: Publishing): { id: string; bytes: Uint8Array } | null {
+  const kept = readHold(dir) === null ? listKept(dir) : []
+  const unpublished = kept.findLast(({ sequence, manifest }) => sequence > agreed.after && manifest !== null)
+  const file = unpublished?.file ?? MANIFEST_FILE
+  const manifest = manifestOf(join(dir, file))
+  return manifest === null
+    ? null
+    : { id: manifest.id, bytes: readRegularFileSync(join(dir, file), MAX_MANIFEST_BYTES) }
+}
 
-  private constructor(
-    options: PublishingOptions,
-    lock: Lock,
-    { newest, agreed, takenOver }: { newest: Commit | null; agreed: Agreed; takenOver: Commit | null },
-  ) {
-    this.#options = options
-    this.#lock = lock
-    this.#newest = newest
-    this.#agreed = agreed
-    this.takenOver = takenOver
-  }
-
-  /**
-   * Brings the folder up to the store. Run under the folder's lock.
-   * @throws StoreError, BuildError or SnapshotError where they cannot be brought together
-   */
-  static async begin(options: PublishingOptions, lock: Lock): Promise<Publishing> {
-    const { dir, prefix, now, log } = options
-    const known = readAgreed(dir)
-    const before = known?.to === prefix.address ? known : null
-    const newest = await prefix.newest()
-    await prefix.probe()
-    if (newest === null) {
-      const agreed = await beginEmpty(options, before, lock)
-      return new Publishing(options, lock, { newest, agreed, takenOver: null })
-    }
-    const agreed = standingOf(dir, prefix, newest, before)
-    const isBehind = newest.number > agreed.number
-    const settled = isBehind ? await takeOver(dir, prefix, newest, before, now, lock) : agreed
-    if (!isBehind && before === null) writeAgreed(dir, agreed, lock)
-    if (isBehind) log(`took over ${commitText(newest)} of ${prefix.address}`)
-    // A builder may have died between its commit and the pointer.
-    if (await prefix.settlePointer(newest))
-      log(`${prefix.address}: ${MANIFEST_FILE} was made to follow number ${newest.number}`)
-    return new Publishing(options, lock, { newest, agreed: settled, takenOver: isBehind ? newest : null })
-  }
-
-  /**
-   * As `begin`; null where the store does not answer for now. The build goes on, and tries again at its end.
-   */
-  static async beginIfThere(options: PublishingOptions, lock: Lock): Promise<Publishing | null> {
-    try {
-      return await Publishing.begin(options, lock)
-    } catch (error) {
-      if (!(error instanceof RequestFault) || !error.passing) throw error
-      const { dir, prefix, log } = options
-      log(`warning: ${error.message}; the build goes on upon what ${dir} has`)
-      const first = { to: prefix.address, number: 0, commit: '', after: 0, held: false }
-      if (readAgreed(dir)?.to !== prefix.address) writeAgreed(dir, first, lock)
-      return null
-    }
-  }
-
-  /**
-   * What the folder has for the store: the snapshot of a rollback that holds, else the newest that was built.
-   * Null where it has nothing.
-   */
-  pending(): { id: string; bytes: Uint8Array } | null {
-    const { dir } = this.#options
-    const unpublished =
-      readHold(dir) === null
-        ? listKept(dir).findLast(
-            ({ sequence, manifest }) => sequence > this.#agreed.after && manifest !== null,
-          )
-        : undefined
-    const file = unpublished?.file ?? MANIFEST_FILE
-    const manifest = manifestOf(join(dir, file))
-    return manifest === null
-      ? null
-      : { id: manifest.id, bytes: readRegularFileSync(join(dir, file), MAX_MANIFEST_BYTES) }
-  }
-
-  /**
-   * Publishes a snapshot of the folder, in the store and then in the folder.
-   * @throws StoreError; then the snapshot is kept, and the next build or `publish` tries again
-   */
-  async publish({ id, bytes }: { id: string; bytes: Uint8Array }): Promise<Outcome> {
-    const { dir, prefix, keep, log } = this.#options
-    const newest = this.#newest
-    const hold = readHold(dir)
-    const isSame = newest?.manifest.id === id && (newest.hold === null) === (hold === null)
-    const listing = await prefix.listing()
-    const { files, registry, states, parts } = this.#filesOf(id, bytes)
-    const named = new Set(newest === null ? [] : filesNamed(newest))
-    const needed = isSame ? files.filter(({ file }) => named.has(file)) : files
-    const put = await storeFiles(prefix.store, listing, needed, named, prefix.singleWriter)
-    await this.#putList(id)
-    if (put.files > 0) expectStored(prefix.store, await prefix.listing(), needed)
-    if (isSame) {
-      this.#agree(newest, id, bytes)
-      return { kind: 'same', number: newest.number }
-    }
-    if (!this.#lock.isHeld()) throw lostLock(dir)
-    const number = (newest?.number ?? 0) + 1
-    const record = {
-      number,
-      builder: randomName(),
-      parent: newest?.builder ?? '',
-      at: Math.floor(this.#options.now),
-      registry,
-      states,
-      stateParts: parts,
-      hold: hold === null ? null : { since: hold.since },
-    }
-    const commitBytes = encodeCommit(bytes, record)
-    if (!(await prefix.put(number, record.builder, commitBytes))) return this.#lose(id)
-    const commit: Commit = { ...record, manifest: decodeManifest(bytes, MANIFEST_FILE), bytes: commitBytes }
-    await prefix.settlePointer(commit)
-    this.#agree(commit, id, bytes)
-    await collectObjects(prefix, commit, keep, log)
-    return { kind: 'published', number, ...put }
-  }
-
-  /**
-   * Readers find the list by the snapshot's id. Its content may change after an export that failed before.
-   */
-  async #putList(id: string): Promise<void> {
-    const { dir, prefix } = this.#options
-    const list = readSnapshotList(dir, id)
-    if (list === null) return
+/**
+ * Publishes a snapshot of the folder, in the store and then in the folder.
+ * @throws RequestFault; then the snapshot is kept, and the next build or `publish` tries again. BuildError where
+ * another builder was there first
+ */
+export async function publishSnapshot(
+  { dir, prefix, keep, now, log, lock, newest, agreed }: Publishing,
+  { id, bytes }: { id: string; bytes: Uint8Array },
+): Promise<Outcome> {
+  const { store } = prefix
+  const hold = readHold(dir)
+  const isSame =
+    newest?.manifest.id === id && newest.number === null && (newest.hold === null) === (hold === null)
+  const { files, ...needs } = filesOf(dir, id, bytes)
+  const named = new Set(newest === null ? [] : filesNamed(newest))
+  const needed = isSame ? files.filter(({ file }) => named.has(file)) : files
+  const put = await storeFiles(store, needed, named)
+  // Readers find the list by the snapshot's id. Its content may change after an export that failed before.
+  const list = readSnapshotList(dir, id)
+  if (list !== null) {
     const type = 'application/json'
-    await prefix.store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
+    await store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
   }
-
-  /** Another builder was first: its snapshot is the folder's now. */
-  async #lose(id: string): Promise<Outcome> {
-    const { dir, prefix, now } = this.#options
-    const winner = await prefix.newest()
-    if (winner === null) throw new StoreError(`${prefix.address}: the store has lost its newest commit`)
-    if (this.#agreed.number === 0 && hasHistory(dir)) throw grownApart(dir, prefix, winner.number)
-    await takeOver(dir, prefix, winner, this.#agreed, now, this.#lock)
-    await prefix.settlePointer(winner)
-    return winner.manifest.id === id
-      ? { kind: 'same', number: winner.number }
-      : { kind: 'lost', number: winner.number, id: winner.manifest.id }
+  if (isSame) {
+    agree(dir, newest, bytes, agreed, lock)
+    return null
   }
-
-  /** Makes the folder what the store is now. */
-  #agree(commit: Commit, id: string, bytes: Uint8Array): void {
-    const { dir, prefix } = this.#options
-    const held = readHold(dir) !== null
-    if (!held && manifestOf(join(dir, MANIFEST_FILE))?.id !== id) publishManifest(dir, bytes, this.#lock)
-    const after = newestSequence(readdirSync(dir))
-    const { number, builder } = commit
-    writeAgreed(dir, { to: prefix.address, number, commit: builder, after, held }, this.#lock)
+  if (!lock.isHeld()) throw lostLock(dir)
+  const record = {
+    name: randomName(),
+    writer: `process ${process.pid} on ${hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_')}`,
+    at: Math.floor(now),
+    hold: hold === null ? null : { since: hold.since },
+    ...needs,
   }
-
-  /** All that a snapshot is made of, and what the next builder needs with it. */
-  #filesOf(
-    id: string,
-    manifest: Uint8Array,
-  ): { files: FileToStore[]; registry: StoredFile; states: StoredFile | null; parts: StoredFile[] } {
-    const { dir } = this.#options
-    const entries = decodeManifest(manifest, MANIFEST_FILE).parts
-    const own = new Set(entries.map(({ file }) => file))
-    const parts = stateParts(dir, id).filter(({ file }) => !own.has(file))
-    const registry = contentOf(dir, REGISTRY_FILE, 'registry')
-    if (registry === null) {
-      throw new BuildError(
-        `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
-      )
-    }
-    const states = contentOf(dir, givenFile(id), 'given')
-    const unique = new Map([...entries, ...parts].map((part) => [part.file, part]))
-    const fromDisk = [...unique.values()].map(({ file, bytes, sha256 }) => ({
-      file,
-      bytes,
-      sha256,
-      from: join(dir, file),
-    }))
-    const made = states === null ? [registry] : [registry, states]
-    return { files: [...fromDisk, ...made], registry, states, parts }
-  }
+  const commit = decodeCommit(encodeCommit(bytes, record), MANIFEST_FILE)
+  // What is replaced keeps its files for readers that are still at it.
+  if (newest !== null) await store.put(formerFile(newest), newest.bytes, { cacheControl: CHANGING })
+  const tried = { ...agreed, tried: [...agreed.tried, commit.name] }
+  writeAgreed(dir, tried, lock)
+  const other = await prefix.replace(newest, commit, ownCommits(tried))
+  if (other !== null) throw anotherBuilder(dir, prefix, other)
+  agree(dir, commit, bytes, agreed, lock)
+  await collectObjects(prefix, commit, keep, log)
+  return put
 }
 
-/** Begins where the prefix has no commit: the first one is about to be made, or all are gone. */
-async function beginEmpty(
-  { dir, prefix }: PublishingOptions,
-  before: Agreed | null,
-  lock: Lock,
-): Promise<Agreed> {
-  await prefix.listing()
-  if (before !== null && before.number > 0) {
-    throw new BuildError(
-      `${prefix.address}: has no snapshot, and ${dir} published number ${before.number} there; is it the right store? To begin anew there, remove ${join(dir, 'published.json')}`,
-    )
-  }
-  const agreed = before ?? { to: prefix.address, number: 0, commit: '', after: 0, held: false }
-  if (before === null) writeAgreed(dir, agreed, lock)
-  return agreed
+/** Makes the folder what the store is now. */
+function agree(dir: string, { name, manifest }: Commit, plain: Uint8Array, { to }: Agreed, lock: Lock): void {
+  const isShown = readHold(dir) !== null || manifestOf(join(dir, MANIFEST_FILE))?.id === manifest.id
+  if (!isShown) publishManifest(dir, plain, lock)
+  const after = listKept(dir).at(-1)?.sequence ?? 0
+  writeAgreed(dir, { to, commit: name, tried: [], after }, lock)
 }
 
-/** Where a folder stands against the newest commit. @throws BuildError where they do not belong together */
-function standingOf(dir: string, prefix: Prefix, newest: Commit, before: Agreed | null): Agreed {
-  const nothing = { to: prefix.address, number: 0, commit: '', after: 0, held: false }
-  const { number, builder, manifest } = newest
-  if (before !== null && before.number > 0) {
-    if (before.number > number) {
-      throw new BuildError(
-        `${prefix.address}: its newest commit is number ${number}, and ${dir} has seen number ${before.number} there: the store shows an old state, or lost its newest objects; nothing is published`,
-      )
-    }
-    if (before.number === number && before.commit !== builder) throw grownApart(dir, prefix, number)
-    return before
-  }
-  const kept = listKept(dir)
-  const same = kept.findLast(({ id }) => id === manifest.id)
-  const isNew = kept.length === 0 || before !== null
-  if ((isNew && !hasHistory(dir)) || (same !== undefined && same === kept.at(-1))) return nothing
-  if (same === undefined) throw grownApart(dir, prefix, number)
-  return { ...nothing, number, commit: builder, after: same.sequence, held: newest.hold !== null }
+/** What a folder agreed on with a store, which it may never have published to. */
+function agreedWith(dir: string, { address }: Prefix): Agreed {
+  const known = readAgreed(dir)
+  return known?.to === address ? known : { to: address, commit: '', tried: [], after: 0 }
 }
+
+const ownCommits = ({ commit, tried }: Agreed): string[] => [commit, ...tried]
 
 /** Whether anybody can have seen ids of this folder: it has published a snapshot. */
 function hasHistory(dir: string): boolean {
   return existsSync(join(dir, MANIFEST_FILE))
 }
 
-function grownApart(dir: string, prefix: Prefix, number: number): BuildError {
+/** The error for a store that has what the folder did not publish. */
+function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildError {
   return new BuildError(
-    `${dir} and ${prefix.address} have grown apart: the snapshots of the folder were not built upon number ${number}, which the store has newest, and the same buoys may have other ids; publish to an empty prefix, or build into an empty folder, which takes the store's snapshot over`,
+    `${address}: has ${commitText(there)}, which is not what ${dir} published last: another builder publishes there, or the store shows an old state. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has`,
   )
+}
+
+/** All that a snapshot is made of, and what the next build needs with it. */
+function filesOf(
+  dir: string,
+  id: string,
+  manifest: Uint8Array,
+): Pick<CommitRecord, 'registry' | 'states' | 'stateParts'> & { files: FileToStore[] } {
+  const entries = decodeManifest(manifest, MANIFEST_FILE).parts
+  // Sources may have given the same, and what the snapshot has.
+  const more = new Map(stateParts(dir, id).map((part) => [part.file, part]))
+  for (const { file } of entries) more.delete(file)
+  const registry = contentOf(dir, REGISTRY_FILE, 'registry')
+  if (registry === null) {
+    throw new BuildError(
+      `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
+    )
+  }
+  const states = contentOf(dir, givenFile(id), 'given')
+  const parts = [...more.values()]
+  const fromDisk = [...entries, ...parts].map((part) => ({ ...part, from: join(dir, part.file) }))
+  const made = states === null ? [registry] : [registry, states]
+  return { files: [...fromDisk, ...made], registry, states, stateParts: parts }
 }
 
 /** A file of the folder under a name by its content; null where there is none. */
 function contentOf(dir: string, file: string, kind: 'registry' | 'given'): FileToStore | null {
-  let bytes: Buffer
-  try {
-    bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
-    throw new BuildError(`${join(dir, file)}: cannot be read (${errorCode(error)})`)
-  }
+  if (!existsSync(join(dir, file))) return null
+  const bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
   const hash = sha256(bytes)
   return { file: `${kind}-${hash.slice(0, 32)}.jsonl`, bytes: bytes.length, sha256: hash, from: bytes }
 }

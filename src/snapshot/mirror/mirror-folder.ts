@@ -12,9 +12,9 @@ import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
 import { MARK_FILE, mirroredSource, mirrorMark } from '../mirror-mark.ts'
 import { keepManifest, makeOutput, publishManifest, writeDurably } from '../write-snapshot.ts'
+import { removeHalves } from '../store/fetch-part.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
-import { removeHalves } from './mirror-part.ts'
 import type { Shown } from './mirror-source.ts'
 
 /** Snapshots that stay: the current one, and the two before it for what still reads them. */

@@ -11,6 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ageText, timestampText } from '../../sea/time.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import type { Manifest } from '../manifest.ts'
+import { fewAtATime } from '../store/few-at-a-time.ts'
+import { fetchPart } from '../store/fetch-part.ts'
 import type { ReadableStore } from '../store/store.ts'
 import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
@@ -18,7 +20,6 @@ import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../../syste
 import { LockError, type Lock } from '../../system/lock.ts'
 import { disownStrayFaults, owningStrayFaults } from '../../system/stray-faults.ts'
 import { megabytes, MirrorFolder } from './mirror-folder.ts'
-import { fetchPart } from './mirror-part.ts'
 import { fetchFileList, readShown, type Shown } from './mirror-source.ts'
 
 export interface MirrorFigures {
@@ -30,8 +31,6 @@ export interface MirrorFigures {
   fetchedBytes: number
 }
 
-/** Parts that are fetched at a time. */
-const CONNECTIONS = 4
 /** Longest wait after failures in a row, unless the time between two looks is longer. */
 const LONGEST_RETRY_S = 60
 /** Longest wait that a source is granted by its `Retry-After`. */
@@ -279,33 +278,20 @@ export class Mirror {
     disownStrayFaults(() => this.onPublished())
   }
 
-  /** A few parts at a time, the largest first. The first that fails ends the others. */
-  async #fetchAll(missing: readonly PartEntry[], stopping: AbortSignal): Promise<void> {
+  /** The largest parts come first. */
+  #fetchAll(missing: readonly PartEntry[], stopping: AbortSignal): Promise<void> {
     const { source, dir } = this.#options
-    const failing = new AbortController()
-    const signal = AbortSignal.any([stopping, failing.signal])
-    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
     const onBytes = (count: number): void => {
       this.#fetched.bytes += count
       if (this.#loading !== null) this.#loading.bytes_done += count
     }
-    const connection = async (): Promise<void> => {
-      for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) {
-        await fetchPart({ source, dir, entry, signal, onBytes })
-        this.#fetched.parts++
-        if (this.#loading !== null) this.#loading.parts_done++
-      }
+    const fetchOne = async (entry: PartEntry, signal: AbortSignal): Promise<void> => {
+      await fetchPart({ source, dir, entry, signal, onBytes })
+      this.#fetched.parts++
+      if (this.#loading !== null) this.#loading.parts_done++
     }
-    let first: unknown = null
-    const all = Array.from({ length: Math.min(CONNECTIONS, queue.length) }, () =>
-      connection().catch((error: unknown) => {
-        first ??= error
-        queue.length = 0
-        failing.abort()
-      }),
-    )
-    await Promise.all(all)
-    if (first !== null) throw first
+    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
+    return fewAtATime(queue, fetchOne, stopping)
   }
 
   /** What a look found that failed. */

@@ -120,8 +120,8 @@ export class S3Store implements Store {
     })
   }
 
-  put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'present'> {
-    const { ifNoneMatch, type, cacheControl, sha256, signal } = options
+  put(name: string, body: PutBody, options: PutOptions = {}): Promise<'stored' | 'refused'> {
+    const { ifNoneMatch, ifMatch, type, cacheControl, sha256, signal } = options
     return this.#attempts(name, signal, async ({ sdk, client }, attempt) => {
       const sent = body instanceof Uint8Array ? body : fileStream(body.path, body.bytes)
       const command = new sdk.PutObjectCommand({
@@ -131,6 +131,7 @@ export class S3Store implements Store {
         ContentType: type ?? 'application/octet-stream',
         CacheControl: cacheControl,
         IfNoneMatch: ifNoneMatch,
+        IfMatch: ifMatch,
       })
       if (sha256 !== undefined) {
         command.middlewareStack.add(
@@ -146,7 +147,7 @@ export class S3Store implements Store {
         await client.send(command, sendOptions(attempt))
         return 'stored'
       } catch (error) {
-        if (attempt.answer?.status === 412) return 'present'
+        if (attempt.answer?.status === 412) return 'refused'
         throw error
       } finally {
         if (sent instanceof Readable) sent.destroy()

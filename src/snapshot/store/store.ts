@@ -1,7 +1,6 @@
 /**
  * A store: objects under names, somewhere else. A bucket (`s3://bucket/prefix`) is read and written, a web
- * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack` or
- * `manifests/0000000042.msgpack`.
+ * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack`.
  *
  * Every call has limits of time and tries again what may pass. What fails for good is a StoreError. Its
  * message names the object and what to do, and never holds a secret.
@@ -44,6 +43,8 @@ export type PutBody = Uint8Array | { path: string; bytes: number }
 export interface PutOptions {
   /** `*` puts the object only where the name is free. A store may ignore that without a word: probe it. */
   ifNoneMatch?: '*'
+  /** An ETag: replaces the object only while it has it. A store may ignore that, too. */
+  ifMatch?: string
   /** SHA-256 of the body, in hexadecimal: the store refuses a body that has another one. */
   sha256?: string
   /** Media type; `application/octet-stream` without it. */
@@ -83,10 +84,10 @@ export interface Store extends ReadableStore {
    */
   read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null>
   /**
-   * Stores an object. `'present'` where `ifNoneMatch` found the name taken, which an earlier try of the same
-   * call may have done.
+   * Stores an object. `'refused'` where its condition does not hold, which an earlier try of the same call may
+   * have brought about.
    */
-  put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'present'>
+  put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'refused'>
   /**
    * All objects with names that begin with `prefix`, in the order of their names.
    * @param options.most refuses more objects than these: the address is not a folder of ours

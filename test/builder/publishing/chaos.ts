@@ -1,11 +1,12 @@
 /**
  * Two builders and some replicas, each a process of its own with a folder of its own, on one stub of a bucket
- * that fails one call in ten; all are killed at random. What is promised is looked at all the while: replicas
- * serve whole snapshots that were published, and no id ever moves.
+ * that fails one call in ten; all are killed at random. A builder that finds the other one's snapshot stops,
+ * and begins again in an empty folder, as an operator would have it. What is promised is looked at all the
+ * while: replicas serve whole snapshots that were published, and no id ever moves.
  */
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +43,7 @@ export interface ChaosOptions {
 
 /** What came of it. */
 export interface ChaosFigures {
-  builds: { published: number; same: number; lost: number; failed: number; killed: number }
+  builds: { published: number; same: number; refused: number; failed: number; killed: number }
   commits: number
   collectedCommits: number
   buoys: number
@@ -69,7 +70,7 @@ class Chaos {
   readonly #options: ChaosOptions
   readonly #random: () => number
   readonly #dirs: string[]
-  readonly #builds = { published: 0, same: 0, lost: 0, failed: 0, killed: 0 }
+  readonly #builds = { published: 0, same: 0, refused: 0, failed: 0, killed: 0 }
   readonly #running = new Set<ChildProcess>()
   readonly #replicas: Replica[] = []
   /** All snapshots that were ever committed, by id: the ids of their buoys by name. */
@@ -97,7 +98,7 @@ class Chaos {
     const until = performance.now() + seconds * 1000
     this.#stub.onStored = (key) => {
       try {
-        if (key.startsWith('sea/manifests/')) this.#record(key)
+        if (key === 'sea/manifest.msgpack') this.#record(key)
       } catch (error) {
         this.#broken ??= error
       }
@@ -121,9 +122,9 @@ class Chaos {
     for (let round = 0; round < rounds || performance.now() < until; round++) {
       await this.#round()
       if (this.#broken !== null) throw this.#broken
-      const { published, lost, failed, killed } = this.#builds
+      const { published, refused, failed, killed } = this.#builds
       log(
-        `${published} published, ${lost} lost, ${failed} failed, ${killed} killed; ${this.#failedCalls} of ${this.#calls} calls failed`,
+        `${published} published, ${refused} refused, ${failed} failed, ${killed} killed; ${this.#failedCalls} of ${this.#calls} calls failed`,
       )
     }
     this.#stub.faultOf = () => null
@@ -133,7 +134,7 @@ class Chaos {
     return {
       builds: this.#builds,
       commits: this.#commits,
-      collectedCommits: this.#commits - commitsOf(this.#stub).size,
+      collectedCommits: this.#commits - 1 - this.#stub.keys('sea/manifests/').length,
       buoys: this.#idOf.size,
       calls: this.#calls,
       failedCalls: this.#failedCalls,
@@ -148,14 +149,15 @@ class Chaos {
   /** Holds a commit against all before it: a buoy keeps its id, and an id its buoy. */
   #record(key: string): void {
     this.#commits++
-    const commit = decodeCommit(this.#stub.bytesOf(key)!, key)!
+    const commit = decodeCommit(this.#stub.bytesOf(key)!, key)
+    const what = `snapshot ${commit.manifest.id}`
     const ids = buoysOf(this.#stub, commit.manifest)
     for (const [name, id] of ids) {
       const known = this.#idOf.get(name)
       if (known === undefined) {
         const other = [...this.#idOf].find(([, given]) => given === id)?.[0]
-        assert.equal(other, undefined, `number ${commit.number} gives ${name} the id ${id} of ${other}`)
-      } else assert.equal(id, known, `${name} moved in number ${commit.number}`)
+        assert.equal(other, undefined, `${what} gives ${name} the id ${id} of ${other}`)
+      } else assert.equal(id, known, `${name} moved in ${what}`)
       this.#idOf.set(name, id)
     }
     this.#published.set(commit.manifest.id, ids)
@@ -201,25 +203,31 @@ class Chaos {
     this.#running.delete(child)
     if (code === null) this.#builds.killed++
     else if (code !== 0) {
-      this.#builds.failed++
+      const isRefused = text.includes('an empty folder, which continues what the store has')
+      if (isRefused) rmSync(this.#dirs[builder], { recursive: true })
+      this.#builds[isRefused ? 'refused' : 'failed']++
       const last = text.trimEnd().split('\n').at(-1) ?? ''
       // Each fault is one line for the operator, never a stack.
       assert.match(last, /^groundswell: /, text)
-      assert.ok(mayDie, text)
-    } else if (text.includes('did not publish')) this.#builds.lost++
-    else if (text.includes('has it already')) this.#builds.same++
+      assert.ok(mayDie || isRefused, text)
+    } else if (text.includes('has it already')) this.#builds.same++
     else this.#builds.published++
   }
 
-  /** Nothing fails any more: all have to end on the same snapshot, whole. */
+  /** Nothing fails any more: the last builder goes on at once, or in an empty folder, and all end on its snapshot. */
   async #settle(): Promise<void> {
-    for (const builder of [0, 1, 0]) await this.#build(builder, false)
+    for (const builder of [0, 1]) {
+      const { refused } = this.#builds
+      await this.#build(builder, false)
+      if (this.#builds.refused > refused) await this.#build(builder, false)
+      assert.ok(this.#builds.refused <= refused + 1)
+    }
     expectSound(this.#stub)
-    const newest = [...commitsOf(this.#stub).values()].at(-1)!.manifest
+    const newest = commitsOf(this.#stub).at(-1)!.manifest
     await Promise.all(this.#replicas.map((replica) => replica.expectServing(newest.id)))
-    const dirs = [...this.#dirs.slice(0, 1), ...this.#replicas.map(({ dir }) => dir)]
+    const dirs = [this.#dirs[1], ...this.#replicas.map(({ dir }) => dir)]
     for (const dir of dirs) assert.equal((await readManifest(dir))?.id, newest.id, dir)
-    for (const dir of [...dirs, this.#dirs[1]]) {
+    for (const dir of [...dirs, this.#dirs[0]]) {
       const { code, stderr } = await runCli(['check', dir])
       assert.equal(code, 0, stderr)
     }

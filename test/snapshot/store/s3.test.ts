@@ -110,15 +110,21 @@ test('A file is put with its hash, which the store compares with what it got.', 
   assert.equal(stub.bytesOf('sea/other'), undefined)
 })
 
-test('A conditional put finds the name taken, also by its own attempt whose answer was lost.', async (t) => {
+test('A conditional put finds the name taken or the object replaced, also by its own attempt whose answer was lost.', async (t) => {
   const store = openStub(stub)
   t.after(() => store.close())
   assert.equal(await store.put('one', Buffer.from('1'), { ifNoneMatch: '*' }), 'stored')
-  assert.equal(await store.put('one', Buffer.from('2'), { ifNoneMatch: '*' }), 'present')
+  assert.equal(await store.put('one', Buffer.from('2'), { ifNoneMatch: '*' }), 'refused')
   assert.equal(stub.bytesOf('sea/one')?.toString(), '1')
   failing('lost', 'PUT', 1)
-  assert.equal(await store.put('two', Buffer.from('3'), { ifNoneMatch: '*' }), 'present')
+  assert.equal(await store.put('two', Buffer.from('3'), { ifNoneMatch: '*' }), 'refused')
   assert.equal(stub.bytesOf('sea/two')?.toString(), '3')
+  const etagOf = async (name: string): Promise<string> => (await store.get(name)).headers.etag ?? ''
+  const ifMatch = await etagOf('two')
+  failing('lost', 'PUT', 1)
+  assert.equal(await store.put('two', Buffer.from('4'), { ifMatch }), 'refused')
+  assert.equal(stub.bytesOf('sea/two')?.toString(), '4')
+  assert.equal(await store.put('two', Buffer.from('5'), { ifMatch: await etagOf('two') }), 'stored')
 })
 
 test('Of many conditional puts at once one wins.', async (t) => {
@@ -127,7 +133,7 @@ test('Of many conditional puts at once one wins.', async (t) => {
   const results = await Promise.all(
     Array.from({ length: 8 }, (_, i) => store.put('one', Buffer.from(String(i)), { ifNoneMatch: '*' })),
   )
-  assert.deepEqual(results.toSorted(), [...Array.from({ length: 7 }, () => 'present'), 'stored'])
+  assert.deepEqual(results.toSorted(), [...Array.from({ length: 7 }, () => 'refused'), 'stored'])
   assert.equal(stub.bytesOf('sea/one')?.toString(), String(results.indexOf('stored')))
 })
 

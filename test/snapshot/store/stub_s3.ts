@@ -17,7 +17,7 @@ export interface StubOptions {
   /** What requests without a signature may do. */
   anonymous?: 'nothing' | 'read'
   /** Whether If-None-Match and If-Match of a PUT are obeyed; several stores ignore them without a word. */
-  conditions?: 'honour' | 'ignore' | 'refuse'
+  conditions?: 'honour' | 'ignore' | 'refuse' | 'only If-None-Match'
   /** Epoch milliseconds; what Date and LastModified say, and what signatures are compared with. */
   clock?: () => number
   /** By so much faster objects age in listings: 288 makes a day of five minutes. */
@@ -299,11 +299,17 @@ export class StubS3 {
     const versions = this.objects.get(key)
     const current = versions?.at(-1)
     if (method === 'PUT') {
+      const { conditions } = this.options
       const ifNoneMatch = headers['if-none-match']
-      if (ifNoneMatch !== undefined && this.options.conditions === 'refuse') {
+      const ifMatch = headers['if-match']
+      if (conditions === 'refuse' && (ifNoneMatch ?? ifMatch) !== undefined) {
         throw new Refusal(501, 'NotImplemented')
       }
-      if (ifNoneMatch === '*' && current !== undefined && this.options.conditions === 'honour') {
+      if (conditions === 'honour' && ifMatch !== undefined) {
+        if (current === undefined) throw new Refusal(404, 'NoSuchKey')
+        if (ifMatch !== current.etag) throw new Refusal(412, 'PreconditionFailed')
+      }
+      if (conditions !== 'ignore' && ifNoneMatch === '*' && current !== undefined) {
         throw new Refusal(412, 'PreconditionFailed')
       }
       const kept: { [name: string]: string } = {}

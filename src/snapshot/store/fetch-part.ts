@@ -1,5 +1,5 @@
 /**
- * One part from a store to the folder. Its bytes are hashed as they come, into a file under a temporary name
+ * One file from a store to a folder. Its bytes are hashed as they come, into a file under a temporary name
  * that nobody else writes to; only the right bytes get the part's name. What is there of a part that broke
  * off, also when its process was killed, is taken over by the next attempt.
  *
@@ -10,11 +10,10 @@ import { createReadStream, readdirSync, renameSync, rmSync, statSync } from 'nod
 import { open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PartEntry } from '../snapshot-format.ts'
-import type { ReadableStore, StoreAnswer } from '../store/store.ts'
-import { RequestFault } from '../store/web-request.ts'
 import { isDiskFull } from '../../system/file-faults.ts'
 import { randomName } from '../../system/random-name.ts'
+import type { ReadableStore, StoreAnswer } from './store.ts'
+import { RequestFault } from './web-request.ts'
 
 const HALF_PREFIX = '.half-'
 /** Attempts at a body that breaks off again and again. Each one goes on where the last one ended. */
@@ -22,16 +21,23 @@ const ATTEMPTS = 4
 /** Pause before the second attempt; doubled for each further one. */
 const RETRY_FIRST_MS = 100
 
+/** A file in a store, which never changes. */
+export interface StoredFile {
+  file: string
+  bytes: number
+  sha256: string
+}
+
 export interface PartRequest {
   source: ReadableStore
   dir: string
-  entry: PartEntry
+  entry: StoredFile
   signal: AbortSignal
   /** Called with the number of bytes that came over the network. */
-  onBytes: (count: number) => void
+  onBytes?: (count: number) => void
 }
 
-/** Brings a part into the folder. @throws RequestFault, a fault of the disk, or the reason of `signal` */
+/** Brings a file into the folder. @throws RequestFault, a fault of the disk, or the reason of `signal` */
 export async function fetchPart(request: PartRequest): Promise<void> {
   const { source, dir, entry } = request
   const left = halvesIn(dir, entry.file)
@@ -151,7 +157,7 @@ async function receive(half: Half, { source, entry, signal, onBytes }: PartReque
           `${source.address}: ${entry.file} has more bytes than the ${entry.bytes} that the manifest says`,
         )
       }
-      onBytes(chunk.length)
+      onBytes?.(chunk.length)
       await half.add(chunk)
     }
   } finally {
@@ -163,7 +169,7 @@ async function receive(half: Half, { source, entry, signal, onBytes }: PartReque
 async function answerFault(
   { status, headers }: StoreAnswer,
   half: Half,
-  { bytes }: PartEntry,
+  { bytes }: StoredFile,
 ): Promise<string | null> {
   if (status === 404) return 'is missing, although the manifest names it'
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
