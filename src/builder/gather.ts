@@ -5,7 +5,7 @@
 import { spotsInOrder } from '../snapshot/catalog-part.ts'
 import { passesPart } from '../snapshot/passes-part.ts'
 import { tidesPart } from '../snapshot/tides-part.ts'
-import type { MonthlySource, Source } from '../sources/source.ts'
+import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, BuildOptions } from './build-base.ts'
 import { Collector, type Contribution } from './collector.ts'
@@ -19,8 +19,6 @@ export interface Gathered {
   asOf: number
   /** The data's time where it was asked for or a source knows it; null where it is the newest reading's. */
   wantedAsOf: number | null
-  /** The only source, where it gives its rows month by month, with the handles of its buoys. */
-  monthly: { source: MonthlySource; handles: readonly number[] } | null
   stale: ReadonlyMap<Source, string>
 }
 
@@ -33,22 +31,9 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
   })
   const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
-  const monthly = wantedAsOf === null ? null : onlyMonthly(sources)
-  if (monthly !== null) {
-    // The rows of a monthly source are read while they are written, one month after the other.
-    input.begin(monthly)
-    report.begin(null)
-    return {
-      input,
-      asOf: settledAsOf(input, base, wantedAsOf),
-      wantedAsOf,
-      monthly: { source: monthly, handles: monthly.announce(input) },
-      stale: new Map(),
-    }
-  }
   const stale = await readSources(options, input, wantedAsOf, base.states)
   for (const carried of await carryOverStale(stale, input, base, options)) report.stale(...carried)
-  return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, monthly: null, stale }
+  return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, stale }
 }
 
 /** @throws BuildError when there is neither a reading nor a time that was asked for */
@@ -60,11 +45,6 @@ function settledAsOf(input: Collector, { previous }: Base, wantedAsOf: number | 
     throw new BuildError('the sources hold no reading, so there is no time to build for: give --as-of')
   }
   return asOf
-}
-
-function onlyMonthly(sources: readonly Source[]): MonthlySource | null {
-  const [only] = sources
-  return sources.length === 1 && only !== undefined && 'readMonth' in only ? (only as MonthlySource) : null
 }
 
 /**

@@ -1,8 +1,7 @@
 /** The monthly parts of the snapshot under way: the previous ones, until a month's rows change. */
-import { setImmediate } from 'node:timers/promises'
 import type { MonthRows } from '../index/segments.ts'
 import { monthStart, monthText } from '../sea/time.ts'
-import { sha256, type PartEntry } from '../snapshot/snapshot-format.ts'
+import type { PartEntry } from '../snapshot/snapshot-format.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import { monthPart, readMonth, type MonthTable } from '../snapshot/months-part.ts'
 import { loadPart } from '../snapshot/read-snapshot.ts'
@@ -13,22 +12,15 @@ import type { Identified } from './identify.ts'
 import { countSuspect } from './quality.ts'
 import type { Spool } from './spool.ts'
 
-interface WrittenMonths {
-  /** Oldest month first. */
-  entries: PartEntry[]
-  /** What each month that a source makes up was made from, by month. */
-  keys: ReadonlyMap<number, string>
-}
-
+/** @returns the months' parts, oldest month first */
 export async function writeMonths(
   { out, report }: BuildOptions,
   previous: Previous | null,
-  { input, asOf, monthly }: Gathered,
+  { asOf }: Gathered,
   { mentioned, idOf }: Identified,
   spool: Spool,
-): Promise<WrittenMonths> {
+): Promise<PartEntry[]> {
   const months = new MonthParts(out, previous, asOf)
-  const keys = new Map(previous?.catalog.monthKeys)
   const write = async (month: number): Promise<void> => {
     const { readings, weather } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
     countSuspect(readings, (id, reason, count) => {
@@ -40,29 +32,11 @@ export async function writeMonths(
     report.month(monthText(month))
   }
 
-  if (monthly !== null) {
-    const { source, handles } = monthly
-    // A part's bytes depend on ids, too, which the folder's registry decides.
-    const idsHash = sha256(Uint32Array.from(handles, idOf))
-    const all = [...source.months(asOf)]
-    report.expectMonths(all.length)
-    for (const month of all) {
-      const key = sha256(Buffer.from(`${source.monthKey(month, asOf)} ids ${idsHash}`)).slice(0, 32)
-      if (keys.get(month) === key && months.has(month)) continue
-      keys.set(month, key)
-      const file = report.file(monthText(month))
-      source.readMonth(month, asOf, input, handles, file)
-      file.end()
-      await write(month)
-      // Lets timers and signals in between.
-      await setImmediate()
-    }
-  }
   const changed = [...spool.months()]
   report.expectMonths(changed.length)
   for (const month of changed) await write(month)
   for (const month of months.beyond()) await write(month)
-  return { entries: months.entries(), keys }
+  return months.entries()
 }
 
 function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable): PartEntry[] {
@@ -84,10 +58,6 @@ class MonthParts {
         this.#previous.set(entry.month, [...(this.#previous.get(entry.month) ?? []), entry])
     }
     this.#parts = new Map(this.#previous)
-  }
-
-  has(month: number): boolean {
-    return this.#parts.has(month)
   }
 
   async rowsBefore(month: number): Promise<MonthRows[]> {

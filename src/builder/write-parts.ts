@@ -43,12 +43,12 @@ export async function writeParts(
   const { buoys, registry, idOf } = identified
   const months = await writeMonths(options, previous, gathered, identified, spool)
   const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
-  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months.entries, zones)
+  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones)
   const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
   const networks = networksOf(buoys, input, previous)
-  const catalog = catalogPart(networks, buoys, registry, input.spots(), months.keys)
+  const catalog = catalogPart(networks, buoys, registry, input.spots())
   return {
-    parts: [writePart(out, catalog, buoys.length), ...months.entries, ...aggregates, ...whole.entries],
+    parts: [writePart(out, catalog, buoys.length), ...months, ...aggregates, ...whole.entries],
     own: whole.own,
   }
 }

@@ -23,8 +23,7 @@ const USUAL_NAMES: { readonly [name: string]: readonly string[] } = {
 }
 
 /**
- * The catalogue as a part. `buoys` ascend by id, `spots` come in any order; `monthKeys` hold what months of
- * made-up data were made from.
+ * The catalogue as a part. `buoys` ascend by id, `spots` come in any order.
  * @throws BuildError when a spot's id is impossible, or two spots have one id
  */
 export function catalogPart(
@@ -32,7 +31,6 @@ export function catalogPart(
   buoys: readonly CataloguedBuoy[],
   registry: readonly RegistryEntry[],
   spots: readonly SpotRecord[],
-  monthKeys: ReadonlyMap<number, string>,
 ): Part {
   const orderedSpots = spotsInOrder(spots)
   const orderedSources = [...sources].sort((a, b) => compareText(a.name, b.name))
@@ -64,7 +62,8 @@ export function catalogPart(
       timezones: buoys.map(({ timezone }) => timezone),
       registry: nested(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
       spots: orderedSpots.map(({ name }) => name),
-      month_keys: [...monthKeys],
+      // Earlier readers want this list, in which their builders kept what months of made-up data were made from.
+      month_keys: [],
     },
     columns: new Map<string, Column>([
       ['id', Uint32Array.from(buoys, ({ id }) => id)],

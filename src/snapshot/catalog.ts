@@ -108,7 +108,6 @@ export interface Catalog {
   country: Uint16Array
   virtual: Uint8Array
   spots: SpotRecord[]
-  monthKeys: Map<number, string>
   /** The stored indexes, as `buildPoints`, `buildBoxes` and `buildWords` gave them. */
   points: Uint8Array
   boxes: Uint8Array
@@ -155,15 +154,6 @@ export function readCatalog(part: Part, file: string): Catalog {
     country: column(part, 'country', Uint16Array, file),
     virtual: column(part, 'virtual', Uint8Array, file),
     spots: readSpots(part, file),
-    monthKeys: new Map(
-      list(meta.month_keys, `${file}: month_keys`).map((entry) => {
-        const [month, key] = list(entry, `${file}: month key`)
-        if (typeof month !== 'number' || typeof key !== 'string') {
-          throw new SnapshotError(`${file}: a month's key is malformed`)
-        }
-        return [month, key]
-      }),
-    ),
     points: column(part, 'points', Uint8Array, file),
     boxes: column(part, 'boxes', Uint8Array, file),
     words: readWords((name, type) => column(part, name, type, file)),

@@ -82,23 +82,6 @@ export interface SourceTerms {
 }
 
 /**
- * A source that can give its rows month by month, oldest first, and any month on its own. The builder writes
- * a month before it asks for the next.
- */
-export interface MonthlySource extends Source {
-  /** Months with rows up to `asOf`, oldest first, counted from January 1970 (`time.ts`). */
-  months(asOf: number): number[]
-  /** What the rows of a month depend on: equal keys mean equal rows. */
-  monthKey(month: number, asOf: number): string
-  /** Announces the sources and all buoys; the handles go to `readMonth`. */
-  announce(sink: Sink): number[]
-  /**
-   * Hands over all rows of one month up to `asOf`, buoy by buoy. Months may be left out, or asked for again.
-   */
-  readMonth(month: number, asOf: number, sink: Sink, handles: readonly number[], file: FileReport): void
-}
-
-/**
  * `argument` is what follows the colon of `--source KIND:ARGUMENT`, '' if nothing does. `options` come from
  * the configuration and fit the kind's schema in `kinds.ts`.
  */

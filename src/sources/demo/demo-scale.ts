@@ -1,14 +1,12 @@
 /**
  * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants, with the sea of `sea.ts`.
  *
- * Rows come month by month, oldest first, all buoys of a month together. The builder writes a month's part as
- * soon as the next month begins, and never holds more than one. A month does not depend on those before it,
- * so an interrupted build continues with the first month that it has not written.
+ * Rows come month by month, oldest first, all buoys of a month together, as the builder spools them best.
  */
 import { setImmediate } from 'node:timers/promises'
 import { RowBatch } from '../../sea/columns.ts'
 import { BuildError } from '../../system/build-error.ts'
-import type { MonthlySource, Sink, SourceContext } from '../source.ts'
+import type { Sink, Source, SourceContext } from '../source.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
 import { monthOf, monthStart, monthText } from '../../sea/time.ts'
 import { fillRows, type Instrument, type Mooring } from './demo-rows.ts'
@@ -22,11 +20,6 @@ interface ScaleOptions {
   readonly seed: number
 }
 
-interface ScaleSource extends MonthlySource {
-  readonly options: ScaleOptions
-  defaultAsOf(now: number): number
-}
-
 /** Ranges of the options. The defaults are about the size of the real world: 1,200 buoys, 90 days. */
 const LIMITS = {
   buoys: { min: 1, max: 5000 },
@@ -35,9 +28,6 @@ const LIMITS = {
   seed: { min: 0, max: 0xffffffff },
 } as const
 type OptionName = keyof typeof LIMITS
-
-/** Raised with every change of the law, so that an interrupted build never goes on with another sea. */
-const LAW = 2
 
 /** No window may begin before 1970, nor reach past what 32 bits of seconds hold. */
 const FIRST_AS_OF = Date.UTC(1991, 0, 1) / 1000
@@ -74,9 +64,9 @@ const INSTRUMENTS = [WAVES_ONLY, ndbc, { ...candhis, wind: true }, ndbc]
  * Opens the generator. `options` is what follows `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
  * @throws BuildError naming an unknown, repeated or ill-valued option, and what is allowed
  */
-export const openScale = (options: string): ScaleSource => scaleSource(parseOptions(options))
+export const openScale = (options: string): Source => scaleSource(scaleOptions(options))
 
-function parseOptions(text: string): ScaleOptions {
+export function scaleOptions(text: string): ScaleOptions {
   const given: { [name in OptionName]?: number } = {}
   // At most eight options are looked at, more than there are.
   for (const option of text === '' ? [] : text.split(',', 8)) {
@@ -100,53 +90,31 @@ function parseOptions(text: string): ScaleOptions {
   return { buoys, span: years === undefined ? { days: days ?? 90 } : { years }, seed }
 }
 
-function scaleSource(options: ScaleOptions): ScaleSource {
-  const fleet = fleetOf(options)
-  const batch = new RowBatch()
-
-  const months = (asOf: number): number[] => {
-    if (!(asOf >= FIRST_AS_OF && asOf <= LAST_AS_OF)) {
-      throw new BuildError('scale: --as-of must lie in the years 1991 to 2105')
-    }
-    const first = monthOf((firstStep(options, asOf) + 1) * STEP)
-    return Array.from({ length: monthOf(asOf) - first + 1 }, (_, i) => first + i)
-  }
-  /** The month's half-hours inside the window: `from` to before `to`. */
-  const stepsOf = (month: number, asOf: number): { from: number; to: number } => ({
-    from: Math.max(monthStart(month) / STEP, firstStep(options, asOf) + 1),
-    to: Math.min(monthStart(month + 1) / STEP, Math.floor(asOf / STEP) + 1),
-  })
-  const announce = (sink: Sink): number[] => {
-    sink.source(NATIONAL)
-    sink.source(COASTAL)
-    return fleet.map(({ record }) => sink.buoy(record))
-  }
-  const readMonth: ScaleSource['readMonth'] = (month, asOf, sink, handles, file) => {
-    const { from, to } = stepsOf(month, asOf)
-    for (let i = 0; i < fleet.length; i++) {
-      fillRows(batch, fleet[i].mooring, fleet[i].sea, { from, to, every: 1 })
-      if (batch.length > 0) sink.rows(handles[i], batch)
-      file.rows(batch.length)
-    }
-  }
-
+function scaleSource(options: ScaleOptions): Source {
   return {
-    options,
     isMadeUp: true,
-    monthKey(month, asOf) {
-      const { from, to } = stepsOf(month, asOf)
-      return `scale law ${LAW} seed ${options.seed} buoys ${options.buoys} from ${from} to ${to}`
-    },
     defaultAsOf: lastHalfHour,
-    months,
-    announce,
-    readMonth,
     async read(sink: Sink, context: SourceContext): Promise<void> {
       const asOf = context.asOf ?? lastHalfHour(context.now)
-      const handles = announce(sink)
-      for (const month of months(asOf)) {
+      if (!(asOf >= FIRST_AS_OF && asOf <= LAST_AS_OF)) {
+        throw new BuildError('scale: --as-of must lie in the years 1991 to 2105')
+      }
+      const fleet = fleetOf(options)
+      sink.source(NATIONAL)
+      sink.source(COASTAL)
+      const handles = fleet.map(({ record }) => sink.buoy(record))
+      const batch = new RowBatch()
+      const first = firstStep(options, asOf) + 1
+      const behind = Math.floor(asOf / STEP) + 1
+      for (let month = monthOf(first * STEP); month <= monthOf(asOf); month++) {
         const file = context.report.file(`scale ${monthText(month)}`)
-        readMonth(month, asOf, sink, handles, file)
+        const from = Math.max(monthStart(month) / STEP, first)
+        const to = Math.min(monthStart(month + 1) / STEP, behind)
+        fleet.forEach(({ mooring, sea }, i) => {
+          fillRows(batch, mooring, sea, { from, to, every: 1 })
+          if (batch.length > 0) sink.rows(handles[i], batch)
+          file.rows(batch.length)
+        })
         file.end()
         // A month of 5,000 buoys takes about two seconds: timers and signals run in between.
         await setImmediate()
