@@ -138,6 +138,39 @@ test('Wrong bytes are not taken over: the folder stays empty, and the line names
   expectSound(stub)
 })
 
+test('A builder that is cut off at any of its calls, taken or not, goes on from there, and so does its successor.', async (t) => {
+  const stub = await stubFor(t)
+  const folder = temporaryFolder(t)
+  const one = new Builder(folder, 'one', stub)
+  let step = 0
+  await one.build([buoyAt('A', step)])
+  const next = (): Builder => new Builder(folder, `successor${step}`, stub)
+  for (const [last, builderOf] of [
+    ['reset', () => one],
+    ['lost', () => one],
+    ['lost', next],
+  ] as const) {
+    for (let cutAt = 1, isWhole = false; !isWhole; cutAt++) {
+      step++
+      let calls = 0
+      stub.faultOf = () => (++calls < cutAt ? null : calls === cutAt ? last : 'reset')
+      const builder = builderOf()
+      const given = [buoyAt('A', step), buoyAt(`N${step}`, step)]
+      const fault = await builder.build(given).then(
+        () => '',
+        (error: unknown) => String(error),
+      )
+      assert.match(fault, /^$|the server cut the connection|does not show what was put/)
+      isWhole = calls < cutAt
+      if (isWhole) assert.ok(cutAt > 10, `${cutAt} calls`)
+      stub.faultOf = () => null
+      await builder.build(given)
+      expectSound(stub)
+      assert.equal(await currentId(builder.dir), commitsOf(stub).at(-1)!.manifest.id)
+    }
+  }
+})
+
 const WAITING: [fault: Fault, method: string, message: RegExp][] = [
   ['503', 'PUT', /the store answered 503 SlowDown \(4 attempts\)/],
   ['hang', 'PUT', /the server did not answer in time \(4 attempts\)/],
