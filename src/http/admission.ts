@@ -2,6 +2,7 @@
 import type { AddressCounters } from '../access/address-counters.ts'
 import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
+import { KnownKeys } from '../access/known-keys.ts'
 import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
 import { isAnonymousRead, type AnonymousAccess } from './anonymous-access.ts'
 import type { QuotaCounters } from '../access/quota.ts'
@@ -77,6 +78,7 @@ export class Admission {
   readonly #options: AdmissionOptions
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   #keys: KeyRing
+  #known = new KnownKeys()
   /** Address of the client that was charged last without a key. */
   #address = ''
 
@@ -87,6 +89,7 @@ export class Admission {
 
   setKeys(keys: KeyRing): void {
     this.#keys = keys
+    this.#known = new KnownKeys()
   }
 
   /** Charges a request, and gives the reason for refusing it; null where it is not refused. */
@@ -215,8 +218,12 @@ export class Admission {
   #keyRow(exchange: Exchange, query: RawQuery): number {
     const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
+      const known = this.#known.find(authorization)
+      if (known !== -1) return known
       const key = bearerKey(authorization)
-      if (key !== '') return Math.max(BAD_KEY, this.#keys.find(key))
+      const row = this.#keys.find(key)
+      if (row !== -1) this.#known.add(authorization, row)
+      if (key !== '') return Math.max(BAD_KEY, row)
     }
     if (query.names.length === 0) return NO_KEY
     const key = query.get('api_key')
