@@ -8,12 +8,12 @@ export interface Route<T> {
 
 /** One step of a path: the next word decides, else it is an argument. */
 interface Step<T> {
-  readonly words: Map<string, Step<T>>
+  readonly words: { readonly word: string; readonly next: Step<T> }[]
   argument: Step<T> | null
   target: T | null
 }
 
-const newStep = <T>(): Step<T> => ({ words: new Map(), argument: null, target: null })
+const newStep = <T>(): Step<T> => ({ words: [], argument: null, target: null })
 
 /**
  * Fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug). A path argument that
@@ -37,27 +37,31 @@ export class Router<T> {
   find(path: string): Route<T> | null {
     if (!path.startsWith(this.#base)) return null
     const args: string[] = []
-    const target = match(this.#first, path.slice(this.#base.length).split('/'), 0, args)
+    const target = match(this.#first, path, this.#base.length, args)
     return target === null ? null : { target, path: args }
   }
 }
 
 function stepOf<T>(from: Step<T>, segment: string): Step<T> {
   if (segment.startsWith('{')) return (from.argument ??= newStep())
-  let next = from.words.get(segment)
-  if (next === undefined) from.words.set(segment, (next = newStep()))
+  let next = from.words.find(({ word }) => word === segment)?.next
+  if (next === undefined) from.words.push({ word: segment, next: (next = newStep()) })
   return next
 }
 
-function match<T>(step: Step<T>, segments: readonly string[], at: number, args: string[]): T | null {
-  if (at === segments.length) return step.target
-  const segment = segments[at]
-  const word = step.words.get(segment)
-  const found = word === undefined ? null : match(word, segments, at + 1, args)
-  if (found !== null) return found
-  if (step.argument === null || segment === '') return null
-  args.push(decodeSegment(segment))
-  const target = match(step.argument, segments, at + 1, args)
+/** `from`: where the next segment begins; behind the end of the path there is none. */
+function match<T>(step: Step<T>, path: string, from: number, args: string[]): T | null {
+  if (from > path.length) return step.target
+  const slash = path.indexOf('/', from)
+  const to = slash === -1 ? path.length : slash
+  for (const { word, next } of step.words) {
+    if (word.length !== to - from || !path.startsWith(word, from)) continue
+    const found = match(next, path, to + 1, args)
+    if (found !== null) return found
+  }
+  if (step.argument === null || to === from) return null
+  args.push(decodeSegment(path.slice(from, to)))
+  const target = match(step.argument, path, to + 1, args)
   if (target === null) args.pop()
   return target
 }

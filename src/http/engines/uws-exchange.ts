@@ -15,37 +15,42 @@ const ADDED_HEAD_BYTES = 90
 /** A head that is not known yet; ours are shorter. */
 const LATER_HEAD_BYTES = 1024
 const NOTHING = new Uint8Array(0)
+const NONE: readonly string[] = []
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 
 /** The headers of one request after the other, read all at once: one by one, six of them cost as much. */
 export class RequestHeaders {
-  readonly #first = new Map<string, string>()
-  /** Values after the first ones, in order. */
-  readonly #repeated: [name: string, value: string][] = []
+  #count = 0
+  readonly #names: string[] = []
+  readonly #values: string[] = []
 
   begin(): void {
-    this.#first.clear()
-    if (this.#repeated.length > 0) this.#repeated.length = 0
+    // No text of a request, such as its key, outlasts the next one.
+    while (this.#count > 0) this.#values[--this.#count] = ''
   }
 
   /** Takes one header; the name is in lower case. */
   readonly take = (name: string, value: string): void => {
-    if (this.#first.has(name)) this.#repeated.push([name, value])
-    else this.#first.set(name, value)
+    this.#names[this.#count] = name
+    this.#values[this.#count++] = value
   }
 
   /** The first value; '' where there is none. */
   first(name: HeaderName): string {
-    return this.#first.get(name) ?? ''
+    for (let i = 0; i < this.#count; i++) if (this.#names[i] === name) return this.#values[i]
+    return ''
   }
 
   /** All values in order, joined by commas; '' where there is none. */
   all(name: HeaderName): string {
-    return this.#repeated.length === 0 ? this.first(name) : this.#valuesOf(name).join(', ')
+    let all: string | null = null
+    for (let i = 0; i < this.#count; i++) {
+      if (this.#names[i] === name) all = all === null ? this.#values[i] : `${all}, ${this.#values[i]}`
+    }
+    return all ?? ''
   }
 
   get framing(): Framing {
-    if (!this.#first.has(CONTENT_LENGTH) && !this.#first.has(TRANSFER_ENCODING)) return 'no body'
     return framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
   }
 
@@ -55,10 +60,10 @@ export class RequestHeaders {
     return connection !== '' && connection !== 'keep-alive' && ASKS_TO_CLOSE.test(connection)
   }
 
-  #valuesOf(name: HeaderName): string[] {
-    const first = this.#first.get(name)
-    const repeated = this.#repeated.filter(([one]) => one === name)
-    return first === undefined ? [] : [first, ...repeated.map(([, value]) => value)]
+  #valuesOf(name: HeaderName): readonly string[] {
+    let values: string[] | null = null
+    for (let i = 0; i < this.#count; i++) if (this.#names[i] === name) (values ??= []).push(this.#values[i])
+    return values ?? NONE
   }
 }
 
