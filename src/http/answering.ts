@@ -10,6 +10,7 @@ import {
 import type { View } from '../dataset/view.ts'
 import { SEPARATOR, type RawQuery } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
+import { TagNumber } from '../operation/tag-number.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from './exchange.ts'
 import type { Route } from './router.ts'
@@ -18,7 +19,6 @@ import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
 import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
-import { TagNumber } from './etag.ts'
 import { linkHeader } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { RequestState, Target } from './request-state.ts'
@@ -71,17 +71,16 @@ export class Answering {
     const { operation, reader } = target
     const { cache, isPinned } = state.served
     const shape = this.#shapeOf(exchange, operation, raw)
-    const { query, canonical: wanted } = reader.read(raw)
+    const tag = this.#tag.begin().add(target.index)
+    const query = reader.read(raw, tag)
     const language = languageOf(operation, query, exchange)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
-    let canonical = operation.name
-    for (let i = 0; i < path.length; i++) canonical += SEPARATOR + path[i]
-    canonical += SEPARATOR + wanted
-    if (minute !== 0) canonical += minute
-    if (operation.language === true) canonical += SEPARATOR + language
-    if (shape !== null) canonical += SEPARATOR + shapeKey(shape) + (isPaged ? '|p' : '')
-    const { low, high } = this.#tag.of(canonical)
+    tag.add(path).add(minute)
+    if (operation.language === true) tag.add(language)
+    const shaped = shape === null ? '' : shapeKey(shape) + (isPaged ? '|p' : '')
+    if (shape !== null) tag.add(shaped)
+    const { low, high } = tag
     const format = shape?.format ?? 'json'
     // A client that names the tag of this very request had its answer: it need not be made. Links in heads
     // come of making the answer.
@@ -90,7 +89,9 @@ export class Answering {
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
     const asked: Asked = { target, path, raw, query, now, language }
+    let canonical = ''
     if (!cache.isOff) {
+      canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
       // Links repeat the words of the query.
       const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
       if (hasLinks) canonical += SEPARATOR + reader.given(raw)

@@ -13,6 +13,7 @@ import type { View } from '../dataset/view.ts'
 import { readerOf, RawQuery } from '../operation/query.ts'
 import type { Exchange } from './exchange.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
+import { TagNumber } from '../operation/tag-number.ts'
 import { Router } from './router.ts'
 import { timestampText } from '../sea/time.ts'
 import { Answering } from './answering.ts'
@@ -210,7 +211,7 @@ function beginStream(
   now: number,
 ): void {
   const { clock, leases, stream: streaming } = state.options
-  const buoys = stream.buoys(view, reader.read(raw).query)
+  const buoys = stream.buoys(view, reader.read(raw, new TagNumber()))
   const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)

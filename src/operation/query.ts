@@ -7,6 +7,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Parameter, Parameters, QueryOf } from './parameters.ts'
 import { checkOf } from './query-check.ts'
+import type { TagNumber } from './tag-number.ts'
 import { MALFORMED } from './value-text.ts'
 
 /** Readers by their parameters. Each is made once a thread, since ajv takes some 20 ms to compile one. */
@@ -39,16 +40,6 @@ interface Values {
   [name: string]: unknown
 }
 
-/** What a query asks for. */
-export interface Asked<P extends Parameters> {
-  readonly query: QueryOf<P>
-  /**
-   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
-   * declaration.
-   */
-  readonly canonical: string
-}
-
 /** The compiled form of an operation's parameters. */
 export class QueryReader<P extends Parameters> {
   readonly #names: readonly string[]
@@ -59,7 +50,7 @@ export class QueryReader<P extends Parameters> {
   readonly #refusal: ErrorCode
   readonly #defaults: Readonly<Values>
   /** An empty query, or null where a parameter is required. */
-  readonly #blank: Asked<P> | null
+  readonly #blank: QueryOf<P> | null
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter on this operation. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
@@ -74,15 +65,17 @@ export class QueryReader<P extends Parameters> {
     this.#defaults = Object.fromEntries(entries.map(([name, one]) => [name, one.default as unknown]))
     this.#blank = this.#parameters.some(({ required }) => required)
       ? null
-      : { query: Object.freeze({ ...this.#defaults }) as QueryOf<P>, canonical: '' }
+      : (Object.freeze({ ...this.#defaults }) as QueryOf<P>)
   }
 
-  /** @throws ApiError that names the parameter, what is wrong with it and what is allowed. */
-  read(raw: RawQuery): Asked<P> {
+  /**
+   * Takes into `tag` what differs from an empty query.
+   * @throws ApiError that names the parameter, what is wrong with it and what is allowed
+   */
+  read(raw: RawQuery, tag: TagNumber): QueryOf<P> {
     if (raw.names.length === 0 && this.#blank !== null) return this.#blank
     const texts = this.#textsOf(raw)
     const query = { ...this.#defaults }
-    let canonical = ''
     for (let i = 0; i < texts.length; i++) {
       const text = texts[i]
       if (text === undefined) continue
@@ -91,10 +84,23 @@ export class QueryReader<P extends Parameters> {
       if (value === MALFORMED) throw this.#error(i, 'is malformed')
       if (value === parameter.default) continue
       query[this.#names[i]] = value
-      canonical += SEPARATOR + this.#names[i] + '=' + canonicalText(value)
+      tag.add(i).add(value)
     }
     if (!this.#validate(query)) throw this.#schemaError(this.#validate.errors![0])
-    return { query: query as QueryOf<P>, canonical }
+    return query as QueryOf<P>
+  }
+
+  /**
+   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
+   * declaration.
+   */
+  canonical(query: QueryOf<P>): string {
+    let canonical = ''
+    for (const name of this.#names) {
+      const value: unknown = query[name]
+      if (value !== this.#defaults[name]) canonical += SEPARATOR + name + '=' + canonicalText(value)
+    }
+    return canonical
   }
 
   /** The text of each parameter, by its ordinal. @throws ApiError */
@@ -143,6 +149,7 @@ export class QueryReader<P extends Parameters> {
 
 /** Members of lists have no commas, and those of objects are numbers and booleans. */
 function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return value.join()
   return typeof value === 'object' && value !== null ? Object.values(value).join() : String(value)
 }
 
@@ -160,17 +167,18 @@ export class RawQuery {
 
   constructor(query: string) {
     let mayShape = false
+    const isEncoded = query.includes('%') || query.includes('+')
     for (let from = 0; from < query.length;) {
       const found = query.indexOf('&', from)
       const end = found === -1 ? query.length : found
-      const pair = query.slice(from, end)
-      const equals = pair.indexOf('=')
+      const equals = query.indexOf('=', from)
       // An empty value counts as absent.
-      if (equals !== -1 && equals < pair.length - 1) {
-        const name = decode(pair.slice(0, equals)) ?? ''
-        mayShape ||= SHAPING.has(name)
-        this.names.push(name)
-        this.values.push(decode(pair.slice(equals + 1)))
+      if (equals !== -1 && equals < end - 1) {
+        const name = query.slice(from, equals)
+        const value = query.slice(equals + 1, end)
+        this.names.push(isEncoded ? (decode(name) ?? '') : name)
+        this.values.push(isEncoded ? decode(value) : value)
+        mayShape ||= SHAPING.has(this.names.at(-1)!)
       }
       from = end + 1
     }

@@ -1,0 +1,58 @@
+/**
+ * 48 bits of what a request asks for: the number in the ETag of its answer. They distinguish the answers of one
+ * snapshot and do not withstand an adversary. Values go in one by one: texts of numbers cost 0.1 µs each.
+ */
+const NUMBER = new Float64Array(1)
+const HALVES = new Int32Array(NUMBER.buffer)
+
+export class TagNumber {
+  #a = 0
+  #b = 0
+
+  begin(): this {
+    this.#a = 0x811c9dc5
+    this.#b = 0x9e3779b9
+    return this
+  }
+
+  /** Takes a value in. Whether it is a number, a text, a list or an object has to be clear from what went before. */
+  add(value: unknown): this {
+    if (typeof value === 'string') return this.#text(value)
+    if (typeof value !== 'object' || value === null) return this.#number(Number(value))
+    const members: unknown[] = Array.isArray(value) ? value : Object.values(value)
+    this.#mix(members.length)
+    for (let i = 0; i < members.length; i++) this.add(members[i])
+    return this
+  }
+
+  /** The lower 32 bits. 48 in one number would be a double, which is memory of its own wherever it is kept. */
+  get low(): number {
+    return Math.imul(this.#a ^ (this.#a >>> 15), 0x2c1b3c6d)
+  }
+
+  /** The upper 16 bits. */
+  get high(): number {
+    return (this.#b >>> 12) & 0xffff
+  }
+
+  #number(value: number): this {
+    NUMBER[0] = value
+    return this.#mix(HALVES[0]).#mix(HALVES[1])
+  }
+
+  /** Two characters at a time; the length goes in too: `ab`, `c` is not `a`, `bc`. */
+  #text(text: string): this {
+    const even = text.length & ~1
+    for (let i = 0; i < even; i += 2) this.#mix(text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16))
+    if (even < text.length) this.#mix(text.charCodeAt(even))
+    return this.#mix(~text.length)
+  }
+
+  #mix(word: number): this {
+    this.#a = Math.imul(this.#a ^ word, 0x01000193)
+    this.#b = Math.imul(this.#b ^ word, 0x85ebca6b)
+    this.#a ^= this.#a >>> 13
+    this.#b ^= this.#b >>> 15
+    return this
+  }
+}
