@@ -144,7 +144,7 @@ export function writeNearest({ writer, nearest }: SnapshotFragments, near: NearP
     if (i === 0) nearest.write(ordinal)
     else nearest.writeNext(ordinal)
     writer.ensure(DISTANCE_BYTES)
-    writer.hundredths(Math.round(100 * near.kmTo(ordinal)))
+    writer.hundredths(near.hundredths(i))
     writer.literal(END)
   }
 }

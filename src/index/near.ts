@@ -10,7 +10,6 @@
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 
 const RADIANS = Math.PI / 180
-const HALF_RADIANS = RADIANS / 2
 /** Bands to a degree of latitude. */
 const BANDS_PER_DEGREE = 4
 const BANDS = 180 * BANDS_PER_DEGREE
@@ -18,6 +17,10 @@ const BANDS = 180 * BANDS_PER_DEGREE
 const MARGIN = 1e-9
 /** Only the great circle distinguishes squared chords this close together. */
 const SAME_CHORD = 1e-13
+/** Up to here a chord tells the distance to a millionth of a km; beyond, the sphere is too steep. */
+const FAR_CHORD = 3.5
+/** Hundredths of a km this close to a half are rounded by the great circle. */
+const NEAR_HALF = 1e-4
 /** A step holds two or three of 1,200 points all over the globe. */
 const STEPS = 512
 /** Shorter runs are sorted by insertion. */
@@ -95,8 +98,13 @@ export class NearPoints {
       const toNorth = north < BANDS ? Math.max(0, edgeOf(north) - lat) : Infinity
       const toSouth = south >= 0 ? lat - edgeOf(south + 1) : Infinity
       const gap = Math.min(toNorth, toSouth)
-      if (gap === Infinity || (2 * Math.sin((gap - MARGIN) * HALF_RADIANS)) ** 2 > worst) return count
+      if (gap === Infinity) return count
       const band = toNorth <= toSouth ? north++ : south--
+      if (start[band] === start[band + 1]) continue
+      // A chord is at least as long, and hardly longer up to some 20 degrees: no sine for each band.
+      const angle = (gap - MARGIN) * RADIANS
+      const least = angle - (angle * angle * angle) / 24
+      if (angle > 0 && least * least > worst) return count
       for (let i = start[band]; i < start[band + 1]; i++) {
         const dx = x - vectors[3 * i]
         const dy = y - vectors[3 * i + 1]
@@ -160,6 +168,17 @@ export class NearPoints {
   /** Great-circle distance of a point from the position asked about last. */
   kmTo(ordinal: number): number {
     return haversineKm(this.#asked[0], this.#asked[1], this.#lat[ordinal], this.#lng[ordinal])
+  }
+
+  /**
+   * Distance in hundredths of a km, rounded, of what `nearest` found at `place`. Mostly by the chord, which takes
+   * one function where the great circle takes four.
+   */
+  hundredths(place: number): number {
+    const chord = this.#squared[place]
+    const hundredths = 200 * EARTH_RADIUS_KM * Math.asin(Math.sqrt(chord) / 2)
+    const isClear = chord < FAR_CHORD && Math.abs(hundredths - Math.floor(hundredths) - 0.5) > NEAR_HALF
+    return Math.round(isClear ? hundredths : 100 * this.kmTo(this.ordinals[place]))
   }
 
   /** Whether point `a` comes before point `b`, by their squared chords and ordinals. */
