@@ -25,7 +25,7 @@ const ACCEPTORS = 8
  * Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that
  * it ends costs 0.5 µs.
  */
-const UNWATCHED_REQUESTS = 32
+const UNWATCHED_REQUESTS = 8
 /**
  * Milliseconds in which no request waits after one connection has surely sent several at once: the engine
  * cannot tell connections apart, and cuts one that has sent more behind a request that waits.
@@ -48,6 +48,8 @@ export class UwsEngine implements Engine {
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0
+  /** Whether all of the row surely came in this turn. */
+  #isRowWatched = false
   /** Set for a while after connections have sent several requests at once. */
   #pipelined: NodeJS.Timeout | null = null
   /** What was sent before this turn was watched, and before the row. */
@@ -124,10 +126,12 @@ export class UwsEngine implements Engine {
     if (acceptor !== this.#acceptor) {
       this.#acceptor = acceptor
       this.#inRow = 0
+      this.#isRowWatched = this.#inTurn >= UNWATCHED_REQUESTS
       this.#sentBeforeRow = sentBytes
       this.#exchange.rowBytes = 0
     }
     this.#inRow++
+    if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
     // A request waits only if a connection need not have sent several: its own limits hold the others.
     this.#exchange.mayWait =
       this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
@@ -159,13 +163,15 @@ export class UwsEngine implements Engine {
 
   readonly #endTurn = (): void => {
     // What came before the turn was watched may have come in several turns.
-    if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) {
-      this.#pipelined ??= setTimeout(() => (this.#pipelined = null), PIPELINED_MS).unref()
-      this.#pipelined.refresh()
-    }
+    if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) this.#seePipelining()
     this.#inTurn = 0
     this.#sentBeforeTurn = this.#exchange.sentBytes
     this.#acceptor = null
+  }
+
+  #seePipelining(): void {
+    this.#pipelined ??= setTimeout(() => (this.#pipelined = null), PIPELINED_MS).unref()
+    this.#pipelined.refresh()
   }
 
   #answer(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
