@@ -7,17 +7,12 @@ import { setImmediate } from 'node:timers/promises'
 import { NO_ZONE, type AggregateYear } from '../index/day-aggregates.ts'
 import { yearDays } from '../index/days.ts'
 import type { MonthRows } from '../index/segments.ts'
-import {
-  aggregatesPart,
-  januaryOf,
-  madeFrom,
-  readAggregates,
-  yearOfMonth,
-} from '../snapshot/aggregates-part.ts'
+import { aggregatesPart } from '../snapshot/make-aggregates.ts'
+import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { decodePart, encodePart } from '../snapshot/part-columns.ts'
+import { decodePart } from '../snapshot/part-columns.ts'
+import { encodePart } from '../snapshot/encode-part.ts'
 import { readPartHead } from '../snapshot/part-head.ts'
-import { readMonth } from '../snapshot/months-part.ts'
 import { loadPart } from '../snapshot/read-snapshot.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
 import { zone, type Zone } from '../sea/zones.ts'

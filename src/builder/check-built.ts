@@ -9,9 +9,8 @@ import { loadPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
 import { readCatalog } from '../snapshot/catalog.ts'
-import { readForecast } from '../snapshot/forecast-part.ts'
+import { readForecast, readPasses } from '../snapshot/part-kinds.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
-import { readPasses } from '../snapshot/passes-part.ts'
 
 /** @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part */
 export async function checkBuild(

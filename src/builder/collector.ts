@@ -10,13 +10,13 @@ import type {
   SourceInfo,
   SpotRecord,
 } from '../sea/records.ts'
-import { ForecastSet } from '../snapshot/forecast-part.ts'
+import { ForecastSet } from '../snapshot/make-forecast.ts'
 import { MAX_TEXT_LENGTH } from '../snapshot/snapshot-format.ts'
 import type { SourceState, StateParts } from './source-state.ts'
-import { passRecords } from '../snapshot/passes-part.ts'
+import { passRecords } from '../snapshot/make-passes.ts'
 import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
 import type { Spool } from './spool.ts'
-import { harbourRecords } from '../snapshot/tides-part.ts'
+import { harbourRecords } from '../snapshot/make-tides.ts'
 
 /** What one source gives: in this build, or, while it is stale, in the last one that could read it. */
 export class Contribution {

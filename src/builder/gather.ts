@@ -2,9 +2,9 @@
  * Step 1 of a build: reads all sources into the collector and settles the data's time. What a stale source
  * gave last is carried over.
  */
-import { spotsInOrder } from '../snapshot/catalog-part.ts'
-import { passesPart } from '../snapshot/passes-part.ts'
-import { tidesPart } from '../snapshot/tides-part.ts'
+import { spotsInOrder } from '../snapshot/make-catalog.ts'
+import { passesPart } from '../snapshot/make-passes.ts'
+import { tidesPart } from '../snapshot/make-tides.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, BuildOptions } from './build-base.ts'

@@ -4,7 +4,7 @@
  */
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, missingColumn, type MeasureName, type RowColumns } from '../sea/columns.ts'
-import type { MonthTable, Rows } from '../snapshot/months-part.ts'
+import type { MonthTable, Rows } from '../snapshot/make-month.ts'
 
 /** Runs of at least this many rows are copied as a whole. */
 const LONG_RUN_ROWS = 16

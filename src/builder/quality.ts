@@ -7,7 +7,7 @@
  */
 import { MEASURES, type RowBatch } from '../sea/columns.ts'
 import { DAY, HOUR } from '../sea/time.ts'
-import type { MonthTable } from '../snapshot/months-part.ts'
+import type { MonthTable } from '../snapshot/make-month.ts'
 
 /**
  * The highest of 300 waves is 1.8 times as high as the significant height; in every record measured so far it

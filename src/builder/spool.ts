@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, type RowBatch, type RowColumns } from '../sea/columns.ts'
 import { monthOf, monthStart } from '../sea/time.ts'
-import type { Rows } from '../snapshot/months-part.ts'
+import type { Rows } from '../snapshot/make-month.ts'
 import { isAscending, monthTables, type MonthTables, type Run } from './month-tables.ts'
 
 const CHUNK_ROWS = 8192

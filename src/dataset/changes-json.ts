@@ -1,8 +1,8 @@
 /** The changes between two snapshots as JSON: what `GET /changes` answers and `groundswell diff` prints. */
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
-import type { Catalog } from '../snapshot/catalog.ts'
-import { ordinalOf, type Changes } from '../snapshot/row-changes.ts'
+import { type Catalog, ordinalOf } from '../snapshot/catalog.ts'
+import { type Changes } from '../snapshot/row-changes.ts'
 import { ADDED, CHANGED, eachDifference, rangeOf, REMOVED } from '../snapshot/row-differences.ts'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'

@@ -68,7 +68,9 @@ const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: num
   max: [3, 1],
 }
 
-/** Adds `sign` times `days` values of a stream, from its day `skipped` on, to those of `into` from `at` on. */
+/**
+ * Adds `sign` times `days` values of a stream, from its day `skipped` on, to those of `into` from `at` on.
+ */
 export function addStream(
   { streams, bytes, words, doubles }: AggregateYear,
   stream: number,

@@ -4,34 +4,26 @@
  * what is left of the limit: blanks and hyphens as equal or left out, `st`, `ste` and `sainte` for `saint`, a
  * country's name, words in any order, one typing error.
  *
- * For the looser ones each field of a buoy is kept as its words written together, in each of its forms, with a
- * suffix array over the beginnings of those words. A query finds a run of words there by halving; for typing
- * errors the array is walked as a trie: each place of an error leaves a range that shrinks with every letter,
- * so that also garbage ends soon. It is made when a snapshot is opened, not stored, so these rules may change
- * without another format. Not wanted: stemming, scores.
+ * For the looser ones each field of a buoy is kept as its words written together, in each of its forms, with
+ * a suffix array over the beginnings of those words. A query finds a run of words there by halving; for
+ * typing errors the array is walked as a trie: each place of an error leaves a range that shrinks with every
+ * letter, so that also garbage ends soon. It is made when a snapshot is opened, not stored, so these rules
+ * may change without another format. Not wanted: stemming, scores.
  */
 import { partitionPoint } from './bisect.ts'
-import { fold, formsOf, isLetter, lettersIn, meaningsOf, signOf, wordsIn } from './spelled-words.ts'
+import { fold, isLetter, lettersIn, meaningsOf, signOf, wordsIn } from './spelled-words.ts'
 import {
-  compareSuffixes,
   COUNTRY_START,
   FLAG_BITS,
-  layOut,
-  matchesOf,
   NAME_START,
   rangeOf,
   SEPARATOR,
   WHOLE_START,
   WORD_START,
-  type Field,
-  type LaidOut,
   type Range,
   type Suffixes,
   type WordColumns,
-  type WordsInput,
 } from './suffixes.ts'
-import type { Steps } from '../system/steps.ts'
-import { sameNumbers } from '../system/thread-memory.ts'
 
 /** How well a buoy matches, best first. */
 const EXACT = 0
@@ -47,7 +39,6 @@ const ANY_ORDER = 7
 const ERROR_IN_WHOLE = 8
 const ERROR_IN_PREFIX = 9
 const ERROR_IN_ANY_ORDER = 10
-
 /** Longer queries find exact matches only: names of this length are not typed. */
 const MOST_UNITS = 64
 /** Beyond these, words in any order are not looked for. */
@@ -55,12 +46,7 @@ const MOST_WORDS = 8
 /** Shorter queries mean too many countries, and have too many words one error away. */
 const LEAST_LETTERS = 4
 
-export interface SearchInput extends WordsInput {
-  /** The name of each buoy's country, empty without one. */
-  readonly countries: readonly string[]
-}
-
-interface SpelledColumns extends Suffixes {
+export interface SpelledColumns extends Suffixes {
   /** What begins at each position of the text. */
   readonly flags: Uint8Array
 }
@@ -70,45 +56,6 @@ export interface SearchColumns {
   /** The matches of the stored suffixes. */
   readonly exact: Uint32Array
   readonly looser: SpelledColumns
-}
-
-/** The order of what `before` has is that of the same text. */
-export function* searchColumns(
-  words: WordColumns,
-  input: SearchInput,
-  before: SearchColumns | null = null,
-): Steps<SearchColumns> {
-  const exact = matchesOf(words, words.suffixes)
-  yield
-  const laid = yield* layOut(spelledFields(input))
-  const { text, flags } = laid
-  const known = before?.looser
-  const isKnown = known !== undefined && sameNumbers(known.text, text) && sameNumbers(known.flags, flags)
-  const suffixes = isKnown ? known.suffixes : yield* wordStarts(laid)
-  return { exact, looser: { text, flags, suffixes, matches: matchesOf(laid, suffixes) } }
-}
-
-function* spelledFields({ names, slugs, identifiers, countries }: SearchInput): Generator<Field> {
-  for (let ordinal = 0; ordinal < names.length; ordinal++) {
-    const field = (pieces: readonly string[], first: number, others: number): Field => {
-      return { ordinal, pieces, first, others }
-    }
-    const name = wordsIn(names[ordinal])
-    const slug = wordsIn(slugs[ordinal])
-    for (const form of formsOf(name)) yield field(form, NAME_START, WORD_START)
-    if (slug.join(' ') !== name.join(' ')) {
-      for (const form of formsOf(slug)) yield field(form, WORD_START, WORD_START)
-    }
-    yield field(wordsIn(identifiers[ordinal]), WORD_START, WORD_START)
-    for (const form of formsOf(wordsIn(countries[ordinal]))) yield field(form, COUNTRY_START, COUNTRY_START)
-  }
-}
-
-/** Where words begin, in the order of what follows. */
-function* wordStarts({ text, flags }: LaidOut): Steps<Uint32Array> {
-  const starts = Uint32Array.from(flags.keys()).filter((at) => flags[at] !== 0)
-  yield
-  return starts.sort((a, b) => compareSuffixes(text, a, b))
 }
 
 interface NearRange extends Range {

@@ -10,12 +10,8 @@ import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
-import {
-  changesBetween,
-  decodedCatalog,
-  type Changes,
-  type ComparedSnapshot,
-} from '../snapshot/row-changes.ts'
+import { changesBetween, decodedCatalog, type ComparedSnapshot } from '../snapshot/compare-snapshots.ts'
+import { type Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import {
   loadManifest,

@@ -6,7 +6,7 @@ import { Segments, segmentsOf, type MeasureColumn, type MonthRows } from '../ind
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { cataloguedBuoys, readCatalog, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { readMonth } from '../snapshot/months-part.ts'
+import { readMonth } from '../snapshot/part-kinds.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import { loadSnapshot, type LoadedPart, type LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import { finish } from '../system/steps.ts'

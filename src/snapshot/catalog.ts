@@ -4,13 +4,12 @@
  * Its registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
  * today: once given, an id and a slug are never given to another buoy (decisions, operation 2).
  */
+import { readWords, type WordColumns } from '../index/suffixes.ts'
+import { lowerBound } from '../index/bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
-import { buildBoxes, buildPoints } from '../index/boxes.ts'
-import { checkWords, readWords, type WordColumns } from '../index/suffixes.ts'
-import type { Steps } from '../system/steps.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
+import { column } from './part-columns.ts'
 import {
-  expect,
   list,
   record,
   SnapshotError,
@@ -19,21 +18,10 @@ import {
   texts,
   unnested,
   type Part,
-  type PartEntry,
 } from './snapshot-format.ts'
-import { column } from './part-columns.ts'
 
 /** An id × 10^10 + epoch seconds, the id of a reading, must stay below 2^53. */
 export const MAX_BUOY_ID = 900_000
-/** Buoys that are looked at in one slice: some 0.1 ms. */
-const BUOYS_A_SLICE = 50
-/** Lists that serving threads go through in one slice; any source of ours has a hundredth of it. */
-const MAX_SPOTS = 100_000
-const MAX_SOURCES = 4096
-const MAX_ALIASES = 64
-
-const COUNTRY_CODE = /^[A-Z]{2}$/
-const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 export interface RegistryEntry {
   source: string
@@ -189,72 +177,8 @@ function readSpots(part: Part, file: string): SpotRecord[] {
   return names.map((name, i) => ({ id: ids[i], name, lat: lat[i], lng: lng[i] }))
 }
 
-/** What must hold of a catalogue. @throws SnapshotError saying what does not */
-export function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void> {
-  const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
-  catalog.registry()
-  yield
-  const count = id.length
-  const lengths = [lat, lng, source, country, catalog.virtual, names, slugs, identifiers, timezones]
-  expect(
-    count === rows && lengths.every(({ length }) => length === count),
-    file,
-    'its columns differ in length',
-  )
-  for (let i = 0; i < count; i++) {
-    expect(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), file, 'ids do not ascend')
-    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a position is not on the globe')
-    expect(source[i] < catalog.sources.length, file, 'a buoy has no source')
-    expect(
-      country[i] === NO_COUNTRY || country[i] < catalog.countries.length,
-      file,
-      'a buoy has an unknown country',
-    )
-    expect(catalog.virtual[i] <= 1, file, 'a buoy is neither physical nor virtual')
-    expect(ZONE_NAME.test(timezones[i]), file, 'a buoy has no time zone')
-    if (i % BUOYS_A_SLICE === 0) yield
-  }
-  expect(new Set(slugs).size === count, file, 'a slug occurs twice')
-  const codes = catalog.countries.map(({ code }) => code)
-  expect(
-    codes.every((code) => COUNTRY_CODE.test(code)) && new Set(codes).size === codes.length,
-    file,
-    'codes of countries are not two capitals, each once',
-  )
-  const { sources, spots } = catalog
-  expect(
-    sources.length <= MAX_SOURCES && sources.every(({ aliases }) => aliases.length <= MAX_ALIASES),
-    file,
-    `it has more than ${MAX_SOURCES} sources, or more than ${MAX_ALIASES} names of one`,
-  )
-  expect(new Set(sources.map(({ name }) => name)).size === sources.length, file, 'a source occurs twice')
-  expect(spots.length <= MAX_SPOTS, file, `it has ${spots.length} spots, at most ${MAX_SPOTS} are read`)
-  spots.forEach(({ id, lat, lng }, i) => {
-    expect(id >= 1 && (i === 0 || id > spots[i - 1].id), file, 'the ids of spots do not ascend')
-    expect(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, file, 'a spot is not on the globe')
-  })
-  yield
-  yield* checkIndexes(catalog, file)
-}
-
-/**
- * Servers look up in the indexes without a look at where they point, so they have to be those of the buoys.
- * Building the trees anew takes 0.3 ms for 1,200 buoys, 3 ms for 10,000, on a thread that serves nothing;
- * looking through a tree for what a search relies on takes as long.
- */
-function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
-  expect(
-    Buffer.compare(points, buildPoints(lat, lng)) === 0,
-    file,
-    'its tree of points is not that of its buoys',
-  )
-  yield
-  expect(
-    Buffer.compare(boxes, buildBoxes(lat, lng)) === 0,
-    file,
-    'its tree of boxes is not that of its buoys',
-  )
-  yield
-  const fault = yield* checkWords(words, texts)
-  if (fault !== null) throw new SnapshotError(`${file}: ${fault}`)
+/** Where the buoy of an id stands in the columns, or −1. */
+export function ordinalOf({ id }: Catalog, wanted: number): number {
+  const at = lowerBound(id, wanted)
+  return id[at] === wanted ? at : -1
 }

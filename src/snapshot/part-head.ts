@@ -1,9 +1,26 @@
 /** The beginning of a part: what it holds but its columns, and some of these, without reading the rest. */
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Column } from '../sea/columns.ts'
 import { openRegularFileSync } from '../system/regular-files.ts'
-import { SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
-import { decodeHead } from './part-columns.ts'
+import {
+  COLUMN_ALIGNMENT_BYTES,
+  COLUMN_TYPES,
+  decodeHeader,
+  decodePart,
+  kindAndMeta,
+  type ColumnType,
+} from './part-columns.ts'
+import { plainEnd } from './plain-messagepack.ts'
+import {
+  HEADER_BOUNDS,
+  isCount,
+  list,
+  record,
+  SnapshotError,
+  type Part,
+  type PartEntry,
+} from './snapshot-format.ts'
 
 /** Bytes that are read first: more than the header of a month or a year takes. */
 const FIRST_BYTES = 64 * 1024
@@ -29,4 +46,43 @@ export function readPartHead(dir: string, { file, bytes }: PartEntry, names: rea
   } finally {
     closeSync(handle)
   }
+}
+
+/**
+ * Reads the columns `names` out of the beginning of a part; null where that is too short, unless it
+ * `isWhole`.
+ * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
+ */
+function decodeHead(
+  bytes: Uint8Array,
+  file: string,
+  names: readonly string[],
+  isWhole: boolean,
+): Part | null {
+  if (isWhole) {
+    const part = decodePart(bytes, file)
+    return { ...part, columns: new Map([...part.columns].filter(([name]) => names.includes(name))) }
+  }
+  if (typeof plainEnd(bytes, HEADER_BOUNDS) === 'string') return null
+  const { header } = decodeHeader(bytes, file)
+  const columns = new Map<string, Column>()
+  for (const entry of list(header.columns, `${file}: columns`)) {
+    const { name, type, length, offset } = record(entry, `${file}: column`)
+    if (!names.includes(name as string)) continue
+    const ColumnArray = COLUMN_TYPES[type as ColumnType]
+    if (
+      !Object.hasOwn(COLUMN_TYPES, type as string) ||
+      !isCount(length) ||
+      !isCount(offset) ||
+      offset % COLUMN_ALIGNMENT_BYTES !== 0
+    ) {
+      throw new SnapshotError(`${file}: column ${name as string} has an impossible offset`)
+    }
+    if (offset + length * ColumnArray.BYTES_PER_ELEMENT > bytes.length) return null
+    columns.set(
+      name as string,
+      new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length),
+    )
+  }
+  return { ...kindAndMeta(header, file), columns }
 }

@@ -11,7 +11,8 @@ import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
 import { checkPart } from './check-snapshot.ts'
 import { SnapshotError, type PartEntry } from './snapshot-format.ts'
-import { decodePart, expectHeader } from './part-columns.ts'
+import { decodePart } from './part-columns.ts'
+import { expectHeader } from './check-snapshot.ts'
 import type { PartSummary } from './catalog-summary.ts'
 
 /** A part to be read: into `bytes`, or only to be checked. */

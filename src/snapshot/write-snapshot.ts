@@ -12,7 +12,7 @@ import { BuildError } from '../system/build-error.ts'
 import { partFile, sha256, type Part, type PartEntry } from './snapshot-format.ts'
 import { MANIFEST_FILE } from './manifest.ts'
 import { mirroredSource } from './mirror-mark.ts'
-import { encodePart } from './part-columns.ts'
+import { encodePart } from './encode-part.ts'
 
 /** Temporary names begin like this, so that what a killed builder left behind is recognised. */
 export const TEMPORARY_PREFIX = '.tmp-'

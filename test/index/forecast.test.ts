@@ -4,7 +4,8 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { directionAt, directionBetween, Forecast, valueAt } from '../../src/index/forecast.ts'
 import { compassPoint } from '../../src/dataset/number-text.ts'
-import { ForecastSet, readForecast } from '../../src/snapshot/forecast-part.ts'
+import { ForecastSet } from '../../src/snapshot/make-forecast.ts'
+import { readForecast } from '../../src/snapshot/part-kinds.ts'
 import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sea/records.ts'
 
 const NONE = 0xffff

@@ -4,8 +4,10 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { passIndexes, Passes } from '../../src/index/passes.ts'
 import { finish } from '../../src/system/steps.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
-import { passesPart, readPasses } from '../../src/snapshot/passes-part.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { passesPart } from '../../src/snapshot/make-passes.ts'
+import { readPasses } from '../../src/snapshot/part-kinds.ts'
 import type { PassRecord } from '../../src/sea/records.ts'
 
 const SLUGS = ['sentinel-3a', 'sentinel-3b', 'swot'] as const

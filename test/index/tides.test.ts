@@ -6,7 +6,8 @@ import { gunzipSync } from 'node:zlib'
 import { createTidePredictor } from '@neaps/tide-predictor'
 import * as fc from 'fast-check'
 import { Tides, type Extreme } from '../../src/index/tides.ts'
-import { readTides, tidesPart } from '../../src/snapshot/tides-part.ts'
+import { readTides } from '../../src/snapshot/part-kinds.ts'
+import { tidesPart } from '../../src/snapshot/make-tides.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
 
 const HOUR = 3600

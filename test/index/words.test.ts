@@ -2,15 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Search, searchColumns } from '../../src/index/search.ts'
+import { buildWords, checkWords, searchColumns, type WordsInput } from '../../src/index/search-columns.ts'
+import { Search } from '../../src/index/search.ts'
 import { fold } from '../../src/index/spelled-words.ts'
-import {
-  buildWords,
-  checkWords,
-  readWords,
-  type WordColumns,
-  type WordsInput,
-} from '../../src/index/suffixes.ts'
+import { readWords, type WordColumns } from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
 
 interface Named {

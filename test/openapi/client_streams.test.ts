@@ -14,7 +14,7 @@ import {
   type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
 import type { View } from '../../src/dataset/view.ts'
-import { changesBetween } from '../../src/snapshot/row-changes.ts'
+import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, openedOf } from '../answered.ts'

@@ -19,7 +19,9 @@ import {
   type PartKind,
 } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
-import { decodePart, encodePart, expectHeader } from '../../src/snapshot/part-columns.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { expectHeader } from '../../src/snapshot/check-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'

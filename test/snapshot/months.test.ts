@@ -5,10 +5,12 @@ import fc from 'fast-check'
 import { codeLimits, MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { finish, type Steps } from '../../src/system/steps.ts'
 import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
-import { decodePart, encodePart } from '../../src/snapshot/part-columns.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { encodePart } from '../../src/snapshot/encode-part.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { checkMonth, monthPart, readMonth } from '../../src/snapshot/months-part.ts'
-import type { MonthTable } from '../../src/snapshot/months-part.ts'
+import { checkMonth } from '../../src/snapshot/check-snapshot.ts'
+import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
+import { readMonth } from '../../src/snapshot/part-kinds.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const missingOf = (name: MeasureName): number => (name === 'waterTemperature' ? -32_768 : 65_535)

@@ -20,7 +20,7 @@ import {
 } from '../../snapshot/file-list.ts'
 import type { PartEntry } from '../../snapshot/snapshot-format.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
-import { readMonth } from '../../snapshot/months-part.ts'
+import { readMonth } from '../../snapshot/part-kinds.ts'
 import { decodePart } from '../../snapshot/part-columns.ts'
 import { loadPart } from '../../snapshot/read-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'

@@ -1,50 +1,21 @@
 /**
- * The yearly parts of daily aggregates: what a build worked out of the readings and the weather of a year.
+ * Makes the yearly parts of daily aggregates: what a build worked out of the readings and the weather of a
+ * year.
  */
 import {
-  type AggregateYear,
+  addStream,
   CANCELLED,
   FIRST_STREAM,
   NO_ZONE,
   STREAM_WORDS,
   STREAMS_OF_BUOY,
-  addStream,
   streamsOf,
+  type AggregateYear,
 } from '../index/day-aggregates.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
-import {
-  MEASURE_NAMES,
-  MEASURES,
-  codeLimits,
-  type Column,
-  type Measure,
-  type MeasureName,
-} from '../sea/columns.ts'
+import { MEASURES, type Column, type Measure, type MeasureName } from '../sea/columns.ts'
 import { daysFromCivil } from '../sea/time.ts'
-import type { Steps } from '../system/steps.ts'
-import { expect, list, sha256, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
-import { column } from './part-columns.ts'
-
-const MONTHS_OF_YEAR = 12
-/** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
-const MOST_SAMPLES = 1_000_000
-/** Buoys of a slice, by their streams: some 0.1 ms. */
-const BUOYS_A_SLICE = 4
-
-/** Calendar year of a month counted from January 1970. */
-export const yearOfMonth = (month: number): number => 1970 + Math.floor(month / MONTHS_OF_YEAR)
-
-/** January of a year, counted from January 1970: the month of its part in a manifest. */
-export const januaryOf = (year: number): number => (year - 1970) * MONTHS_OF_YEAR
-
-/** What a year's aggregates are made from, as a hash: the year's monthly parts. */
-export function madeFrom(parts: readonly PartEntry[], year: number): string {
-  const months = parts.filter(
-    ({ kind, month }) => month !== null && kind !== 'aggregates' && yearOfMonth(month) === year,
-  )
-  const names = months.map(({ month, kind, sha256 }) => `${month} ${kind} ${sha256}`).sort()
-  return sha256(Buffer.from(names.join('\n')))
-}
+import type { Part } from './snapshot-format.ts'
 
 /** A measure's statistics of each day of a year, before they are written; 0 on days without a sample. */
 export interface DayStatistics {
@@ -218,129 +189,6 @@ function isSame(a: DayStatistics, b: DayStatistics | undefined): boolean {
 function greatestDivisor(a: number, b: number): number {
   while (b > 0) [a, b] = [b, a % b]
   return a
-}
-
-/** @throws SnapshotError when a column is missing, of another type, or of another length than the buoys */
-export function readAggregates(part: Part, month: number, file: string): AggregateYear {
-  const year = yearOfMonth(month)
-  expect(
-    part.meta.year === year && januaryOf(year) === month,
-    file,
-    'is not of the year that the manifest says',
-  )
-  const buoys = column(part, 'buoy', Uint32Array, file)
-  const zone = column(part, 'zone', Uint16Array, file)
-  const first = column(part, 'first', Uint16Array, file)
-  const days = column(part, 'days', Uint16Array, file)
-  const streams = column(part, 'streams', Int32Array, file)
-  const count = buoys.length
-  expect(
-    [zone, first, days].every(({ length }) => length === count) &&
-      streams.length === count * STREAMS_OF_BUOY * STREAM_WORDS,
-    file,
-    'its columns differ in length',
-  )
-  return {
-    file,
-    year,
-    zones: list(part.meta.zones, `${file}: zones`).map((entry) => {
-      const [name, rules] = list(entry, `${file}: zone`)
-      return { name: text(name, `${file}: zones`), rules: text(rules, `${file}: zones`) }
-    }),
-    buoys,
-    zone,
-    first,
-    days,
-    streams,
-    bytes: column(part, 'bytes', Uint8Array, file),
-    words: column(part, 'words', Uint16Array, file),
-    doubles: column(part, 'doubles', Uint32Array, file),
-  }
-}
-
-/** The monthly parts that it was made from, by its own account. @throws SnapshotError */
-export function saidMadeFrom(part: Part, file: string): string {
-  return text(part.meta.made_from, `${file}: made_from`)
-}
-
-/** What must hold of a year of aggregates. @throws SnapshotError saying what does not */
-export function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
-  const { buoys, zone, zones, first, days, streams } = year
-  const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
-  let counted = 0
-  for (let i = 0; i < buoys.length; i++) {
-    expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
-    expect(zone[i] < zones.length || (zone[i] === NO_ZONE && days[i] === 0), file, 'a buoy has no zone')
-    expect(first[i] + days[i] <= daysOfYear, file, 'a day lies outside the year')
-    const streamsOfBuoy = i * STREAMS_OF_BUOY * STREAM_WORDS
-    for (let stream = 0; stream < STREAMS_OF_BUOY; stream++) {
-      expectStream(year, streamsOfBuoy + stream * STREAM_WORDS, days[i])
-    }
-    for (const name of MEASURE_NAMES) {
-      const streamsOfMeasure = streamsOfBuoy + FIRST_STREAM[name] * STREAM_WORDS
-      counted += checkMeasure(year, streamsOfMeasure, MEASURES[name], days[i])
-    }
-    if (i % BUOYS_A_SLICE === 0) yield
-  }
-  expect(counted === rows, file, `it has ${counted} aggregates, the manifest says ${rows}`)
-  expect(streams.length > 0 || rows === 0, file, 'it has no streams')
-}
-
-/** Within its column, and steps that keep every value within 32 bits. */
-function expectStream(
-  { file, streams, bytes, words, doubles }: AggregateYear,
-  at: number,
-  days: number,
-): void {
-  const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
-  const column = width === 1 ? bytes : width === 2 ? words : width === 4 ? doubles : null
-  expect(
-    width === 0 || (column !== null && from >= 0 && from + days <= column.length),
-    file,
-    'a stream lies outside its column',
-  )
-  expect(
-    Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES,
-    file,
-    'a stream has an impossible step',
-  )
-  if (width !== 4) return
-  for (let day = 0; day < days; day++) {
-    if (doubles[from + day] > MOST_SAMPLES)
-      throw new SnapshotError(`${file}: a stream has an impossible step`)
-  }
-}
-
-/** Checks a measure's values. @returns its days with a sample */
-function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: number): number {
-  const { streams } = year
-  const samples = at + (streamsOf(measure) - 1) * STREAM_WORDS
-  // No day has a sample, as of what a buoy does not measure.
-  if (streams[samples] === 0 && streams[samples + 2] === 0) return 0
-  const circular = isDirection(measure)
-  const { min, max } = codeLimits(measure)
-  const [low, high] = circular ? [0, CANCELLED] : [(min * 100) / measure.scale, (max * 100) / measure.scale]
-  const stream = (number: number): Int32Array => {
-    const values = new Int32Array(days)
-    addStream(year, at + number * STREAM_WORDS, 0, days, 1, values, 0)
-    return values
-  }
-  const [count, median] = [stream(streamsOf(measure) - 1), stream(0)]
-  // The mean less the median, the median less the least, and the greatest less the median.
-  const [mean, less, more] = circular ? [null, null, null] : [stream(1), stream(2), stream(3)]
-  let counted = 0
-  for (let day = 0; day < days; day++) {
-    if (count[day] === 0) continue
-    counted++
-    let isWithin = count[day] > 0 && count[day] <= MOST_SAMPLES && median[day] >= low && median[day] <= high
-    if (mean !== null) {
-      isWithin &&= less[day] >= 0 && less[day] <= median[day] - low
-      isWithin &&= more[day] >= 0 && more[day] <= high - median[day]
-      isWithin &&= mean[day] >= -less[day] && mean[day] <= more[day]
-    }
-    if (!isWithin) throw new SnapshotError(`${year.file}: ${measure.name} has a value outside its limits`)
-  }
-  return counted
 }
 
 /** The statistics of a measure of the buoy at `index`; null where no day has a sample. */

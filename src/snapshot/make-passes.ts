@@ -1,30 +1,12 @@
-/**
- * The passes part: satellite passes newest first, which is the order of the answer, with the observations of
- * each: the readings that it gave to virtual buoys. Counts and freshness are derived from them when the part
- * is opened, so that they cannot disagree.
- */
+/** Makes the passes part of what sources know of passes, and gives it back as sources would. */
 import type { PassColumns } from '../index/passes.ts'
-import type { Bounds } from '../sea/geo.ts'
-import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, missionOfSlug, passId } from '../sea/missions.ts'
-import { BuildError } from '../system/build-error.ts'
-import type { PassRecord } from '../sea/records.ts'
-import { expect, SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
 import type { Column } from '../sea/columns.ts'
-
-const COLUMN_TYPES = {
-  mission: Uint8Array,
-  cycle: Uint32Array,
-  number: Uint16Array,
-  started: Uint32Array,
-  ended: Uint32Array,
-  south: Float64Array,
-  west: Float64Array,
-  north: Float64Array,
-  east: Float64Array,
-  first: Uint32Array,
-  buoy: Uint32Array,
-  time: Uint32Array,
-} as const
+import type { Bounds } from '../sea/geo.ts'
+import { missionOfIndex, missionOfSlug, passId } from '../sea/missions.ts'
+import type { PassRecord } from '../sea/records.ts'
+import { BuildError } from '../system/build-error.ts'
+import { boundsFault, numberFault } from './check-snapshot.ts'
+import { type Part } from './snapshot-format.ts'
 
 /** A record under its id, with ids of buoys in place of handles. */
 interface Pass extends PassRecord {
@@ -89,27 +71,11 @@ function identified(record: PassRecord, idOf: (handle: number) => number, asOf: 
   return pass
 }
 
-/** What is wrong with a pass's numbers, or null. */
-function numberFault(cycle: number, number: number): string | null {
-  if (!Number.isInteger(cycle) || cycle < 0 || cycle > MAX_CYCLE)
-    return `cycle is not a whole number from 0 to ${MAX_CYCLE}`
-  if (!Number.isInteger(number) || number < 1 || number > MAX_PASS_NUMBER)
-    return `number is not a whole number from 1 to ${MAX_PASS_NUMBER}`
-  return null
-}
-
 function timeFault(started: number, ended: number, observations: PassRecord['observations']): string | null {
   if (!(started <= ended)) return 'it ends before it starts'
   return observations.some(({ time }) => time < started || time > ended)
     ? 'an observation lies outside its time'
     : null
-}
-
-/** What is wrong with a box, or null. */
-function boundsFault({ south, west, north, east }: Bounds): string | null {
-  const onGlobe =
-    south >= -90 && south <= north && north <= 90 && Math.abs(west) <= 180 && Math.abs(east) <= 180
-  return onGlobe ? null : 'its bounds are not a box of the globe'
 }
 
 /** One pass out of several records of it, each observation once. */
@@ -157,30 +123,6 @@ function boundsOfBoth(a: Bounds, b: Bounds): Bounds {
   }
 }
 
-/** @throws SnapshotError when a column is missing or of another type, or lengths disagree. */
-export function readPasses(part: Part, file: string): PassColumns {
-  const columns: { [name: string]: Column } = {}
-  for (const [name, ColumnArray] of Object.entries(COLUMN_TYPES)) {
-    const column = part.columns.get(name)
-    if (!(column instanceof ColumnArray)) throw new SnapshotError(`${file}: has no column ${name}`)
-    columns[name] = column
-  }
-  const passes = columns as unknown as PassColumns
-  const { first, buoy, time, mission } = passes
-  const rows = mission.length
-  for (const name of ['cycle', 'number', 'started', 'ended', 'south', 'west', 'north', 'east'] as const) {
-    if (passes[name].length !== rows) throw new SnapshotError(`${file}: its columns differ in length`)
-  }
-  if (
-    first.length !== rows + 1 ||
-    first[0] !== 0 ||
-    first[rows] !== buoy.length ||
-    buoy.length !== time.length
-  )
-    throw new SnapshotError(`${file}: passes and observations disagree`)
-  return passes
-}
-
 /**
  * The passes of a part as a source gave them. `handleOf` turns an id into a handle; observations of a buoy
  * for which it returns undefined are left out.
@@ -199,42 +141,4 @@ export function passRecords(passes: PassColumns, handleOf: (id: number) => numbe
       return handle === undefined ? [] : [{ buoy: handle, time: time[first[i] + n] }]
     }).flat(),
   }))
-}
-
-/** What must hold of a passes part. @throws SnapshotError saying what does not */
-export function checkPasses(passes: PassColumns, { file, rows }: PartEntry): void {
-  const { mission, cycle, number, started, ended, south, west, north, east, first, buoy, time } = passes
-  expect(mission.length === rows, file, `it has ${mission.length} rows, the manifest says ${rows}`)
-  const ids = new Set<number>()
-  let previous = Infinity
-  for (let i = 0; i < rows; i++) {
-    expect(
-      missionOfIndex(mission[i]) !== undefined,
-      file,
-      'a pass is of a mission that this program does not know',
-    )
-    expect(numberFault(cycle[i], number[i]) === null, file, 'a pass has impossible numbers')
-    const id = passId(mission[i], cycle[i], number[i])
-    ids.add(id)
-    expect(
-      i === 0 || started[i] < started[i - 1] || (started[i] === started[i - 1] && id < previous),
-      file,
-      'its passes are not newest first',
-    )
-    previous = id
-    const box = { south: south[i], west: west[i], north: north[i], east: east[i] }
-    expect(
-      started[i] <= ended[i] && boundsFault(box) === null,
-      file,
-      'a pass has an impossible time or position',
-    )
-    expect(first[i] <= first[i + 1] && first[i + 1] <= buoy.length, file, 'passes and observations disagree')
-    for (let o = first[i]; o < first[i + 1]; o++) {
-      const ascends =
-        o === first[i] || buoy[o] > buoy[o - 1] || (buoy[o] === buoy[o - 1] && time[o] > time[o - 1])
-      expect(ascends && buoy[o] >= 1, file, 'the observations of a pass do not ascend')
-      expect(time[o] >= started[i] && time[o] <= ended[i], file, 'an observation lies outside its pass')
-    }
-  }
-  expect(ids.size === rows, file, 'a pass occurs twice')
 }

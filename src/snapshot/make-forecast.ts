@@ -1,25 +1,21 @@
-/**
- * The forecast part: points of the sea, each with one model run's values at its times, in the codes of the
- * measures with the same units. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
- */
-import { codeLimits, codeOf, MEASURES, MISSING_U16, NO_CODE, OUTSIDE } from '../sea/columns.ts'
-import { pointKey } from '../sea/geo.ts'
-import { BuildError } from '../system/build-error.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
+/** Makes the forecast part of a build's forecasts. */
 import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
-import { LAST_SECOND } from '../sea/time.ts'
-import { compareText } from '../system/compare-text.ts'
-import { column } from './part-columns.ts'
 import {
-  expect,
-  list,
-  record,
-  SnapshotError,
-  textOrNull,
-  type Part,
-  type PartEntry,
-} from './snapshot-format.ts'
-import type { Column, Measure } from '../sea/columns.ts'
+  codeLimits,
+  codeOf,
+  MEASURES,
+  MISSING_U16,
+  NO_CODE,
+  OUTSIDE,
+  type Column,
+  type Measure,
+} from '../sea/columns.ts'
+import { pointKey } from '../sea/geo.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../sea/records.ts'
+import { LAST_SECOND } from '../sea/time.ts'
+import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/compare-text.ts'
+import { type Part } from './snapshot-format.ts'
 
 /** One point on its way to the part. */
 interface PointForecast {
@@ -33,7 +29,6 @@ interface PointForecast {
 
 /** One set names a few models, and an index has 16 bits. */
 const MAX_MODELS = 1000
-
 const measureOf = (name: ForecastName): Measure => MEASURES[FORECAST_MEASURES[name]]
 
 /** The forecasts of a build: one run a point, kept as codes. */
@@ -120,7 +115,6 @@ export class ForecastSet {
 }
 
 const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
-
 const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
 
 /**
@@ -172,77 +166,4 @@ function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): P
 
 function isSecond(value: number): boolean {
   return Number.isInteger(value) && value >= 0 && value <= LAST_SECOND
-}
-
-/** @throws SnapshotError when a column is missing, of another type, or of another length than the rows. */
-export function readForecast(part: Part, file: string): ForecastColumns {
-  const time = column(part, 'time', Uint32Array, file)
-  const lat = column(part, 'lat', Float64Array, file)
-  const codesOf = (name: ForecastName): Uint16Array => {
-    const codes = column(part, name, Uint16Array, file)
-    if (codes.length !== time.length) {
-      throw new SnapshotError(`${file}: column ${name} has ${codes.length} rows, expected ${time.length}`)
-    }
-    return codes
-  }
-  const columns = {
-    lat,
-    lng: column(part, 'lng', Float64Array, file),
-    run: column(part, 'run', Uint32Array, file),
-    // Parts of before models were named have no such column.
-    ...(part.columns.has('model') && { model: column(part, 'model', Uint16Array, file) }),
-    models: readModels(part, file),
-    start: column(part, 'start', Uint32Array, file),
-    time,
-    codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
-  }
-  const { lng, run, model = lat, start } = columns
-  if (
-    lng.length !== lat.length ||
-    run.length !== lat.length ||
-    model.length !== lat.length ||
-    start.length !== lat.length + 1
-  ) {
-    throw new SnapshotError(`${file}: the columns of the points differ in length`)
-  }
-  return columns
-}
-
-function readModels(part: Part, file: string): ForecastModel[] {
-  const what = `${file}: models`
-  return list(part.meta.models ?? [], what).map((entry) => {
-    const { model, credit } = record(entry, what)
-    return { model: textOrNull(model, what), credit: textOrNull(credit, what) }
-  })
-}
-
-/** What must hold of a forecast part. @throws SnapshotError saying what does not */
-export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntry): void {
-  const { lat, lng, start, time } = columns
-  const count = lat.length
-  expect(time.length === rows, file, `it has ${time.length} rows, the manifest says ${rows}`)
-  expect(start[0] === 0 && start[count] === rows, file, 'rows and points disagree')
-  for (let i = 0; i < count; i++) {
-    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a point is not on the globe')
-    expect(
-      i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1]),
-      file,
-      'its points are not in order',
-    )
-    expect(start[i + 1] > start[i] && start[i + 1] <= rows, file, 'a point has no rows')
-    for (let row = start[i] + 1; row < start[i + 1]; row++) {
-      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a point do not ascend`)
-    }
-  }
-  for (const model of columns.model ?? []) {
-    expect(model < columns.models.length, file, 'a point is of no model that the part names')
-  }
-  for (const name of FORECAST_NAMES) {
-    const { min, max } = codeLimits(measureOf(name))
-    for (const code of columns.codes[name]) {
-      if ((code < min || code > max) && code !== MISSING_U16) {
-        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
-      }
-    }
-  }
 }

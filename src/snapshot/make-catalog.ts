@@ -2,7 +2,7 @@
  * Writes the catalogue part (`catalog.ts` reads it). Apart, because names of countries take 60 ms to load.
  */
 import { buildBoxes, buildPoints } from '../index/boxes.ts'
-import { buildWords } from '../index/suffixes.ts'
+import { buildWords } from '../index/search-columns.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'
 import { countryName } from '../sea/territory.ts'
