@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { openReady } from '../src/dataset/derived.ts'
-import { makeReady } from '../src/dataset/make-ready.ts'
+import { makeReady } from '../src/server/make-ready.ts'
 import type { View } from '../src/dataset/view.ts'
 import { buildSnapshot } from '../src/builder/run-build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read-snapshot.ts'

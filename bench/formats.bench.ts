@@ -62,7 +62,7 @@ function objectsOf(table: Table, format: RowShape['format']): Row[] {
 function valueOf(column: Column, row: number, scratch: JsonWriter): Value {
   switch (column.kind) {
     case 'code': {
-      const code = column.code(row)
+      const code = column.value(row)
       return code === (column.signed ? -0x8000 : 0xffff) ? null : code / column.scale
     }
     case 'integer':
@@ -71,11 +71,11 @@ function valueOf(column: Column, row: number, scratch: JsonWriter): Value {
       return Number.isNaN(value) ? null : value
     }
     case 'time':
-      return new Date(column.epoch(row) * 1000).toISOString().replace('.000Z', 'Z')
+      return new Date(column.value(row) * 1000).toISOString().replace('.000Z', 'Z')
     case 'text':
-      return column.text(row)
+      return column.value(row)
     case 'flag':
-      return column.is(row)
+      return column.value(row)
     case 'word': {
       scratch.begin()
       column.write(scratch, row)

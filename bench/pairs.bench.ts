@@ -25,7 +25,7 @@ const FORMER_PLACES: { readonly [file: string]: readonly string[] } = {
   'snapshot/read-snapshot.ts': ['snapshot/read.ts'],
   'server/warm-up.ts': ['serving/warm-up.ts'],
   'dataset/derived.ts': ['answers/derived.ts'],
-  'dataset/make-ready.ts': ['dataset/derived.ts', 'answers/derived.ts'],
+  'server/make-ready.ts': ['dataset/derived.ts', 'answers/derived.ts'],
 }
 
 /** What is taken of a tree. */
@@ -48,7 +48,7 @@ async function treeOf(root: string, corpus: CorpusName, clock: () => number): Pr
     await load<typeof import('../src/server/warm-up.ts')>('server/warm-up.ts')
   const loaded = await loadSnapshot(await corpusFolder(corpus))
   const { openReady } = await load<typeof import('../src/dataset/derived.ts')>('dataset/derived.ts')
-  const { makeReady } = await load<typeof import('../src/dataset/make-ready.ts')>('dataset/make-ready.ts')
+  const { makeReady } = await load<typeof import('../src/server/make-ready.ts')>('server/make-ready.ts')
   const view = finish(openReady(finish(makeReady(loaded, ACTIVE_WITHIN_S))))
   return { view, path: pathWithoutSocket(view, clock), exchange: new SilentExchange() }
 }

@@ -10,6 +10,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { timestampText } from '../sea/time.ts'
+import { CHECKSUM_LENGTH, KEY_PREFIX, SECRET_LENGTH } from './key-ring.ts'
 
 export interface KeyRecord {
   /** `k_` and ten letters or digits; stays when the key is rotated. */
@@ -41,13 +42,7 @@ const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
 const ID_LETTERS = 10
 const ID_RANDOM_BYTES = 16
 
-export const KEY_PREFIX = 'gsw_'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-// 62^43 is just above 2^256, 62^6 above 2^32.
-const SECRET_LENGTH = 43
-const CHECKSUM_LENGTH = 6
-/** Characters of a key's text: the prefix, 256 random bits and a CRC-32, the last two in base 62. */
-export const KEY_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH
 /** Finds a key within a text. */
 export const KEY_PATTERN = /gsw_[0-9A-Za-z]{49}/
 

@@ -3,7 +3,13 @@
  * requests.
  */
 import { hash } from 'node:crypto'
-import { KEY_LENGTH, KEY_PREFIX } from './key-records.ts'
+
+export const KEY_PREFIX = 'gsw_'
+// 62^43 is just above 2^256, 62^6 above 2^32.
+export const SECRET_LENGTH = 43
+export const CHECKSUM_LENGTH = 6
+/** Characters of a key's text: the prefix, 256 random bits and a CRC-32, the last two in base 62. */
+export const KEY_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH
 
 /** A key as the serving threads need it. */
 export interface KeyEntry {

@@ -1,6 +1,6 @@
 /**
  * What is made of a snapshot's parts for answers: indexes and fragments. They are made once, on a thread that
- * serves nothing, into shared memory (`make-ready.ts`); a serving thread only opens them.
+ * serves nothing, into shared memory (`server/make-ready.ts`); a serving thread only opens them.
  */
 import { openDataset, openParts, type Dataset, type Indexes } from './dataset.ts'
 import { openFragments, type RenderedFragments, type SnapshotFragments } from './fragments.ts'

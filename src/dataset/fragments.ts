@@ -1,6 +1,6 @@
 /**
  * JSON bytes that several operations share: everything about a buoy that stays the same for a snapshot. They
- * are rendered once for all threads (`render.ts`); each thread has a copy in front of where it writes
+ * are rendered once for all threads (`formats/render-fragments.ts`); each thread has a copy in front of where it writes
  * answers, and operations copy from there.
  *
  * Why not straight from shared memory: V8 copies within a buffer of one thread five times as fast as from or

@@ -179,36 +179,3 @@ export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number,
   }
   out.text('}')
 }
-
-const UUID_MIDDLE = new Literal('-8000-8000-')
-const HEIGHT = new Literal('","significient_height":')
-const UUID_ALONE = new Literal('{"uuid":"')
-const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
-const PERIOD = new Literal(',"period":')
-const TIME_KEY = new Literal(',"time":')
-const WATER_TEMPERATURE = new Literal(',"water_temperature":')
-const DIRECTION = new Literal(',"direction":')
-const UNIT_END = new Literal(',"unit":"m"}')
-
-/** Writes the subset of a Reading that is embedded in buoy lists and details. */
-export function writeReadingSubset(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  const { significantHeight, maximumHeight, period, waterTemperature, direction } = rows.measures
-  const time = rows.time[row]
-  out.literal(UUID_ALONE)
-  out.twelveHex(time, true)
-  out.literal(UUID_MIDDLE)
-  out.twelveHex(buoyId, false)
-  out.literal(HEIGHT)
-  out.entry(THOUSANDTHS, significantHeight.codes[row & significantHeight.mask])
-  out.literal(MAXIMUM_HEIGHT)
-  out.entry(THOUSANDTHS, maximumHeight.codes[row & maximumHeight.mask])
-  out.literal(PERIOD)
-  out.entry(THOUSANDTHS, period.codes[row & period.mask])
-  out.literal(TIME_KEY)
-  out.timestamp(time)
-  out.literal(WATER_TEMPERATURE)
-  out.entry(SIGNED_HUNDREDTHS, waterTemperature.codes[row & waterTemperature.mask] & 0xffff)
-  out.literal(DIRECTION)
-  out.entry(HUNDREDTHS, direction.codes[row & direction.mask])
-  out.literal(UNIT_END)
-}

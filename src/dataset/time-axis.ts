@@ -21,10 +21,10 @@ export interface TimeAxis {
   readonly first: number
 }
 
-/** Writes the axis of a snapshot whose time is `asOf`. @param origin what its position is counted from */
-export function renderTimeAxis(writer: JsonWriter, asOf: number, origin: number): TimeAxis {
+/** Writes the axis of a snapshot whose time is `asOf`. */
+export function renderTimeAxis(writer: JsonWriter, asOf: number): TimeAxis {
   const first = Math.max(0, Math.floor(asOf / STEP_SECONDS) * STEP_SECONDS - AXIS_SECONDS)
-  const at = writer.at - origin
+  const { at } = writer
   writer.ensure(PLACES * PLACE_BYTES)
   for (let place = 0; place < PLACES; place++) {
     writer.timestamp(first + place * STEP_SECONDS)

@@ -2,14 +2,13 @@
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
-import type { CodeColumn, Column } from '../operation/answer-table.ts'
+import type { CodeColumn, Column, WordColumn } from '../operation/answer-table.ts'
 import { csvText } from '../dataset/csv-text.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
 /** Writes the cell of a row, for which there is room: see `cellBytes`. Texts make room for themselves. */
 export type Cell = (writer: JsonWriter, row: number) => void
 
-const COMMA = 0x2c
 const QUOTE = 0x22
 const TRUE = new Literal('true')
 const FALSE = new Literal('false')
@@ -44,41 +43,34 @@ export function cellBytes(column: Column): number {
   }
 }
 
-interface CodeTexts {
-  readonly table: TextTable
-  readonly missing: number
-  /** Lengths without the text of the missing code. */
-  readonly lengths: Uint8Array
-}
-
-function codeTexts(table: TextTable, missing: number): CodeTexts {
-  const lengths = table.lengths.slice()
-  lengths[missing & 0xffff] = 0
-  return { table, missing, lengths }
+/** The texts of a measure's codes, and their lengths: those of CSV without the text of the missing code. */
+function textsOf(
+  { scale, signed }: CodeColumn,
+  isCsv: boolean,
+): { words: Float64Array; lengths: Uint8Array } {
+  if (signed && scale !== 100) throw new Error(`no texts of signed codes in ${scale} per unit`)
+  const table = signed ? SIGNED_HUNDREDTHS : scale === 1000 ? THOUSANDTHS : HUNDREDTHS
+  if (!isCsv) return table
+  let lengths = csvLengths.get(table)
+  if (lengths === undefined) {
+    lengths = table.lengths.slice()
+    lengths[(signed ? MISSING_I16 : MISSING_U16) & 0xffff] = 0
+    csvLengths.set(table, lengths)
+  }
+  return { words: table.words, lengths }
 }
 
 /** 64 KB each, made where they are first needed. */
-let knownTexts: { [key: string]: CodeTexts } | null = null
+const csvLengths = new Map<TextTable, Uint8Array>()
 
-function textsOf({ scale, signed }: CodeColumn): CodeTexts {
-  knownTexts ??= {
-    'unsigned 1000': codeTexts(THOUSANDTHS, MISSING_U16),
-    'unsigned 100': codeTexts(HUNDREDTHS, MISSING_U16),
-    'signed 100': codeTexts(SIGNED_HUNDREDTHS, MISSING_I16),
-  }
-  const texts = knownTexts[`${signed ? 'signed' : 'unsigned'} ${scale}`]
-  if (texts === undefined) throw new Error(`no texts of codes in ${scale} per unit`)
-  return texts
-}
-
-/** The cell as a JSON value. */
-export function jsonCell(column: Column): Cell {
+/** The cell as a JSON value, or in CSV: there nothing is written where there is no value. */
+export function cellOf(column: Column, isCsv: boolean): Cell {
+  const none = isCsv ? (): void => {} : (writer: JsonWriter): void => writer.null()
   switch (column.kind) {
     case 'code': {
-      const { table } = textsOf(column)
-      const { words, lengths } = table
+      const { words, lengths } = textsOf(column, isCsv)
       return (writer, row) => {
-        const code = column.code(row) & 0xffff
+        const code = column.value(row) & 0xffff
         writer.view.setFloat64(writer.at, words[code], true)
         writer.at += lengths[code]
       }
@@ -88,99 +80,48 @@ export function jsonCell(column: Column): Cell {
       const isWhole = column.kind === 'integer'
       return (writer, row) => {
         const value = column.value(row)
-        if (Number.isNaN(value)) writer.null()
+        if (Number.isNaN(value)) none(writer)
         else if (isWhole) writer.integer(value)
         else writer.number(value)
       }
     }
     case 'time':
       return (writer, row) => {
-        const epoch = column.epoch(row)
-        if (Number.isNaN(epoch)) writer.null()
+        const epoch = column.value(row)
+        if (Number.isNaN(epoch)) none(writer)
+        else if (isCsv) writer.plainTime(epoch)
         else writer.timestamp(epoch)
       }
     case 'text':
       return (writer, row) => {
-        const text = column.text(row)
-        if (text === null) writer.null()
+        const text = column.value(row)
+        if (text === null) none(writer)
         else {
-          writer.string(text)
+          writer.text(isCsv ? csvText(text) : JSON.stringify(text))
           writer.ensure(ROW_REST_BYTES)
         }
       }
     case 'word':
-      return (writer, row) => {
-        const start = ++writer.at
-        column.write(writer, row)
-        if (writer.at === start) {
-          writer.at--
-          writer.null()
-          return
-        }
-        writer.bytes[start - 1] = QUOTE
-        writer.quote()
-      }
+      return isCsv ? (writer, row) => column.write(writer, row) : quoted(column)
     case 'flag':
       return (writer, row) => {
-        const flag = column.is(row)
-        if (flag === null) writer.null()
+        const flag = column.value(row)
+        if (flag === null) none(writer)
         else writer.literal(flag ? TRUE : FALSE)
       }
   }
 }
 
-/** The cell in CSV with a comma behind: nothing where there is no value. */
-export function csvCell(column: Column): Cell {
-  switch (column.kind) {
-    case 'code': {
-      const { table, lengths } = textsOf(column)
-      const { words } = table
-      return (writer, row) => {
-        const code = column.code(row) & 0xffff
-        const { at } = writer
-        const end = at + lengths[code]
-        writer.view.setFloat64(at, words[code], true)
-        writer.bytes[end] = COMMA
-        writer.at = end + 1
-      }
+function quoted(column: WordColumn): Cell {
+  return (writer, row) => {
+    const start = ++writer.at
+    column.write(writer, row)
+    if (writer.at === start) {
+      writer.at--
+      writer.null()
+      return
     }
-    case 'integer':
-    case 'number': {
-      const isWhole = column.kind === 'integer'
-      return (writer, row) => {
-        const value = column.value(row)
-        if (!Number.isNaN(value)) {
-          if (isWhole) writer.integer(value)
-          else writer.number(value)
-        }
-        writer.comma()
-      }
-    }
-    case 'time':
-      return (writer, row) => {
-        const epoch = column.epoch(row)
-        if (!Number.isNaN(epoch)) writer.plainTime(epoch)
-        writer.comma()
-      }
-    case 'text':
-      return (writer, row) => {
-        const text = column.text(row)
-        if (text !== null) {
-          writer.text(csvText(text))
-          writer.ensure(ROW_REST_BYTES)
-        }
-        writer.comma()
-      }
-    case 'word':
-      return (writer, row) => {
-        column.write(writer, row)
-        writer.comma()
-      }
-    case 'flag':
-      return (writer, row) => {
-        const flag = column.is(row)
-        if (flag !== null) writer.literal(flag ? TRUE : FALSE)
-        writer.comma()
-      }
+    writer.bytes[start - 1] = QUOTE
+    writer.quote()
   }
 }

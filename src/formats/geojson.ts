@@ -5,7 +5,7 @@
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { Column, Line, Place, Table } from '../operation/answer-table.ts'
-import { jsonCell, ROW_REST_BYTES, type Cell } from './cells.ts'
+import { cellOf, ROW_REST_BYTES, type Cell } from './cells.ts'
 import { objectBytes, objectCell, type RowForm } from './row-writers.ts'
 
 /** What surrounds a feature, its point and its identifier. */
@@ -25,7 +25,7 @@ export function geojsonForm(table: Table, columns: readonly Column[], meta: stri
   const properties = objectCell(columns, table.absent)
   const geometry = geometryCell(table.place!)
   const idColumn = table.columns.find(({ name }) => name === table.id)
-  const id = idColumn === undefined ? null : jsonCell(idColumn)
+  const id = idColumn === undefined ? null : cellOf(idColumn, false)
   let isFirst = true
   return {
     rowBytes: objectBytes(columns) + FEATURE_BYTES,

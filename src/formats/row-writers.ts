@@ -4,7 +4,7 @@ import { Literal } from '../dataset/literals.ts'
 import type { BulkWriter, Column, JsonList, Table } from '../operation/answer-table.ts'
 import { csvText } from '../dataset/csv-text.ts'
 import type { Steps } from '../system/steps.ts'
-import { cellBytes, csvCell, jsonCell, type Cell } from './cells.ts'
+import { cellBytes, cellOf, type Cell } from './cells.ts'
 
 /** One form of one table. Each of the three makes room for itself. */
 export interface RowForm {
@@ -63,7 +63,7 @@ const END_BYTES = 8
  * the second their units. No value is an empty field.
  */
 export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm {
-  const cells = columns.map(csvCell)
+  const cells = columns.map((column) => cellOf(column, true))
   const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
   return {
     rowBytes: columns.reduce((sum, column) => sum + cellBytes(column) + 1, END_BYTES),
@@ -73,7 +73,10 @@ export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm
     },
     row(writer: JsonWriter, row: number) {
       const { at } = writer
-      for (let i = 0; i < cells.length; i++) cells[i](writer, row)
+      for (let i = 0; i < cells.length; i++) {
+        cells[i](writer, row)
+        writer.comma()
+      }
       // Programs pass over empty lines.
       if (writer.at === at + 1) {
         writer.at = at
@@ -126,7 +129,7 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
     const start = new Literal(`,${JSON.stringify(name)}:`)
     const own = members.filter(({ path }) => path === name || path.startsWith(`${name}.`))
     const [{ column, path }] = own
-    if (path === name) return { start, cell: jsonCell(column), isLeftOut: column.isLeftOut ?? null }
+    if (path === name) return { start, cell: cellOf(column, false), isLeftOut: column.isLeftOut ?? null }
     const inner = nested(
       own.map((member) => ({ column: member.column, path: member.path.slice(name.length + 1) })),
       {},
@@ -203,7 +206,7 @@ export function* writeJsonColumns(
 ): Steps<void> {
   writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:{`)
   for (const [i, column] of columns.entries()) {
-    const cell = jsonCell(column)
+    const cell = cellOf(column, false)
     const bytes = cellBytes(column) + 1
     let isFirst = true
     writer.text(`${i === 0 ? '' : ','}${JSON.stringify(column.name)}:[`)

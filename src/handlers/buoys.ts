@@ -1,7 +1,7 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { buoyColumns, buoyRows, lastReadingColumns } from '../operation/buoy-table.ts'
+import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
@@ -81,24 +81,8 @@ function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Tab
   const { from, to, paging } = tablePage(matches.count, isWhole, query.page, perPage)
   // The next search overwrites what this one found.
   const ordinals = Uint32Array.from({ length: to - from }, (_, i) => matches.ordinals[from + i])
-  const ordinalOf = (row: number): number => ordinals[row]
-  const { id, name, slug, lat, lng, source, identifier, lastReadingTime, readingsCount, timezone } =
-    buoyColumns(dataset, ordinalOf)
   return {
-    columns: [
-      id,
-      name,
-      slug,
-      lat,
-      lng,
-      source,
-      identifier,
-      lastReadingTime,
-      readingsCount,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
-      timezone,
-    ],
-    ...buoyRows(dataset, ordinals),
+    ...buoyRows('list', dataset, ordinals, query.include),
     ...(paging && { paging }),
     total: matches.count,
     name: 'buoys',

@@ -7,6 +7,7 @@
  */
 import { ApiError } from '../operation/errors.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
+import { time as timeColumn } from '../operation/columns.ts'
 import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
 import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
@@ -175,7 +176,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
     unit,
     scale,
     signed,
-    code: (row) => codes[row],
+    value: (row) => codes[row],
   })
   const measured = charted.map(({ name, measure: { scale, signed, unit }, codes }) =>
     coded(name, scale === 1000 ? 1000 : 100, signed, codes, unit),
@@ -189,7 +190,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   ]
   return {
     columns: [
-      { kind: 'time', name: 'time', unit: 'UTC', epoch: (row) => time[row] },
+      timeColumn('time', (row) => time[row]),
       ...measured.slice(0, CHARTED.length),
       coded('forecast_wave_height', 100, false, forecast, 'm'),
       coded('tide_level', 100, true, tide, 'm'),

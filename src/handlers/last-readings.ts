@@ -2,10 +2,9 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
-import { buoyColumns, buoyRows, lastReadingColumns } from '../operation/buoy-table.ts'
+import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
 import { include } from '../operation/measure-parameters.ts'
@@ -62,7 +61,12 @@ export const lastReadings = operation({
     make({ view: { dataset }, query: { ids, limit, include: included } }) {
       const missing: number[] = []
       const found = find(dataset, ids, limit, missing)
-      return tableOf(dataset, ordinals.slice(0, found), missing, included)
+      return {
+        ...buoyRows('lastReading', dataset, ordinals.slice(0, found), included),
+        total: found,
+        name: 'last-readings',
+        list: { key: 'buoys', after: `,"missing_ids":${JSON.stringify(missing)}` },
+      }
     },
   },
 })
@@ -80,21 +84,4 @@ function find(dataset: Dataset, ids: readonly number[], limit: number, missing: 
     else ordinals[found++] = ordinal
   }
   return found
-}
-
-function tableOf(
-  dataset: Dataset,
-  buoys: Uint32Array,
-  missing: readonly number[],
-  included: number | undefined,
-): Table {
-  const ordinalOf = (row: number): number => buoys[row]
-  const { id, name, lat, lng, source } = buoyColumns(dataset, ordinalOf)
-  return {
-    columns: [id, name, lat, lng, source, ...lastReadingColumns(dataset, ordinalOf, 'full', included)],
-    ...buoyRows(dataset, buoys),
-    total: buoys.length,
-    name: 'last-readings',
-    list: { key: 'buoys', after: `,"missing_ids":${JSON.stringify(missing)}` },
-  }
 }

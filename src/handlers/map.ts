@@ -3,7 +3,7 @@
  * slug `map`.
  */
 import { boundsOnGlobe } from '../sea/geo.ts'
-import { buoyColumns, buoyRows, lastReadingColumns, mapPassColumns } from '../operation/buoy-table.ts'
+import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'
@@ -60,26 +60,8 @@ function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {
 
 function tableOf(dataset: Dataset, found: ArrayLike<number>, included: number | undefined): Table {
   const ordinals = Uint32Array.from(found)
-  const ordinalOf = (row: number): number => ordinals[row]
-  const { id, name, slug, lat, lng, timezone, source, virtual, lastReadingTime } = buoyColumns(
-    dataset,
-    ordinalOf,
-  )
   return {
-    columns: [
-      id,
-      name,
-      slug,
-      lat,
-      lng,
-      timezone,
-      source,
-      virtual,
-      lastReadingTime,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset', included),
-      ...mapPassColumns(dataset, ordinalOf),
-    ],
-    ...buoyRows(dataset, ordinals),
+    ...buoyRows('map', dataset, ordinals, included),
     total: ordinals.length,
     name: 'buoys-map',
     list: { key: 'buoys', after: countsText(dataset, ordinals) },

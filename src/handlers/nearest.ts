@@ -4,7 +4,8 @@
  * `last_reading` too, which clients rely on.
  */
 import { notFound } from '../operation/errors.ts'
-import { buoyColumns, buoyRows, lastReadingColumns, type OrdinalOf } from '../operation/buoy-table.ts'
+import { buoyRows } from '../operation/buoy-table.ts'
+import { number as numberColumn } from '../operation/columns.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'
@@ -80,20 +81,10 @@ function tableOf(dataset: Dataset, count: number, query: QueryOf<typeof paramete
   // The next request overwrites what was found.
   const ordinals = near.ordinals.slice(0, count)
   const km = Array.from(ordinals, (ordinal) => Math.round(100 * near.kmTo(ordinal)) / 100)
-  const ordinalOf: OrdinalOf = (row) => ordinals[row]
-  const { id, name, lat, lng, source, identifier } = buoyColumns(dataset, ordinalOf)
+  const table = buoyRows('nearest', dataset, ordinals, query.include)
   return {
-    columns: [
-      id,
-      name,
-      lat,
-      lng,
-      source,
-      identifier,
-      ...lastReadingColumns(dataset, ordinalOf, 'subset', query.include),
-      { kind: 'number', name: 'distance_km', unit: 'km', value: (row) => km[row] },
-    ],
-    ...buoyRows(dataset, ordinals),
+    ...table,
+    columns: [...table.columns, numberColumn('distance_km', (row) => km[row], 'km')],
     total: count,
     name: 'nearest-buoys',
     list: isSingle ? { key: 'buoy', isSingle } : { key: 'buoys', after: `,"count":${count}` },

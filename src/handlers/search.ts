@@ -3,12 +3,10 @@
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
  * (`index/search.ts`). `count` is the number of buoys in the answer.
  */
-import { buoyColumns, buoyPlace, type OrdinalOf } from '../operation/buoy-table.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
-import { allRows, operation } from '../operation/operation.ts'
+import { operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { integer, text } from '../operation/parameters.ts'
 
@@ -42,23 +40,15 @@ export const searchBuoys = operation({
   tables: {
     formats: FORMATS,
     isList: true,
-    make: ({ view: { dataset }, query: { query, limit } }) =>
-      tableOf(dataset, Uint32Array.from(dataset.search.find(query, limit))),
+    make({ view: { dataset }, query: { query, limit } }) {
+      const ordinals = Uint32Array.from(dataset.search.find(query, limit))
+      const count = ordinals.length
+      return {
+        ...buoyRows('search', dataset, ordinals),
+        total: count,
+        name: 'found-buoys',
+        list: { key: 'buoys', after: `,"count":${count}` },
+      }
+    },
   },
 })
-
-function tableOf(dataset: Dataset, ordinals: Uint32Array): Table {
-  const count = ordinals.length
-  const ordinalOf: OrdinalOf = (row) => ordinals[row]
-  const { id, name, slug, lat, lng, source, identifier, country } = buoyColumns(dataset, ordinalOf)
-  return {
-    columns: [id, name, slug, lat, lng, source, identifier, country],
-    rows: count,
-    runs: () => allRows(count),
-    place: buoyPlace(dataset, ordinalOf),
-    id: 'id',
-    total: count,
-    name: 'found-buoys',
-    list: { key: 'buoys', after: `,"count":${count}` },
-  }
-}

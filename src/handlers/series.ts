@@ -28,6 +28,7 @@ import {
 import type { Segments } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
+import { flag, integer as integerColumn, number, word } from '../operation/columns.ts'
 import type { Column, Run, Table, TableRequest } from '../operation/answer-table.ts'
 import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../dataset/series-json.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
@@ -165,54 +166,36 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   const { zone: clock, measure, bucket, startYear, endYear } = asked
   const circular = isDirection(measure)
   const season = { year: 0, complete: false, series: new Series(asked, rows) }
-  const integer = (name: string, value: (point: number) => number): Column => ({
-    kind: 'integer',
-    name,
-    unit: '',
-    value,
-  })
-  const moment = (name: string, at: (point: number) => number): Column => ({
-    kind: 'word',
-    name,
-    unit: '',
-    width: MOMENT_BYTES,
-    write(writer, point) {
+  const moment = (name: string, at: (point: number) => number): Column =>
+    word(name, MOMENT_BYTES, (writer, point) => {
       const epoch = at(point)
       writer.localTime(epoch, clock.offsetAt(epoch))
       // The quotes of the time go.
       const start = writer.at - MOMENT_BYTES
       writer.bytes.copyWithin(start, start + 1, writer.at - 1)
       writer.at -= 2
-    },
-  })
+    })
   return {
     columns: [
-      integer('year', () => season.year),
-      { kind: 'flag', name: 'complete', unit: '', is: () => season.complete },
-      integer('bucket_index', (point) => season.series.ordinal(point)),
-      {
-        kind: 'word',
-        name: 'label',
-        unit: '',
-        width: LABEL_BYTES,
-        write(writer, point) {
-          const start = season.series.start(point)
-          writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
-        },
-      },
+      integerColumn('year', () => season.year),
+      flag('complete', () => season.complete),
+      integerColumn('bucket_index', (point) => season.series.ordinal(point)),
+      word('label', LABEL_BYTES, (writer, point) => {
+        const start = season.series.start(point)
+        writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
+      }),
       moment('bucket_start', (point) => season.series.start(point)),
       moment('bucket_end', (point) => season.series.end(point)),
-      {
-        kind: 'number',
-        name: 'value',
-        unit: measure.unit,
-        value(point) {
+      number(
+        'value',
+        (point) => {
           const value = season.series.value[point]
           if (value === NO_VALUE) return NaN
           return circular ? value : value / 100
         },
-      },
-      integer('sample_count', (point) => season.series.count[point]),
+        measure.unit,
+      ),
+      integerColumn('sample_count', (point) => season.series.count[point]),
       ...buoyBeside(view.dataset, ordinal, true),
     ],
     rows: points,

@@ -29,25 +29,19 @@ export interface CodeColumn extends Named {
   readonly kind: 'code'
   readonly scale: 1000 | 100
   readonly signed: boolean
-  code(row: number): number
-}
-
-/** Whole numbers (|value| < 2^53), or any finite ones; NaN where there is none. */
-export interface NumberColumn extends Named {
-  readonly kind: 'integer' | 'number'
   value(row: number): number
 }
 
-/** Epoch seconds, UTC, whole; NaN where there is none. */
-export interface TimeColumn extends Named {
-  readonly kind: 'time'
-  epoch(row: number): number
+/** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds, UTC; NaN where there is none. */
+export interface NumberColumn extends Named {
+  readonly kind: 'integer' | 'number' | 'time'
+  value(row: number): number
 }
 
 /** Text as it came with the data: it may hold anything. */
 export interface TextColumn extends Named {
   readonly kind: 'text'
-  text(row: number): string | null
+  value(row: number): string | null
 }
 
 /**
@@ -62,10 +56,10 @@ export interface WordColumn extends Named {
 
 export interface FlagColumn extends Named {
   readonly kind: 'flag'
-  is(row: number): boolean | null
+  value(row: number): boolean | null
 }
 
-export type Column = CodeColumn | NumberColumn | TimeColumn | TextColumn | WordColumn | FlagColumn
+export type Column = CodeColumn | NumberColumn | TextColumn | WordColumn | FlagColumn
 
 /** Rows that follow each other: `from`, `from + step`, …, `count` of them. */
 export interface Run {

@@ -1,69 +1,86 @@
-/** Buoys as columns, under their names on the wire (contract, "Buoy"). */
+/** Buoys as columns, under their names on the wire (contract, "Buoy"), and which of them each item has. */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from '../dataset/dataset.ts'
+import { elsewhere, flag, integer, number, text, time } from './columns.ts'
+import { allRows } from './operation.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
 import type { Column, KeptReadings, Place, Table } from './answer-table.ts'
-import { allRows } from './operation.ts'
 
 /** A row of a table of buoys → the buoy's ordinal. */
 export type OrdinalOf = (row: number) => number
 
 const DEGREE = 'degree'
 
-/** What buoys' items are made of. `ordinalOf` gives the buoy that a row is about. */
-export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
-  const text = (name: string, of: (ordinal: number) => string | null): Column => ({
-    kind: 'text',
-    name,
-    unit: '',
-    text: (row) => of(ordinalOf(row)),
-  })
-  const number = (name: string, unit: string, of: (ordinal: number) => number): Column => ({
-    kind: 'number',
-    name,
-    unit,
-    value: (row) => of(ordinalOf(row)),
-  })
-  const integer = (name: string, of: (ordinal: number) => number): Column => ({
-    kind: 'integer',
-    name,
-    unit: '',
-    value: (row) => of(ordinalOf(row)),
-  })
+/** Members of an item in their order. */
+const ITEMS = {
+  list: 'id name slug lat lng source source_identifier last_reading_time readings_count last_reading timezone',
+  detail:
+    'id name slug lat lng source source_identifier last_reading_time readings_count last_reading timezone country dtz',
+  search: 'id name slug lat lng source source_identifier country',
+  /** Before its distance. */
+  nearest: 'id name lat lng source source_identifier last_reading',
+  lastReading: 'id name lat lng source whole_last_reading',
+  map: 'id name slug lat lng timezone source virtual last_reading_time last_reading newest_pass',
+  /** The buoy of `readings`, of `chart` and `series`, and of one reading. */
+  summary: 'name lat lng source dtz',
+  identifiedSummary: 'id name lat lng source dtz',
+  idAndName: 'id name',
+} as const
+
+export type BuoyItem = keyof typeof ITEMS
+export const BUOY_ITEMS = Object.keys(ITEMS) as BuoyItem[]
+
+/**
+ * The columns of an item of buoys. `ordinalOf` gives the buoy that a row is about; `included` is what `include`
+ * adds to the last reading (see `extraMeasures`).
+ */
+export function itemColumns(
+  item: BuoyItem,
+  dataset: Dataset,
+  ordinalOf: OrdinalOf,
+  included?: number,
+): Column[] {
+  const members: { readonly [name: string]: () => Column | Column[] } = {
+    ...buoyMembers(dataset, ordinalOf),
+    last_reading: () => lastReadingColumns(dataset, ordinalOf, readingSubsetColumns, included),
+    whole_last_reading: () => lastReadingColumns(dataset, ordinalOf, readingColumns, included),
+    newest_pass: () => newestPassColumns(dataset, ordinalOf),
+  }
+  return ITEMS[item].split(' ').flatMap((name) => members[name]())
+}
+
+function buoyMembers({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
+  const zone = (row: number): string => catalog.timezones[ordinalOf(row)]
   return {
-    id: integer('id', (i) => catalog.id[i]),
-    name: text('name', (i) => catalog.names[i]),
-    slug: text('slug', (i) => catalog.slugs[i]),
-    lat: number('lat', DEGREE, (i) => catalog.lat[i]),
-    lng: number('lng', DEGREE, (i) => catalog.lng[i]),
-    source: text('source', (i) => {
-      const { name, label } = catalog.sources[catalog.source[i]]
-      return label ?? name
-    }),
-    identifier: text('source_identifier', (i) => catalog.identifiers[i]),
-    country: text('country', (i) =>
-      catalog.country[i] === NO_COUNTRY ? null : catalog.countries[catalog.country[i]].name,
-    ),
-    timezone: text('timezone', (i) => catalog.timezones[i]),
-    dtz: text('dtz', (i) => catalog.timezones[i]),
-    lastReadingTime: {
-      kind: 'time',
-      name: 'last_reading_time',
-      unit: 'UTC',
-      epoch(row) {
+    id: () => integer('id', (row) => catalog.id[ordinalOf(row)]),
+    name: () => text('name', (row) => catalog.names[ordinalOf(row)]),
+    slug: () => text('slug', (row) => catalog.slugs[ordinalOf(row)]),
+    lat: () => number('lat', (row) => catalog.lat[ordinalOf(row)], DEGREE),
+    lng: () => number('lng', (row) => catalog.lng[ordinalOf(row)], DEGREE),
+    source: () => text('source', (row) => sourceOf(catalog, ordinalOf(row))),
+    source_identifier: () => text('source_identifier', (row) => catalog.identifiers[ordinalOf(row)]),
+    country: () =>
+      text('country', (row) => {
+        const country = catalog.country[ordinalOf(row)]
+        return country === NO_COUNTRY ? null : catalog.countries[country].name
+      }),
+    timezone: () => text('timezone', zone),
+    dtz: () => text('dtz', zone),
+    last_reading_time: () =>
+      time('last_reading_time', (row) => {
         const newest = newestReadingTime(readings, ordinalOf(row))
         return newest < 0 ? NaN : newest
-      },
-    } satisfies Column,
-    readingsCount: integer('readings_count', (i) => readings.count(i)),
-    virtual: {
-      kind: 'flag',
-      name: 'virtual',
-      unit: '',
-      is: (row) => catalog.virtual[ordinalOf(row)] === 1,
-    } satisfies Column,
+      }),
+    readings_count: () => integer('readings_count', (row) => readings.count(ordinalOf(row))),
+    virtual: () => flag('virtual', (row) => catalog.virtual[ordinalOf(row)] === 1),
   }
+}
+
+/** The name of a buoy's network on the wire. */
+function sourceOf({ sources, source }: Dataset['catalog'], ordinal: number): string {
+  const { name, label } = sources[source[ordinal]]
+  return label ?? name
 }
 
 /**
@@ -71,14 +88,13 @@ export function buoyColumns({ catalog, readings }: Dataset, ordinalOf: OrdinalOf
  * of several buoys can be put together. The other columns have to be named.
  */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
-  const { id, name, lat, lng, source, dtz } = buoyColumns(dataset, () => ordinal)
-  const beside = (column: Column): Column => ({
-    ...column,
-    name: `buoy.${column.name}`,
-    beside: column === lat || column === lng ? 'tables' : 'fields',
-  })
+  const beside = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, () => ordinal)
+  const [id, name] = itemColumns('idAndName', dataset, () => ordinal)
   return [
-    ...[...(withId ? [id] : []), name, lat, lng, source, dtz].map(beside),
+    ...beside.map((column): Column => {
+      const isPosition = column.name === 'lat' || column.name === 'lng'
+      return { ...column, name: `buoy.${column.name}`, beside: isPosition ? 'tables' : 'fields' }
+    }),
     { ...id, name: 'buoy_id', beside: 'tables' },
     { ...name, name: 'buoy_name', beside: 'tables' },
   ]
@@ -86,7 +102,7 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
 
 /** What a file of readings tells about its buoy. */
 export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<KeptReadings, 'cursor'> {
-  const { name, label, credit, licence } = catalog.sources[catalog.source[ordinal]]
+  const { credit, licence } = catalog.sources[catalog.source[ordinal]]
   return {
     buoy: {
       id: catalog.id[ordinal],
@@ -94,7 +110,7 @@ export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<
       name: catalog.names[ordinal],
       lat: catalog.lat[ordinal],
       lng: catalog.lng[ordinal],
-      source: label ?? name,
+      source: sourceOf(catalog, ordinal),
       dtz: catalog.timezones[ordinal],
     },
     credit,
@@ -103,11 +119,11 @@ export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<
   }
 }
 
-/** `last_reading` of buoys: its subset, or the whole reading. */
-export function lastReadingColumns(
+/** `last_reading` of buoys. */
+function lastReadingColumns(
   { catalog, readings }: Dataset,
   ordinalOf: OrdinalOf,
-  which: 'subset' | 'full',
+  columnsOf: typeof readingColumns,
   included?: number,
 ): Column[] {
   const cursor: ReadingCursor = { id: 0, month: readings.months[0] }
@@ -125,70 +141,11 @@ export function lastReadingColumns(
     cursor.month = readings.months[readings.month[segment]]
     return (newest = readings.to[segment] - 1)
   }
-  const columns =
-    which === 'subset' ? readingSubsetColumns(cursor, included) : readingColumns(cursor, included)
-  return columns.map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
+  return columnsOf(cursor, included).map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
 }
 
-/** Whether a row's `last_reading` is null. */
-function hasNoReading({ readings }: Dataset, ordinalOf: OrdinalOf): (row: number) => boolean {
-  return (row) => readings.count(ordinalOf(row)) === 0
-}
-
-/** The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. */
-function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
-  switch (column.kind) {
-    case 'code': {
-      const missing = column.signed ? -0x8000 : 0xffff
-      const code = (row: number): number => {
-        const at = rowOf(row)
-        return at === -1 ? missing : column.code(at)
-      }
-      return { ...column, name, code }
-    }
-    case 'integer':
-    case 'number': {
-      const value = (row: number): number => {
-        const at = rowOf(row)
-        return at === -1 ? NaN : column.value(at)
-      }
-      return { ...column, name, value }
-    }
-    case 'time': {
-      const epoch = (row: number): number => {
-        const at = rowOf(row)
-        return at === -1 ? NaN : column.epoch(at)
-      }
-      return { ...column, name, epoch }
-    }
-    case 'text': {
-      const text = (row: number): string | null => {
-        const at = rowOf(row)
-        return at === -1 ? null : column.text(at)
-      }
-      return { ...column, name, text }
-    }
-    case 'word':
-      return {
-        ...column,
-        name,
-        write(writer, row) {
-          const at = rowOf(row)
-          if (at !== -1) column.write(writer, at)
-        },
-      }
-    case 'flag': {
-      const is = (row: number): boolean | null => {
-        const at = rowOf(row)
-        return at === -1 ? null : column.is(at)
-      }
-      return { ...column, name, is }
-    }
-  }
-}
-
-/** Columns of a virtual buoy's newest pass, as the map has them. */
-export function mapPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
+/** The pass that gave a virtual buoy its newest reading, as the map has it. */
+function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   const { catalog, passes } = dataset
   const rowOf = (row: number): number => passes.newestOf(ordinalOf(row))
   const isLeftOut = (row: number): boolean => catalog.virtual[ordinalOf(row)] === 0
@@ -202,16 +159,24 @@ export function mapPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[]
   ].map(([column, wire]) => ({ ...elsewhere(column, wire, rowOf), isLeftOut }))
 }
 
-/** What tables of buoys with a `last_reading` share: a row for each of `ordinals`. */
+/** Which of the nested members of buoys are null: `last_reading` of a buoy without readings. */
+export function absentOf({ readings }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
+  return { last_reading: (row) => readings.count(ordinalOf(row)) === 0 }
+}
+
+/** A table of buoys, a row for each of `ordinals`, but for its name and its list. */
 export function buoyRows(
+  item: BuoyItem,
   dataset: Dataset,
   ordinals: Uint32Array,
-): Pick<Table, 'rows' | 'runs' | 'absent' | 'place' | 'id'> {
+  included?: number,
+): Pick<Table, 'columns' | 'rows' | 'runs' | 'absent' | 'place' | 'id'> {
   const ordinalOf = (row: number): number => ordinals[row]
   return {
+    columns: itemColumns(item, dataset, ordinalOf, included),
     rows: ordinals.length,
     runs: () => allRows(ordinals.length),
-    absent: { last_reading: hasNoReading(dataset, ordinalOf) },
+    absent: absentOf(dataset, ordinalOf),
     place: buoyPlace(dataset, ordinalOf),
     id: 'id',
   }

@@ -1,13 +1,13 @@
 /** Readings as columns, under their names on the wire (contract, "Reading"). */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
-import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { compassIndex, compassPoint } from '../dataset/number-text.ts'
 import { READING_ID_FACTOR } from '../dataset/reading-json.ts'
 import { waveEnergy } from '../dataset/energy.ts'
 import type { CodeColumn, Column } from './answer-table.ts'
+import { integer, time, word } from './columns.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')
 const METRE = new Literal('m')
@@ -24,18 +24,18 @@ export interface ReadingCursor {
 }
 
 /** A measured column as it is kept. */
-function measureColumn(cursor: ReadingCursor, name: string, measure: MeasureName): CodeColumn {
+function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
   // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
   let seen: MonthRows | null = null
   let column: MeasureColumn = { codes: new Uint16Array(0), mask: 0 }
   return {
     kind: 'code',
-    name,
+    name: WIRE_NAMES[measure],
     unit,
     scale: scale as CodeColumn['scale'],
     signed,
-    code(row) {
+    value(row) {
       if (cursor.month !== seen) {
         seen = cursor.month
         column = seen.measures[measure]
@@ -45,93 +45,60 @@ function measureColumn(cursor: ReadingCursor, name: string, measure: MeasureName
   }
 }
 
-const timeColumn = (cursor: ReadingCursor): Column => ({
-  kind: 'time',
-  name: 'time',
-  unit: 'UTC',
-  epoch: (row) => cursor.month.time[row],
-})
-
-const uuidColumn = (cursor: ReadingCursor): Column => ({
-  kind: 'word',
-  name: 'uuid',
-  unit: '',
-  width: UUID_BYTES,
-  write(writer: JsonWriter, row: number) {
+const uuidColumn = (cursor: ReadingCursor): Column =>
+  word('uuid', UUID_BYTES, (writer, row) => {
     writer.twelveHex(cursor.month.time[row], true)
     writer.literal(UUID_MIDDLE)
     writer.twelveHex(cursor.id, false)
-  },
-})
+  })
 
-const UNIT: Column = {
-  kind: 'word',
-  name: 'unit',
-  unit: '',
-  width: 1,
-  write: (writer) => writer.literal(METRE),
+const UNIT = word('unit', 1, (writer) => writer.literal(METRE))
+
+/** What all readings have: heights, period, time, temperature and direction. */
+function measuredColumns(cursor: ReadingCursor): Column[] {
+  return [
+    measureColumn(cursor, 'significantHeight'),
+    measureColumn(cursor, 'maximumHeight'),
+    measureColumn(cursor, 'period'),
+    time('time', (row) => cursor.month.time[row]),
+    measureColumn(cursor, 'waterTemperature'),
+    measureColumn(cursor, 'direction'),
+  ]
 }
 
 /** What `include` adds to a reading, behind its other members. */
 function extraColumns(cursor: ReadingCursor, included: number | undefined): Column[] {
-  return extraMeasures(included).map((name) => measureColumn(cursor, WIRE_NAMES[name], name))
+  return extraMeasures(included).map((measure) => measureColumn(cursor, measure))
 }
 
 /** The full Reading; rows are those of the cursor's month. */
 export function readingColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [
-    {
-      kind: 'integer',
-      name: 'id',
-      unit: '',
-      value: (row) => cursor.id * READING_ID_FACTOR + cursor.month.time[row],
-    },
+    integer('id', (row) => cursor.id * READING_ID_FACTOR + cursor.month.time[row]),
     uuidColumn(cursor),
-    measureColumn(cursor, 'significient_height', 'significantHeight'),
-    measureColumn(cursor, 'maximum_height', 'maximumHeight'),
-    measureColumn(cursor, 'period', 'period'),
-    timeColumn(cursor),
-    measureColumn(cursor, 'water_temperature', 'waterTemperature'),
-    measureColumn(cursor, 'direction', 'direction'),
-    {
-      kind: 'word',
-      name: 'direction_compass',
-      unit: '',
-      width: COMPASS_BYTES,
-      write(writer, row) {
-        const { codes, mask } = cursor.month.measures.direction
-        const point = compassIndex(codes[row & mask])
-        if (point < COMPASS.length) writer.literal(COMPASS[point])
-      },
-    },
+    ...measuredColumns(cursor),
+    word('direction_compass', COMPASS_BYTES, (writer, row) => {
+      const { codes, mask } = cursor.month.measures.direction
+      const point = compassIndex(codes[row & mask])
+      if (point < COMPASS.length) writer.literal(COMPASS[point])
+    }),
     UNIT,
-    {
-      kind: 'integer',
-      name: 'energy_per_wave',
-      unit: 'kJ/m',
-      value(row) {
+    integer(
+      'energy_per_wave',
+      (row) => {
         const { significantHeight, period } = cursor.month.measures
         const seconds = period.codes[row & period.mask]
         if (seconds === MEASURES.period.missing) return NaN
         const metres = significantHeight.codes[row & significantHeight.mask]
         return waveEnergy(metres / MEASURES.significantHeight.scale, seconds / MEASURES.period.scale) ?? NaN
       },
-    },
+      'kJ/m',
+    ),
     ...extraColumns(cursor, included),
   ]
 }
 
 /** The subset of a Reading that is embedded in buoy lists and details. */
 export function readingSubsetColumns(cursor: ReadingCursor, included?: number): Column[] {
-  return [
-    uuidColumn(cursor),
-    measureColumn(cursor, 'significient_height', 'significantHeight'),
-    measureColumn(cursor, 'maximum_height', 'maximumHeight'),
-    measureColumn(cursor, 'period', 'period'),
-    timeColumn(cursor),
-    measureColumn(cursor, 'water_temperature', 'waterTemperature'),
-    measureColumn(cursor, 'direction', 'direction'),
-    UNIT,
-    ...extraColumns(cursor, included),
-  ]
+  return [uuidColumn(cursor), ...measuredColumns(cursor), UNIT, ...extraColumns(cursor, included)]
 }

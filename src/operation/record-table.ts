@@ -23,11 +23,11 @@ function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordCol
       case 'integer':
         return { ...shared, kind, value: (row) => (of(row) as number | null | undefined) ?? NaN }
       case 'time':
-        return { ...shared, kind, epoch: (row) => epochOf(of(row) as string | null | undefined) }
+        return { ...shared, kind, value: (row) => epochOf(of(row) as string | null | undefined) }
       case 'text':
-        return { ...shared, kind, text: (row) => (of(row) as string | null | undefined) ?? null }
+        return { ...shared, kind, value: (row) => (of(row) as string | null | undefined) ?? null }
       case 'flag':
-        return { ...shared, kind, is: (row) => (of(row) as boolean | null | undefined) ?? null }
+        return { ...shared, kind, value: (row) => (of(row) as boolean | null | undefined) ?? null }
     }
   })
 }

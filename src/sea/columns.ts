@@ -26,7 +26,7 @@ export const NO_COUNTRY = 0xffff
 export type Codes = Uint16Array | Int16Array
 
 export interface Measure {
-  /** Name in code; the wire's spelling is mapped in `dataset/render.ts`. */
+  /** Name in code; `dataset/wire-measures.ts` has the wire's spelling. */
   readonly name: MeasureName
   readonly unit: 'm' | 's' | 'degree' | '°C' | 'km/h'
   /** Codes per unit. */

@@ -4,7 +4,7 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadySnapshot } from '../dataset/derived.ts'
-import { makeReadyUpon, type Made } from '../dataset/make-ready.ts'
+import { makeReadyUpon, type Made } from './make-ready.ts'
 import { Quiet } from './quiet.ts'
 import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'

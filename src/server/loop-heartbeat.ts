@@ -21,6 +21,12 @@ const NEVER = 2
  */
 const TICKS_PER_SECOND = 100
 
+/**
+ * The name of a function of every worker, a global symbol: it gets a thread id and returns what that thread did
+ * last, a JSON value.
+ */
+export const LAST_ACT = 'groundswell.lastAct'
+
 export class Heartbeat {
   readonly #cells: Int32Array
 

@@ -10,6 +10,7 @@
  * an endless loop, a regular expression or a wait. It needs no port.
  */
 import type { Worker } from 'node:worker_threads'
+import { LAST_ACT } from './loop-heartbeat.ts'
 
 export const LOOK_INTERVAL_MS = 1000
 /**
@@ -66,9 +67,6 @@ export class StallDetector {
     return Math.round((now - this.#last.now) / 1000)
   }
 }
-
-/** The name of the function, a global symbol of the thread. It gets a thread id and returns a JSON value. */
-export const LAST_ACT = 'groundswell.lastAct'
 
 /** Time in which a stalled thread has to answer the debugger. A thread in native code cannot. */
 const ANSWER_PATIENCE_MS = 5000

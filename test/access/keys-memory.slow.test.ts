@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getHeapSnapshot } from 'node:v8'
-import { KEY_LENGTH } from '../../src/access/key-records.ts'
+import { KEY_LENGTH } from '../../src/access/key-ring.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { smallSnapshot } from './turned_clock.ts'
 

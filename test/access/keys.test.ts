@@ -24,7 +24,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import * as fc from 'fast-check'
-import { KEY_LENGTH, KeyCommandError, type KeyRecord } from '../../src/access/key-records.ts'
+import { KeyCommandError, type KeyRecord } from '../../src/access/key-records.ts'
 import {
   issueKey,
   KeysFileError,
@@ -34,7 +34,7 @@ import {
   setQuota,
   watchKeys,
 } from '../../src/access/keys-file.ts'
-import { KeyRing } from '../../src/access/key-ring.ts'
+import { KEY_LENGTH, KeyRing } from '../../src/access/key-ring.ts'
 import type { KeyEntry } from '../../src/access/key-ring.ts'
 import { lock } from '../../src/system/lock.ts'
 

@@ -3,12 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import {
-  READING_BYTES,
-  writeReading,
-  writeReadings,
-  writeReadingSubset,
-} from '../../src/dataset/reading-json.ts'
+import { READING_BYTES, writeReading, writeReadings } from '../../src/dataset/reading-json.ts'
+import { objectCell } from '../../src/formats/row-writers.ts'
+import { readingSubsetColumns } from '../../src/operation/reading-table.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
@@ -182,7 +179,7 @@ test('The subset that lists embed has the values of the whole.', () => {
   fc.assert(
     fc.property(row, buoyId, (each, id) => {
       const out = dirtyWriter(1)
-      writeReadingSubset(out, id, rowsOf([each], true), 0)
+      objectCell(readingSubsetColumns({ id, month: rowsOf([each], true) }))(out, 0)
       const { uuid, significient_height, maximum_height, period, time, water_temperature, direction, unit } =
         objectOf(id, each, true)
       const subset = {

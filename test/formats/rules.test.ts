@@ -74,7 +74,7 @@ test('Names that spreadsheets would run, quotes and line ends stay text in every
   const names = ['=cmd|x', 'a,"b"\r\nc', '-5', '\tx', 'plain', '']
   const table: Table = {
     columns: [
-      { kind: 'text', name: 'name', unit: '', text: (row) => names[row] },
+      { kind: 'text', name: 'name', unit: '', value: (row) => names[row] },
       { kind: 'number', name: 'value', unit: 'm', value: (row) => (row === 4 ? NaN : -1.5 - row) },
     ],
     rows: names.length,

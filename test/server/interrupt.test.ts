@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { endInterrupted, LAST_ACT, within } from '../../src/server/watchdog.ts'
+import { LAST_ACT } from '../../src/server/loop-heartbeat.ts'
+import { endInterrupted, within } from '../../src/server/watchdog.ts'
 
 /** Long for a thread that has been terminated, on any machine. */
 const GONE_WITHIN_MS = 60_000

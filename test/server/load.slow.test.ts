@@ -13,7 +13,7 @@ import { encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot
 import { memoryLimit, refuseOverLimit } from '../../src/snapshot/snapshot-memory.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import type { ReadySnapshot } from '../../src/dataset/derived.ts'
-import { makeReady } from '../../src/dataset/make-ready.ts'
+import { makeReady } from '../../src/server/make-ready.ts'
 import { finish } from '../../src/system/steps.ts'
 import { Reloader } from '../../src/server/reload.ts'
 import { temporaryFolder } from '../live.ts'

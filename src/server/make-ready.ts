@@ -19,9 +19,9 @@ import {
   sorted,
   type Indexes,
   type OpenedParts,
-} from './dataset.ts'
-import type { ReadySnapshot } from './derived.ts'
-import { renderFragments } from './render.ts'
+} from '../dataset/dataset.ts'
+import type { ReadySnapshot } from '../dataset/derived.ts'
+import { renderFragments } from '../formats/render-fragments.ts'
 
 /** What a thread that makes snapshots ready keeps of the last one: much of it is the same in the next. */
 export interface Made {

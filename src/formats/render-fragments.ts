@@ -1,0 +1,112 @@
+/**
+ * The fragments of a snapshot: the items of buoys and passes as JSON, from the columns that tables have, too.
+ * They are rendered once, on a thread that serves nothing, into shared memory.
+ */
+import type { Dataset } from '../dataset/dataset.ts'
+import type { Range, RenderedFragments } from '../dataset/fragments.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { renderTimeAxis } from '../dataset/time-axis.ts'
+import { absentOf, BUOY_ITEMS, itemColumns, type BuoyItem } from '../operation/buoy-table.ts'
+import { passColumns } from '../operation/pass-table.ts'
+import { LANGUAGES, type Language } from '../sea/languages.ts'
+import { missionPicture, MISSIONS } from '../sea/missions.ts'
+import type { Steps } from '../system/steps.ts'
+import { toShared } from '../system/thread-memory.ts'
+import { objectBytes, objectCell } from './row-writers.ts'
+
+/** Bytes of a buoy's items, about: the writer grows where they take more. */
+const BUOY_BYTES = 4096
+/** Pieces that are rendered in one step of some 50 µs. */
+const PIECES_PER_STEP = 16
+
+const sameRow = (row: number): number => row
+
+/** Renders a snapshot's fragments. `pictures`: where those of missions are, with `{slug}` for the mission. */
+export function* renderFragments(dataset: Dataset, pictures?: string): Steps<RenderedFragments> {
+  const { buoyCount, passes, tides } = dataset
+  const writer = new JsonWriter(buoyCount * BUOY_BYTES)
+  const items = {} as { [item in BuoyItem]: Uint32Array }
+  for (const item of BUOY_ITEMS) items[item] = yield* renderItems(writer, item, dataset)
+  const columns = Object.values(passColumns(dataset, sameRow))
+  const pass = objectCell(columns)
+  const bytes = objectBytes(columns)
+  const texts = (all: readonly string[] = []): Steps<Uint32Array> =>
+    renderPieces(writer, all.length, (i) => writer.string(all[i]))
+  const lists = {
+    ...items,
+    pass: yield* renderPieces(writer, passes.count, (row) => {
+      writer.ensure(bytes)
+      pass(writer, row)
+    }),
+    harbour: yield* texts(tides?.columns.names),
+    tideSource: yield* texts(tides?.columns.credits),
+  }
+  const rangeOf = (value: unknown): Range => {
+    const from = writer.at
+    writer.text(JSON.stringify(value))
+    return { from, to: writer.at }
+  }
+  const satellites = Object.fromEntries(
+    LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset, pictures))]),
+  ) as RenderedFragments['satellites']
+  const countries = rangeOf(countriesOf(dataset))
+  const timeAxis = renderTimeAxis(writer, dataset.asOf)
+  return toShared({ bytes: writer.bytes.subarray(0, writer.at), lists, satellites, countries, timeAxis })
+}
+
+function renderItems(writer: JsonWriter, item: BuoyItem, dataset: Dataset): Steps<Uint32Array> {
+  const columns = itemColumns(item, dataset, sameRow)
+  const object = objectCell(columns, absentOf(dataset, sameRow))
+  const bytes = objectBytes(columns)
+  return renderPieces(writer, dataset.buoyCount, (ordinal) => {
+    writer.ensure(bytes)
+    object(writer, ordinal)
+    if (item !== 'nearest') return
+    // The distance is the last member.
+    writer.at--
+    writer.text(',"distance_km":')
+  })
+}
+
+/** Writes `count` pieces, each begun by a comma. Returns where they begin, and behind the last where it ends. */
+function* renderPieces(
+  writer: JsonWriter,
+  count: number,
+  write: (index: number) => void,
+): Steps<Uint32Array> {
+  const start = new Uint32Array(count + 1)
+  for (let i = 0; i < count; i++) {
+    start[i] = writer.at
+    writer.text(',')
+    write(i)
+    if (i % PIECES_PER_STEP === 0) yield
+  }
+  start[count] = writer.at
+  return start
+}
+
+/** The order of names that people expect: accents and case count last. */
+const BY_NAME = new Intl.Collator('en')
+
+/** The data of `GET /buoys/satellites`. */
+function satellitesIn(language: Language, { passes }: Dataset, pictures?: string) {
+  const satellites = MISSIONS.map(({ index, slug, name, agency, instrument, description }) => ({
+    slug,
+    name,
+    agency,
+    instrument,
+    description: description[language],
+    image_url: missionPicture(slug, pictures),
+    pass_count: passes.ofMission(index).all.length,
+  }))
+  return { satellites, count: satellites.length }
+}
+
+/** Countries with active buoys, by name: the data of `GET /countries`. */
+function countriesOf({ catalog, groups }: Dataset) {
+  const countries = catalog.countries
+    .map(({ code, name }) => ({ code, name, buoy_count: groups.byCountry.get(code)?.active.length ?? 0 }))
+    .filter(({ buoy_count: count }) => count > 0)
+    .sort((a, b) => BY_NAME.compare(a.name, b.name))
+  return { countries, count: countries.length }
+}

@@ -1,0 +1,45 @@
+/** Columns of tables, by their kinds: what a cell is, see `answer-table.ts`. `unit` is '' where there is none. */
+import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import type { Column, FlagColumn, NumberColumn, TextColumn, WordColumn } from './answer-table.ts'
+
+type NumberOf = NumberColumn['value']
+
+export const integer = (name: string, value: NumberOf, unit = ''): NumberColumn => {
+  return { kind: 'integer', name, unit, value }
+}
+export const number = (name: string, value: NumberOf, unit = ''): NumberColumn => {
+  return { kind: 'number', name, unit, value }
+}
+export const time = (name: string, value: NumberOf): NumberColumn => {
+  return { kind: 'time', name, unit: 'UTC', value }
+}
+export const text = (name: string, value: TextColumn['value']): TextColumn => {
+  return { kind: 'text', name, unit: '', value }
+}
+export const flag = (name: string, value: FlagColumn['value']): FlagColumn => {
+  return { kind: 'flag', name, unit: '', value }
+}
+export const word = (name: string, width: number, write: WordColumn['write']): WordColumn => {
+  return { kind: 'word', name, unit: '', width, write }
+}
+
+/** The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. */
+export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
+  if (column.kind === 'word') {
+    return word(name, column.width, (writer, row) => {
+      const at = rowOf(row)
+      if (at !== -1) column.write(writer, at)
+    })
+  }
+  const none = noneOf(column)
+  const value = (row: number): ReturnType<typeof column.value> => {
+    const at = rowOf(row)
+    return at === -1 ? none : column.value(at)
+  }
+  return { ...column, name, value } as Column
+}
+
+function noneOf(column: Exclude<Column, WordColumn>): number | null {
+  if (column.kind === 'code') return column.signed ? MISSING_I16 : MISSING_U16
+  return column.kind === 'text' || column.kind === 'flag' ? null : NaN
+}
