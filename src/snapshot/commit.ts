@@ -7,7 +7,17 @@
  */
 import type { StoredFile } from './store/fetch-part.ts'
 import { timestampText } from '../sea/time.ts'
-import { firstValue, isCount, list, pack, record, SnapshotError, text, type Meta } from './snapshot-format.ts'
+import {
+  firstValue,
+  isCount,
+  list,
+  MAX_PART_BYTES,
+  pack,
+  record,
+  SnapshotError,
+  text,
+  type Meta,
+} from './snapshot-format.ts'
 import { snapshotList } from './file-list.ts'
 import { decodeManifest, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 
@@ -109,6 +119,7 @@ function storedFile(value: unknown, commit: string): StoredFile {
     typeof file === 'string' &&
     FILE.test(file) &&
     isCount(bytes) &&
+    bytes <= MAX_PART_BYTES &&
     typeof sha256 === 'string' &&
     SHA256.test(sha256) &&
     file.includes(sha256.slice(0, 32))

@@ -59,7 +59,7 @@ export async function storeFiles(
   })
   const listed = wanted.length === 0 ? objects : (await store.list('')).objects
   const sizes = new Map(listed.map(({ name, bytes }) => [name, bytes]))
-  for (const { file, bytes } of wanted) {
+  for (const { file, bytes } of files) {
     const size = sizes.get(file)
     if (size === bytes) continue
     throw new StoreError(
