@@ -9,7 +9,6 @@ import type { Exported } from '../formats/bulk/bulk-export.ts'
 import { FolderTarget } from '../formats/bulk/folder-target.ts'
 import type { Target } from '../formats/bulk/bulk-target.ts'
 import { optional, type Setting, oneOf, text, UsageError } from '../server/setting.ts'
-import { timestampText } from '../sea/time.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { Store } from '../snapshot/store/store.ts'
@@ -105,13 +104,13 @@ function realPath(path: string): string {
 
 /** What an operator should know of an export. */
 export function linesOf({ list, written }: Exported, address: string): string[] {
-  const { files, snapshot, asOf, since, removed } = list
+  const { files, snapshot, as_of: asOf, since, removed } = list
   const [rows, bytes] = [
     files.reduce((sum, file) => sum + (file.kind === 'buoys' ? 0 : file.rows), 0),
     files.reduce((sum, file) => sum + file.bytes, 0),
   ]
   return [
-    `exported snapshot ${snapshot}, data as of ${timestampText(asOf)}${since === null ? '' : `, since ${since}`}, to ${address}`,
+    `exported snapshot ${snapshot}, data as of ${asOf}${since === null ? '' : `, since ${since}`}, to ${address}`,
     `${counted(files.length, 'file')} (${counted(bytes, 'byte')}, ${counted(rows, 'reading')}); ${written.files} of them written (${counted(written.bytes, 'byte')})`,
     ...removed.map(({ network, month }) => `${network} has no readings in ${month} any more`),
   ]

@@ -65,13 +65,13 @@ export interface ExportedFile {
   rows: number
   bytes: number
   sha256: string
-  /** Times of the first and the last reading, epoch seconds; null for buoys. */
-  start: number | null
-  end: number | null
   /** The snapshot that the file was first exported from: its data have not changed since. */
   snapshot: string
+  /** Times of the first and the last reading, as on the wire; null for buoys. */
+  start: string | null
+  end: string | null
   /** Hash of what the file was made from. */
-  madeFrom: string
+  made_from: string
 }
 
 /** A network as its files show it. */
@@ -82,7 +82,7 @@ export interface ExportedNetwork {
   credit: string | null
   licence: string | null
   /** Hash of all that the files of its readings have from the catalogue. */
-  madeFrom: string
+  made_from: string
 }
 
 /** A month of readings that a snapshot has. */
@@ -92,13 +92,15 @@ export interface ExportedMonth {
   part: string
 }
 
+/** A list, with its members as they stand in the file. */
 export interface FileList {
   /** The bucket that holds the files; null for a folder, because its place is nobody else's business. */
   address: string | null
+  /** The format of the readings. */
+  as: ExportFormat
   snapshot: string
-  /** The data's time, epoch seconds. */
-  asOf: number
-  format: ExportFormat
+  /** The data's time, as on the wire. */
+  as_of: string
   /** The list has only what changed after this snapshot; null where it has everything. */
   since: string | null
   networks: ExportedNetwork[]
@@ -125,27 +127,7 @@ export function buoysPath(sha256: string, format: FileFormat): string {
 
 /** Encodes a list; the same list gives the same bytes. */
 export function encodeList(list: FileList): Buffer {
-  const { address, snapshot, asOf, format, since, networks, months, files, removed } = list
-  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
-  const document = {
-    format: LIST_FORMAT,
-    version: LIST_VERSION,
-    address,
-    as: format,
-    snapshot,
-    as_of: timestampText(asOf),
-    since,
-    networks: networks.map(({ madeFrom, ...network }) => ({ ...network, made_from: madeFrom })),
-    months,
-    files: files.map(({ start, end, madeFrom, ...file }) => ({
-      ...file,
-      start: text(start),
-      end: text(end),
-      made_from: madeFrom,
-    })),
-    removed,
-  }
-  return Buffer.from(`${JSON.stringify(document, null, 1)}\n`)
+  return Buffer.from(`${JSON.stringify({ format: LIST_FORMAT, version: LIST_VERSION, ...list }, null, 1)}\n`)
 }
 
 /**
@@ -163,87 +145,101 @@ export function decodeList(bytes: Uint8Array, where: string): FileList {
   return list
 }
 
-type Fields = { readonly [name: string]: unknown }
+type Check = (value: unknown) => boolean
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
-const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value)
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
-const matches = (value: unknown, pattern: RegExp): value is string => isText(value) && pattern.test(value)
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const isNull: Check = (value) => value === null
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value)
+const like =
+  (pattern: RegExp): Check =>
+  (value) =>
+    isText(value) && pattern.test(value)
+const oneOf =
+  (known: readonly unknown[]): Check =>
+  (value) =>
+    known.includes(value)
+const listOfAll =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check)
+const object =
+  (members: { readonly [name: string]: Check }): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(members).every(([name, check]) => check((value as { [name: string]: unknown })[name]))
 
-/** Every entry as `read` makes it; null where one is not what it should be. */
-function all<T>(value: unknown, read: (fields: Fields) => T | null): T[] | null {
-  if (!Array.isArray(value)) return null
-  const entries: T[] = []
-  for (const entry of value as unknown[]) {
-    const read1 = typeof entry === 'object' && entry !== null ? read(entry as Fields) : null
-    if (read1 === null) return null
-    entries.push(read1)
-  }
-  return entries
+/** A time as this program writes it. */
+const isTime: Check = (value) => {
+  const time = isText(value) ? parseTimestamp(value) : null
+  if (time === null || time.epoch < 0 || time.epoch > LAST_SECOND) return false
+  return timestampText(time.epoch) === value
 }
 
+const isFile = object({
+  path: like(CONTENT),
+  kind: oneOf(KINDS),
+  format: oneOf(FILE_FORMATS),
+  rows: isCount,
+  bytes: isCount,
+  sha256: like(SHA256),
+  snapshot: like(SNAPSHOT_ID),
+  made_from: like(SHA256),
+})
+const isOfBuoys = object({ network: isNull, year: isNull, month: isNull, start: isNull, end: isNull })
+const isOfReadings = object({
+  network: isText,
+  year: isCount,
+  month: orNull(like(MONTH)),
+  start: isTime,
+  end: isTime,
+})
+const isList = object({
+  format: oneOf([LIST_FORMAT]),
+  version: oneOf([LIST_VERSION, MONTHS_VERSION]),
+  address: orNull(isText),
+  as: oneOf(EXPORT_FORMATS),
+  snapshot: like(SNAPSHOT_ID),
+  as_of: isTime,
+  since: orNull(like(SNAPSHOT_ID)),
+  networks: listOfAll(
+    object({
+      name: isText,
+      source: isText,
+      credit: orNull(isText),
+      licence: orNull(isText),
+      made_from: like(SHA256),
+    }),
+  ),
+  months: listOfAll(object({ month: like(MONTH), part: like(SHA256) })),
+  files: listOfAll(isFile),
+  removed: listOfAll(object({ network: isText, month: like(MONTH) })),
+})
+
 function listOf(bytes: Uint8Array): FileList | null {
-  let fields: Fields
+  let document: unknown
   try {
-    fields = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')) as Fields
+    document = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   } catch {
     return null
   }
-  if (typeof fields !== 'object' || fields === null) return null
-  const asOf = timeOf(fields.as_of)
-  const as = EXPORT_FORMATS.find((known) => known === fields.as)
-  const { address, snapshot, since } = fields
-  const networks = all(fields.networks, networkOf)
-  const months = all(fields.months, ({ month, part }) =>
-    matches(month, MONTH) && matches(part, SHA256) ? { month, part } : null,
+  if (!isList(document)) return null
+  const { format: _, version: _1, ...list } = document as FileList & { format: string; version: number }
+  // Lists of the first version do not say of which year a month is.
+  const files = list.files.map((file) => ({
+    ...file,
+    year: isText(file.month) ? Number(file.month.slice(0, 4)) : (file.year ?? null),
+  }))
+  const areWhole = files.every(
+    (file) =>
+      file.path.includes(file.sha256.slice(0, NAME_DIGITS)) &&
+      (file.kind === 'buoys' ? isOfBuoys(file) : isOfReadings(file)),
   )
-  const files = all(fields.files, fileOf)
-  const removed = all(fields.removed, ({ network, month }) =>
-    isText(network) && matches(month, MONTH) ? { network, month } : null,
-  )
-  const isList =
-    fields.format === LIST_FORMAT &&
-    (fields.version === LIST_VERSION || fields.version === MONTHS_VERSION) &&
-    isTextOrNull(address) &&
-    matches(snapshot, SNAPSHOT_ID) &&
-    (since === null || matches(since, SNAPSHOT_ID))
-  if (!isList || as === undefined || asOf === null) return null
-  if (networks === null || months === null || files === null || removed === null) return null
-  return { address, snapshot, asOf, format: as, since, networks, months, files, removed }
-}
-
-function timeOf(value: unknown): number | null {
-  const time = isText(value) ? parseTimestamp(value) : null
-  return time !== null && time.epoch >= 0 && time.epoch <= LAST_SECOND ? time.epoch : null
-}
-
-function networkOf({ name, source, credit, licence, made_from: madeFrom }: Fields): ExportedNetwork | null {
-  const isNetwork = isText(name) && isText(source) && isTextOrNull(credit) && isTextOrNull(licence)
-  return isNetwork && matches(madeFrom, SHA256) ? { name, source, credit, licence, madeFrom } : null
-}
-
-function fileOf(fields: Fields): ExportedFile | null {
-  const { path, network, month, rows, bytes, sha256, snapshot, made_from: madeFrom } = fields
-  const kind = KINDS.find((known) => known === fields.kind)
-  const format = FILE_FORMATS.find((known) => known === fields.format)
-  const [start, end] = [timeOf(fields.start), timeOf(fields.end)]
-  const year = kind === 'buoys' ? null : isText(month) ? Number(month.slice(0, 4)) : fields.year
-  const isFile =
-    matches(path, CONTENT) &&
-    isTextOrNull(network) &&
-    (month === null || matches(month, MONTH)) &&
-    isCount(rows) &&
-    isCount(bytes) &&
-    matches(sha256, SHA256) &&
-    path.includes(sha256.slice(0, NAME_DIGITS)) &&
-    matches(snapshot, SNAPSHOT_ID) &&
-    matches(madeFrom, SHA256)
-  if (!isFile || kind === undefined || format === undefined) return null
-  const isPlain = network === null && month === null && start === null && end === null
-  const isDated = network !== null && isCount(year) && start !== null && end !== null
-  if (kind === 'buoys' ? !isPlain : !isDated) return null
-  const known = { path, kind, format, network, year: year as number | null }
-  return { ...known, month, rows, bytes, sha256, start, end, snapshot, madeFrom }
+  return areWhole ? { ...list, files } : null
 }
 
 /** The list of a snapshot; null where there is none. @throws BuildError for one that cannot be read */
@@ -264,12 +260,11 @@ export function readSnapshotList(dir: string, id: string): FileList | null {
 export function listAnswer(list: FileList | null): Buffer {
   const files = list?.files ?? []
   const sources = new Map(list?.networks.map(({ name, source }) => [name, source]))
-  const text = (time: number | null): string | null => (time === null ? null : timestampText(time))
   return Buffer.from(
     JSON.stringify({
       address: list?.address ?? null,
       snapshot: list?.snapshot ?? null,
-      as_of: text(list?.asOf ?? null),
+      as_of: list?.as_of ?? null,
       sources: list?.networks.map(({ source, credit, licence }) => ({ source, credit, licence })) ?? [],
       files: files.map(
         ({ path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot }) => ({
@@ -282,8 +277,8 @@ export function listAnswer(list: FileList | null): Buffer {
           rows,
           bytes,
           sha256,
-          start: text(start),
-          end: text(end),
+          start,
+          end,
           snapshot,
         }),
       ),

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
-import { monthOf, monthText } from '../../sea/time.ts'
+import { monthOf, monthText, timestampText } from '../../sea/time.ts'
 import { readCatalog, type Catalog } from '../../snapshot/catalog.ts'
 import {
   buoysPath,
@@ -15,6 +15,7 @@ import {
   readingsPath,
   spanText,
   type ExportedFile,
+  type ExportedNetwork,
   type ExportFormat,
   type FileList,
 } from '../../snapshot/file-list.ts'
@@ -79,7 +80,7 @@ function usable(before: FileList | null, { format, since }: ExportOptions, addre
         : `${address}: has what changed since ${was}${is === null ? ' alone' : `, not since ${is}`}: export to another place`,
     )
   }
-  return before?.format === format ? before : null
+  return before?.as === format ? before : null
 }
 
 /** One side of a comparison. */
@@ -128,7 +129,7 @@ class Export {
     this.#target = target
     this.#before = before
     this.#filesBefore = new Map(before?.files.map((file) => [keyOf(file.network, file), file]))
-    this.#networkBefore = new Map(before?.networks.map(({ name, madeFrom }) => [name, madeFrom]))
+    this.#networkBefore = new Map(before?.networks.map(({ name, made_from: madeFrom }) => [name, madeFrom]))
     this.#partBefore = new Map(before?.months.map(({ month, part }) => [month, part]))
   }
 
@@ -151,17 +152,11 @@ class Export {
     files.push(...(await this.#buoys(catalog)))
     return {
       address: this.#target.publicAddress,
+      as: format,
       snapshot: manifest.id,
-      asOf: manifest.asOf,
-      format,
+      as_of: timestampText(manifest.asOf),
       since: since?.id ?? null,
-      networks: [...now.networks.values()].map(({ name, source, credit, licence, madeFrom }) => ({
-        name,
-        source,
-        credit,
-        licence,
-        madeFrom,
-      })),
+      networks: [...now.networks.values()].map(exportedOf),
       months: [...now.parts].map(([month, { sha256 }]) => ({ month: monthText(month), part: sha256 })),
       files,
       removed,
@@ -203,7 +198,7 @@ class Export {
       }
       if (own.size === 0) continue
       const known = this.#filesBefore.get(keyOf(name, span))
-      if (known?.madeFrom === madeFrom && this.#target.has(known)) kept.push(known)
+      if (known?.made_from === madeFrom && this.#target.has(known)) kept.push(known)
       else toWrite.set(name, madeFrom)
     }
     return { kept, written: await this.#write(span, toWrite, now), removed }
@@ -211,7 +206,7 @@ class Export {
 
   /** Whether the export before has what this one would have, as the hashes of what it is made from show. */
   #isUnread(name: string, { year, month, months }: Span, { networks, parts }: Side): boolean {
-    const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.madeFrom
+    const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.made_from
     const isSamePart = (each: number): boolean =>
       this.#partBefore.get(monthText(each)) === parts.get(each)!.sha256
     if (!isSameNetwork || !months.every(isSamePart)) return false
@@ -296,9 +291,9 @@ class Export {
             year: span.year,
             month: span.month,
             rows,
-            start,
-            end,
-            madeFrom,
+            start: timestampText(start),
+            end: timestampText(end),
+            made_from: madeFrom,
           }),
         )
       }
@@ -330,7 +325,7 @@ class Export {
       const known = this.#before?.files.find((file) => file.path === path)
       if (known !== undefined && this.#target.has(known)) files.push(known)
       else {
-        const entry = { ...none, kind: 'buoys' as const, path, format: as, rows, madeFrom: staged.sha256 }
+        const entry = { ...none, kind: 'buoys' as const, path, format: as, rows, made_from: staged.sha256 }
         files.push(await this.#add(staged, entry))
       }
     }
@@ -353,6 +348,11 @@ class Export {
     this.written.rows += file.rows
     return exported
   }
+}
+
+function exportedOf(network: BulkNetwork): ExportedNetwork {
+  const { folder: _, buoys: _1, ...exported } = network
+  return exported
 }
 
 /** Years before that of the snapshot as a whole, its own by months. */
@@ -389,7 +389,7 @@ function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Si
 /** Whether a network has the same rows in two snapshots, as what they are made from shows. */
 function isSame(name: string, { months }: Span, now: Side, then: Side): boolean {
   return (
-    now.networks.get(name)?.madeFrom === then.networks.get(name)?.madeFrom &&
+    now.networks.get(name)?.made_from === then.networks.get(name)?.made_from &&
     months.every((month) => now.parts.get(month)?.sha256 === then.parts.get(month)?.sha256)
   )
 }

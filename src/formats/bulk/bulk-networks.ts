@@ -31,8 +31,8 @@ export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[
     const source = label ?? name
     const hash = createHash('sha256')
     add(hash, [LAYOUT, format, name, source, credit, licence, [...buoys[i].values()]])
-    const madeFrom = hash.digest('hex')
-    return { name, source, credit, licence, madeFrom, folder: folderOf(name), buoys: buoys[i] }
+    const made_from = hash.digest('hex')
+    return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i] }
   })
 }
 

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { rollback } from '../../../src/snapshot/retained.ts'
 import { decodeList, encodeList, type FileList } from '../../../src/snapshot/file-list.ts'
+import { timestampText } from '../../../src/sea/time.ts'
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import { folderOf } from '../../../src/formats/bulk/bulk-networks.ts'
 import { SnapshotError } from '../../../src/snapshot/snapshot-format.ts'
@@ -498,10 +499,10 @@ const lists: fc.Arbitrary<FileList> = fc
   .map(({ hash, snapshot, rows, time, since, name }) => ({
     address: since === null ? null : 's3://bucket/bulk',
     snapshot,
-    asOf: time,
-    format: 'parquet' as const,
+    as: 'parquet' as const,
+    as_of: timestampText(time),
     since,
-    networks: [{ name, source: name, credit: null, licence: name, madeFrom: hash }],
+    networks: [{ name, source: name, credit: null, licence: name, made_from: hash }],
     months: [{ month: '2026-03', part: hash }],
     files: [
       {
@@ -513,10 +514,10 @@ const lists: fc.Arbitrary<FileList> = fc
         rows,
         bytes: rows,
         sha256: hash,
-        start: time,
-        end: time,
         snapshot,
-        madeFrom: hash,
+        start: timestampText(time),
+        end: timestampText(time),
+        made_from: hash,
       },
     ],
     removed: [{ network: name, month: '2026-03' }],
