@@ -8,7 +8,7 @@
  * 2^32 secrets.
  */
 import { randomFillSync } from 'node:crypto'
-import { KEY_LENGTH } from './key-records.ts'
+import { KEY_LENGTH } from './key-ring.ts'
 
 /** Characters. Values with more blanks or with none are not remembered: their keys are hashed each time. */
 const LENGTH = 'Bearer '.length + KEY_LENGTH
