@@ -24,7 +24,7 @@ import {
   writePaging,
   type Paging,
 } from '../operation/operation.ts'
-import { type ChangesSince, type View } from '../dataset/view.ts'
+import type { ChangesSince, View } from '../dataset/view.ts'
 import { integer, text, wordSet } from '../operation/parameters.ts'
 import { READING_BYTES } from '../dataset/reading-json.ts'
 import type { MonthRows } from '../index/segments.ts'

@@ -4,7 +4,6 @@
  */
 
 import { partitionPoint } from './bisect.ts'
-import type { Steps } from '../system/steps.ts'
 
 /**
  * Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i +
@@ -29,7 +28,7 @@ export interface PassColumns {
   time: Uint32Array
 }
 
-interface PassGroup {
+export interface PassGroup {
   readonly all: Uint32Array
   /** Passes with an observation inside the active window. */
   readonly fresh: Uint32Array
@@ -38,7 +37,7 @@ interface PassGroup {
 const NO_ROWS = new Uint32Array(0)
 const NO_PASSES: PassGroup = { all: NO_ROWS, fresh: NO_ROWS }
 const NO_DEGREES = new Float64Array(0)
-const NO_COLUMNS: PassColumns = {
+export const NO_COLUMNS: PassColumns = {
   mission: new Uint8Array(0),
   cycle: NO_ROWS,
   number: new Uint16Array(0),
@@ -62,53 +61,6 @@ export interface PassIndexes {
   readonly byMission: ReadonlyMap<number, PassGroup>
   /** By buoy: the pass that gave it its newest observation, or −1. */
   readonly newest: Int32Array
-}
-
-/** Passes of a step, which takes some 100 µs. */
-const PASSES_PER_STEP = 256
-
-/**
- * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among
- * `buoys`; a pass is fresh with an observation at or after `activeSince`, in epoch seconds.
- */
-export function* passIndexes(
-  columns: PassColumns | null,
-  buoys: number,
-  ordinalOf: (id: number) => number,
-  activeSince: number,
-): Steps<PassIndexes> {
-  const { mission, first, buoy, time } = columns ?? NO_COLUMNS
-  const count = mission.length
-  const buoyCount = new Uint32Array(count)
-  const newest = new Int32Array(buoys).fill(-1)
-  const isFresh = new Uint8Array(count)
-  const newestTime = new Float64Array(buoys).fill(-1)
-  for (let row = 0; row < count; row++) {
-    for (let o = first[row]; o < first[row + 1]; o++) {
-      if (o === first[row] || buoy[o] !== buoy[o - 1]) buoyCount[row]++
-      if (time[o] >= activeSince) isFresh[row] = 1
-      const ordinal = ordinalOf(buoy[o])
-      // If two passes have one time, the pass that began later stands first.
-      if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
-        newestTime[ordinal] = time[o]
-        newest[ordinal] = row
-      }
-    }
-    if (row % PASSES_PER_STEP === 0) yield
-  }
-  const group = (rows: number[]): PassGroup => ({
-    all: Uint32Array.from(rows),
-    fresh: Uint32Array.from(rows.filter((row) => isFresh[row] === 1)),
-  })
-  const rows = [...buoyCount.keys()]
-  return {
-    buoyCount,
-    everywhere: group(rows),
-    byMission: new Map(
-      [...new Set(mission)].map((index) => [index, group(rows.filter((row) => mission[row] === index))]),
-    ),
-    newest,
-  }
 }
 
 export class Passes {

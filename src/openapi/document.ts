@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, with
  * declarations that also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`,
- * texts in `operations.ts` and `guides.md`, answers of the demo snapshot in `examples.json`.
+ * texts in `operation-texts.json` and `guides.md`, answers of the demo snapshot in `examples.json`.
  */
 import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'

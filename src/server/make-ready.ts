@@ -2,10 +2,9 @@
  * Makes a snapshot ready for answers: its indexes and fragments, into shared memory. The load thread does it
  * once for all serving threads, which import nothing of this.
  */
-import { buildGroups } from '../index/groups.ts'
+import { buildGroups, passIndexes } from '../index/make-groups.ts'
 import { latestOf } from '../index/latest.ts'
 import { nearColumns } from '../index/near.ts'
-import { passIndexes } from '../index/passes.ts'
 import { searchColumns } from '../index/search-columns.ts'
 import { segmentColumns, Segments } from '../index/segments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'

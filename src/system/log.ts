@@ -6,6 +6,8 @@
  * message can end its line, or steer a terminal.
  */
 
+import { jsonLine } from './json-line.ts'
+
 /** From the most serious on. A level shows its own lines and those before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
@@ -29,11 +31,6 @@ export function levelOf(line: string): Level {
   if (line.startsWith('fault')) return 'error'
   if (line.startsWith('warning: ')) return 'warning'
   return line.startsWith('debug: ') ? 'debug' : 'info'
-}
-
-/** One JSON object and the end of its line. @param now epoch seconds */
-export function jsonLine(now: number, level: Level, fields: { [name: string]: unknown }): string {
-  return `${JSON.stringify({ time: new Date(now * 1000).toISOString(), level, ...fields })}\n`
 }
 
 export class Log {
