@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path'
 import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
-import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { tidesPart } from '../../src/snapshot/make-tides.ts'
 import { amount, Tally, type Attack, type Finding, type Target } from './attack.ts'
 import { until } from './crowd.ts'

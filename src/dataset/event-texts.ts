@@ -4,8 +4,7 @@
  */
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
-import { noChanges, type Changes } from '../snapshot/row-changes.ts'
-import { ADDED, CHANGED, REMOVED } from '../snapshot/row-differences.ts'
+import { ADDED, CHANGED, noChanges, REMOVED, type Changes } from '../snapshot/row-changes.ts'
 import { CHANGE_WORDS } from './changes-json.ts'
 import type { View } from './view.ts'
 

@@ -81,18 +81,11 @@ export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
   week: Math.ceil(DAYS_OF_LEAP_YEAR / 7),
 }
 
-/** Whether the buoy's days of all years from `from` to `to` are known, in the zone that is asked for. */
-function knowsYears({ known, zone }: Pick<SeriesQuery, 'known' | 'zone'>, from: number, to: number): boolean {
-  for (let year = from; year <= to; year++) {
-    if (!known!.aggregates.knows(year, known!.ordinal, zone)) return false
-  }
-  return true
-}
-
 /** Whether the days of a season are known, so that it costs no pass over its rows. */
-export function isKnown(query: SeriesQuery, year: number): boolean {
-  const { known, bucket, dates } = query
-  return known !== null && bucket === 'day' && knowsYears(query, year, isOverNewYear(dates) ? year + 1 : year)
+export function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
+  if (known === null || bucket !== 'day') return false
+  const years = isOverNewYear(dates) ? [year, year + 1] : [year]
+  return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
 /**

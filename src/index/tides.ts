@@ -123,9 +123,6 @@ export class Tides {
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
   readonly #days = new Map<number, Days>()
-  /** The days that were asked for last, and their key in the map. */
-  #lastDays: Days | null = null
-  #lastKey = 0
   /** Levels at the full hours of a block, hundredths of a metre. */
   readonly #levels = new Map<number, Int16Array>()
   /** Terms a·cos(φ + k·δ) of a walk in equal steps, used again by each: value before, value now, 2 cos δ. */
@@ -232,12 +229,7 @@ export class Tides {
 
   #daysOf(harbour: number, block: number): Days {
     const key = harbour * BLOCKS_PER_HARBOUR + block
-    // One answer asks for a level and an extreme.
-    if (this.#lastDays === null || key !== this.#lastKey) {
-      this.#lastDays = remembered(this.#days, key, MAX_TABLES, () => this.#newDays(harbour, block))
-      this.#lastKey = key
-    }
-    return this.#lastDays
+    return remembered(this.#days, key, MAX_TABLES, () => this.#newDays(harbour, block))
   }
 
   #newDays(harbour: number, block: number): Days {

@@ -10,7 +10,6 @@ import { ordinalOf, readCatalog, type Catalog } from './catalog.ts'
 import { readMonth } from './part-kinds.ts'
 import { decodePart } from './part-columns.ts'
 import type { LoadedPart } from './read-snapshot.ts'
-import type { Changes } from './row-changes.ts'
 import {
   ADDED,
   BothColumns,
@@ -20,8 +19,9 @@ import {
   rangeOf,
   REMOVED,
   type Change,
+  type Changes,
   type Range,
-} from './row-differences.ts'
+} from './row-changes.ts'
 import { SnapshotError, type PartEntry, type PartKind } from './snapshot-format.ts'
 
 /** A snapshot, or as much of it as is compared. */

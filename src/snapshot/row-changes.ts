@@ -1,5 +1,17 @@
-/** What distinguishes one snapshot from another, as `compare-snapshots.ts` finds it. */
-import { ADDED, CHANGED, REMOVED } from './row-differences.ts'
+/**
+ * What distinguishes one snapshot from another, as `compare-snapshots.ts` finds it, and the readings of a buoy
+ * that differ between two months, in order of time. Rows that both months have are found as equal bytes, many
+ * at a time.
+ */
+import { lowerBound } from '../index/bisect.ts'
+import type { MonthRows } from '../index/segments.ts'
+import { MEASURE_NAMES, type Codes } from '../sea/columns.ts'
+
+/** How a buoy or a reading differs. */
+export const CHANGED = 0
+export const ADDED = 1
+export const REMOVED = 2
+export type Change = typeof CHANGED | typeof ADDED | typeof REMOVED
 
 /**
  * The changes from the snapshot `since` to the snapshot `until`: plain, so that it can be posted to a thread,
@@ -61,4 +73,145 @@ export function noChanges(id: string): Changes {
     removed: none,
     before: Uint32Array.of(0),
   }
+}
+
+/** Fewer rows than these are compared one by one. */
+const ROWS_A_BLOCK = 128
+
+/** Rows `from` up to `to` of a month. */
+export interface Range {
+  from: number
+  to: number
+}
+
+export const NO_ROWS = { from: 0, to: 0 }
+
+/** The rows of a buoy in a month. */
+export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
+  const at = lowerBound(buoys, buoy)
+  return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
+}
+
+/**
+ * Calls `visit` with each reading of a buoy that differs between two months, ascending in time, until it
+ * returns false; `row` is one of `b`, or of `a` where the reading is gone. `columns`: of both months, for who
+ * asks about many buoys.
+ */
+export function eachDifference(
+  a: MonthRows | null,
+  rangeA: Range,
+  b: MonthRows | null,
+  rangeB: Range,
+  visit: (change: Change, row: number, time: number) => boolean,
+  columns = new BothColumns(a, b),
+): void {
+  let [i, j] = [rangeA.from, rangeB.from]
+  const isLong = Math.min(rangeA.to - i, rangeB.to - j) >= ROWS_A_BLOCK
+  const bytes = isLong ? columns.bytes : null
+  let nextBlock = i
+  while (i < rangeA.to || j < rangeB.to) {
+    if (bytes !== null && i >= nextBlock) {
+      const same = sameRows(bytes, i, j, Math.min(rangeA.to - i, rangeB.to - j))
+      if (same === 0) nextBlock = i + ROWS_A_BLOCK
+      i += same
+      j += same
+      if (same > 0) continue
+    }
+    const timeA = i < rangeA.to ? a!.time[i] : Infinity
+    const timeB = j < rangeB.to ? b!.time[j] : Infinity
+    if (timeA < timeB) {
+      if (!visit(REMOVED, i++, timeA)) return
+    } else if (timeB < timeA) {
+      if (!visit(ADDED, j++, timeB)) return
+    } else {
+      if (!isSameRow(columns.measures, i, j) && !visit(CHANGED, j, timeB)) return
+      i++
+      j++
+    }
+  }
+}
+
+/** One measure in both months. */
+interface ColumnPair {
+  a: Codes
+  maskA: number
+  b: Codes
+  maskB: number
+}
+
+/** The columns of two months; none where one of them is not there. */
+export class BothColumns {
+  readonly measures: readonly ColumnPair[]
+  readonly #times: readonly [Uint32Array, Uint32Array] | null
+  #bytes: readonly BytePair[] | null | undefined
+
+  constructor(a: MonthRows | null, b: MonthRows | null) {
+    const areThere = a !== null && b !== null
+    this.measures = areThere ? pairsOf(a, b) : []
+    this.#times = areThere ? [a.time, b.time] : null
+  }
+
+  /** The columns as bytes, made when a long row of readings is compared. */
+  get bytes(): readonly BytePair[] | null {
+    if (this.#bytes === undefined) {
+      this.#bytes = this.#times === null ? null : bytesOf(...this.#times, this.measures)
+    }
+    return this.#bytes
+  }
+}
+
+function pairsOf(a: MonthRows, b: MonthRows): ColumnPair[] {
+  return MEASURE_NAMES.map((name) => ({
+    a: a.measures[name].codes,
+    maskA: a.measures[name].mask,
+    b: b.measures[name].codes,
+    maskB: b.measures[name].mask,
+  }))
+}
+
+function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolean {
+  for (let k = 0; k < columns.length; k++) {
+    const { a, maskA, b, maskB } = columns[k]
+    if (a[i & maskA] !== b[j & maskB]) return false
+  }
+  return true
+}
+
+/** One column in both months, as bytes. */
+interface BytePair {
+  a: Buffer
+  b: Buffer
+  /** Bytes of a row. */
+  width: number
+}
+
+/** Times and measures; null where one of the months has a measure that the other has not. */
+function bytesOf(timeA: Uint32Array, timeB: Uint32Array, columns: readonly ColumnPair[]): BytePair[] | null {
+  const pairs = [bytePair(timeA, timeB)]
+  for (const { a, maskA, b, maskB } of columns) {
+    if (maskA !== maskB) return null
+    if (maskA !== 0) pairs.push(bytePair(a, b))
+  }
+  return pairs
+}
+
+function bytePair(a: Codes | Uint32Array, b: Codes | Uint32Array): BytePair {
+  const bytes = ({ buffer, byteOffset, byteLength }: typeof a): Buffer =>
+    Buffer.from(buffer, byteOffset, byteLength)
+  return { a: bytes(a), b: bytes(b), width: a.BYTES_PER_ELEMENT }
+}
+
+/**
+ * How many rows from `i` and `j` on are surely the same: all `most`, or a half of them, or a half of those,
+ * and so on; 0 where it would be less than a block. Two snapshots half an hour apart have the same rows of a
+ * buoy but for the last: 5 µs for 1,440 rows, where one by one takes 100.
+ */
+function sameRows(pairs: readonly BytePair[], i: number, j: number, most: number): number {
+  for (let rows = most; rows >= ROWS_A_BLOCK; rows >>= 1) {
+    const isSame = pairs.every(
+      ({ a, b, width }) => a.compare(b, j * width, (j + rows) * width, i * width, (i + rows) * width) === 0,
+    )
+    if (isSame) return rows
+  }
+  return 0
 }

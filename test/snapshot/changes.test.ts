@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { MeasureColumn, MonthRows } from '../../src/index/segments.ts'
 import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
-import { ADDED, CHANGED, eachDifference, REMOVED } from '../../src/snapshot/row-differences.ts'
+import { ADDED, CHANGED, eachDifference, REMOVED } from '../../src/snapshot/row-changes.ts'
 
 /** Time and height of each row. */
 type Reading = readonly [time: number, height: number]

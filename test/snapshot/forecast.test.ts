@@ -10,7 +10,7 @@ import { readForecast } from '../../src/snapshot/part-kinds.ts'
 import { Forecast } from '../../src/index/forecast.ts'
 import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 

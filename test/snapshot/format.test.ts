@@ -20,7 +20,7 @@ import {
 } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { expectHeader } from '../../src/snapshot/check-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'

@@ -7,7 +7,7 @@ import { after, test } from 'node:test'
 import { MEASURE_NAMES, MEASURES, type MeasureName, type RowColumns } from '../../src/sea/columns.ts'
 import { partFile, sha256, SnapshotError, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
-import { encodePart } from '../../src/snapshot/encode-part.ts'
+import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { verifyParts } from '../../src/snapshot/read-snapshot.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-scans-'))
