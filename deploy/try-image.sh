@@ -3,7 +3,7 @@
 # the base is made of this machine's Node with its libraries. Takes a minute. Not a part of the tests.
 #
 #     apt-get install -y --no-install-recommends buildah podman runc
-#     npm run package && deploy/try-image.sh [NODE]        # NODE: the program to put into the image
+#     npm run build && npm pack && deploy/try-image.sh [NODE]        # NODE: the program to put into the image
 set -euo pipefail
 cd "$(dirname "$0")/.."
 node=$(readlink -f "${1:-$(command -v node)}")
@@ -68,6 +68,8 @@ import() {
 
 say "base images of $($node --version)"
 base trial-base
+# What bin/groundswell calls.
+copy /bin/sh /usr/bin/dirname /usr/bin/readlink
 import trial-base
 base trial-build
 # The stage that installs needs npm, a shell, and what they call.

@@ -1,44 +1,33 @@
 #!/usr/bin/env node
 /**
- * The entry of the program: checks the version of Node, catches signals, and only then loads the rest, which
- * takes longer.
+ * The start of the program: checks the version of Node, catches signals, and only then loads the rest, which
+ * takes longer. The build makes one file of it that Node 12 can read, so that users of an old Node get a
+ * sentence and not a stack.
  */
-import { realpathSync, utimesSync } from 'node:fs'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { catchSignals, oldNodeFault, wantsJson, writeEarly, type Signals } from './begin.mjs'
+import { catchSignals } from './commands/signals.ts'
 
-/**
- * Time between two marks that the compiled code is in use: `builds.mjs` removes builds without one for days.
- */
-const MARK_INTERVAL_MS = 600_000
+/** The least Node release, as `engines` in package.json names it. */
+const NEEDED = [20, 19]
 
-function keepInUse(): void {
-  const stamp = fileURLToPath(new URL('.sources', import.meta.url))
-  const mark = (): void => {
-    try {
-      const now = new Date()
-      utimesSync(stamp, now, now)
-    } catch {
-      // An installed package has no stamp. A folder that cannot be written to is not cleared by anybody
-      // either.
-    }
+/** Whether the log is to be JSON. An option counts before the variable, as in `commands/command.ts`. */
+function wantsJson(argv: readonly string[]): boolean {
+  let format = process.env['GROUNDSWELL_LOG_FORMAT']
+  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
+    if (argv[i] === '--log-format') format = argv[i + 1]
+    else if (argv[i].startsWith('--log-format=')) format = argv[i].slice('--log-format='.length)
   }
-  mark()
-  setInterval(mark, MARK_INTERVAL_MS).unref()
+  return format === 'json'
 }
 
-/** @param argv what follows the program's name */
-export async function main(argv: readonly string[], signals: Signals = catchSignals()): Promise<void> {
-  keepInUse()
-  const { runCommand } = await import('./commands/dispatch.ts')
-  await runCommand(argv, signals)
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
-  const fault = oldNodeFault()
-  if (fault === null) void main(process.argv.slice(2))
-  else {
-    writeEarly(fault, wantsJson(process.argv.slice(2)))
-    process.exitCode = 1
-  }
+const argv = process.argv.slice(2)
+const isJson = wantsJson(argv)
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  const signals = catchSignals()
+  void import('./commands/dispatch.ts').then(({ runCommand }) => runCommand(argv, isJson, signals))
+} else {
+  const message = `groundswell: Node ${NEEDED.join('.')} or newer is needed, this is ${process.versions.node}`
+  const event = { time: new Date().toISOString(), level: 'error', message }
+  process.stderr.write(`${isJson ? JSON.stringify(event) : message}\n`)
+  process.exitCode = 1
 }

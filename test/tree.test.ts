@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const VENDORING = new URL('../tools/vendor.build.mjs', import.meta.url).href
+const VENDORING = new URL('../tools/vendor.mjs', import.meta.url).href
 const { VENDORED } = (await import(VENDORING)) as { VENDORED: { [specifier: string]: unknown } }
 
 /** Files below a folder of the tree, as paths from its root, with slashes. */
@@ -317,7 +317,6 @@ test('The clock is read where a process or thread begins, and handed on from the
   // not a clock but a stopwatch: it measures how long something takes.
   const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
   assert.deepEqual(reading, [
-    'src/begin.mjs',
     'src/cli.ts',
     'src/commands/build.ts',
     'src/commands/surroundings.ts',
@@ -332,18 +331,20 @@ test('The clock is read where a process or thread begins, and handed on from the
 test('Arguments, environment and exit code belong to the commands.', () => {
   const isCommands = (file: string): boolean => file === 'src/cli.ts' || file.startsWith('src/commands/')
   const elsewhere = (pattern: RegExp): string[] => filesWith(pattern).filter((file) => !isCommands(file))
-  // In a clone these run before anything is compiled. A thread of the tests gets the name of its file as
-  // argument.
+  // A thread of the tests gets the name of its file as argument.
   assert.deepEqual(elsewhere(/process\.argv/), ['src/system/thread.dev.mjs'])
-  // Whether what comes before the log is JSON, a variable says. The launcher passes its environment on.
   // uWebSockets.js takes one setting from there and nowhere else.
-  assert.deepEqual(elsewhere(/process\.env/), ['src/begin.mjs', 'src/http/engines/uws-binding.ts'])
+  assert.deepEqual(elsewhere(/process\.env/), ['src/http/engines/uws-binding.ts'])
   // In a worker thread it ends the thread.
   assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), ['src/server/worker.ts'])
   assert.deepEqual(elsewhere(/\bconsole\./), [])
   // Within the room one file reads each of them, and hands on what it read.
   assert.deepEqual(filesWith(/process\.argv/).filter(isCommands), ['src/cli.ts'])
-  assert.deepEqual(filesWith(/process\.env/).filter(isCommands), ['src/commands/surroundings.ts'])
+  // A variable says whether a line of the start is JSON.
+  assert.deepEqual(filesWith(/process\.env/).filter(isCommands), [
+    'src/cli.ts',
+    'src/commands/surroundings.ts',
+  ])
 })
 
 test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {

@@ -17,7 +17,8 @@ interface Locked {
 }
 
 interface Vendored {
-  VENDORED: { [specifier: string]: { why: string } }
+  /** Why it is not installed, by import. */
+  VENDORED: { [specifier: string]: string }
   packageOf: (specifier: string) => string
 }
 
@@ -42,7 +43,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** The text of THIRD_PARTY.md. */
 export async function thirdPartyText(): Promise<string> {
-  const { VENDORED, packageOf } = (await import(join(ROOT, 'tools/vendor.build.mjs'))) as Vendored
+  const { VENDORED, packageOf } = (await import(join(ROOT, 'tools/vendor.mjs'))) as Vendored
   const { SCALAR } = (await import(join(ROOT, 'web/docs/build.mjs'))) as { SCALAR: { package: string } }
   const installed = Object.keys(PACKAGES)
     .filter((path) => path !== '' && PACKAGES[path].dev !== true)
@@ -58,7 +59,7 @@ export async function thirdPartyText(): Promise<string> {
       `\`${name}\``,
       PACKAGES[PREFIX + name].version,
       licenceOf(PREFIX + name),
-      Object.entries(VENDORED).find(([specifier]) => packageOf(specifier) === name)![1].why,
+      Object.entries(VENDORED).find(([specifier]) => packageOf(specifier) === name)![1],
     ],
   )
   const [, scalar, version] = /^(.+)@([\d.]+)$/.exec(SCALAR.package)!

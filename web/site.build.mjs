@@ -2,7 +2,17 @@
 // makes, and their compressed bytes. Plain JavaScript, because it runs before anything is compiled.
 // `server/static-files.ts` has the format of the folders.
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -19,33 +29,42 @@ const PARTS = ['explorer', 'docs']
  */
 
 /**
- * Builds all parts below `target`. A part with unchanged sources is copied from `previous`, since compressing
- * takes seconds. A part is not whole if something could not be fetched; it is built anew the next time.
- * Resolves to whether all parts are whole.
+ * Builds all parts below `target`. A part with unchanged sources is copied from `cache`, since compressing
+ * takes seconds. A part lacks something if that could not be fetched; it is built anew the next time.
  * @param {string} target
- * @param {string} previous
- * @param {(part: string) => void} onBuild is given each part that is built and not copied, before it is
+ * @param {string} cache
+ * @param {(line: string) => void} say is given a line before the first part that is built and not copied
  */
-export async function buildSite(target, previous, onBuild) {
-  let allWhole = true
-  for (const part of PARTS) {
-    const script = join(source, part, 'build.mjs')
-    if (!existsSync(script)) continue
-    const [made, old] = [join(target, part), join(previous, part)]
-    const stamp = stampOf(part)
-    const stampFile = join(old, 'stamp')
-    if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) {
-      cpSync(old, made, { recursive: true })
-      continue
-    }
-    onBuild(part)
-    const { build } = await import(pathToFileURL(script).href)
-    const { files, isWhole } = await build()
-    await writePart(made, files)
-    if (isWhole) writeFileSync(join(made, 'stamp'), stamp)
-    else allWhole = false
+export async function buildSite(target, cache, say) {
+  const kept = PARTS.map((part) => join(cache, `site-${part}-${stampOf(part)}`))
+  if (kept.some((folder) => !existsSync(folder))) say('building the pages, once for each change of them')
+  await Promise.all(PARTS.map((part, i) => buildPart(part, join(target, part), kept[i])))
+}
+
+async function buildPart(part, made, kept) {
+  if (existsSync(kept)) {
+    cpSync(kept, made, { recursive: true })
+    return
   }
-  return allWhole
+  const { build } = await import(pathToFileURL(join(source, part, 'build.mjs')).href)
+  const { files, isWhole } = await build()
+  await writePart(made, files)
+  if (!isWhole) return
+  const cache = dirname(kept)
+  mkdirSync(cache, { recursive: true })
+  const former = readdirSync(cache)
+    .filter((name) => name.startsWith(`site-${part}-`))
+    .filter((name) => name !== basename(kept))
+  for (const name of former) rmSync(join(cache, name), { recursive: true, force: true })
+  // Another build may look for the folder at the same moment.
+  const fresh = mkdtempSync(join(cache, 'fresh-'))
+  cpSync(made, fresh, { recursive: true })
+  try {
+    renameSync(fresh, kept)
+  } catch {
+    // Another build has put it there meanwhile.
+    rmSync(fresh, { recursive: true, force: true })
+  }
 }
 
 /** A hash over all that decides a part: its sources, this file and the versions of all packages. */
@@ -62,7 +81,7 @@ function stampOf(part) {
       .update(readFileSync(file))
       .update('\0')
   }
-  return hash.digest('hex')
+  return hash.digest('hex').slice(0, 16)
 }
 
 /**

@@ -4,7 +4,7 @@ import { builderOf, snapshotFolder } from './data.ts'
 import { HOT_CACHE, say, scale } from './options.ts'
 import { checkable, type Plan } from './plans.ts'
 import { RawClient } from './raw.ts'
-import { compileRevision, otherPackages } from './revisions.ts'
+import { builtRevision, otherPackages } from './revisions.ts'
 import { startProduct, type Product, type Server } from './servers.ts'
 
 /** The revision before, on data that its own builder made of the same sources. */
@@ -14,7 +14,7 @@ export interface Before {
 }
 
 export async function startBefore(name: string, product: Product): Promise<Before> {
-  const earlier = compileRevision(name)
+  const earlier = builtRevision(name)
   const others = otherPackages(earlier)
   if (others.length > 0) say(`${earlier.name} runs with packages other than its own: ${others.join(', ')}`)
   const snapshots = await snapshotFolder(scale, await builderOf(earlier))

@@ -1,49 +1,28 @@
-/** Other revisions of the product, compiled beside this one. */
+/** The product as it is measured, and other revisions of it beside that. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export const BENCH_DATA = fileURLToPath(new URL('../data', import.meta.url))
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** The sources of a revision, packed. */
-const ARCHIVE_BYTES = 2 ** 28
-/** Of the compiler. */
-const CONFIGURATION = ['tsconfig.json', 'tsconfig.build.json']
-const JAVASCRIPT = ['begin.mjs']
+/** What a comparison with git may say. */
+const OUTPUT_BYTES = 2 ** 28
 
 /**
- * Compiles `root`, a tree of the product's sources, into `out`. Modules that it imports are found from the
- * folder of the bench upwards. Returns the file of its command line.
- */
-export function compileTree(root: string, out: string): string {
-  rmSync(out, { recursive: true, force: true })
-  mkdirSync(out, { recursive: true })
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [tsc, '--project', join(root, 'tsconfig.build.json'), '--outDir', out],
-    { encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`the product does not compile:\n${stdout.slice(0, 2000)}`)
-  // The compiler takes no JavaScript.
-  for (const file of JAVASCRIPT) {
-    const source = join(root, 'src', file)
-    if (existsSync(source)) copyFileSync(source, join(out, file))
-  }
-  return join(out, 'cli.js')
-}
-
-/**
- * Compiles the product to a place of this run, so that nobody changes it under the run, another run neither.
+ * Builds the product to a place of this run, so that nobody changes it under the run, another run neither.
  * Returns the command line's file.
  */
-export function compileProduct(): string {
+export async function buildProduct(): Promise<string> {
   const out = join(BENCH_DATA, `compiled-${process.pid}`)
+  rmSync(out, { recursive: true, force: true })
   // A worker that starts later reads them again.
   process.once('exit', () => rmSync(out, { recursive: true, force: true }))
-  return compileTree(ROOT, out)
+  const { buildInto } = (await import(new URL('../../tools/build.mjs', import.meta.url).href)) as {
+    buildInto: (folder: string) => Promise<void>
+  }
+  await buildInto(out)
+  return join(out, 'cli.js')
 }
 
 export interface Revision {
@@ -55,24 +34,19 @@ export interface Revision {
 }
 
 /**
- * Takes a revision out of the version control and compiles it, unless it was compiled before. It runs with
- * the packages that are installed here. @throws Error where there is no such revision
+ * A revision that somebody has built. It runs with the packages that are installed here.
+ * @throws Error where there is no such revision, and saying how to build it where it is not built
  */
-export function compileRevision(revision: string): Revision {
+export function builtRevision(revision: string): Revision {
   const name = git(['rev-parse', '--short', '--verify', `${revision}^{commit}`])
     .toString()
     .trim()
-  const root = join(BENCH_DATA, 'revisions', name)
-  const folder = join(root, 'compiled')
+  const folder = join(BENCH_DATA, 'revisions', name, 'compiled')
   const cli = join(folder, 'cli.js')
-  if (existsSync(cli)) return { name, folder, cli }
-  mkdirSync(root, { recursive: true })
-  const archive = git(['archive', '--format=tar', name, 'src', 'package.json', ...CONFIGURATION])
-  const { status, stderr } = spawnSync('tar', ['-x', '-C', root], { input: archive, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`revision ${name} cannot be unpacked: ${stderr}`)
-  compileTree(root, folder)
-  // Nobody else is to check or compile them.
-  rmSync(join(root, 'src'), { recursive: true })
+  if (!existsSync(cli))
+    throw new Error(
+      `revision ${name} is not built: in a worktree of it, "npm ci && npm run build", and copy what dist holds to ${folder}`,
+    )
   return { name, folder, cli }
 }
 
@@ -81,21 +55,21 @@ export function compileRevision(revision: string): Revision {
  * where it fails, look at these first.
  */
 export function otherPackages({ name }: Revision): string[] {
-  const read = (file: string): { [member: string]: unknown } =>
-    JSON.parse(readFileSync(file, 'utf8')) as { [member: string]: unknown }
-  const wanted = read(join(BENCH_DATA, 'revisions', name, 'package.json'))['dependencies'] as {
+  const memberOf = (text: string, member: string): unknown =>
+    (JSON.parse(text) as { [member: string]: unknown })[member]
+  const wanted = memberOf(git(['show', `${name}:package.json`]).toString(), 'dependencies') as {
     [name: string]: string
   }
   return Object.entries(wanted).flatMap(([one, version]) => {
     const file = join(ROOT, 'node_modules', one, 'package.json')
-    const here = existsSync(file) ? String(read(file)['version']) : 'none'
+    const here = existsSync(file) ? String(memberOf(readFileSync(file, 'utf8'), 'version')) : 'none'
     return here === version ? [] : [`${one} ${version} (here ${here})`]
   })
 }
 
 /** @throws Error with what git says */
 function git(args: readonly string[]): Buffer {
-  const { status, stdout, stderr } = spawnSync('git', [...args], { cwd: ROOT, maxBuffer: ARCHIVE_BYTES })
+  const { status, stdout, stderr } = spawnSync('git', [...args], { cwd: ROOT, maxBuffer: OUTPUT_BYTES })
   if (status === 0) return stdout
   throw new Error(`git ${args.join(' ')}: ${stderr.toString().trim()}`)
 }

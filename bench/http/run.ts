@@ -33,7 +33,7 @@ import {
 import { openPeers } from './peers.ts'
 import { checkPlans, listFile, planOf, probe, type Plan } from './plans.ts'
 import { tables, writeResults, type Results } from './report.ts'
-import { BENCH_DATA, compileProduct } from './revisions.ts'
+import { BENCH_DATA, buildProduct } from './revisions.ts'
 import {
   issueKey,
   leaveServersCore,
@@ -163,7 +163,7 @@ async function main(): Promise<void> {
   const results = emptyResults()
   say(`data ${results.data}`)
   const { data, histories } = await readData(scale)
-  const cli = options.cli ?? compileProduct()
+  const cli = options.cli ?? (await buildProduct())
   // Another run beside this one has keys of its own.
   const keysFile = join(BENCH_DATA, `keys-${process.pid}.json`)
   process.once('exit', () => {

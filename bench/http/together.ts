@@ -8,7 +8,7 @@ import { measureMixture, startSwapping, type MixtureContext, type Section } from
 import { measureProxies } from './proxies.ts'
 import { RawClient } from './raw.ts'
 import type { Results } from './report.ts'
-import { compileRevision } from './revisions.ts'
+import { builtRevision } from './revisions.ts'
 import type { Ceiling, Product } from './servers.ts'
 
 /** Holds all answers of a mixture, plain and compressed. */
@@ -68,7 +68,7 @@ export async function measureTogether(context: TogetherContext, results: Results
   const light = lightOf(mixture)
   const contenders = [await contend(context, { label: 'now', product, mixture: light }, results)]
   if (context.before !== undefined) {
-    const revisionBefore = compileRevision(context.before)
+    const revisionBefore = builtRevision(context.before)
     const builder = await builderOf(revisionBefore)
     const older = { ...product, cli: revisionBefore.cli }
     const label = `before (${revisionBefore.name})`

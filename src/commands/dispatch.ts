@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Command as Parser, CommanderError } from 'commander'
-import { wantsJson, type Signals } from '../begin.mjs'
 import { KeysFileError } from '../access/keys-file.ts'
 import type { LOG_SETTINGS } from '../server/serve-settings.ts'
 import { UsageError, type ConfigOf } from '../server/setting.ts'
@@ -19,6 +18,7 @@ import {
 } from './command.ts'
 import { expectFolder, usualDataFolder } from './data-folder.ts'
 import { expectedFault } from './faults.ts'
+import type { Signals } from './signals.ts'
 import { ServerFailure, Stops } from './stops.ts'
 import { logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 
@@ -139,11 +139,14 @@ const FIRST_COMMAND = 'run'
 const FAILED = 1
 const MISUSED = 2
 
-/** @param argv what follows the program's name */
-export async function runCommand(argv: readonly string[], signals: Signals): Promise<void> {
+/**
+ * @param argv what follows the program's name
+ * @param isJson whether lines are JSON, as far as that is known before `argv` is read
+ */
+export async function runCommand(argv: readonly string[], isJson: boolean, signals: Signals): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   process.on('uncaughtException', onUncaught)
-  if (wantsJson(argv)) logAsJson()
+  if (isJson) logAsJson()
   try {
     await dispatch(argv, signals)
   } catch (error) {

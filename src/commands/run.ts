@@ -2,7 +2,7 @@
  * `run`: all that a service needs in one command. Builds, issues a first key, serves, and builds again on
  * schedule.
  */
-import type { Signals } from '../begin.mjs'
+import type { Signals } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
 import type { BuildFigures } from '../server/figures.ts'

@@ -1,5 +1,5 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
-import type { Signals } from '../begin.mjs'
+import type { Signals } from './signals.ts'
 import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { BuildFigures } from '../server/figures.ts'

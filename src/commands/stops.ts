@@ -2,7 +2,7 @@
  * The end of a command that goes on until a signal stops it: the first ends it in good order, the second at
  * once.
  */
-import type { Signals, StopSignal } from '../begin.mjs'
+import type { Signals, StopSignal } from './signals.ts'
 
 /** The exit codes that a shell reports of a process that such a signal has ended. */
 const EXIT_CODES: { readonly [signal in StopSignal]: number } = { SIGINT: 130, SIGTERM: 143 }

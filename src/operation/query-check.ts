@@ -1,6 +1,6 @@
 /**
  * Checks of an operation's typed values, compiled from their schema by ajv. From the sources they are
- * compiled when they are asked for. In the compiled program a file of finished checks by `checks.build.mjs`
+ * compiled when they are asked for. In the compiled program a file of finished checks by `tools/query-checks.mjs`
  * takes the place of this one, so that workers load neither ajv nor what it keeps of each schema, 3.7 MiB a
  * worker.
  */

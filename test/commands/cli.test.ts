@@ -18,6 +18,11 @@ const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.
 const BROKEN = fileURLToPath(new URL('../../data/fixtures/broken/csv', import.meta.url))
 const run = promisify(execFile)
 
+/** What a program needs that runs command lines of its own choice. */
+const IMPORTS = `
+    import { runCommand } from ${JSON.stringify(new URL('commands/dispatch.js', CLI).href)}
+    import { catchSignals } from ${JSON.stringify(new URL('commands/signals.js', CLI).href)}`
+
 interface Outcome {
   code: number
   stdout: string
@@ -32,7 +37,7 @@ async function runAll(
 ): Promise<Outcome[]> {
   const script = `
     process.stdout.columns = ${columns}
-    const { main } = await import(${JSON.stringify(CLI.href)})
+    ${IMPORTS}
     // Each command line listens to signals and to closed pipes anew.
     for (const emitter of [process, process.stdout, process.stderr]) emitter.setMaxListeners(0)
     const outcomes = []
@@ -42,7 +47,7 @@ async function runAll(
       process.stdout.write = (text) => ((outcome.stdout += text), true)
       process.stderr.write = (text) => ((outcome.stderr += text), true)
       process.exitCode = 0
-      await main(argv)
+      await runCommand(argv, false, catchSignals())
       outcome.code = process.exitCode
       ;[process.stdout.write, process.stderr.write] = kept
       outcomes.push(outcome)
@@ -251,7 +256,7 @@ test('A fault of the program keeps its stack; one of files is a sentence.', asyn
     expectedFault(errorOf(() => readFileSync('/'))),
     'EISDIR: illegal operation on a directory, read',
   )
-  const script = `await (await import(${JSON.stringify(CLI.href)})).main(['list', 'a\\0b'])`
+  const script = `${IMPORTS}\nawait runCommand(['list', 'a\\0b'], false, catchSignals())`
   await assert.rejects(run(process.execPath, ['--input-type=module', '-e', script]), /TypeError[^]*\n +at /)
 })
 

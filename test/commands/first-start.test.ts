@@ -1,7 +1,6 @@
-/** What a first and a second start say: a line a phase, the explorer, and what to do about a busy port. */
+/** What a first and a second start say: what they do, the explorer, and what to do about a busy port. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -10,9 +9,9 @@ import { temporaryFolder } from '../live.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'dist', 'cli.js')
-/** Lines of the launcher before those of the program, where everything is to be compiled. */
-const PHASES = ['compiling, once after each change of the sources', 'fetching the documentation page (once)']
-const LINES_BELOW = 10
+/** Lines of the build before those of the program, where the pages are built: one, and two if their fetch fails. */
+const BUILD_LINES = 3
+const LINES_BELOW = 11
 
 interface Program {
   /** What it has said on both outputs. */
@@ -59,55 +58,7 @@ function start(t: TestContext, script: string, args: string[], cwd: string): Pro
   }
 }
 
-/** A folder with the launcher, a program that ends at once, and a documentation page of one file. */
-function smallTree(t: TestContext): string {
-  const root = temporaryFolder(t)
-  for (const room of ['docs', 'openapi']) mkdirSync(join(root, 'src', room), { recursive: true })
-  copyFileSync(join(ROOT, 'src', 'openapi', 'guides.md'), join(root, 'src', 'openapi', 'guides.md'))
-  // Without a source of the room its folder is not made.
-  writeFileSync(join(root, 'src', 'openapi', 'guides.ts'), 'export {}\n')
-  const scripts = ['launch', 'begin', 'builds', 'compile', 'site.build'].map((name) => `src/${name}.mjs`)
-  for (const file of ['package.json', 'tsconfig.json', 'tsconfig.build.json', ...scripts])
-    copyFileSync(join(ROOT, file), join(root, file))
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
-  setWord(root, 'first')
-  writeFileSync(
-    join(root, 'src', 'docs', 'build.mjs'),
-    "export const build = async () => ({ files: [{ file: 'a.txt', bytes: Buffer.from('a') }], isWhole: true })\n",
-  )
-  return root
-}
-
-function setWord(root: string, word: string): void {
-  const program = `/** Says a word. */\nexport async function main(): Promise<void> {\n  process.stdout.write('${word}\\n')\n}\n`
-  writeFileSync(join(root, 'src', 'cli.ts'), program)
-}
-
-async function launch(t: TestContext, root: string, ...args: string[]): Promise<string[]> {
-  const program = start(t, join(root, 'src', 'launch.mjs'), args, root)
-  assert.equal(await program.ended, 0, program.lines().join('\n'))
-  return program.lines()
-}
-
-test('A service that is compiled first says so in one line, and in one more where the documentation page is built.', async (t) => {
-  const root = smallTree(t)
-  assert.deepEqual(await launch(t, root, 'run'), [...PHASES, 'first'])
-  assert.deepEqual(await launch(t, root, 'run'), ['first'])
-  setWord(root, 'second')
-  assert.deepEqual(await launch(t, root, 'run'), [PHASES[0], 'second'])
-  setWord(root, 'third')
-  assert.deepEqual(await launch(t, root, 'run', '--log-level=warning'), ['third'])
-  setWord(root, 'fourth')
-  const [line, ...rest] = await launch(t, root, 'run', '--log-format=json')
-  const { time, ...event } = JSON.parse(line) as { [name: string]: string }
-  assert.ok(Math.abs(Date.parse(time) - Date.now()) < 600_000)
-  assert.deepEqual([event, rest], [{ level: 'info', message: PHASES[0] }, ['fourth']])
-  // What a script reads stays as it is.
-  setWord(root, 'fifth')
-  assert.deepEqual(await launch(t, root, 'list'), ['fifth'])
-})
-
-test('A first start of the demo says fewer than ten lines, a second one four, and a third beside it where to look.', async (t) => {
+test('A first start of the demo says ten lines at most, a second one four, and a third beside it where to look.', async (t) => {
   const folder = temporaryFolder(t)
   const from = (...args: string[]): Program =>
     start(
@@ -131,7 +82,7 @@ test('A first start of the demo says fewer than ten lines, a second one four, an
     const expected = [...others, ...warnings]
     assert.equal(lines.length, expected.length, lines.join('\n'))
     lines.forEach((line, i) => assert.match(line, expected[i]))
-    assert.ok(others.length + PHASES.length < LINES_BELOW)
+    assert.ok(others.length + BUILD_LINES < LINES_BELOW)
     assert.doesNotMatch(lines.join('\n'), /\d (files|rows)|bad lines/)
   }
   const again = [

@@ -122,15 +122,6 @@ test('The manifests fit each other: labels, the budget, the grace, ports and fil
   assert.ok(sources.every(({ folder }) => folder.startsWith('/data/')))
 })
 
-/** The options of Node in front of a program, of words of a command line. */
-const nodeOptions = (words: readonly string[]): string[] => {
-  const [, ...rest] = words
-  return rest.slice(
-    0,
-    rest.findIndex((word) => !word.startsWith('--')),
-  )
-}
-
 /** Threads of a Node that starts with these options on some cores, as `taskset -c` takes them. */
 function threadsOf(options: readonly string[], cores: string): number {
   const program = "process.stdout.write(String(require('node:fs').readdirSync('/proc/self/task').length))"
@@ -141,7 +132,7 @@ function threadsOf(options: readonly string[], cores: string): number {
 }
 
 test(
-  'The unit, the image and the scripts of npm start Node with the same options: V8 compiles on one thread less than there are cores, and at least one, and collects garbage on none.',
+  'The unit, the image, the package and the scripts of npm start Node by the same line: V8 compiles on one thread less than there are cores, and at least one, and collects garbage on none.',
   { skip: missingTool('taskset', 'util-linux') },
   () => {
     const options = shippedNodeOptions()
@@ -149,13 +140,18 @@ test(
       options.map((option) => option.replace(/=.*/, '')),
       ['--v8-pool-size', '--single-threaded-gc'],
     )
-    const [, entry] = /^ENTRYPOINT (\[.*\])$/m.exec(readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8'))!
-    assert.deepEqual(nodeOptions(JSON.parse(entry) as string[]), options)
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    const { bin, scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      bin: { groundswell: string }
       scripts: { [name: string]: string }
     }
-    for (const name of ['start', 'groundswell'])
-      assert.deepEqual(nodeOptions(scripts[name].replace(/^exec /, '').split(' ')), options, name)
+    assert.equal(bin.groundswell, 'bin/groundswell')
+    assert.match(
+      readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8'),
+      /^ENTRYPOINT \["\S+\/\.bin\/groundswell"\]$/m,
+    )
+    assert.match(readFileSync(UNIT, 'utf8'), /^ExecStart=\S+\/\.bin\/groundswell /m)
+    for (const name of ['start', 'groundswell', 'snapshot'])
+      assert.match(scripts[name], /&& exec bin\/groundswell\b/, name)
 
     const [, cores] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))!
     const [first] = cores.split(/[,-]/, 1)
@@ -194,7 +190,7 @@ test('What the files say to groundswell is understood: commands, options and var
   understand(command, { ...environment, GROUNDSWELL_TRUSTED_PROXY: '' })
 
   const unit = readFileSync(UNIT, 'utf8')
-  const [, line] = /^ExecStart=\/usr\/bin\/node .*\/dist\/cli\.js (.+)$/m.exec(unit)!
+  const [, line] = /^ExecStart=\S+\/groundswell (.+)$/m.exec(unit)!
   const [, variables] = /^Environment=(.+)$/m.exec(unit)!
   understand(line.split(' '), Object.fromEntries(variables.split(' ').map((each) => each.split('='))))
 
@@ -211,7 +207,7 @@ test('What the files say to groundswell is understood: commands, options and var
   assert.match(dockerfile, /CMD \["node", "\/app\/node_modules\/groundswell\/dist\/cli\.js", "health"\]/)
   understand(['health'], {})
   assert.match(dockerfile, /^USER 1000:1000$/m)
-  assert.ok(words('ENTRYPOINT').includes('/app/node_modules/groundswell/dist/cli.js'))
+  assert.ok(words('ENTRYPOINT').includes('/app/node_modules/.bin/groundswell'))
 })
 
 test(
@@ -219,9 +215,9 @@ test(
   { skip: missingTool('systemd-analyze', 'systemd') },
   (t) => {
     const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' })
-    // Node lies elsewhere on some machines, and the package is not installed.
+    // The package is not installed.
     const unit = join(temporaryFolder(t), 'groundswell.service')
-    writeFileSync(unit, readFileSync(UNIT, 'utf8').replace('/usr/bin/node', process.execPath))
+    writeFileSync(unit, readFileSync(UNIT, 'utf8').replace(/(?<=^ExecStart=)\S+/m, process.execPath))
     const { status, stderr } = analyze('verify', unit)
     assert.deepEqual(
       [status, stderr.split('\n').filter((line) => line.includes('groundswell.service'))],

@@ -2,7 +2,8 @@
 // hang, or report its memory, which nothing that a server listens to can do. Started with a channel to the
 // test; plain JavaScript, for it runs as it is.
 import { Session } from 'node:inspector/promises'
-import { main } from '../../dist/cli.js'
+import { runCommand } from '../../dist/commands/dispatch.js'
+import { catchSignals } from '../../dist/commands/signals.js'
 
 const session = new Session()
 session.connect()
@@ -26,4 +27,4 @@ process.on('message', ({ id, thread, method, params }) => {
 // The test's end of the channel does not keep a stopped server alive.
 process.channel.unref()
 await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
-await main(process.argv.slice(2))
+await runCommand(process.argv.slice(2), false, catchSignals())

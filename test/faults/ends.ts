@@ -28,8 +28,8 @@ const WITNESS = fileURLToPath(new URL('witness.mjs', import.meta.url))
 const PATIENCE_MS = 120_000
 
 /** How a server is started. */
-export type Starter = 'node' | 'launch' | 'npm with dash' | 'npm with bash'
-const STARTERS: readonly Starter[] = ['node', 'launch', 'npm with dash', 'npm with bash']
+export type Starter = 'node' | 'bin' | 'npm with dash' | 'npm with bash'
+const STARTERS: readonly Starter[] = ['node', 'bin', 'npm with dash', 'npm with bash']
 
 export interface Ended {
   starter: Starter
@@ -149,7 +149,7 @@ function ownCodeIn(folder: string): number | null {
 function endLeft(folder: string, left: Set<number>): void {
   for (const line of runningIn(folder)) {
     const pid = Number.parseInt(line, 10)
-    if (left.has(pid) || !line.includes('launch.mjs')) continue
+    if (left.has(pid) || !line.includes('dist/cli.js')) continue
     left.add(pid)
     try {
       process.kill(pid, 'SIGTERM')
@@ -181,8 +181,8 @@ function commandOf(starter: Starter, args: string[]): string[] {
   switch (starter) {
     case 'node':
       return [process.execPath, CLI, ...args]
-    case 'launch':
-      return [process.execPath, join(ROOT, 'src', 'launch.mjs'), ...args]
+    case 'bin':
+      return [join(ROOT, 'bin', 'groundswell'), ...args]
     case 'npm with dash':
     case 'npm with bash':
       return ['npm', 'run', '--silent', 'groundswell', '--', ...args]

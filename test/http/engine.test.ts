@@ -62,7 +62,7 @@ describe('loadEngine', () => {
         process.execPath,
         [
           '-e',
-          `import(${JSON.stringify(join(folder, 'dist/http/binding.js'))}).then(({ loadBinding }) => console.log(loadBinding().reason))`,
+          `import(${JSON.stringify(join(folder, 'dist/http/engines/uws-binding.js'))}).then(({ loadBinding }) => console.log(loadBinding().reason))`,
         ],
         { encoding: 'utf8' },
       ).stdout

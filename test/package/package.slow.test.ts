@@ -20,16 +20,15 @@ const run = promisify(execFile)
 /** Everything that a server needs to run, in MB. The AWS SDK for buckets takes 14 of them. */
 const MAX_INSTALLED_MB = 60
 
-/** What `npm run package` packs, from a copy, so that the tests beside this one keep their `dist`. */
-async function pack(t: TestContext): Promise<string> {
+/** Packs what `npm run build` has made. `files` are the paths in the archive. */
+async function pack(t: TestContext): Promise<{ archive: string; files: string[] }> {
   const folder = temporaryFolder(t)
-  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
-  for (const entry of ['package.json', ...files.map((pattern) => pattern.replace(/\/\*.*$/, ''))]) {
-    cpSync(join(ROOT, entry), join(folder, entry), { recursive: true, dereference: true })
-  }
-  const { stdout } = await run('npm', ['pack', '--json'], { cwd: folder, maxBuffer: 2 ** 26 })
-  const [{ filename }] = JSON.parse(stdout) as { filename: string }[]
-  return join(folder, filename)
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: ROOT,
+    maxBuffer: 2 ** 26,
+  })
+  const [{ filename, files }] = JSON.parse(stdout) as { filename: string; files: { path: string }[] }[]
+  return { archive: join(folder, filename), files: files.map(({ path }) => path) }
 }
 
 /** Files below a folder, as paths from it. */
@@ -40,11 +39,10 @@ function filesBelow(folder: string): string[] {
 }
 
 test('The package', { timeout: 600_000 }, async (t) => {
-  const archive = await pack(t)
+  const { archive, files } = await pack(t)
   const project = temporaryFolder(t)
   writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}')
-  const options = ['--omit=dev', '--prefer-offline', '--no-audit', '--no-fund']
-  const installed = await run('npm', ['install', ...options, archive], { cwd: project })
+  const installed = await run('npm', ['install', '--prefer-offline', archive], { cwd: project })
   const own = join(project, 'node_modules', 'groundswell')
   const cli = join(project, 'node_modules', '.bin', 'groundswell')
   const env = { PATH: process.env['PATH'] ?? '', HOME: project }
@@ -74,35 +72,71 @@ test('The package', { timeout: 600_000 }, async (t) => {
     assert.ok(megabytes < MAX_INSTALLED_MB, `${megabytes} MB`)
   })
 
-  await t.test('holds the client, the examples for operators, and no document with a dead link.', () => {
-    for (const file of [
-      'clients/typescript/groundswell.ts',
-      'clients/openapi.json',
-      'deploy/Dockerfile',
-      'deploy/kubernetes/deployment.yaml',
-      'deploy/systemd/groundswell.service',
-      'THIRD_PARTY.md',
-      'dist/vendor/LICENCES.txt',
-      'dist/index.d.ts',
-    ]) {
-      assert.ok(existsSync(join(own, file)), file)
-    }
-    assert.ok(!existsSync(join(own, 'src')) && !existsSync(join(own, 'test')))
-    const documents = filesBelow(own).filter((file) => file.endsWith('.md'))
-    assert.ok(documents.length > 10)
-    const dead = documents.flatMap((path) => {
-      const text = readFileSync(join(own, path), 'utf8')
-      return linksOf({ path, text, prose: text })
-        .filter((link) => !/^([a-z][a-z0-9+.-]*:|#)/i.test(link))
-        .map((link) => normalize(join(dirname(path), decodeURI(link.split('#')[0]))))
-        .filter((target) => !existsSync(join(own, target)))
-        .map((target) => `${path} links ${target}`)
-    })
-    assert.deepEqual(dead, [])
+  await t.test('brings no native code but the HTTP engine.', () => {
+    const native = filesBelow(join(project, 'node_modules')).filter((file) =>
+      /\.(node|so|dll|dylib|gyp)$/.test(file),
+    )
+    assert.deepEqual(
+      native.filter((file) => !file.startsWith('@uwsjs/')),
+      [],
+    )
   })
 
+  await t.test(
+    'holds the program, the client, the examples for operators, and no document with a dead link.',
+    () => {
+      const rooms = new Set(files.map((file) => file.split('/')[0]))
+      assert.deepEqual([...rooms].toSorted(), [
+        'CHANGELOG.md',
+        'CONTRIBUTING.md',
+        'LICENSE',
+        'README.md',
+        'SECURITY.md',
+        'THIRD_PARTY.md',
+        'bench',
+        'bin',
+        'clients',
+        'data',
+        'deploy',
+        'dist',
+        'docs',
+        'package.json',
+      ])
+      for (const file of [
+        'bin/groundswell',
+        'dist/cli.js',
+        'dist/library.js',
+        'clients/typescript/groundswell.ts',
+        'clients/openapi.json',
+        'deploy/Dockerfile',
+        'deploy/kubernetes/deployment.yaml',
+        'deploy/systemd/groundswell.service',
+        'THIRD_PARTY.md',
+        'dist/vendor/LICENCES.txt',
+        'dist/library.d.ts',
+        'dist/openapi/guides.md',
+        'dist/operation/query-check.js',
+        'dist/site/explorer/files.json',
+      ]) {
+        assert.ok(files.includes(file) && existsSync(join(own, file)), file)
+      }
+      assert.ok(!existsSync(join(own, 'src')) && !existsSync(join(own, 'test')))
+      const documents = filesBelow(own).filter((file) => file.endsWith('.md'))
+      assert.ok(documents.length > 10)
+      const dead = documents.flatMap((path) => {
+        const text = readFileSync(join(own, path), 'utf8')
+        return linksOf({ path, text, prose: text })
+          .filter((link) => !/^([a-z][a-z0-9+.-]*:|#)/i.test(link))
+          .map((link) => normalize(join(dirname(path), decodeURI(link.split('#')[0]))))
+          .filter((target) => !existsSync(join(own, target)))
+          .map((target) => `${path} links ${target}`)
+      })
+      assert.deepEqual(dead, [])
+    },
+  )
+
   await t.test('reads harbours and NetCDF files without the packages that these come from.', async (t) => {
-    for (const name of ['h5wasm', 'msgpackr', '@neaps/tide-database'])
+    for (const name of ['h5wasm', 'msgpackr', '@neaps/tide-database', 'typebox'])
       assert.ok(!existsSync(join(project, 'node_modules', name)), name)
     const altimetry = join(temporaryFolder(t), 'altimetry')
     mkdirSync(altimetry)
@@ -161,7 +195,10 @@ test('The package', { timeout: 600_000 }, async (t) => {
     assert.equal(await ended, 0)
   })
 
-  await t.test('has a doctor and a first configuration.', async () => {
+  await t.test('says its version by npx, and has a doctor and a first configuration.', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    const said = await run('npx', ['groundswell', '--version'], { cwd: project, env })
+    assert.equal(said.stdout, `groundswell ${version}\n`)
     const { stdout } = await command('doctor', '--port=0', '--admin-port=off')
     assert.match(stdout, /^(ok|advice) +engine +\S/m)
     assert.match(stdout, /\nready to start/)

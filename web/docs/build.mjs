@@ -137,6 +137,8 @@ async function scalarFile(cache) {
     if (isGenuine(bytes)) return bytes
   }
   const folder = mkdtempSync(join(tmpdir(), 'groundswell-docs-'))
+  const clear = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', clear)
   try {
     await pack(folder)
     const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))
@@ -151,7 +153,8 @@ async function scalarFile(cache) {
     renameSync(`${kept}.${process.pid}`, kept)
     return bytes
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    clear()
+    process.off('exit', clear)
   }
 }
 
@@ -171,6 +174,8 @@ function pack(folder) {
     timeout: FETCH_TIMEOUT_MS,
     shell: process.platform === 'win32',
   })
+  const end = () => npm.kill()
+  process.once('exit', end)
   let said = ''
   npm.stderr
     .setEncoding('utf8')
@@ -178,6 +183,7 @@ function pack(folder) {
   return new Promise((resolve, reject) => {
     npm.once('error', reject)
     npm.once('close', (code) => {
+      process.off('exit', end)
       const reason =
         /npm (?:error|ERR!) (?!code|errno|syscall|A complete)(.+)/.exec(said)?.[1] ?? 'npm took too long'
       if (code === 0) resolve()

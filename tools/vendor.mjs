@@ -1,59 +1,70 @@
-// Puts into the compiled code what the program uses of packages that it would be wrong to install: one brings
-// a script, two bring tens of megabytes that nothing here reads. Plain JavaScript, because it runs before the
-// compiled code does. Sources that are not compiled, as in tests, import the packages themselves.
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+// Puts into the compiled code what the program uses of packages that it would be wrong to install. Plain
+// JavaScript, because it runs before the compiled code does. Sources that are not compiled, as in tests, import
+// the packages themselves.
+import { build } from 'esbuild'
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const require = createRequire(import.meta.url)
 
-/**
- * The file below `vendor/` that stands in for an import, the files that are copied there as they are in the
- * package (none where the file is made), and why the package is not installed.
- */
+/** Imports for which `vendor/IMPORT.js` stands in, and why the package is not installed. */
 export const VENDORED = {
-  h5wasm: {
-    entry: 'h5wasm/hdf5_hl.js',
-    copied: ['dist/esm/hdf5_hl.js', 'dist/esm/hdf5_util.js'],
-    why: 'three builds of it, 14 MB, would be installed; one is used',
-  },
-  'msgpackr/pack': {
-    entry: 'msgpackr/pack.js',
-    copied: ['pack.js', 'unpack.js'],
-    why: 'it would install native code by a script; that code is never used',
-  },
-  'msgpackr/unpack': { entry: 'msgpackr/unpack.js', copied: [], why: 'as `msgpackr/pack`' },
-  '@neaps/tide-database': {
-    entry: 'tide-database.js',
-    copied: [],
-    why: '31 MB would be installed; the fields that are used take 2.4 MB',
-  },
+  h5wasm: 'three builds of it, 14 MB, would be installed; one is used',
+  'msgpackr/pack': 'it would install native code by a script; that code is never used',
+  'msgpackr/unpack': 'as `msgpackr/pack`',
+  '@neaps/tide-database': '31 MB would be installed; the fields that are used take 2.4 MB',
+  typebox: 'as one file it loads in a tenth of the time',
 }
+const TIDES = '@neaps/tide-database'
 
 /** This quality takes 0.5 s. The highest takes 17 s and saves a tenth. */
 const QUALITY = 9
 
-/** @param {string} folder the compiled code */
-export async function vendor(folder) {
-  const target = join(folder, 'vendor')
-  mkdirSync(target)
-  for (const [specifier, { entry, copied }] of Object.entries(VENDORED)) {
-    for (const file of copied) {
-      mkdirSync(join(target, dirname(entry)), { recursive: true })
-      copyFileSync(
-        join(dirname(manifestOf(packageOf(specifier))), file),
-        join(target, dirname(entry), basename(file)),
-      )
-    }
+/**
+ * @param {string} folder the one that is called `vendor`
+ * @param {string} cache folder for what takes long to make
+ */
+export async function vendor(folder, cache) {
+  const bundled = Object.keys(VENDORED).filter((specifier) => specifier !== TIDES)
+  mkdirSync(join(folder, dirname(TIDES)), { recursive: true })
+  const [stations] = await Promise.all([
+    stationsOf(cache),
+    bundle({
+      entryPoints: bundled.map((specifier) => ({
+        in: fileURLToPath(import.meta.resolve(specifier)),
+        out: specifier,
+      })),
+      outdir: folder,
+      splitting: true,
+    }),
+  ])
+  writeFileSync(join(folder, `${TIDES}.json.br`), stations)
+  writeFileSync(join(folder, `${TIDES}.js`), STATIONS_MODULE)
+  writeFileSync(join(folder, 'LICENCES.txt'), licences())
+}
+
+/**
+ * Bundles for Node and writes the files. esbuild itself would go on writing when a signal has ended the build.
+ * @param {import('esbuild').BuildOptions} options
+ */
+export async function bundle(options) {
+  const { outputFiles } = await build({
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    legalComments: 'none',
+    write: false,
+    ...options,
+  })
+  for (const { path, contents } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, contents)
   }
-  writeFileSync(join(target, 'tide-database.json.br'), await stationsOf())
-  writeFileSync(join(target, 'tide-database.js'), STATIONS_MODULE)
-  writeFileSync(join(target, 'LICENCES.txt'), licences())
-  redirect(folder)
 }
 
 const STATIONS_MODULE = `import { readFileSync } from 'node:fs'
@@ -63,19 +74,18 @@ export const stations = JSON.parse(brotliDecompressSync(bytes).toString('utf8'))
 `
 
 /**
- * The tide stations with the fields that \`sources/tides-source.ts\` looks at, compressed, from the cache where it
+ * The tide stations with the fields that `sources/tides-source.ts` looks at, compressed, from the cache where it
  * has them.
  */
-async function stationsOf() {
-  const { version } = JSON.parse(readFileSync(manifestOf('@neaps/tide-database'), 'utf8'))
-  const cache = join(root, 'node_modules', '.cache', 'groundswell')
+async function stationsOf(cache) {
+  const { version } = JSON.parse(readFileSync(manifestOf(TIDES), 'utf8'))
   const kept = join(cache, `tide-stations-${version}-1.json.br`)
   try {
     return readFileSync(kept)
   } catch {
     // The file is not made yet.
   }
-  const { stations } = await import('@neaps/tide-database')
+  const { stations } = await import(TIDES)
   const text = JSON.stringify(stations.filter(({ kind }) => kind === 'tide').map(slim))
   const bytes = await promisify(brotliCompress)(text, {
     params: {
@@ -120,24 +130,6 @@ function slim(station) {
       amplitude,
       phase,
     })),
-  }
-}
-
-/** Lets the compiled files import what lies in `vendor/`. */
-function redirect(folder) {
-  const names = Object.keys(VENDORED).join('|')
-  const imported = new RegExp(`(\\bfrom |\\bimport\\()(['"])(${names})\\2`, 'g')
-  const files = readdirSync(folder, { recursive: true }).filter(
-    (file) => file.endsWith('.js') && !/^(vendor|site)\b/.test(file),
-  )
-  for (const file of files) {
-    const path = join(folder, file)
-    const text = readFileSync(path, 'utf8')
-    const redirected = text.replaceAll(imported, (_match, before, quote, name) => {
-      const target = relative(dirname(path), join(folder, 'vendor', VENDORED[name].entry))
-      return `${before}${quote}${target.startsWith('.') ? target : `./${target}`}${quote}`
-    })
-    if (redirected !== text) writeFileSync(path, redirected)
   }
 }
 

@@ -1,0 +1,144 @@
+/** The build: what it leaves when it fails, is stopped, or runs several times at once, and what it says. */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
+import { temporaryFolder } from '../live.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A clone with its packages and without `dist`. */
+function clone(t: TestContext): string {
+  const root = temporaryFolder(t)
+  const parts = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
+  for (const part of [...parts, 'bin', 'src', 'tools', 'web'])
+    cpSync(join(ROOT, part), join(root, part), { recursive: true })
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
+  return root
+}
+
+interface Ended {
+  code: number | null
+  said: string
+}
+
+function startBuild(root: string, ...args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [join(root, 'tools', 'build.mjs'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
+  return { child, ended }
+}
+
+const build = (root: string, ...args: string[]): Promise<Ended> => startBuild(root, ...args).ended
+
+/** What builds have made or left. */
+const made = (root: string): string[] => readdirSync(root).filter((name) => name.startsWith('dist'))
+
+test('A build is silent when the pages are kept from the one before, and a failed one names the place and leaves the old program.', async (t) => {
+  const root = clone(t)
+  await build(root)
+  assert.deepEqual(await build(root), { code: 0, said: '' })
+  const { ino } = statSync(join(root, 'dist'))
+  const file = join(root, 'src', 'routes.ts')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, `${text}\nconst = 1\n`)
+  const { code, said } = await build(root)
+  assert.equal(code, 1)
+  assert.match(said, /src\/routes\.ts:\d+:\d+/)
+  assert.ok(said.endsWith('groundswell: the program does not compile\n'), said)
+  assert.equal(statSync(join(root, 'dist')).ino, ino)
+  assert.deepEqual(made(root), ['dist'])
+  writeFileSync(file, text)
+  // A file that is gone from the sources is gone from the program.
+  rmSync(join(root, 'src', 'commands', 'health.ts'))
+  assert.equal((await build(root)).code, 0)
+  assert.ok(!existsSync(join(root, 'dist', 'commands', 'health.js')))
+})
+
+test('Several builds at once leave one whole program.', async (t) => {
+  const root = clone(t)
+  const builds = await Promise.all([build(root), build(root), build(root)])
+  assert.deepEqual(
+    builds.map(({ code }) => code),
+    [0, 0, 0],
+    builds.map(({ said }) => said).join(''),
+  )
+  assert.deepEqual(made(root), ['dist'])
+  const { stdout } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), '--version'], {
+    encoding: 'utf8',
+  })
+  assert.match(stdout, /^groundswell \d/)
+})
+
+test('A signal ends a build with the code of a shell, and leaves nothing.', async (t) => {
+  const root = clone(t)
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const { child, ended } = startBuild(root)
+    while (made(root).length === 0) await setTimeout(2)
+    child.kill(signal)
+    assert.equal((await ended).code, code)
+    assert.deepEqual(made(root), [])
+  }
+})
+
+test('A Node that is too old is reported in one sentence, by the build and by the program, in a log of JSON as JSON.', (t) => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    engines: { node: string }
+  }
+  const [major, minor] = engines.node.replace('>=', '').split('.').map(Number)
+  const disguise = join(temporaryFolder(t), 'version.cjs')
+  const says = (program: string, version: string, ...args: string[]): [number | null, string] => {
+    writeFileSync(
+      disguise,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`,
+    )
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--require', disguise, join(ROOT, program), ...args],
+      { encoding: 'utf8' },
+    )
+    return [status, stderr]
+  }
+  for (const old of ['16.20.2', '18.20.8', `${major}.${minor - 1}.9`]) {
+    const sentence = `groundswell: Node ${major}.${minor} or newer is needed, this is ${old}`
+    for (const program of ['tools/build.mjs', 'dist/cli.js'])
+      assert.deepEqual(says(program, old, '--help'), [1, `${sentence}\n`])
+    const [, line] = says('dist/cli.js', old, 'serve', '--log-format=json')
+    const { time, ...event } = JSON.parse(line) as { time: string }
+    assert.ok(Number.isFinite(Date.parse(time)))
+    assert.deepEqual(event, { level: 'error', message: sentence })
+  }
+  for (const good of [`${major}.${minor}.0`, `${major + 2}.0.0`])
+    assert.deepEqual(says('dist/cli.js', good, '--help'), [0, ''])
+})
+
+test('What the program begins with is readable for Node 12.', async () => {
+  const text = readFileSync(join(ROOT, 'dist', 'cli.js'), 'utf8')
+  const [asItIs, lowered] = await Promise.all(
+    ['esnext', 'node12.20'].map((target) => transform(text, { target, format: 'esm' })),
+  )
+  assert.equal(asItIs.code, lowered.code)
+  // Everything else is loaded after the look at the version.
+  assert.doesNotMatch(text, /^\s*import\b[^(]|^\s*export\b|\brequire\(/m)
+})
