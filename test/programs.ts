@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { findBrowser } from '../tools/browser.ts'
 
 /** Where Debian puts servers; an ordinary user's PATH leaves these folders out. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin']
@@ -30,6 +31,10 @@ function isProgram(path: string): boolean {
 export function missingTool(name: string, debianPackage: string): string | false {
   return findTool(name) === null ? missing(name, debianPackage) : false
 }
+
+/** As `missingTool`, for the browser that shows the pages. */
+export const missingBrowser = (): string | false =>
+  findBrowser() === undefined ? missing('chromium', 'chromium') : false
 
 /** As `missingTool`, for a module of the system's own Python. */
 export function missingPython(module: string, debianPackage: string): string | false {

@@ -1,5 +1,5 @@
 /** Debian's Chromium, driven by tests of pages and by the script that takes pictures of them. */
-import { existsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
 const PLACES = [
@@ -12,9 +12,21 @@ const PLACES = [
 /** WebGL in software, for machines without a graphics card. */
 const ARGUMENTS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
 
+/** The path of the browser, or undefined where the machine has none. */
+export function findBrowser(): string | undefined {
+  return PLACES.find((place) => {
+    try {
+      accessSync(place, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
 /** @throws Error saying what to install where the machine has no Chromium */
 export function launchBrowser(): Promise<Browser> {
-  const executablePath = PLACES.find((place) => existsSync(place))
+  const executablePath = findBrowser()
   if (executablePath === undefined) {
     throw new Error(
       `Chromium is in none of ${PLACES.join(', ')}; on Debian and Ubuntu: sudo apt-get install -y chromium`,

@@ -1,6 +1,6 @@
 /**
  * The open explorer is no free API: what a script gets without the headers of a browser, with forged ones,
- * with a key, and how much an address may take in an hour, on both engines. `test/web/anonymous-access.slow.test.ts`
+ * with a key, and how much an address may take in an hour, on both engines. `test/web/anonymous-access.ts`
  * asks with a real browser.
  */
 import assert from 'node:assert/strict'

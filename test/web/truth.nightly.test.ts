@@ -8,6 +8,7 @@ import { zoneOf } from '../../web/explorer/format.ts'
 import { withoutTwins } from '../../web/explorer/map/features.ts'
 import { stationPage } from '../../web/explorer/addresses.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { missingBrowser } from '../programs.ts'
 import { openBrowser, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
@@ -65,9 +66,7 @@ const OBSERVE = `(() => {
 
 test(
   'A page that is open through a swap shows the new reading within ten seconds, and never two snapshots.',
-  {
-    timeout: 300_000,
-  },
+  { timeout: 300_000, skip: missingBrowser() },
   async (t) => {
     const folder = join(temporaryFolder(t), 'world')
     const now = Math.floor(Date.now() / 1000 / HALF_HOUR_S) * HALF_HOUR_S - 2 * HALF_HOUR_S
@@ -106,9 +105,7 @@ test(
 
 test(
   'Explorer and documentation have a badge while the data are made up, with a key and without one.',
-  {
-    timeout: 300_000,
-  },
+  { timeout: 300_000, skip: missingBrowser() },
   async (t) => {
     const live = await startLive(t, {
       sourceArgs: ['--source', 'demo:scale,buoys=3,days=2'],

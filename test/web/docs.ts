@@ -1,16 +1,15 @@
-/** The documentation page in a real browser, the description as files, and a build that cannot reach npm. */
+/** The documentation page in a real browser, and the description as files. */
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { readFileSync } from 'node:fs'
+import type { TestContext } from 'node:test'
+import type { Browser } from 'playwright-core'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { ROUTED } from '../../src/routes.ts'
-import { faults, openBrowser, serveWorld, visit } from './browser.ts'
-import { Client, temporaryFolder } from '../live.ts'
+import { faults, serveWorld, visit } from './browser.ts'
+import { Client } from '../live.ts'
 
 const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
 
@@ -36,7 +35,7 @@ function missing(program: string): string | false {
   }
 }
 
-test('The documentation', { timeout: 600_000 }, async (t) => {
+export async function testDocs(t: TestContext, browser: Browser | null): Promise<void> {
   const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
   const client = new Client(live, null)
   t.after(() => client.close())
@@ -125,7 +124,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
     )
     return
   }
-  const browser = await openBrowser(t)
+  if (browser === null) return
   await t.test(
     'shows guides and operations without asking any other server, and sends the requests that a reader tries',
     async (t) => {
@@ -234,7 +233,7 @@ test('The documentation', { timeout: 600_000 }, async (t) => {
       assert.deepEqual(await faults(page), [])
     })
   }
-})
+}
 
 /** Words of running text and of tables that stand on two lines. */
 const BROKEN_WORDS = `(() => {
@@ -270,56 +269,3 @@ const NOT_PRINTED = `[
     (empty) => empty.getBoundingClientRect().height > 100,
   ),
 ].map((element) => element.outerHTML.slice(0, 150))`
-
-interface Built {
-  files: { path: string; bytes: Uint8Array }[]
-  isWhole: boolean
-}
-
-/** Builds the page with `registry` as npm's only registry. `took` is in ms. */
-async function buildWith(t: TestContext, registry: string, cache: string): Promise<Built & { took: number }> {
-  const settings = { npm_config_registry: registry, npm_config_cache: join(temporaryFolder(t), 'npm') }
-  const before = Object.fromEntries(Object.keys(settings).map((name) => [name, process.env[name]]))
-  Object.assign(process.env, settings)
-  t.after(() => {
-    for (const [name, value] of Object.entries(before)) {
-      if (value === undefined) delete process.env[name]
-      else process.env[name] = value
-    }
-  })
-  const { build } = (await import(new URL('../../web/docs/build.mjs', import.meta.url).href)) as {
-    build: (cache: string) => Promise<Built>
-  }
-  const start = performance.now()
-  const built = await build(cache)
-  return { ...built, took: performance.now() - start }
-}
-
-/** Longer than npm waits for an answer, on a busy machine. */
-const PATIENCE = 120_000
-
-test('Without npm the page is a plain one that points at the description.', async (t) => {
-  // A port that nobody listens on.
-  const { files, isWhole, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
-  assert.equal(isWhole, false)
-  assert.ok(took < PATIENCE, `it took ${took} ms`)
-  const page = files.find(({ path }) => path === '/docs')
-  assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)
-})
-
-test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
-  const silent = createServer((socket) => socket.on('error', () => {}))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.after(() => silent.close())
-  const cache = join(temporaryFolder(t), 'cache')
-  mkdirSync(cache)
-  writeFileSync(join(cache, 'scalar-1.72.1.js'), 'alert(1)')
-  const { port } = silent.address() as AddressInfo
-  const { files, isWhole, took } = await buildWith(t, `http://127.0.0.1:${port}/`, cache)
-  assert.equal(isWhole, false)
-  assert.ok(took < PATIENCE, `it took ${took} ms`)
-  assert.ok(
-    !files.some(({ bytes }) => Buffer.from(bytes).includes('alert(1)')),
-    'the false file is not served',
-  )
-})

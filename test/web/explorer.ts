@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
-import { Client, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import type { Browser, Page } from 'playwright-core'
+import { Client, runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
 import {
   ACTIVE,
   faults,
   IMAGE_NAME,
-  openBrowser,
   PHYSICAL,
   SCRIPT_NAME,
   serveWorld,
@@ -77,10 +76,7 @@ const UNMARKED = `[...document.querySelectorAll('[aria-selected=true], [aria-pre
     return isSeen ? [] : [marked.outerHTML.slice(0, 150)]
   })`
 
-test('The explorer', { timeout: 600_000 }, async (t) => {
-  const live = await serveWorld(t)
-  const browser = await openBrowser(t)
-
+export async function testExplorer(t: TestContext, browser: Browser, live: Live): Promise<void> {
   await t.test(
     'shows all buoys on the map and in the list, without a request to any other server and without an error',
     async (t) => {
@@ -510,4 +506,4 @@ test('The explorer', { timeout: 600_000 }, async (t) => {
     await page.evaluate(`location.hash = 'key=${live.key}'`)
     await page.getByText('No buoy has reported in the last 24 hours').waitFor()
   })
-})
+}

@@ -1,9 +1,10 @@
 /** Charts read by finger and by keyboard, and units that a visitor chooses and shares. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
-import { openBrowser, serveWorld, visit } from './browser.ts'
+import type { Browser, Page } from 'playwright-core'
+import type { Live } from '../live.ts'
+import { until, visit } from './browser.ts'
 import { Fingers } from './touch.ts'
 
 const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
@@ -27,21 +28,9 @@ async function hoursShown(page: Page): Promise<number> {
   return (high - low) / 3600
 }
 
-/** Waits until an expression holds; the page's policy forbids `waitForFunction` with a text. */
-async function until(page: Page, expression: string): Promise<void> {
-  const deadline = Date.now() + 60_000
-  while ((await page.evaluate(expression)) !== true) {
-    assert.ok(Date.now() < deadline, expression)
-    await wait(50)
-  }
-}
-
 const HOUR_MS = 3_600_000
 
-test('Charts and units', { timeout: 600_000 }, async (t) => {
-  const live = await serveWorld(t)
-  const browser = await openBrowser(t)
-
+export async function testCharts(t: TestContext, browser: Browser, live: Live): Promise<void> {
   await t.test(
     'a stranger with a phone finds a buoy and reads, zooms and scrolls its chart by touch',
     async (t) => {
@@ -255,4 +244,4 @@ test('Charts and units', { timeout: 600_000 }, async (t) => {
     await page.locator('.facts a').click()
     await page.locator('.hero').waitFor()
   })
-})
+}

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
-import { faults, IMAGE_NAME, openBrowser, PHYSICAL, serveWorld, visit } from './browser.ts'
+import type { Browser, Locator, Page } from 'playwright-core'
+import type { Live } from '../live.ts'
+import { faults, IMAGE_NAME, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
 const SIZES = [
@@ -45,10 +45,7 @@ const fetched = (page: Page, address: string, how: object = {}): Promise<unknown
     `fetch(${JSON.stringify(address)}, ${JSON.stringify(how)}).then(({ status }) => status, ({ name }) => name)`,
   )
 
-test('The open explorer', { timeout: 600_000 }, async (t) => {
-  const live = await serveWorld(t)
-  const browser = await openBrowser(t)
-
+export async function testOpen(t: TestContext, browser: Browser, live: Live): Promise<void> {
   await t.test('leads a stranger by the keyboard alone from a name to a value of its chart', async (t) => {
     const { page, errors } = await visit(t, browser, live, '')
     await drawn(page, PHYSICAL)
@@ -159,14 +156,13 @@ test('The open explorer', { timeout: 600_000 }, async (t) => {
       assert.equal(answer?.status(), 401)
     },
   )
-})
+}
 
 /** The height that the chart says of the place that was touched. */
 const valueOf = (page: Page): Locator => page.locator('.u-legend .u-value').nth(1)
 
-test('An explorer that asks for a key', { timeout: 600_000 }, async (t) => {
+export async function testKeyed(t: TestContext, browser: Browser): Promise<void> {
   const live = await serveWorld(t, { args: ['--explorer=keyed', `--contact=${CONTACT}`] })
-  const browser = await openBrowser(t)
 
   await t.test(
     'shows a guest names, positions and newest readings, and never leads into a dead end',
@@ -233,4 +229,4 @@ test('An explorer that asks for a key', { timeout: 600_000 }, async (t) => {
       assert.equal(scrolled, width, `${width} by ${height}`)
     }
   })
-})
+}

@@ -3,11 +3,11 @@
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
-import { openBrowser, visit, writeWorld } from './browser.ts'
+import { until, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -28,21 +28,13 @@ const sight = (page: Page): Promise<unknown> =>
     }
   })()`)
 
-/** Waits until an expression holds. The policy of the page lets it evaluate none by itself. */
-async function until(page: Page, expression: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; (await page.evaluate(expression)) !== true; await wait(20)) {
-    assert.ok(Date.now() < deadline, expression)
-  }
-}
-
-test('The explorer follows what is published', { timeout: 600_000 }, async (t) => {
+export async function testLive(t: TestContext, browser: Browser): Promise<void> {
   const folder = join(temporaryFolder(t), 'world')
   // What is published last is not later than the clock: a build leaves out what lies ahead of it.
   const now = Date.now() / 1000 - 3 * HALF_HOUR_S
   writeWorld(folder, now - HALF_HOUR_S)
   const args = ['--hold-snapshots=3']
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args })
-  const browser = await openBrowser(t)
   /** Publishes the world half an hour later; epoch milliseconds of it. */
   const publish = async (server: Live, to: number): Promise<number> => {
     writeWorld(folder, to)
@@ -194,4 +186,4 @@ test('The explorer follows what is published', { timeout: 600_000 }, async (t) =
       assert.equal(streams.begun, 1)
     },
   )
-})
+}

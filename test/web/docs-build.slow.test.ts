@@ -1,0 +1,60 @@
+/** A build of the documentation page that cannot reach npm. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { temporaryFolder } from '../live.ts'
+
+interface Built {
+  files: { path: string; bytes: Uint8Array }[]
+  isWhole: boolean
+}
+
+/** Builds the page with `registry` as npm's only registry. `took` is in ms. */
+async function buildWith(t: TestContext, registry: string, cache: string): Promise<Built & { took: number }> {
+  const settings = { npm_config_registry: registry, npm_config_cache: join(temporaryFolder(t), 'npm') }
+  const before = Object.fromEntries(Object.keys(settings).map((name) => [name, process.env[name]]))
+  Object.assign(process.env, settings)
+  t.after(() => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  })
+  const { build } = (await import(new URL('../../web/docs/build.mjs', import.meta.url).href)) as {
+    build: (cache: string) => Promise<Built>
+  }
+  const start = performance.now()
+  const built = await build(cache)
+  return { ...built, took: performance.now() - start }
+}
+
+/** Longer than npm waits for an answer, on a busy machine. */
+const PATIENCE = 120_000
+
+test('Without npm the page is a plain one that points at the description.', async (t) => {
+  // A port that nobody listens on.
+  const { files, isWhole, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
+  assert.equal(isWhole, false)
+  assert.ok(took < PATIENCE, `it took ${took} ms`)
+  const page = files.find(({ path }) => path === '/docs')
+  assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)
+})
+
+test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => {}))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.after(() => silent.close())
+  const cache = join(temporaryFolder(t), 'cache')
+  mkdirSync(cache)
+  writeFileSync(join(cache, 'scalar-1.72.1.js'), 'alert(1)')
+  const { port } = silent.address() as AddressInfo
+  const { files, isWhole, took } = await buildWith(t, `http://127.0.0.1:${port}/`, cache)
+  assert.equal(isWhole, false)
+  assert.ok(took < PATIENCE, `it took ${took} ms`)
+  assert.ok(
+    !files.some(({ bytes }) => Buffer.from(bytes).includes('alert(1)')),
+    'the false file is not served',
+  )
+})
