@@ -1,8 +1,8 @@
 /** Requests that the documents show are answered as they say. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { before, test, type TestContext } from 'node:test'
 import { EXAMPLES_SOURCE } from '../../tools/openapi/examples.ts'
-import { startLive } from '../live.ts'
+import { startLive, type Live } from '../live.ts'
 import { filesBelow, readDocument } from './markdown.ts'
 
 const SHOWN_URL = 'http://127.0.0.1:8080/v2'
@@ -31,8 +31,13 @@ function requestsOf(path: string): Shown[] {
     })
 }
 
-test('Every request of the README and of the HTTP reference succeeds.', { timeout: 300_000 }, async (t) => {
-  const { base, key } = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
+let live: Live
+before(async (t) => {
+  live = await startLive(t as TestContext, { sourceArgs: EXAMPLES_SOURCE })
+})
+
+test('Every request of the README and of the HTTP reference succeeds.', { timeout: 300_000 }, async () => {
+  const { base, key } = live
   const day = EXAMPLES_SOURCE.at(-1)!.slice(0, 10)
   const ask = async (url: string, hasKey: boolean): Promise<Response> =>
     fetch(url, { headers: hasKey ? { authorization: `Bearer ${key}` } : {} })
@@ -61,8 +66,8 @@ test('Every request of the README and of the HTTP reference succeeds.', { timeou
 /** A kind of match, or none where it is that of the row above; what is typed; the names that are found. */
 const SEARCH_ROW = /^\| ([^`|]*)\| `([^`]*)` \| (.*) \|$/gm
 
-test('The table of what a search finds says what the demo answers.', { timeout: 300_000 }, async (t) => {
-  const { base } = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
+test('The table of what a search finds says what the demo answers.', { timeout: 300_000 }, async () => {
+  const { base } = live
   const rows = [...readDocument('docs/search.md').text.matchAll(SEARCH_ROW)]
   assert.ok(rows.length >= 15)
   for (const [, , query, found] of rows) {

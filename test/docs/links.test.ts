@@ -1,25 +1,12 @@
 /**
- * What the documents name is there: files, anchors, scripts, options, settings, operations and parameters.
+ * What the documents name is there: files, anchors, scripts and options.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { test } from 'node:test'
-import { variableOf } from '../../src/commands/command.ts'
 import { LOADED } from '../commands/loaded.ts'
-import { openApiDocument } from '../../src/openapi/document.ts'
-import type { Settings } from '../../src/server/setting.ts'
-import { ROUTED } from '../../src/routes.ts'
-import {
-  anchorsOf,
-  filesBelow,
-  linksOf,
-  quotedIn,
-  readDocument,
-  ROOT,
-  tableRows,
-  type Document,
-} from './markdown.ts'
+import { anchorsOf, filesBelow, linksOf, quotedIn, readDocument, ROOT, type Document } from './markdown.ts'
 
 /** Without the guides of the API, which are no page of their own. */
 const DOCUMENTS = filesBelow('', '.md')
@@ -29,7 +16,6 @@ const documentAt = (path: string): Document =>
   DOCUMENTS.find((document) => document.path === path) ?? assert.fail(`${path} is missing`)
 
 interface Package {
-  version: string
   files: string[]
   scripts: { [name: string]: string }
 }
@@ -97,17 +83,6 @@ test('Every file of code that a document names exists.', () => {
 
 /** Folders that commands make. */
 const MADE = ['data/snapshots', 'bench/data']
-
-test('Every name that a document says a file has is in that file.', () => {
-  const inFile = /`([A-Za-z_]\w+)`\s+(?:of|in)\s+(?:the table\s+)?`([\w./-]+\.(?:ts|mts|mjs))`/g
-  const missing = DOCUMENTS.flatMap((document) =>
-    [...document.prose.matchAll(inFile)]
-      .filter(([, , file]) => CODE.includes(file))
-      .filter(([, name, file]) => !readFileSync(join(ROOT, file), 'utf8').includes(name))
-      .map(([, name, file]) => `${document.path} says that ${file} has ${name}`),
-  )
-  assert.deepEqual(missing, [])
-})
 
 test('Every folder of the sources that a document names exists.', () => {
   const missing = DOCUMENTS.flatMap((document) =>
@@ -193,92 +168,6 @@ test('Every option that a document names is one of a command.', () => {
   assert.deepEqual(unknown, [])
 })
 
-/** Which settings each table of the manual has, beside those that it refers to. */
-function tablesOfSettings(): { readonly [heading: string]: Settings } {
-  // `doctor`, `health` and `init` share their settings with these, and the list of commands says so.
-  const { serve, build, run, doctor: _doctor, health: _health, init: _init, ...others } = LOADED
-  const known = new Set([...Object.keys(serve.settings), ...Object.keys(build.settings)])
-  const further = Object.entries(run.settings).filter(([option]) => !known.has(option))
-  return {
-    'Settings of serve and run': serve.settings,
-    'Settings of build': build.settings,
-    'Further settings of run': Object.fromEntries(further),
-    'Settings of the other commands': Object.assign(
-      {},
-      ...Object.values(others).map(({ settings }) => settings),
-    ) as Settings,
-  }
-}
-
-/** Defaults that are said in words, since a machine, a clock or another option decides them. */
-const DEFAULTS_IN_WORDS = new Set(['workers', 'as-of', 'to', 'data'])
-
-test('The operator’s manual documents every setting with its variable, its default and its bounds, and no other.', () => {
-  const manual = documentAt('docs/settings.md')
-  for (const [heading, settings] of Object.entries(tablesOfSettings())) {
-    const [, ...rows] = tableRows(manual, heading)
-    assert.deepEqual(
-      rows.map(([option]) => /^`--([a-z-]+)/.exec(option)?.[1] ?? option).toSorted(),
-      Object.keys(settings).toSorted(),
-      heading,
-    )
-    for (const [cell, variable, fallback, meaning] of rows) {
-      const option = /^`--([a-z-]+)/.exec(cell)![1]
-      const { placeholder, required, flag, under, default: text = '', parse } = settings[option]
-      assert.equal(cell, `\`--${option}${placeholder === '' ? '' : ` ${placeholder}`}\``)
-      assert.equal(variable, `\`${variableOf(option)}\``, option)
-      assert.ok(meaning.length > 10, option)
-      const isBounded = meaning.replaceAll('`', '').includes(parse.range ?? '')
-      assert.ok(isBounded, `--${option} has to say: ${parse.range}`)
-      if (DEFAULTS_IN_WORDS.has(option)) continue
-      if (under !== undefined) {
-        assert.equal(fallback, `\`${under}\` in the data folder`, option)
-        continue
-      }
-      const none = flag === true ? 'off' : required === true ? 'required' : 'none'
-      assert.equal(fallback, text === '' ? none : `\`${text}\``, option)
-    }
-  }
-})
-
-test('The operator’s manual documents every command.', () => {
-  const [, ...rows] = tableRows(documentAt('docs/settings.md'), 'Commands')
-  const named = rows.flatMap(([cell]) =>
-    [...cell.matchAll(/`((?:keys )?[a-z-]+)[^`]*`/g)].map(([, name]) => name),
-  )
-  assert.deepEqual(named.toSorted(), Object.keys(LOADED).toSorted())
-})
-
-test('The HTTP reference has every operation with all of its parameters, and no others.', () => {
-  const pages = DOCUMENTS.filter(({ path }) => /^docs\/http(-\w+)?\.md$/.test(path))
-  const pageOf = new Map<string, Document>()
-  for (const page of pages) {
-    for (const [, path] of page.prose.matchAll(/^## GET (\S+)$/gm)) {
-      assert.ok(!pageOf.has(path), `${path} is described twice`)
-      pageOf.set(path, page)
-    }
-  }
-  const paths = ROUTED.map(({ path }) => path)
-  assert.deepEqual([...pageOf.keys()].toSorted(), paths.toSorted())
-  const [, ...list] = tableRows(documentAt('docs/http.md'), 'Operations')
-  assert.deepEqual(
-    list.map(([cell]) => /^\[`([^`]+)`\]\(/.exec(cell)?.[1]),
-    paths,
-  )
-  for (const { path, parameters } of ROUTED) {
-    const [, ...rows] = tableRows(pageOf.get(path)!, `GET ${path}`)
-    const named = rows.flatMap(([cell]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name))
-    assert.deepEqual(named.toSorted(), Object.keys(parameters).toSorted(), path)
-    for (const [cell, , meaning] of rows) {
-      for (const [, name] of cell.matchAll(/`([^`]+)`/g)) {
-        const { enum: words = [] } = parameters[name].wire as { enum?: string[] }
-        for (const word of words) assert.ok(meaning.includes(`\`${word}\``), `${path}: ${name}=${word}`)
-        assert.equal(cell.includes(`**\`${name}\`**`), parameters[name].required, `${path}: ${name}`)
-      }
-    }
-  }
-})
-
 test('The package holds every document that its README leads to.', () => {
   const isPacked = (path: string): boolean =>
     path === 'package.json' ||
@@ -305,25 +194,10 @@ test('The package holds every document that its README leads to.', () => {
     assert.ok(isPacked(path), path)
 })
 
-test('The changelog has the version of the package, and says which one the API has.', () => {
-  const { prose } = documentAt('CHANGELOG.md')
-  const versions = [...prose.matchAll(/^## \[([^\]]+)\](?: - \d{4}-\d{2}-\d{2})?$/gm)].map(([, name]) => name)
-  assert.equal(versions[0], 'Unreleased')
-  assert.equal(versions[1], PACKAGE.version)
-  const { version } = openApiDocument(ROUTED, '/v2').info
-  assert.ok(prose.includes(`version ${version}`))
-  assert.ok(prose.includes(`\`/v${version.split('.')[0]}\``))
-})
-
 test('A page of the documents has at most 300 lines.', () => {
   // The format of snapshots is one page: readers in other languages are written from it alone.
   const long = DOCUMENTS.filter(
     ({ path, text }) => path.startsWith('docs/') && text.trimEnd().split('\n').length > 300,
   ).map(({ path }) => path)
   assert.deepEqual(long, ['docs/snapshot-format.md'])
-})
-
-test('The README is read in two minutes.', () => {
-  const lines = documentAt('README.md').text.trimEnd().split('\n')
-  assert.ok(lines.length <= 160, `${lines.length} lines`)
 })

@@ -1,11 +1,10 @@
-/** What the pages about sources and `docs/adding-a-source.md` show works, and leaves no kind and no key out. */
+/** What the pages about sources and `docs/adding-a-source.md` show works, and leaves no kind out. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { CONFIGURATION_SCHEMA } from '../../src/sources/configuration-schema.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
 import type { OpenSource, SourceOptions } from '../../src/sources/source.ts'
@@ -242,42 +241,6 @@ test('The command of demo:scale makes as many buoys as it says.', async () => {
     read: (sink, context) => source.read(sink, { ...context, asOf: Date.UTC(2024, 0, 1) / 1000 }),
   })
   assert.equal(buoys.length, 5)
-})
-
-type Schema = { [keyword: string]: unknown }
-
-/** All keys that a schema allows at any depth, but for those of free objects. */
-function keysOf(schema: Schema): string[] {
-  const below = (value: unknown): string[] =>
-    typeof value === 'object' && value !== null ? keysOf(value as Schema) : []
-  const properties = Object.entries((schema['properties'] ?? {}) as Schema)
-  return [
-    ...properties.flatMap(([key, value]) => [key, ...below(value)]),
-    ...below(schema['items']),
-    ...below(schema['additionalProperties']),
-    ...((schema['anyOf'] ?? []) as unknown[]).flatMap(below),
-  ]
-}
-
-/** Names of measures, which a table for all kinds explains. */
-const MEASURES_SHOWN = new Set(
-  [...(SECTIONS.get('Common to all kinds') ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
-)
-
-test('Every key of the configuration and every option of a kind is on its page.', () => {
-  const page = textOf('docs/configuration.md')
-  const keys = keysOf({ ...CONFIGURATION_SCHEMA })
-  assert.ok(keys.length > 40)
-  for (const key of new Set(keys))
-    assert.ok(new RegExp(`\`${key.replace('$', '\\$')}\`|"${key}"`).test(page), key)
-  for (const [kind, options] of KIND_OPTIONS) {
-    const section = SECTIONS.get(kind) ?? ''
-    if (options === null) assert.match(section, /Options: none\./, kind)
-    else {
-      for (const key of keysOf({ ...options }))
-        assert.ok(MEASURES_SHOWN.has(key) || section.includes(`\`${key}\``), `${kind}: ${key}`)
-    }
-  }
 })
 
 test('The adapter of docs/adding-a-source.md compiles, and a snapshot is built with it.', async (t) => {
