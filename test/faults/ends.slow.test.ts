@@ -23,7 +23,7 @@ before(async (t) => {
 })
 
 test('One SIGTERM ends a server with code 0.', { skip, timeout: 600_000 }, async (t) => {
-  const { faults } = await stops(temporaryFolder(t), folder, amount(4, 60), 0, 6000)
+  const { faults } = await stops(temporaryFolder(t), folder, amount(2, 60), 0, 6000)
   assert.deepEqual(faults, [])
 })
 
@@ -69,7 +69,7 @@ test(
   'Signals at any moment, single and double, on both engines and under npm, end as documented and leave nothing.',
   { skip, timeout: 600_000 },
   async (t) => {
-    const { counts, faults } = await moments(temporaryFolder(t), folder, amount(8, 200))
+    const { counts, faults } = await moments(temporaryFolder(t), folder, amount(6, 200))
     t.diagnostic(JSON.stringify(counts))
     assert.deepEqual(faults, [])
   },

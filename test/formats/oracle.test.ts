@@ -1,6 +1,5 @@
 /**
  * Each format of each operation says what the JSON answer to the same request says, which the oracle checks.
- * GROUNDSWELL_REQUESTS sets how many random requests there are in all.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +15,7 @@ import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle, type JsonObject } from '../oracle/oracle.ts'
 import { expected, requestsFor } from '../oracle/requests.ts'
 import { makeWorld, writeCsv } from '../oracle/world.ts'
+import { rounds } from '../rounds.ts'
 import {
   assertSameColumns,
   assertSameCsv,
@@ -26,7 +26,8 @@ import {
 } from './same.ts'
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
-const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 180)
+/** Random requests in all. */
+const REQUESTS = rounds(180, 2000)
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -16,6 +16,7 @@ import { preferredFormat } from '../../src/http/preferences.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { runCliWell } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import { parseCsv } from './parse.ts'
 import {
   accepts,
@@ -143,7 +144,7 @@ test('Passes are lines through the buoys they saw, in parts where they cross the
 })
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_261_101)
-const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 300)
+const REQUESTS = rounds(200, 3000)
 
 test('Every format says what JSON says of the same request, passes, satellites and conditions among them.', () => {
   let compared = 0

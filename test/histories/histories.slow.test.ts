@@ -7,10 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { rounds } from '../rounds.ts'
 import { Builders, History, type Counts } from './history.ts'
 
 const STEPS = 12
-const SHORT = 40
+const SHORT = rounds(15, 200)
 /** Enough to see what they have in common. */
 const MOST_FAULTS = 5
 
@@ -46,7 +47,7 @@ if (Number.isInteger(asked)) {
 } else {
   test(
     'Over builds, failing sources, rollbacks, pins, collections, lost files and kills no id names another buoy and nothing given is missing.',
-    { timeout: 600_000 },
+    { timeout: 3_600_000 },
     async (t) => {
       const { counts, faults } = await runHistories(SHORT, Number(process.env.GROUNDSWELL_SEED ?? 1))
       t.diagnostic(JSON.stringify(counts))

@@ -10,6 +10,7 @@ import { openApiDocument } from '../../src/openapi/document.ts'
 import { OPERATION_TEXTS } from '../../src/openapi/operation-texts.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import { Client, startLive, type CallOptions, type Reply } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import type { Json } from './conformance.ts'
 import {
   faultsOf,
@@ -21,8 +22,8 @@ import {
 } from './requests.ts'
 
 /** Good requests for each operation. The check of a long series takes a tenth of a second. */
-const GOOD = 120
-const GOOD_OF_SERIES = 40
+const GOOD = rounds(40, 400)
+const GOOD_OF_SERIES = rounds(15, 120)
 /** Statuses of a good request: its parts may name nothing, or be impossible together. */
 const MAY_BE_IMPOSSIBLE = new Set(['listReadings', 'chart', 'readingSeries'])
 
@@ -34,7 +35,7 @@ const READINGS = ['61793512800', '00006ae6-d560-8000-8000-000000000006', '617935
 
 test(
   'The server keeps to its description, and the description to the server.',
-  { timeout: 600_000 },
+  { timeout: 3_600_000 },
   async (t) => {
     const document = JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, '/v2'))) as Json
     const operations = operationsOf(document)
@@ -70,28 +71,6 @@ test(
         }
       },
     )
-
-    await t.test('Keys in every wrong form.', async () => {
-      const empty = { authorization: 'Bearer ' }
-      for (const { path, isPublic } of operations.filter(
-        ({ inPath, query }) => inPath.length + query.length === 0,
-      )) {
-        assert.ok(!isPublic, path)
-        for (const query of [
-          '',
-          '?api_key=',
-          '?api_key=wrong',
-          `?api_key=${live.key}&api_key=${live.key}`,
-          '?api_key=%ff',
-        ]) {
-          assert.equal((await call(path + query, {}, stranger)).status, 401, query)
-        }
-        assert.equal((await call(`${path}?api_key=${live.key}`, {}, stranger)).status, 200)
-        // Browsers send this if their field for the key is empty.
-        assert.match((await call(path, { headers: empty }, stranger)).text, /API key required/)
-        assert.equal((await call(`${path}?api_key=${live.key}`, { headers: empty }, stranger)).status, 200)
-      }
-    })
 
     await t.test('Good requests.', async (t) => {
       const { headers } = await call('/v2/countries')

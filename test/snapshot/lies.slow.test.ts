@@ -16,9 +16,10 @@ import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../builder/everything_source.ts'
 import { build } from '../builder/fake_source.ts'
+import { rounds } from '../rounds.ts'
 import { copyOf, lieAbout, taleOf, tell, type Tale, type Telling } from './lies.ts'
 
-const LIES = Number(process.env.GROUNDSWELL_LIES ?? 200)
+const LIES = Number(process.env.GROUNDSWELL_LIES ?? rounds(100, 1000))
 const FIRST_SEED = Number(process.env.GROUNDSWELL_SEED ?? 0)
 /** A load takes some milliseconds; a machine may be busy. */
 const HANG_MS = 30_000

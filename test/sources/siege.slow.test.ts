@@ -4,8 +4,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { KIND_OPTIONS } from '../../src/sources/kinds.ts'
 import { temporaryFolder } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import { altimetrySample } from './altimetry_sample.ts'
 import { besiege, samplesOf } from './siege.ts'
+
+/** Of each kind. */
+const FILES = rounds(12, 120)
 
 test('Damaged and hostile files of every kind fail their source at most, and the others are published', async (t) => {
   const folder = temporaryFolder(t)
@@ -15,14 +19,14 @@ test('Damaged and hostile files of every kind fail their source at most, and the
   assert.deepEqual(kinds.toSorted(), [...KIND_OPTIONS.keys()].filter((kind) => kind !== 'demo').sort())
   const outcomes = await besiege({
     kinds,
-    files: 12,
+    files: FILES,
     batch: 12,
     seed: 20_261_121,
     folder: join(folder, 'siege'),
     samples,
   })
   for (const { kind, files, builds, refused } of outcomes) {
-    assert.ok(files === 12 && builds >= 1, kind)
+    assert.ok(files === FILES && builds >= 1, kind)
     for (const reason of refused.keys())
       assert.doesNotMatch(reason, /its reader failed|crashed|stalled/, kind)
   }

@@ -36,7 +36,8 @@ const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
  * The oracle goes through all rows of a buoy for each answer, which takes about a second where there are 14
  * years of them.
  */
-const REQUESTS = Number(process.env['GROUNDSWELL_REQUESTS'] ?? 200)
+/** Random requests. */
+const REQUESTS = 200
 const IS_FULL = REQUESTS >= 10_000
 
 /** The buoys with ten seasons of rows, 2013 to 2022. */

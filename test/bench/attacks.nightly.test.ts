@@ -1,5 +1,5 @@
 /**
- * The attacks of the bench, made small, upon one server: it lives, no thread of it is replaced, it holds no
+ * The attacks of the bench, made small, upon one server of each engine: it lives, no thread of it is replaced, it holds no
  * more memory and connections than it may, and nobody else sees a failure. How slow the others are is the
  * bench's to measure: here the machine may be busy.
  */
@@ -10,7 +10,7 @@ import { CONNECTIONS, PIPELINES } from '../../bench/attack/crowds.ts'
 import { startBystander } from '../../bench/attack/bystander.ts'
 import { ordinaryPaths, prepareCorpus, startPatient, type Corpus } from '../../bench/attack/patient.ts'
 import { examine, SHORT } from '../../bench/attack/trial.ts'
-import { missing } from '../http/server_for_tests.ts'
+import { ENGINES, missing } from '../http/server_for_tests.ts'
 
 /** Attacks that are made together, and how much of each. */
 const GROUPS: readonly [names: readonly string[], scale: number][] = [
@@ -23,18 +23,18 @@ const GROUPS: readonly [names: readonly string[], scale: number][] = [
   [['grammar'], 0.01],
 ]
 
-/** The test of one engine. */
-export function testAttacks(engine: 'uws' | 'node'): void {
-  let corpus: Corpus
-  let assailant: Assailant
-  before(() => {
-    corpus = prepareCorpus()
-    assailant = startAssailant()
-  })
-  after(() => {
-    assailant.stop()
-    corpus.remove()
-  })
+let corpus: Corpus
+let assailant: Assailant
+before(() => {
+  corpus = prepareCorpus()
+  assailant = startAssailant()
+})
+after(() => {
+  assailant.stop()
+  corpus.remove()
+})
+
+for (const engine of ENGINES) {
   test(
     `A server on ${engine} lives through every attack, and others see no failure.`,
     { skip: missing(engine), timeout: 600_000 },

@@ -1,0 +1,15 @@
+/** The tests of the other tiers that do more in this one, random ones above all. */
+process.env['GROUNDSWELL_NIGHTLY'] = '1'
+for (const file of [
+  './api/oracle.test.ts',
+  './api/expensive.slow.test.ts',
+  './deploy/fleet.slow.test.ts',
+  './formats/oracle.test.ts',
+  './formats/rules.test.ts',
+  './histories/histories.slow.test.ts',
+  './openapi/fuzz.slow.test.ts',
+  './snapshot/lies.slow.test.ts',
+  './sources/siege.slow.test.ts',
+]) {
+  await import(file)
+}
