@@ -5,7 +5,6 @@
 import type { Signals } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
-import type { BuildFigures } from '../server/figures.ts'
 import { isMadeUp } from '../builder/build-base.ts'
 import { endChildren, runBuild } from '../server/build-child.ts'
 import { Schedule, type ScheduleState } from '../server/build-schedule.ts'
@@ -56,6 +55,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   if (published === null && isDemo) note('building the demo, whose data are made up')
   const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
   if (first === null) return
+  const builtFirst = published === null && first.failure === null ? 1 : 0
   // Builds end last, when nobody is served any more.
   const ending = new AbortController()
   const schedule =
@@ -75,7 +75,8 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
     await serveWithKey(config, stops, signals, {
       moreStatus: () =>
         schedule === null ? {} : { build: buildStatus(schedule.state, config['build-timeout']) },
-      builds: () => schedule && buildFigures(schedule.state, published === null && first.failure === null),
+      // The first build came before the schedule.
+      builds: () => schedule && { ...schedule.state, built: schedule.state.built + builtFirst },
       refreshEvery: config.every,
       servesDemo,
     })
@@ -205,17 +206,6 @@ function greet(
   if (issued === null) return
   print(keyText(issued, file))
   print(`  curl -H 'Authorization: Bearer ${issued.key}' '${address}/buoys?per_page=3'`)
-}
-
-/** `hasBuilt`: whether this process has built the first snapshot, before the schedule began. */
-function buildFigures(state: ScheduleState, hasBuilt: boolean): BuildFigures {
-  return {
-    published: state.built + Number(hasBuilt),
-    failed: state.failed,
-    failedInRow: state.failures_in_row,
-    isRunning: state.running_since !== null,
-    nextAt: state.next_at,
-  }
 }
 
 function buildStatus(state: ScheduleState, limit: number): object {

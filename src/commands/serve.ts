@@ -2,11 +2,10 @@
 import type { Signals } from './signals.ts'
 import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
-import type { BuildFigures } from '../server/figures.ts'
+import type { Surroundings } from '../server/worker-settings.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
 import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
-import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
 import { keptSnapshot, type Wanted } from '../snapshot/retained.ts'
 import { findFreePort, ListenError } from '../http/engines/port.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
@@ -76,19 +75,13 @@ function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALO
   return { fixed }
 }
 
-export interface ServeHooks {
+/** What a command knows of the server that it starts. */
+export interface ServeHooks extends Pick<
+  Surroundings,
+  'moreStatus' | 'builds' | 'refreshEvery' | 'fixed' | 'servesDemo'
+> {
   /** Called with the URL of the API, and who may look at the pages without a key. */
   onListening?: (address: string, anonymousAccess: AnonymousAccess) => void
-  /** More members of `/status`. */
-  moreStatus?: () => object
-  /** Builds that this process starts, for the metrics; null where it starts none. */
-  builds?: () => BuildFigures | null
-  /** Seconds between two scheduled builds, 0 where none are scheduled. */
-  refreshEvery?: number
-  /** Serves this snapshot of the folder and never another one. */
-  fixed?: PublishedManifest
-  /** Whether snapshots of a demo are served. */
-  servesDemo?: boolean
 }
 
 /** @throws ServerFailure, after it has drained what still works. */
@@ -96,14 +89,7 @@ export async function serveUntilStopped(
   config: ServeConfig,
   stops: Stops,
   signals: Signals,
-  {
-    onListening = () => {},
-    moreStatus = () => ({}),
-    builds = () => null,
-    refreshEvery = 0,
-    fixed,
-    servesDemo = true,
-  }: ServeHooks = {},
+  { onListening = () => {}, moreStatus = () => ({}), ...hooks }: ServeHooks = {},
 ): Promise<void> {
   const mirror = await openMirror(config)
   const starting = startServer(config, {
@@ -113,12 +99,9 @@ export async function serveUntilStopped(
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,
     random,
-    refreshEvery,
-    fixed: fixed ?? null,
-    servesDemo,
+    ...hooks,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,
-    builds,
     version: programVersion(),
     signal: stops.signal,
   })

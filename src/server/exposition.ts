@@ -1,5 +1,5 @@
 /** Metrics as text: the Prometheus exposition format 0.0.4. */
-import type { Figures } from './figures.ts'
+import type { Figures } from './collect-metrics.ts'
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 

@@ -10,7 +10,6 @@ import { CopyKeeper, readCopy } from '../access/keys-copy.ts'
 import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
 import { watchKeys } from '../access/keys-file.ts'
 import { KeySlots, type SlotCounters } from '../access/quota.ts'
-import type { KeyFigures } from './figures.ts'
 import { keepUsage, readUsage, usagePath } from '../access/usage-file.ts'
 import { isAddress } from '../access/redis/redis-address.ts'
 import { openRedis, type RedisSurroundings } from './redis-clients.ts'
@@ -21,11 +20,19 @@ export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | 
 /** The copy lies next to the folder of snapshots, unless `--keys-copy` names another place. */
 const COPY_NAME = 'keys-copy.json'
 
+/** For the metrics. */
+export interface KeyFigures {
+  /** Where the keys come from: `file`, or a backend that replicas share. */
+  backend: string
+  count: number
+  /** Whether the last look at the backend gave a good set; the last good one stays in force. */
+  isUp: boolean
+}
+
 export interface ServedKeys {
   /** The keys of the moment, with their slots and quotas. */
   entries(): Iterable<KeyEntry>
-  /** How many are in force, and whether the last look at where they are kept gave a good set. */
-  readonly state: KeyFigures
+  figures(): KeyFigures
   /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
   readonly known: Promise<void>
   /** The key ring of the moment. */
@@ -63,9 +70,7 @@ export function startKeys(
   const keeper = keepUsage(counts, slots, clock, (error) => log(`warning: ${error.message}`))
   return {
     entries: () => rings.entries,
-    get state() {
-      return followed.figures()
-    },
+    figures: () => followed.figures(),
     known: followed.known,
     ring: () => rings.ring,
     onChange(listener) {

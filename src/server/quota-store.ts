@@ -11,7 +11,6 @@ import { LeaseBook, type LeaseCall, type LeaseKey } from '../access/lease-book.t
 import type { LeaseCounters } from '../access/lease-counters.ts'
 import { LEASE_SCRIPT, leaseCall, readLeaseReply } from '../access/lease-script.ts'
 import type { RedisAddress } from '../access/redis/redis-address.ts'
-import type { QuotaFigures } from './figures.ts'
 import { RedisConnection, RedisScript } from '../access/redis/redis-connection.ts'
 import { faultOf } from '../access/redis/redis-fault.ts'
 import type { TlsFiles } from '../access/redis/redis-link.ts'
@@ -52,6 +51,15 @@ export interface QuotaStoreOptions {
   readonly log: (line: string) => void
   /** Epoch seconds. */
   readonly clock: () => number
+}
+
+/** For the metrics. */
+export interface QuotaFigures {
+  /** Where calls are counted: `memory`, or a backend that replicas share. */
+  backend: string
+  isUp: boolean
+  /** Null where calls are counted in memory. */
+  leases: { replicas: number; calls: number; failedCalls: number; admittedAlone: number } | null
 }
 
 export class QuotaStore {
@@ -149,7 +157,6 @@ export class QuotaStore {
     }
   }
 
-  /** For the metrics. */
   figures(): QuotaFigures {
     return {
       backend: 'redis',

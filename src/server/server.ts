@@ -98,12 +98,7 @@ export class RunningServer {
   readonly #quotas: QuotaStore | null
   readonly #hours: { stop(): void }
   readonly #totals: Totals
-  /** Shared memory of the connections of all workers. */
-  readonly #connections: SharedArrayBuffer
-  readonly #explorer: Observed['explorer']
-  /** Shared memory of the streams of events of all workers. */
-  readonly #listeners: SharedArrayBuffer
-  readonly #maxListeners: number
+  readonly #common: CommonStart
   readonly #workers: Workers
   readonly #reloader: Reloader
   readonly #status: Status
@@ -137,10 +132,7 @@ export class RunningServer {
     this.#keys = startKeys(config, counters, { log, clock, random })
     this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
     const common = commonStart(config, surroundings, count, quota)
-    this.#connections = common.connections
-    this.#explorer = { anonymousAccess: common.anonymousAccess, quota: common.explorerQuota }
-    this.#listeners = common.listeners
-    this.#maxListeners = common.maxListeners
+    this.#common = common
     const addresses = new AddressCounters(common.addresses)
     const hourly = [counters, addresses, new ProxyWarnings(addresses, log)]
     this.#hours = prepareHours(hourly, clock)
@@ -237,7 +229,7 @@ export class RunningServer {
       clock,
       common,
       mirror: () => mirror?.figures() ?? null,
-      keys: this.#keys,
+      keys: () => this.#keys.figures(),
       quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
       observed: () => this.#observed(),
       builds,
@@ -307,7 +299,7 @@ export class RunningServer {
 
   /** Whose pages may read without a key. */
   get anonymousAccess(): AnonymousAccess {
-    return this.#explorer.anonymousAccess
+    return this.#common.anonymousAccess
   }
 
   /** Null without an admin port. */
@@ -384,10 +376,7 @@ export class RunningServer {
         replaced: this.#workers.replaced,
       },
       totals: this.#totals,
-      connections: this.#connections,
-      explorer: this.#explorer,
-      listeners: this.#listeners,
-      maxListeners: this.#maxListeners,
+      common: this.#common,
       isDraining: this.#isDraining,
       isOpen: this.#isOpen,
       hasKeys: this.#hasKeys,
@@ -396,13 +385,14 @@ export class RunningServer {
   }
 
   async #drainAndClose(): Promise<boolean> {
+    const common = this.#common
     this.#isDraining = true
     this.#reloader.stop()
     this.#workers.drain()
     await drain({
       drainMs: this.#config['drain-time'] * 1000,
       isWatched: performance.now() - this.#readinessAskedAt < WATCHED_MS,
-      open: () => countConnections(this.#connections).open + countListeners(this.#listeners).open,
+      open: () => countConnections(common.connections).open + countListeners(common.listeners).open,
       stopListening: () => this.#workers.send({ type: 'stop-listening' }),
     })
     return this.#close(false)

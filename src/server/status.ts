@@ -2,13 +2,13 @@
 import { staleSources } from '../builder/source-state.ts'
 import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../http/listener-counts.ts'
 import type { Totals } from '../http/totals.ts'
 import { snapshotStatus } from '../snapshot/inspection.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { ReloadState } from './reload.ts'
+import type { CommonStart } from './worker-settings.ts'
 
 /** What the status is made of, as it is at the moment. */
 export interface Observed {
@@ -18,13 +18,7 @@ export interface Observed {
   reload: ReloadState
   workers: { wanted: number; serving: number; replaced: number }
   totals: Totals
-  /** Shared memory of the connections of all workers. */
-  connections: SharedArrayBuffer
-  /** Whose pages may read without a key, and how often an hour. */
-  explorer: { anonymousAccess: AnonymousAccess; quota: number }
-  /** Shared memory of the streams of events of all workers, and how many streams there may be. */
-  listeners: SharedArrayBuffer
-  maxListeners: number
+  common: CommonStart
   isDraining: boolean
   isOpen: boolean
   /** Whether it is known which keys there are. */
@@ -70,7 +64,7 @@ export class Status {
   }
 
   document(observed: Observed): object {
-    const { snapshot, held, reload, workers, totals, connections, isDraining } = observed
+    const { snapshot, held, reload, workers, totals, common, isDraining } = observed
     return {
       ...snapshotStatus(snapshot, this.#clock()),
       held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
@@ -81,7 +75,7 @@ export class Status {
       memory: process.memoryUsage(),
       answered: answeredStatus(totals),
       explorer: explorerStatus(observed),
-      connections: countConnections(connections),
+      connections: countConnections(common.connections),
       listeners: listenersStatus(observed),
       draining: isDraining,
       ...this.#more(),
@@ -94,12 +88,12 @@ function answeredStatus(totals: Totals): object {
   return { requests, unauthorized, rate_limited: limited, faults }
 }
 
-function explorerStatus({ explorer: { anonymousAccess, quota }, totals }: Observed): object {
+function explorerStatus({ common: { anonymousAccess, config }, totals }: Observed): object {
   const { explorer_reads: reads, explorer_refused: refused } = totals.sums()
-  return { access: anonymousAccess, quota, reads, refused }
+  return { access: anonymousAccess, quota: config['explorer-quota'], reads, refused }
 }
 
-function listenersStatus({ listeners, maxListeners, totals }: Observed): object {
+function listenersStatus({ common: { listeners, maxListeners }, totals }: Observed): object {
   const sums = totals.sums()
   return {
     open: countListeners(listeners).open,

@@ -4,33 +4,25 @@ import type { ReadySnapshot } from '../dataset/derived.ts'
 import type { AccessRules } from '../http/access-log-rules.ts'
 import type { Format } from '../system/log.ts'
 import type { SharedSite } from '../http/static-site.ts'
+import type { ServeConfig } from './serve-settings.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 
 /** What the main thread gives a worker to begin with. */
 export interface WorkerStart {
   /** Number of the worker, from 0. */
   thread: number
-  host: string
-  engine: 'auto' | 'uws' | 'node'
-  basePath: string
-  anonymousQuota: number
+  config: ServeConfig
   anonymousAccess: AnonymousAccess
-  explorerQuota: number
-  trustedProxies: readonly string[]
-  /** Connections at a time, of all workers and of one address. */
+  /** Connections at a time, and streams of events, of all workers; and shared memory of their counts. */
   maxConnections: number
-  maxConnectionsPerAddress: number
   connections: SharedArrayBuffer
-  /** Streams of events at a time, of all workers and of one key, and shared memory of their counts. */
   maxListeners: number
-  maxListenersPerKey: number
   listeners: SharedArrayBuffer
-  answerCache: number
+  /** Seconds between two scheduled builds, 0 where none are scheduled. */
   refreshEvery: number
   settingsTag: string
+  /** Calls of each key: leases where `config` has a store of quotas, else counts. */
   quota: SharedArrayBuffer
-  /** Whether `quota` holds leases rather than counts. */
-  hasLeases: boolean
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
   /** Counts of requests, and what workers report of themselves. */
@@ -50,8 +42,6 @@ export interface WorkerStart {
   snapshots: readonly ReadySnapshot[]
   /** Between any two of them, one way round. */
   changes: readonly Changes[]
-  /** How many are held at a time. */
-  holdSnapshots: number
 }
 
 /** A snapshot is taken over in two steps, so that all threads switch together or none does. */

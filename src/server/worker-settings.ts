@@ -2,10 +2,9 @@
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
 import { anonymousAccessOf } from '../http/anonymous-access.ts'
-import { Connections } from '../http/connections.ts'
-import { connectionsWithin, openFilesLimit } from '../http/connections.ts'
+import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, Level } from '../system/log.ts'
-import type { BuildFigures } from './figures.ts'
+import type { ScheduleState } from './build-schedule.ts'
 import { RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
@@ -41,7 +40,7 @@ export interface Surroundings {
   /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Builds that this process starts, for the metrics; null where it starts none. */
-  builds?: () => BuildFigures | null
+  builds?: () => ScheduleState | null
   /** The version of the program, for the metrics. */
   version?: string
   /** Fills the folder of the snapshots from elsewhere. */
@@ -83,8 +82,8 @@ export function commonStart(
   const hasProxies = config['trusted-proxy'].length > 0
   const anonymousAccess = anonymousAccessOf(config.explorer, { host: config.host, isDemo, hasProxies })
   return {
+    config,
     quota,
-    hasLeases: config['quota-store'] !== null,
     addresses: AddressCounters.allocate(),
     totals: Totals.allocate(workers),
     requests: RequestCounts.allocate(workers, routes),
@@ -97,23 +96,13 @@ export function commonStart(
         ? null
         : { rules: config['access-log'], format: logFormat },
     clockShift,
-    host: config.host,
-    engine: config.engine,
-    basePath: config['base-path'],
-    anonymousQuota: config['anonymous-quota'],
     anonymousAccess,
-    explorerQuota: config['explorer-quota'],
-    trustedProxies: config['trusted-proxy'],
     ...connectionsWithin(
       { connections: config['max-connections'], listeners: config['max-listeners'] },
       workers,
       openFilesLimit(),
       log,
     ),
-    maxListenersPerKey: config['max-listeners-per-key'],
-    maxConnectionsPerAddress: config['max-connections-per-address'],
-    answerCache: config['answer-cache'],
-    holdSnapshots: config['hold-snapshots'],
     refreshEvery,
     settingsTag: settingsTag(config),
   }

@@ -47,6 +47,7 @@ const LAST_ANSWERS_MS = 2000
 const IDLE_INTERVAL_MS = 250
 
 const start = workerData as WorkerStart
+const { config } = start
 const main = parentPort!
 const heartbeat = new Heartbeat(start.heartbeat)
 heartbeat.identify()
@@ -59,7 +60,7 @@ process.on('warning', ({ name, message }) => send({ type: 'warning', message: `$
 
 const clock = (): number => Date.now() / 1000 + shift[0]
 const totals = new Totals(start.totals, start.thread)
-const routes = routeNames(ROUTED, start.basePath)
+const routes = routeNames(ROUTED, config['base-path'])
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const later = new LaterAnswers(() => totals.counted('requests'))
@@ -85,10 +86,10 @@ function askForLease(slot: number, hour: number, count: number): void {
 
 const leases: Leases = { waiting: waitingRequests, ask: askForLease }
 
-const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...start.trustedProxies])
+const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...config['trusted-proxy']])
 const connections = new Connections(start.connections, start.thread, {
   total: start.maxConnections,
-  perAddress: start.maxConnectionsPerAddress,
+  perAddress: config['max-connections-per-address'],
   isExempt: (address) => neighbours.trusts(address),
 })
 const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
@@ -96,7 +97,7 @@ const streams = new EventStreams({
   listeners,
   counts: new ListenerCounts(start.listeners, start.thread, {
     total: start.maxListeners,
-    perHolder: start.maxListenersPerKey,
+    perHolder: config['max-listeners-per-key'],
   }),
   connections,
   totals,
@@ -106,15 +107,15 @@ let ring = new KeyRing(start.keys)
 const requests = new RequestPath(
   {
     operations: OPERATIONS,
-    basePath: start.basePath,
-    quota: start.hasLeases ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
+    basePath: config['base-path'],
+    quota: config['quota-store'] !== null ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
     leases,
     addresses: new AddressCounters(start.addresses),
-    proxies: new TrustedProxies(start.trustedProxies),
-    anonymousQuota: start.anonymousQuota,
+    proxies: new TrustedProxies(config['trusted-proxy']),
+    anonymousQuota: config['anonymous-quota'],
     anonymousAccess: start.anonymousAccess,
-    explorerQuota: start.explorerQuota,
-    answerCache: start.answerCache,
+    explorerQuota: config['explorer-quota'],
+    answerCache: config['answer-cache'],
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals,
@@ -138,7 +139,7 @@ function faultText(error: unknown): string {
 const views = new WorkerViews({
   changes: start.changes,
   onStep: () => heartbeat.advance(),
-  serve: (held) => requests.hold(held, start.holdSnapshots),
+  serve: (held) => requests.hold(held, config['hold-snapshots']),
 })
 
 async function prepare(snapshot: ReadySnapshot): Promise<void> {
@@ -199,7 +200,7 @@ function answer(exchange: Exchange, handler: OnRequest): void {
 }
 
 const handle: OnRequest = (exchange) => requests.handle(exchange)
-const engine = loadEngine(start.engine).create((exchange) => answer(exchange, handle), {
+const engine = loadEngine(config.engine).create((exchange) => answer(exchange, handle), {
   connections,
   recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => heartbeat.advance(),
@@ -291,7 +292,7 @@ async function listen(port: number): Promise<void> {
   // The worker is being ended.
   if (!heartbeat.mayOpen()) return
   try {
-    await engine.listen(start.host, port)
+    await engine.listen(config.host, port)
     send({ type: 'listening' })
   } catch (error) {
     close()

@@ -44,10 +44,7 @@ test('Names follow the conventions: our own begin with groundswell_, counters en
 })
 
 test('Where there is no snapshot, no report and no schedule, their metrics are left out.', () => {
-  const text = exposition(
-    METRICS,
-    someFigures({ snapshot: null, networks: [], sources: [], built: null, builds: null }),
-  )
+  const text = exposition(METRICS, someFigures({ snapshot: null, networks: [], report: null, builds: null }))
   const found = new Set(parseExposition(text).map(({ name }) => name))
   for (const name of ['groundswell_snapshot_info', 'groundswell_builds_total', 'groundswell_input_rows']) {
     assert.ok(!found.has(name), name)
@@ -58,7 +55,7 @@ test('Where there is no snapshot, no report and no schedule, their metrics are l
 test('A name from outside cannot end its value or its line, and twice the same label is one series.', () => {
   const long = 'x'.repeat(1000)
   const names = ['a"} 1\ngroundswell_forged 2', 'b\\', `\u2028\u0000\r\u{1F30A}é`, `${long}1`, `${long}2`]
-  const networks = names.map((name) => ({ name, newest: 1, suspect: [] }))
+  const networks = names.map((name) => [name, 1] as const)
   const text = exposition(METRICS, someFigures({ networks }))
   const samples = parseExposition(text)
   assert.ok(!samples.some(({ name }) => name === 'groundswell_forged'))
@@ -70,7 +67,7 @@ test('A name from outside cannot end its value or its line, and twice the same l
 })
 
 test('However many names there are, a metric has a bounded number of series.', () => {
-  const networks = Array.from({ length: 100_000 }, (_, i) => ({ name: `n${i}`, newest: 1, suspect: [] }))
+  const networks = Array.from({ length: 100_000 }, (_, i) => [`n${i}`, 1] as const)
   const found = parseExposition(exposition(METRICS, someFigures({ networks }))).filter(
     ({ name }) => name === 'groundswell_source_newest_reading_timestamp_seconds',
   )

@@ -1,9 +1,48 @@
 /** Figures of an imagined server in which every metric has a value. */
-import type { Figures } from '../../src/server/figures.ts'
+import type { Figures } from '../../src/server/collect-metrics.ts'
 import { DURATION_BOUNDS_S } from '../../src/http/request-counts.ts'
+import { Totals } from '../../src/http/totals.ts'
 import { DELAY_BOUNDS_S } from '../../src/server/worker-figures.ts'
 
 const NOW = 1_774_602_000
+
+const SNAPSHOT = {
+  id: 'a'.repeat(24),
+  asOf: NOW - 1800,
+  publishedAt: NOW - 60,
+  parts: [{ entry: { kind: 'catalog', rows: 3, bytes: 12_345 }, bytes: new Uint8Array(8) }],
+} as unknown as NonNullable<Figures['snapshot']>
+
+const REPORT = {
+  built_at: '2026-03-27T09:00:00Z',
+  seconds: 9,
+  rows: 10,
+  bad_lines: 1,
+  sources: [
+    {
+      name: 'ndbc',
+      refused: 'gone',
+      rows: 10,
+      bad_lines: 1,
+      fetch: { seconds: 3, bytes: 500, fetched: 1, unchanged: 0, not_due: 0, failed: 2, removed: 0 },
+    },
+  ],
+  networks: [{ name: 'NDBC', doubtful: [{ reason: 'the same wave values', readings: 4 }] }],
+} as unknown as NonNullable<Figures['report']>
+
+const MEMORY = new SharedArrayBuffer(8)
+const COMMON = {
+  maxConnections: 100,
+  maxListeners: 50,
+  quota: MEMORY,
+  addresses: MEMORY,
+  totals: MEMORY,
+  connections: MEMORY,
+  listeners: MEMORY,
+  requests: MEMORY,
+  workerFigures: MEMORY,
+  site: { memory: MEMORY },
+} as unknown as Figures['common']
 
 export function someFigures(changes: Partial<Figures> = {}): Figures {
   const row = {
@@ -20,6 +59,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     delay_seconds: 11,
     delays: Array.from({ length: DELAY_BOUNDS_S.length + 1 }, (_, i) => i),
   }
+  const totals = new Totals(Totals.allocate(1), 0).sums()
   return {
     now: NOW,
     version: '1.2.3',
@@ -35,62 +75,34 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
       },
     ],
     requestsByWorker: [40, 51],
-    totals: {
-      unauthorized: 5,
-      bad_keys: 2,
-      rate_limited: 7,
-      rate_limited_addresses: 3,
-      explorer_reads: 12,
-      explorer_refused: 1,
-      faults: 1,
-      kept: 8,
-      made: 9,
-      long: 4,
-      long_refused: 2,
-      parked: 6,
-      parked_late: 1,
-      events: 12,
-      streams_refused_of_one: 3,
-      streams_refused_in_all: 2,
-      streams_client: 5,
-      streams_slow: 1,
-      streams_key: 2,
-      streams_quota: 3,
-      streams_drain: 4,
-      streams_lost: 6,
-    },
+    totals,
     workers: { wanted: 2, serving: 1, replaced: 3, rows: [row, row] },
-    listeners: { byWorker: [3, 4], limit: 50 },
-    connections: { open: 10, limit: 100, refusedInAll: 2, refusedByAddress: 1, reset: 4 },
-    snapshot: {
-      id: 'a'.repeat(24),
-      asOf: NOW - 1800,
-      publishedAt: NOW - 60,
-      parts: 2,
-      bytes: 12_345,
-      rows: [['catalog', 3]],
-    },
+    common: COMMON,
+    listenersByWorker: [3, 4],
+    connections: { open: 10, refused: { in_all: 2, by_address: 1 }, reset: 4 },
+    snapshot: SNAPSHOT,
+    held: [SNAPSHOT, SNAPSHOT],
     reload: {
-      served: 2,
+      at: NOW,
+      error: null,
+      took: 0.75,
+      loadTook: 0.25,
+      swapTook: 0.5,
+      loaded: 2,
       refused: 1,
-      isRefused: false,
-      isLoading: false,
-      loadSeconds: 0.25,
-      swapSeconds: 0.5,
+      loading: null,
     },
-    networks: [{ name: 'NDBC', newest: NOW - 600, suspect: [['the same wave values', 4]] }],
-    sources: [
-      {
-        name: 'ndbc',
-        isSilent: true,
-        rows: 10,
-        badLines: 1,
-        fetch: { at: NOW - 90, seconds: 3, bytes: 500, files: [['failed', 2]] },
-      },
-    ],
-    built: { at: NOW - 80, seconds: 9, rows: 10, badLines: 1 },
-    builds: { published: 3, failed: 1, failedInRow: 1, isRunning: true, nextAt: NOW + 60 },
-    snapshotsHeld: 2,
+    networks: [['NDBC', NOW - 600]],
+    report: REPORT,
+    builds: {
+      next_at: NOW + 60,
+      running_since: NOW,
+      last_at: NOW - 80,
+      last_error: 'no',
+      failures_in_row: 1,
+      built: 3,
+      failed: 1,
+    },
     isHeld: false,
     mirror: { isUp: true, lastSuccess: NOW - 4, fetchedBytes: 777 },
     keys: { backend: 'file', count: 4, isUp: true },
@@ -99,17 +111,6 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
       isUp: true,
       leases: { replicas: 2, calls: 10, failedCalls: 1, admittedAlone: 3 },
     },
-    process: {
-      startedAt: NOW - 999,
-      cpuSeconds: 12,
-      residentBytes: 1e8,
-      memoryBytes: 1e9,
-      heapBytes: 1e7,
-      openFiles: 30,
-      maxFiles: 1024,
-      shared: [['snapshot', 12_345]],
-    },
-    log: { dropped: 0 },
     ...changes,
   }
 }
