@@ -30,6 +30,7 @@ import {
   quoted,
 } from './report-document.ts'
 import { readText } from './report-files.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 const OTHER_REASONS = 'other reasons'
 
@@ -141,9 +142,9 @@ export class BuildReport implements Report {
     )
   }
 
-  fetched(outcome: FetchOutcome): void {
-    this.#sourceOf(outcome.source).fetch = fetchDocument(outcome)
-    this.line(fetchLine(outcome))
+  fetched({ source, ...document }: FetchOutcome): void {
+    this.#sourceOf(source).fetch = document
+    this.line(fetchLine(source, document))
   }
 
   impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
@@ -154,8 +155,7 @@ export class BuildReport implements Report {
   /** Readings of a buoy that stay, but that somebody should look at. */
   suspect(network: string, identifier: string, reason: SuspectReason, readings: number): void {
     const { suspect } = this.#networkOf(network)
-    const known = suspect.get(reason) ?? { readings: 0, identifiers: new Set() }
-    suspect.set(reason, known)
+    const known = entryOf(suspect, reason, () => ({ readings: 0, identifiers: new Set<string>() }))
     known.readings += readings
     known.identifiers.add(identifier)
   }
@@ -279,69 +279,44 @@ export class BuildReport implements Report {
   }
 
   #sourceOf(name: string | null): SourceDocument {
-    let source = this.#sources.get(name)
-    if (source === undefined) {
-      source = {
-        name: name ?? 'command line',
-        refused: null,
-        last_read: null,
-        stays: null,
-        files: 0,
-        rows: 0,
-        bad_lines: 0,
-        bad_reasons: {},
-        bad: [],
-        skipped: {},
-        skipped_stations: {},
-        without_position: [],
-        warnings: [],
-        fetch: null,
-      }
-      this.#sources.set(name, source)
-    }
-    return source
+    return entryOf(this.#sources, name, () => ({
+      name: name ?? 'command line',
+      refused: null,
+      last_read: null,
+      stays: null,
+      files: 0,
+      rows: 0,
+      bad_lines: 0,
+      bad_reasons: {},
+      bad: [],
+      skipped: {},
+      skipped_stations: {},
+      without_position: [],
+      warnings: [],
+      fetch: null,
+    }))
   }
 
   #networkOf(name: string): NetworkCounts {
-    let network = this.#networks.get(name)
-    if (network === undefined) {
-      network = { buoys: 0, reporting: 0, newest: -1, impossible: {}, suspect: new Map() }
-      this.#networks.set(name, network)
-    }
-    return network
+    return entryOf(this.#networks, name, () => ({
+      buoys: 0,
+      reporting: 0,
+      newest: -1,
+      impossible: {},
+      suspect: new Map(),
+    }))
   }
 }
 
-function fetchDocument(outcome: FetchOutcome): FetchDocument {
-  const time = (epoch: number | null): string | null => (epoch === null ? null : timestampText(epoch))
-  return {
-    files: outcome.files,
-    fetched: outcome.fetched,
-    seconds: outcome.seconds,
-    seconds_allowed: outcome.within,
-    unchanged: outcome.unchanged,
-    not_due: outcome.fresh,
-    failed: outcome.failed,
-    removed: outcome.removed,
-    bytes: outcome.bytes,
-    oldest: time(outcome.oldest),
-    failures: outcome.failures.map(({ url, reason, usedFrom }) => ({
-      url,
-      reason,
-      used_from: time(usedFrom),
-    })),
-  }
-}
-
-function fetchLine(outcome: FetchOutcome): string {
-  const { source, files, fetched, unchanged, fresh, failed, bytes, seconds, within } = outcome
+function fetchLine(source: string, document: FetchDocument): string {
+  const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds } = document
   const counts = [
     `${fetched} fetched (${bytes} bytes)`,
     ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
-    ...(fresh > 0 ? [`${fresh} not due`] : []),
+    ...(notDue > 0 ? [`${notDue} not due`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ]
-  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${within} s: ${counts.join(', ')}`
+  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${document.seconds_allowed} s: ${counts.join(', ')}`
 }
 
 function networkDocument(

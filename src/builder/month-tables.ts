@@ -5,6 +5,7 @@
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, missingColumn, type MeasureName, type RowColumns } from '../sea/columns.ts'
 import type { MonthTable, Rows } from '../snapshot/make-month.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 /** Runs of at least this many rows are copied as a whole. */
 const LONG_RUN_ROWS = 16
@@ -72,11 +73,7 @@ function rowsByBuoy(
 ): { byBuoy: Map<number, BuoyRows>; capacity: number } {
   const byBuoy = new Map<number, BuoyRows>()
   let capacity = 0
-  const rowsOf = (id: number): BuoyRows => {
-    let rows = byBuoy.get(id)
-    if (rows === undefined) byBuoy.set(id, (rows = { runs: [], base: [] }))
-    return rows
-  }
+  const rowsOf = (id: number): BuoyRows => entryOf(byBuoy, id, () => ({ runs: [], base: [] }))
   for (const run of runs) {
     const id = idOf(run.handle)
     if (id === 0) continue

@@ -60,12 +60,15 @@ export interface FetchDocument {
   seconds_allowed: number
   fetched: number
   unchanged: number
+  /** Files that were not asked for, since they were confirmed a short time ago. */
   not_due: number
   failed: number
+  /** Files that were removed, since the configuration no longer names them. */
   removed: number
   bytes: number
   /** When the file that was confirmed longest ago was confirmed; null while a file has never come. */
   oldest: string | null
+  /** The first failures; `used_from` is when the file that stays in use was confirmed, null without a file. */
   failures: { url: string; reason: string; used_from: string | null }[]
 }
 

@@ -10,6 +10,7 @@ import { MEASURE_NAMES, MEASURES, type RowBatch, type RowColumns } from '../sea/
 import { monthOf, monthStart } from '../sea/time.ts'
 import type { Rows } from '../snapshot/make-month.ts'
 import { isAscending, monthTables, type MonthTables, type Run } from './month-tables.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 const CHUNK_ROWS = 8192
 /** Bytes of the time and nine measures. */
@@ -72,11 +73,7 @@ export class Spool {
   }
 
   #append(month: number, handle: number, feed: number, batch: RowBatch, from: number, to: number): void {
-    let rows = this.#months.get(month)
-    if (rows === undefined) {
-      rows = new Month(join(this.#dir, `month-${month}`))
-      this.#months.set(month, rows)
-    }
+    const rows = entryOf(this.#months, month, () => new Month(join(this.#dir, `month-${month}`)))
     while (from < to) {
       if (rows.space() === 0) {
         rows.chunks.push(newChunk())

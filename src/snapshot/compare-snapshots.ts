@@ -23,6 +23,7 @@ import {
   type Range,
 } from './row-changes.ts'
 import { SnapshotError, type PartEntry, type PartKind } from './snapshot-format.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 /** A snapshot, or as much of it as is compared. */
 export interface ComparedSnapshot {
@@ -69,9 +70,7 @@ export function* changesBetween(
   const spans = new Map<number, Span[]>()
   const add = (buoy: number, span: Span | null): void => {
     if (span === null) return
-    const known = spans.get(buoy)
-    if (known === undefined) spans.set(buoy, [span])
-    else known.push(span)
+    entryOf(spans, buoy, () => []).push(span)
   }
   const hasOneSided = [...kinds.values()].some((kind) => kind !== CHANGED)
   const months = [...new Set([...a.months.keys(), ...b.months.keys()])].toSorted((x, y) => x - y)

@@ -7,6 +7,7 @@ import type { PassRecord } from '../sea/records.ts'
 import { BuildError } from '../system/build-error.ts'
 import { boundsFault, numberFault } from './check-snapshot.ts'
 import { type Part } from './snapshot-format.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 /** A record under its id, with ids of buoys in place of handles. */
 interface Pass extends PassRecord {
@@ -28,9 +29,7 @@ export function passesPart(
   for (const record of records) {
     const pass = identified(record, idOf, asOf ?? Infinity)
     if (pass.startedAt > (asOf ?? Infinity)) continue
-    const same = byId.get(pass.id)
-    if (same === undefined) byId.set(pass.id, [pass])
-    else same.push(pass)
+    entryOf(byId, pass.id, () => []).push(pass)
   }
   const passes = [...byId.values()].map(joined).sort((a, b) => b.startedAt - a.startedAt || b.id - a.id)
   const observations = passes.flatMap((pass) => pass.observations)

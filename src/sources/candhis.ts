@@ -27,6 +27,7 @@ import {
 import { cleanName, degreesOf } from './reading/fields.ts'
 import { dropUnusable, measureColumn, readMeasures } from './reading/measured-values.ts'
 import { isoSeconds } from './reading/times.ts'
+import { entryOf } from '../system/entry-of.ts'
 
 const SOURCE = 'Candhis'
 
@@ -116,11 +117,7 @@ async function gather(folder: string, { files, folders }: FolderListing, report:
   const campaigns = new Map<string, DataFile[]>()
   const stations = new Map<string, BuoyRecord>()
   const ignored = [...folders]
-  const filesOf = (campaign: string): DataFile[] => {
-    const known = campaigns.get(campaign) ?? []
-    campaigns.set(campaign, known)
-    return known
-  }
+  const filesOf = (campaign: string): DataFile[] => entryOf(campaigns, campaign, () => [])
   // The network's own words about its stations count before the lists that others made of them.
   const answers = files.filter((file) => ANSWER_FILE.test(file))
   const tables: AnswerFile[] = []

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
+import { timestampText } from '../../src/sea/time.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'
 import type { ReportDocument } from '../../src/builder/report-document.ts'
 import {
@@ -66,17 +67,21 @@ function fullDocument(): ReportDocument {
     source: 'A',
     files: 5,
     fetched: 1,
+    seconds: 3,
+    seconds_allowed: 1800,
     unchanged: 1,
-    fresh: 1,
+    not_due: 1,
     failed: 2,
     removed: 0,
     bytes: 1234,
-    seconds: 3,
-    within: 1800,
-    oldest: START / 1000 - 3600,
+    oldest: timestampText(START / 1000 - 3600),
     failures: [
-      { url: `https://a.example/${EVIL}`, reason: 'HTTP status 500', usedFrom: START / 1000 - 3600 },
-      { url: 'https://a.example/b', reason: 'the answer is a web page', usedFrom: null },
+      {
+        url: `https://a.example/${EVIL}`,
+        reason: 'HTTP status 500',
+        used_from: timestampText(START / 1000 - 3600),
+      },
+      { url: 'https://a.example/b', reason: 'the answer is a web page', used_from: null },
     ],
   })
   report.impossible('North', 'low')

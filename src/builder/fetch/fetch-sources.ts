@@ -19,6 +19,8 @@ import {
   withAttempts,
   type RequestLimits,
 } from '../../snapshot/store/web-request.ts'
+import { timestampText } from '../../sea/time.ts'
+import type { FetchDocument } from '../report-document.ts'
 import { errorCode, isSystemFault } from '../../system/file-faults.ts'
 import { makeFolder } from '../../system/regular-files.ts'
 import { LockError, lockInTurn, type Lock } from '../../system/lock.ts'
@@ -33,6 +35,7 @@ import {
   type Index,
   type PlannedFile,
 } from './fetch-plan.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 const LOCK_FILE = '.fetching.lock'
 /** How long to wait for another builder that fetches into the same folder. */
@@ -73,28 +76,8 @@ export interface FetchContext {
   pause?: (ms: number) => Promise<void>
 }
 
-/** What became of a source's files, for the report. */
-export interface FetchOutcome {
-  source: string
-  files: number
-  fetched: number
-  unchanged: number
-  /** Not asked for, since they were confirmed a short time ago. */
-  fresh: number
-  failed: number
-  /** Removed, since the configuration no longer names them. */
-  removed: number
-  bytes: number
-  /** How long it took, and how long it may take. */
-  seconds: number
-  within: number
-  /**
-   * When the file that was confirmed longest ago was confirmed, epoch seconds; null while one has never come.
-   */
-  oldest: number | null
-  /** The first failures; `usedFrom` is when the file that stays in use was confirmed, null without a file. */
-  failures: { url: string; reason: string; usedFrom: number | null }[]
-}
+/** What became of a source's files, as the report has it. */
+export type FetchOutcome = FetchDocument & { source: string }
 
 /**
  * Fetches what is due of all sources, each source by itself. Never throws for what servers do: the outcomes
@@ -117,12 +100,7 @@ export async function fetchSources(
   const hosts = new Map<string, Host>()
   const hostOf = (url: string): Host => {
     const { host } = new URL(url)
-    let known = hosts.get(host)
-    if (known === undefined) {
-      known = new Host(configuration.hosts.get(host) ?? DEFAULT_HOST_LIMITS)
-      hosts.set(host, known)
-    }
-    return known
+    return entryOf(hosts, host, () => new Host(configuration.hosts.get(host) ?? DEFAULT_HOST_LIMITS))
   }
   try {
     return await Promise.all(
@@ -202,7 +180,7 @@ async function fetchSource(
     const reason =
       error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message
     outcome.failed = 1
-    outcome.failures.push({ url: '', reason, usedFrom: null })
+    outcome.failures.push({ url: '', reason, used_from: null })
     context.report.line(`warning: ${name}: nothing is fetched: ${reason}`)
     return outcome
   }
@@ -220,14 +198,14 @@ async function fetchSource(
         if (isDue(source, file, index, now)) {
           const host = hostOf(file.url)
           await fetchFile(file, host, { folder, index, clientOf, outcome, signal }, context)
-        } else outcome.fresh++
+        } else outcome.not_due++
         context.report.progress(`${name}: ${++done} of ${files.length} files`)
       }),
     )
     writeIndex(folder, index)
     outcome.seconds = Math.round((performance.now() - began) / 1000)
     const checked = files.map(({ to }) => index.get(to)?.checked ?? null)
-    outcome.oldest = checked.includes(null) ? null : Math.min(...(checked as number[]))
+    if (!checked.includes(null)) outcome.oldest = timestampText(Math.min(...(checked as number[])))
     if (outcome.failed > 0) {
       const [{ url, reason }] = outcome.failures
       context.report.line(
@@ -246,13 +224,13 @@ function newOutcome({ name, fetchWithin }: ConfiguredSource): FetchOutcome {
     source: name,
     files: 0,
     fetched: 0,
+    seconds: 0,
+    seconds_allowed: fetchWithin,
     unchanged: 0,
-    fresh: 0,
+    not_due: 0,
     failed: 0,
     removed: 0,
     bytes: 0,
-    seconds: 0,
-    within: fetchWithin,
     oldest: null,
     failures: [],
   }
@@ -318,8 +296,8 @@ async function fetchFile(
   } catch (error) {
     outcome.failed++
     if (outcome.failures.length >= FAILURES_SHOWN) return
-    const usedFrom = existsSync(path) ? (known?.checked ?? null) : null
-    outcome.failures.push({ url, reason: reasonOf(error), usedFrom })
+    const usedFrom = existsSync(path) && known !== undefined ? timestampText(known.checked) : null
+    outcome.failures.push({ url, reason: reasonOf(error), used_from: usedFrom })
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type Run,
   type Values,
 } from '../parquet-file.ts'
-import { MEASURES, NO_COUNTRY } from '../../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, NO_COUNTRY } from '../../sea/columns.ts'
 import { timestampText } from '../../sea/time.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportFormat } from '../../snapshot/file-list.ts'
@@ -91,17 +91,7 @@ export class ReadingsFile {
   }
 }
 
-const MEASURED = [
-  MEASURES.significantHeight,
-  MEASURES.maximumHeight,
-  MEASURES.period,
-  MEASURES.peakPeriod,
-  MEASURES.direction,
-  MEASURES.waterTemperature,
-  MEASURES.windSpeed,
-  MEASURES.windDirection,
-  MEASURES.gustSpeed,
-]
+const MEASURED = MEASURE_NAMES.map((name) => MEASURES[name])
 const READING_ID_FACTOR = 1e10
 
 /** Rows in CSV. Numbers have the digits that their source gave, as in the JSON answers. */

@@ -21,6 +21,7 @@ import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
 import { loadNetcdf, withFile } from '../reading/netcdf.ts'
 import { listSource, warnOfIgnored, WholeFiles } from '../reading/source-files.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 const TABLE = 'virtual_buoys.csv'
 
@@ -60,9 +61,7 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
       const found = withFile(netcdf, path, (opened) => trackOf(netcdf, opened, name, file))
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
-      const ofMission = tracks.get(found.mission)
-      if (ofMission === undefined) tracks.set(found.mission, [found])
-      else ofMission.push(found)
+      entryOf(tracks, found.mission, () => []).push(found)
       file.end()
     })
   }

@@ -4,6 +4,7 @@ import { MICRO, type Track } from './tracks.ts'
 import { RowBatch } from '../../sea/columns.ts'
 import type { Sink, SourceContext } from '../source.ts'
 import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/text-table.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 export const SOURCE = 'Satellite altimetry'
 
@@ -99,24 +100,16 @@ export class VirtualBuoys {
       const wide = Math.abs(lat) + tall < 90 ? Math.asin(sine) / RADIANS : 180
       for (let row = Math.floor(lat - tall); row <= Math.floor(lat + tall); row++) {
         const [first, last] = wide === 180 ? [0, 359] : [Math.floor(lng - wide), Math.floor(lng + wide)]
-        for (let column = first; column <= last; column++) this.#reachInto(cellOf(row, column), index)
+        for (let column = first; column <= last; column++)
+          entryOf(this.#cells, cellOf(row, column), () => []).push(index)
       }
     })
   }
 
-  #reachInto(cell: number, index: number): void {
-    const list = this.#cells.get(cell)
-    if (list === undefined) this.#cells.set(cell, [index])
-    else list.push(index)
-  }
-
   announce(index: number): number {
-    let handle = this.#handles.get(index)
-    if (handle === undefined) {
-      handle = this.#sink.buoy({ source: SOURCE, virtual: true, ...this.#points[index] })
-      this.#handles.set(index, handle)
-    }
-    return handle
+    return entryOf(this.#handles, index, () =>
+      this.#sink.buoy({ source: SOURCE, virtual: true, ...this.#points[index] }),
+    )
   }
 
   /**
@@ -148,11 +141,7 @@ export class VirtualBuoys {
     for (const [index, box] of boxes) if (!near.has(index)) near.set(index, box)
     const observations: { buoy: number; time: number }[] = []
     for (const [index, { heights, time }] of near) {
-      let readings = this.#readings.get(index)
-      if (readings === undefined) {
-        readings = new Map()
-        this.#readings.set(index, readings)
-      }
+      const readings = entryOf(this.#readings, index, () => new Map())
       // A buoy has one reading a second, whichever mission came first.
       if (readings.has(time)) continue
       readings.set(time, medianOf(heights))

@@ -2,7 +2,7 @@
  * `readings/*.csv`, rows of buoys, of which an archive has hundreds of millions, and `forecast/*.csv`, lines of
  * points of the sea.
  */
-import { MEASURES, type MeasureName, NO_CODE } from '../../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, NO_CODE } from '../../sea/columns.ts'
 import { pointKey } from '../../sea/geo.ts'
 import {
   FORECAST_MEASURES,
@@ -39,17 +39,10 @@ function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, 
   return `${bytes.toString('latin1', starts[a], ends[a])}\0${bytes.toString('latin1', starts[b], ends[b])}`
 }
 
-const MEASURE_COLUMNS: readonly (readonly [label: string, name: MeasureName])[] = [
-  ['significant_height', 'significantHeight'],
-  ['maximum_height', 'maximumHeight'],
-  ['period', 'period'],
-  ['peak_period', 'peakPeriod'],
-  ['direction', 'direction'],
-  ['water_temperature', 'waterTemperature'],
-  ['wind_speed', 'windSpeed'],
-  ['wind_direction', 'windDirection'],
-  ['gust_speed', 'gustSpeed'],
-]
+/** `significant_height` for `significantHeight`. */
+const labelOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+const MEASURE_COLUMNS = MEASURE_NAMES.map((name) => [labelOf(name), name] as const)
 const READING_KEYS = ['source', 'identifier', 'time']
 const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => label)]
 
@@ -98,16 +91,7 @@ export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, 
   file.rows(understood)
 }
 
-const FORECAST_COLUMNS: readonly (readonly [label: string, name: ForecastName])[] = [
-  ['wave_height', 'waveHeight'],
-  ['wave_period', 'wavePeriod'],
-  ['wave_direction', 'waveDirection'],
-  ['swell_height', 'swellHeight'],
-  ['swell_period', 'swellPeriod'],
-  ['swell_direction', 'swellDirection'],
-  ['wind_speed', 'windSpeed'],
-  ['wind_direction', 'windDirection'],
-]
+const FORECAST_COLUMNS = FORECAST_NAMES.map((name) => [labelOf(name), name] as const)
 const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
 const LINE_COLUMNS = [...FORECAST_KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
 

@@ -6,6 +6,7 @@ import { isKnownLabel } from './forecast-quantities.ts'
 import { UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoSeconds } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
 export type Values = (number | null)[]
@@ -162,11 +163,7 @@ function tableSeries(table: Json): Series[] {
       throw new UnusableFile('a row has another number of fields than the header')
     const { lat, lng } = placeOf(row[latField], row[lngField])
     const key = pointKey(lat, lng)
-    let place = places.get(key)
-    if (place === undefined) {
-      place = { times: [], rows: [], lat, lng }
-      places.set(key, place)
-    }
+    const place = entryOf(places, key, () => ({ times: [], rows: [], lat, lng }))
     place.times.push(secondsOf(row[timeField], 0))
     place.rows.push(row)
   }

@@ -29,6 +29,7 @@ import { LONGEST_STEP, directionBetween } from '../../index/forecast.ts'
 import { MEASURES } from '../../sea/columns.ts'
 import { NearPoints } from '../../index/near.ts'
 import { pointKey } from '../../sea/geo.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 /**
  * An answer is held whole, as text and as objects of ten times its size: ask for fewer positions at a time.
@@ -122,11 +123,7 @@ export function gather(
   quantities: ReadonlyMap<ForecastName, Quantity>,
 ): void {
   const key = pointKey(lat, lng)
-  let place = places.get(key)
-  if (place === undefined) {
-    place = { lat, lng, quantities: {} }
-    places.set(key, place)
-  }
+  const place = entryOf(places, key, () => ({ lat, lng, quantities: {} }))
   for (const [name, quantity] of quantities) {
     if (quantity.values.every((value) => value === null)) continue
     const known = place.quantities[name]

@@ -24,6 +24,7 @@ import { MEASURE_NAMES, NO_CODE, RowBatch } from '../../sea/columns.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
 import { listSource, parseDocument, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 const COLUMNS_FILE = 'columns.json'
 const MAX_COLUMNS_BYTES = 2 ** 20
@@ -185,8 +186,7 @@ class Parts {
 
   /** @throws BuildError for more rows than can wait. */
   add(identifier: string, time: number, codes: Int32Array, file: FileReport): void {
-    let rows = this.#stations.get(identifier)
-    if (rows === undefined) this.#stations.set(identifier, (rows = new Map()))
+    const rows = entryOf(this.#stations, identifier, () => new Map())
     const known = rows.get(time)
     if (known === undefined) {
       if (++this.#length > MAX_ROWS)

@@ -30,6 +30,7 @@ import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
 import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
 
@@ -85,7 +86,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     for (const name of files) {
       const identifier = identifierOf(basename(name))
       if (identifier === null) ignored.push(join(sub, name))
-      else append(paths, identifier, join(folder, sub, name))
+      else entryOf(paths, identifier, () => []).push(join(folder, sub, name))
     }
   }
   for (const name of root.files) {
@@ -93,7 +94,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     const identifier = identifierOf(name)
     // Other text files may lie here: only a listed station makes a file of this folder a data file.
     if (identifier === null || !known.has(identifier)) ignored.push(name)
-    else append(paths, identifier, join(folder, name))
+    else entryOf(paths, identifier, () => []).push(join(folder, name))
   }
   const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
   ignored.push(...root.folders.filter((name) => !folders.has(name)))
@@ -165,12 +166,6 @@ function identifierOf(fileName: string): string | null {
   return (DATA_FILE.exec(fileName) ?? MONTH_FILE.exec(fileName))?.[1].toUpperCase() ?? null
 }
 
-function append(lists: Map<string, string[]>, key: string, value: string): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [value])
-  else list.push(value)
-}
-
 interface Latest {
   files: FileReport[]
   rows: Map<string, StationRows>
@@ -210,8 +205,7 @@ async function readLatest(paths: readonly string[], report: Report): Promise<Lat
       if (++count > MAX_LATEST_ROWS)
         throw new BuildError(`ndbc: latest_obs has more than ${MAX_LATEST_ROWS} rows`)
       latest.positions.see(identifier, reader.time, lat, lng, '')
-      let rows = latest.rows.get(identifier)
-      if (rows === undefined) latest.rows.set(identifier, (rows = new StationRows(4)))
+      const rows = entryOf(latest.rows, identifier, () => new StationRows(4))
       rows.reserve(1)
       rows.time[rows.length] = reader.time
       rows.codes.set(codes, rows.length * WIDTH)

@@ -9,6 +9,7 @@ import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
 import { type MeasureName, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import { entryOf } from '../../system/entry-of.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
@@ -119,11 +120,7 @@ export class WaitingRows {
   }
 
   add(buoy: number, time: number, names: readonly MeasureName[], codes: Int32Array): void {
-    let batch = this.#batches.get(buoy)
-    if (batch === undefined) {
-      batch = new RowBatch(64)
-      this.#batches.set(buoy, batch)
-    }
+    const batch = entryOf(this.#batches, buoy, () => new RowBatch(64))
     const row = batch.add(time)
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
     this.#length++

@@ -11,6 +11,7 @@ import {
   type FetchOutcome,
 } from '../../../src/builder/fetch/fetch-sources.ts'
 import { dueFiles, planFiles } from '../../../src/builder/fetch/fetch-plan.ts'
+import { timestampText } from '../../../src/sea/time.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { temporaryFolder } from '../../live.ts'
 import { FAULTS, startOrigin, type Fault, type Origin } from './origin.ts'
@@ -90,11 +91,14 @@ test('A file is fetched once, then only confirmed, and fetched again when it has
   origin.files.set('/a.csv', GOOD)
   const { folder, fetch } = drill(t, origin, [{ url: `${origin.url}/a.csv`, to: 'data/a.csv' }])
   const first = await fetch()
-  assert.deepEqual([first.fetched, first.bytes, first.failed, first.oldest], [1, GOOD.length, 0, NOON])
+  assert.deepEqual(
+    [first.fetched, first.bytes, first.failed, first.oldest],
+    [1, GOOD.length, 0, timestampText(NOON)],
+  )
   assert.equal(readFileSync(join(folder, 'data/a.csv'), 'utf8'), GOOD)
-  assert.deepEqual([(await fetch(NOON + 60)).fresh, origin.seen.length], [1, 1], 'not due')
+  assert.deepEqual([(await fetch(NOON + 60)).not_due, origin.seen.length], [1, 1], 'not due')
   const second = await fetch(NOON + 1800)
-  assert.deepEqual([second.unchanged, second.oldest], [1, NOON + 1800])
+  assert.deepEqual([second.unchanged, second.oldest], [1, timestampText(NOON + 1800)])
   assert.equal(origin.seen.at(-1)?.status, 304)
   origin.files.set('/a.csv', `${GOOD}more`)
   assert.equal((await fetch(NOON + 3600)).fetched, 1)
@@ -155,9 +159,9 @@ for (const [name, wrong] of Object.entries(WRONG)) {
     origin.files.set('/a.csv', `${GOOD}${GOOD}`)
     const outcome = await fetch(NOON + 1800)
     assert.equal(outcome.failed, 1, 'failed')
-    assert.equal(outcome.oldest, NOON, 'says how old the file is')
+    assert.equal(outcome.oldest, timestampText(NOON), 'says how old the file is')
     assert.match(outcome.failures[0].reason, wrong.reason)
-    assert.equal(outcome.failures[0].usedFrom, NOON)
+    assert.equal(outcome.failures[0].used_from, timestampText(NOON))
     assert.equal(origin.seen.length, wrong.attempts, 'attempts')
     assert.equal(readFileSync(join(folder, 'a.csv'), 'utf8'), GOOD)
     assert.deepEqual(readdirSync(folder).toSorted(), ['.fetched.json', 'a.csv'])
@@ -201,11 +205,11 @@ test('A network that trickles has one limit for all of its files and attempts, a
   const outcome = await fetch(NOON + 1800)
   assert.ok(performance.now() - began < 30_000, 'six files of four tries of five seconds take two minutes')
   assert.deepEqual(
-    outcome.failures.map(({ reason, usedFrom }) => [reason, usedFrom]),
-    entries.map(() => ['its source was not done within 2 s', NOON]),
+    outcome.failures.map(({ reason, used_from: usedFrom }) => [reason, usedFrom]),
+    entries.map(() => ['its source was not done within 2 s', timestampText(NOON)]),
   )
   assert.equal(origin.seen.length, 2, 'the rest is not even asked for')
-  assert.deepEqual([outcome.failed, outcome.within], [6, 2])
+  assert.deepEqual([outcome.failed, outcome.seconds_allowed], [6, 2])
   assert.ok(outcome.seconds >= 2)
   assert.equal(readFileSync(join(folder, 'f.csv'), 'utf8'), GOOD)
 })
