@@ -3,7 +3,7 @@ import { NO_ZONE, type AggregateYear } from '../index/day-aggregates.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { yearDays, type YearDays } from '../index/days.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { allHundredths, circularMean, isDirection } from '../index/statistics.ts'
+import { circularMean, hundredths, isDirection, type Aggregation } from '../index/statistics.ts'
 import { statisticsOf, type AggregatedBuoy, type DayStatistics } from '../snapshot/make-aggregates.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { daysFromCivil, monthStart } from '../sea/time.ts'
@@ -39,9 +39,8 @@ export class YearOfDays {
   readonly #known: AggregateYear | null
   readonly #buoys = new Map<number, BuoyDays>()
   #newBuoys = 0
-  /** Codes of the present day's samples, and its four statistics. */
+  /** Codes of the present day's samples. */
   #codes = new Int32Array(256)
-  readonly #four = new Int32Array(4)
 
   /**
    * `newest` is the time of the year's newest row, epoch seconds. What the tz database has for later days is
@@ -143,12 +142,14 @@ export class YearOfDays {
         continue
       }
       statistics ??= this.#emptyStatistics()
-      if (circular) this.#four.fill(circularMean(this.#codes, samples))
-      else allHundredths(this.#codes, samples, measure.scale, this.#four)
-      statistics.median[day] = this.#four[0]
-      statistics.mean[day] = this.#four[1]
-      statistics.least[day] = this.#four[2]
-      statistics.greatest[day] = this.#four[3]
+      const valueOf = (aggregation: Aggregation): number =>
+        circular
+          ? circularMean(this.#codes, samples)
+          : hundredths(this.#codes, samples, aggregation, measure.scale)
+      statistics.median[day] = valueOf('median')
+      statistics.mean[day] = valueOf('avg')
+      statistics.least[day] = valueOf('min')
+      statistics.greatest[day] = valueOf('max')
       statistics.count[day] = samples
     }
     if (statistics !== undefined) measures.set(name, statistics)

@@ -41,25 +41,6 @@ export function hundredths(codes: Int32Array, n: number, aggregation: Aggregatio
   }
 }
 
-/**
- * Puts median, mean, least and greatest of the first `n` codes, at least one, into `into`: each as
- * `hundredths` gives it.
- */
-export function allHundredths(codes: Int32Array, n: number, scale: number, into: Int32Array): void {
-  const finer = scale / 100
-  let [sum, least, most] = [0, codes[0], codes[0]]
-  for (let i = 0; i < n; i++) {
-    const code = codes[i]
-    sum += code
-    least = Math.min(least, code)
-    most = Math.max(most, code)
-  }
-  into[0] = hundredths(codes, n, 'median', scale)
-  into[1] = quotient(sum, n * finer)
-  into[2] = quotient(least, finer)
-  into[3] = quotient(most, finer)
-}
-
 /** `p / q` to the nearest integer, halves away from zero; exact, as 2 p + q stays far below 2^53. */
 function quotient(p: number, q: number): number {
   const rounded = Math.floor((2 * Math.abs(p) + q) / (2 * q))
