@@ -24,14 +24,6 @@ import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 const BEFORE_SECONDS = 7 * DAY
 const AFTER_SECONDS = 3 * DAY
 const LONGEST_SECONDS = 31 * DAY
-/**
- * A timestamp, five values, and the commas between; beyond what one value of each needs for the names of the
- * arrays.
- */
-const SLOT_BYTES = 24 + 5 * 8
-/** Eight more values. */
-const MEASURES_SLOT_BYTES = SLOT_BYTES + 8 * 8
-
 const parameters = {
   start_date: timestamp({ description: "First moment; default seven days before the snapshot's time." }),
   end_date: timestamp({
@@ -46,54 +38,107 @@ const parameters = {
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
 }
 
-const FIELDS = {
-  significant_height: { label: 'Significant wave height', unit: 'm', field: 'significient_height' },
-  maximum_height: { label: 'Maximum wave height', unit: 'm', field: 'maximum_height' },
-  period: { label: 'Wave period', unit: 's', field: 'period' },
-  forecast_wave_height: { label: 'Forecast wave height', unit: 'm', field: null },
-  tide_level: { label: 'Tide level above chart datum', unit: 'm', field: null },
+/** Forecast and tide at the slots of the axis and at full hours, in codes of hundredths. */
+interface Lane {
+  readonly missing: number
+  readonly unit: string
+  readonly scale: 100
+  readonly signed: boolean
+  /** Values at the full hours of the longest range. */
+  readonly hourly: Uint16Array<ArrayBuffer>
+  /** Values by slot, where there are any: 90 kB at most. */
+  slots: Uint16Array
+  /** Whether the chart that is made has such values at all. */
+  has: boolean
 }
 
-/** What `include=measures` adds, in this order. */
-const INCLUDED = {
-  direction: ['direction', HUNDREDTHS],
-  peak_period: ['peakPeriod', THOUSANDTHS],
-  water_temperature: ['waterTemperature', SIGNED_HUNDREDTHS],
-  wind_speed: ['windSpeed', HUNDREDTHS],
-  wind_direction: ['windDirection', HUNDREDTHS],
-  gust_speed: ['gustSpeed', HUNDREDTHS],
-} as const satisfies { [array: string]: readonly [MeasureName, TextTable] }
-const MEASURE_NAMES = Object.keys(INCLUDED) as (keyof typeof INCLUDED)[]
-const MORE_FIELDS = {
-  direction: { label: 'Direction that waves come from', unit: 'degrees', field: 'direction' },
-  peak_period: { label: 'Peak period', unit: 's', field: null },
-  water_temperature: { label: 'Water temperature', unit: '°C', field: 'water_temperature' },
-  wind_speed: { label: 'Wind speed', unit: 'km/h', field: null },
-  wind_direction: { label: 'Direction that wind comes from', unit: 'degrees', field: null },
-  gust_speed: { label: 'Speed of gusts', unit: 'km/h', field: null },
-  forecast_wind_speed: { label: 'Forecast wind speed', unit: 'km/h', field: null },
-  forecast_wind_direction: {
-    label: 'Forecast of the direction that wind comes from',
-    unit: 'degrees',
-    field: null,
-  },
+function lane(unit: string, signed = false): Lane {
+  const hourly = new Uint16Array(LONGEST_SECONDS / HOUR + 1)
+  const missing = signed ? MISSING_I16 & 0xffff : MISSING_U16
+  return { missing, unit, scale: 100, signed, hourly, slots: new Uint16Array(0), has: false }
 }
+const WAVE_HEIGHT = lane('m')
+const TIDE_LEVEL = lane('m', true)
+const WIND_SPEED = lane(MEASURES.windSpeed.unit)
+const WIND_DIRECTION = lane(MEASURES.windDirection.unit)
+const LANES = [WAVE_HEIGHT, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
+
+/** An array of a chart: its name, what `fields` says of it, and where its values come from. */
+interface ChartArray {
+  readonly name: string
+  readonly label: string
+  readonly unit: string
+  /** The member of a reading that has these values. */
+  readonly field: string | null
+  readonly from: MeasureName | Lane
+  readonly texts: TextTable
+}
+
+const array = (
+  name: string,
+  from: ChartArray['from'],
+  texts: TextTable,
+  label: string,
+  unit: string,
+  field: string | null = null,
+): ChartArray => ({ name, label, unit, field, from, texts })
+
+/** The arrays in their order: those of the contract, and with `include=measures` the others. */
+const ARRAYS = [
+  array(
+    'significant_height',
+    'significantHeight',
+    THOUSANDTHS,
+    'Significant wave height',
+    'm',
+    'significient_height',
+  ),
+  array('maximum_height', 'maximumHeight', THOUSANDTHS, 'Maximum wave height', 'm', 'maximum_height'),
+  array('period', 'period', THOUSANDTHS, 'Wave period', 's', 'period'),
+  array('forecast_wave_height', WAVE_HEIGHT, HUNDREDTHS, 'Forecast wave height', 'm'),
+  array('tide_level', TIDE_LEVEL, SIGNED_HUNDREDTHS, 'Tide level above chart datum', 'm'),
+]
+const ALL_ARRAYS = [
+  ...ARRAYS,
+  array('direction', 'direction', HUNDREDTHS, 'Direction that waves come from', 'degrees', 'direction'),
+  array('peak_period', 'peakPeriod', THOUSANDTHS, 'Peak period', 's'),
+  array(
+    'water_temperature',
+    'waterTemperature',
+    SIGNED_HUNDREDTHS,
+    'Water temperature',
+    '°C',
+    'water_temperature',
+  ),
+  array('wind_speed', 'windSpeed', HUNDREDTHS, 'Wind speed', 'km/h'),
+  array('wind_direction', 'windDirection', HUNDREDTHS, 'Direction that wind comes from', 'degrees'),
+  array('gust_speed', 'gustSpeed', HUNDREDTHS, 'Speed of gusts', 'km/h'),
+  array('forecast_wind_speed', WIND_SPEED, HUNDREDTHS, 'Forecast wind speed', 'km/h'),
+  array(
+    'forecast_wind_direction',
+    WIND_DIRECTION,
+    HUNDREDTHS,
+    'Forecast of the direction that wind comes from',
+    'degrees',
+  ),
+]
 
 const BUOY = new Literal('{"buoy":')
-const FIELDS_TEXT = new Literal(`,"fields":${JSON.stringify(FIELDS)},"time":[`)
-/** The names of the arrays, and what the stores of eight bytes overshoot. */
-const MEASURES_START_BYTES = 512
-const ALL_FIELDS_TEXT = new Literal(
-  `,"fields":${JSON.stringify({ ...FIELDS, ...MORE_FIELDS }).replaceAll('°', '\\u00b0')},"time":[`,
-)
-const SIGNIFICANT_HEIGHT = new Literal('],"significant_height":[')
-const MAXIMUM_HEIGHT = new Literal('],"maximum_height":[')
-const PERIOD = new Literal('],"period":[')
-const FORECAST_WAVE_HEIGHT = new Literal('],"forecast_wave_height":[')
-const TIDE_LEVEL = new Literal('],"tide_level":[')
-const MEASURE_STARTS = MEASURE_NAMES.map((name) => new Literal(`],"${name}":[`))
-const FORECAST_WIND_SPEED = new Literal('],"forecast_wind_speed":[')
-const FORECAST_WIND_DIRECTION = new Literal('],"forecast_wind_direction":[')
+/** The text before the times, for as many arrays as an answer has. */
+const fieldsText = (arrays: readonly ChartArray[]): Literal => {
+  const fields = Object.fromEntries(
+    arrays.map(({ name, label, unit, field }) => [name, { label, unit, field }]),
+  )
+  return new Literal(`,"fields":${JSON.stringify(fields).replaceAll('°', '\\u00b0')},"time":[`)
+}
+const FIELDS_TEXT = fieldsText(ARRAYS)
+const ALL_FIELDS_TEXT = fieldsText(ALL_ARRAYS)
+const ARRAY_STARTS = ALL_ARRAYS.map(({ name }) => new Literal(`],"${name}":[`))
+/** The names of all arrays, and what the stores of eight bytes overshoot. */
+const STARTS_BYTES = 512
+/** A timestamp with its comma, and the values of a slot. */
+const TIME_BYTES = 24
+const VALUE_BYTES = 8
 const END = new Literal(']}')
 
 export const chart = operation({
@@ -108,28 +153,25 @@ export const chart = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.fragments
-    const withMeasures = query.include === 'measures'
-    layAxis(view, ordinal, start, end, withMeasures)
+    const isAll = query.include === 'measures'
+    const arrays = isAll ? ALL_ARRAYS : ARRAYS
+    layAxis(view, ordinal, start, end, isAll)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
-    const { length } = axis
-    const fields = withMeasures ? ALL_FIELDS_TEXT : FIELDS_TEXT
+    const fields = isAll ? ALL_FIELDS_TEXT : FIELDS_TEXT
     writer.ensure(
-      fields.length + MEASURES_START_BYTES + length * (withMeasures ? MEASURES_SLOT_BYTES : SLOT_BYTES),
+      fields.length + STARTS_BYTES + (axis.length + 1) * (TIME_BYTES + arrays.length * VALUE_BYTES),
     )
     writer.literal(fields)
     writeAxis(view)
-    writer.literal(SIGNIFICANT_HEIGHT)
-    writeMeasure(view, 'significantHeight', THOUSANDTHS)
-    writer.literal(MAXIMUM_HEIGHT)
-    writeMeasure(view, 'maximumHeight', THOUSANDTHS)
-    writer.literal(PERIOD)
-    writeMeasure(view, 'period', THOUSANDTHS)
-    writer.literal(FORECAST_WAVE_HEIGHT)
-    writeHourly(view, HUNDREDTHS, axis.hasForecast, axis.waveHeight)
-    writer.literal(TIDE_LEVEL)
-    writeHourly(view, SIGNED_HUNDREDTHS, axis.hasTide, axis.tideLevel)
-    if (withMeasures) writeMeasures(view)
+    for (let i = 0; i < arrays.length; i++) {
+      const { from, texts } = arrays[i]
+      writer.literal(ARRAY_STARTS[i])
+      if (typeof from === 'string') writeMeasure(view, from, texts)
+      else if (from.has) writer.entries(texts, from.slots, 0, axis.length)
+      else writer.nulls(axis.length)
+      endArray(writer)
+    }
     writer.literal(END)
   },
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
@@ -140,64 +182,36 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
   const { start, end } = rangeOf(query, dataset.asOf)
-  const withMeasures = query.include === 'measures'
-  layAxis(view, ordinal, start, end, withMeasures)
+  const isAll = query.include === 'measures'
+  layAxis(view, ordinal, start, end, isAll)
   const { length } = axis
   const { months } = dataset.readings
   const time = new Uint32Array(length)
-  const more = withMeasures ? MEASURE_NAMES.map((name) => [name, INCLUDED[name][0]] as const) : []
-  const charted = [...CHARTED, ...more].map(([name, measure]) => ({
-    name,
-    measure: MEASURES[measure],
-    codes: new Uint16Array(length).fill(MEASURES[measure].missing),
-  }))
-  let slot = 0
-  for (let run = 0; run < axis.runs; run++) {
-    const [month, from, to] = [axis.month[run], axis.from[run], axis.to[run]]
+  eachRun((month, from, to, slot) => {
     time.set((month === NO_MONTH ? axis.hours : months[month].time).subarray(from, to), slot)
-    for (const { measure, codes: target } of month === NO_MONTH ? [] : charted) {
-      const { codes, mask } = months[month].measures[measure.name]
-      if (mask !== 0) target.set(bitsOf(codes).subarray(from, to), slot)
-    }
-    slot += to - from
-  }
-  const none = new Uint16Array(length).fill(MISSING_U16)
-  const forecast = axis.hasForecast ? axis.waveHeight.slice(0, length) : none
-  const tide = axis.hasTide ? axis.tideLevel.slice(0, length) : new Uint16Array(length).fill(MISSING_I16)
-  const coded = (
-    name: string,
-    scale: 1000 | 100,
-    signed: boolean,
-    codes: Uint16Array,
-    unit: string,
-  ): Column => ({
-    kind: 'code',
-    name,
-    unit,
-    scale,
-    signed,
-    value: (row) => codes[row],
   })
-  const measured = charted.map(({ name, measure: { scale, signed, unit }, codes }) =>
-    coded(name, scale === 1000 ? 1000 : 100, signed, codes, unit),
-  )
-  const [speed, direction] = axis.hasWind
-    ? [axis.windSpeed.slice(0, length), axis.windDirection.slice(0, length)]
-    : [none, none]
-  const wind = [
-    coded('forecast_wind_speed', 100, false, speed, MEASURES.windSpeed.unit),
-    coded('forecast_wind_direction', 100, false, direction, MEASURES.windDirection.unit),
-  ]
+  const columns = (isAll ? ALL_ARRAYS : ARRAYS).map(({ name, from }): Column => {
+    const { missing, unit, scale, signed } = typeof from === 'string' ? MEASURES[from] : from
+    const codes = new Uint16Array(length).fill(missing)
+    if (typeof from !== 'string') {
+      if (from.has) codes.set(from.slots.subarray(0, length))
+    } else {
+      eachRun((month, first, to, slot) => {
+        const column = month === NO_MONTH ? null : months[month].measures[from]
+        if (column !== null && column.mask !== 0) codes.set(bitsOf(column.codes).subarray(first, to), slot)
+      })
+    }
+    return {
+      kind: 'code',
+      name,
+      unit,
+      scale: scale === 1000 ? 1000 : 100,
+      signed,
+      value: (row) => codes[row],
+    }
+  })
   return {
-    columns: [
-      timeColumn('time', (row) => time[row]),
-      ...measured.slice(0, CHARTED.length),
-      coded('forecast_wave_height', 100, false, forecast, 'm'),
-      coded('tide_level', 100, true, tide, 'm'),
-      ...measured.slice(CHARTED.length),
-      ...(withMeasures ? wind : []),
-      ...buoyBeside(dataset, ordinal, true),
-    ],
+    columns: [timeColumn('time', (row) => time[row]), ...columns, ...buoyBeside(dataset, ordinal, true)],
     rows: length,
     runs: () => allRows(length),
     place: null,
@@ -206,13 +220,6 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
     list: null,
   }
 }
-
-/** Arrays of readings that every chart has, and their measures. */
-const CHARTED = [
-  ['significant_height', 'significantHeight'],
-  ['maximum_height', 'maximumHeight'],
-  ['period', 'period'],
-] as const satisfies readonly (readonly [string, MeasureName])[]
 
 /** Both ends included, epoch seconds. @throws ApiError 422 for a range that is backwards or too long. */
 function rangeOf(
@@ -254,25 +261,6 @@ const axis = {
   /** Times of hours without a reading. */
   hourCount: 0,
   hours: new Uint32Array(LONGEST_SECONDS / HOUR + 1),
-  hasForecast: false,
-  hasTide: false,
-  hasWind: false,
-  /**
-   * Values by slot, where there is a forecast or tide at all: hundredths of a metre, the tide's as 16 bits
-   * with sign; 180 kB at most.
-   */
-  waveHeight: new Uint16Array(0),
-  tideLevel: new Uint16Array(0),
-  /** Hundredths of a km/h and of a degree. */
-  windSpeed: new Uint16Array(0),
-  windDirection: new Uint16Array(0),
-}
-/** Values at the full hours of the longest range. */
-const hourly = {
-  waveHeight: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
-  tideLevel: new Int16Array(LONGEST_SECONDS / HOUR + 1),
-  windSpeed: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
-  windDirection: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
 }
 
 function layAxis(view: View, ordinal: number, start: number, end: number, withWind: boolean): void {
@@ -282,7 +270,7 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
   const firstHour = Math.ceil(start / HOUR) * HOUR
   const hoursInRange = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
   layHours(view, ordinal, firstHour, hoursInRange, withWind)
-  const hours = axis.hasForecast || axis.hasTide ? hoursInRange : 0
+  const hours = LANES.some(({ has }) => has) ? hoursInRange : 0
   clearAxis(Math.max(0, last - position) + hours)
   let hour = 0
   let hourTime = hours === 0 ? Infinity : firstHour
@@ -336,21 +324,11 @@ function clearAxis(capacity: number): void {
   axis.length = 0
   axis.runs = 0
   axis.hourCount = 0
-  if (!axis.hasForecast && !axis.hasTide) return
-  if (axis.waveHeight.length < capacity) {
-    axis.waveHeight = new Uint16Array(capacity)
-    axis.tideLevel = new Uint16Array(capacity)
+  for (const each of LANES) {
+    if (!each.has) continue
+    if (each.slots.length < capacity) each.slots = new Uint16Array(capacity)
+    each.slots.fill(each.missing, 0, capacity)
   }
-  if (axis.hasWind && axis.windSpeed.length < capacity) {
-    axis.windSpeed = new Uint16Array(capacity)
-    axis.windDirection = new Uint16Array(capacity)
-  }
-  if (axis.hasWind) {
-    axis.windSpeed.fill(MISSING_U16, 0, capacity)
-    axis.windDirection.fill(MISSING_U16, 0, capacity)
-  }
-  axis.waveHeight.fill(MISSING_U16, 0, capacity)
-  axis.tideLevel.fill(MISSING_I16, 0, capacity)
 }
 
 /** Adds slots, to the last run where they follow it. */
@@ -368,19 +346,26 @@ function addRun(month: number, from: number, to: number): void {
 
 /** Adds a slot without a reading where forecast or tide has a value. */
 function addHour(time: number, hour: number): void {
-  const hasWaves = hourly.waveHeight[hour] !== MISSING_U16 || hourly.tideLevel[hour] !== MISSING_I16
-  if (!hasWaves && !(axis.hasWind && hourly.windSpeed[hour] !== MISSING_U16)) return
+  let hasValue = false
+  for (const { has, hourly, missing } of LANES) hasValue ||= has && hourly[hour] !== missing
+  if (!hasValue) return
   setHour(axis.length, hour)
   axis.hours[axis.hourCount] = time
   addRun(NO_MONTH, axis.hourCount, ++axis.hourCount)
 }
 
 function setHour(slot: number, hour: number): void {
-  axis.waveHeight[slot] = hourly.waveHeight[hour]
-  axis.tideLevel[slot] = hourly.tideLevel[hour]
-  if (!axis.hasWind) return
-  axis.windSpeed[slot] = hourly.windSpeed[hour]
-  axis.windDirection[slot] = hourly.windDirection[hour]
+  for (const { has, slots, hourly } of LANES) if (has) slots[slot] = hourly[hour]
+}
+
+/** The runs of the axis, each with the slot of its first row. */
+function eachRun(take: (month: number, from: number, to: number, slot: number) => void): void {
+  let slot = 0
+  for (let run = 0; run < axis.runs; run++) {
+    const [from, to] = [axis.from[run], axis.to[run]]
+    take(axis.month[run], from, to, slot)
+    slot += to - from
+  }
 }
 
 function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {
@@ -399,36 +384,11 @@ function writeMeasure({ dataset, fragments: { writer } }: View, name: MeasureNam
     if (column === null || column.mask === 0) writer.nulls(axis.to[run] - axis.from[run])
     else writer.entries(table, bitsOf(column.codes), axis.from[run], axis.to[run])
   }
-  endArray(writer)
 }
 
 /** The table of a signed column is indexed by the 16 bits of its codes. */
 function bitsOf(codes: Codes): Uint16Array {
   return codes instanceof Uint16Array ? codes : new Uint16Array(codes.buffer, codes.byteOffset, codes.length)
-}
-
-function writeMeasures(view: View): void {
-  const { writer } = view.fragments
-  for (const [i, name] of MEASURE_NAMES.entries()) {
-    writer.literal(MEASURE_STARTS[i])
-    const [measure, table] = INCLUDED[name]
-    writeMeasure(view, measure, table)
-  }
-  writer.literal(FORECAST_WIND_SPEED)
-  writeHourly(view, HUNDREDTHS, axis.hasWind, axis.windSpeed)
-  writer.literal(FORECAST_WIND_DIRECTION)
-  writeHourly(view, HUNDREDTHS, axis.hasWind, axis.windDirection)
-}
-
-function writeHourly(
-  { fragments: { writer } }: View,
-  table: TextTable,
-  has: boolean,
-  codes: Uint16Array,
-): void {
-  if (has) writer.entries(table, codes, 0, axis.length)
-  else writer.nulls(axis.length)
-  endArray(writer)
 }
 
 /** Takes the comma behind the last value back. */
@@ -451,12 +411,10 @@ function layHours(
   const lng = catalog.lng[ordinal]
   const point = forecast === null ? -1 : forecast.nearest(lat, lng)
   const harbour = tides === null ? -1 : tides.nearest(lat, lng)
-  axis.hasForecast = point !== -1
-  axis.hasTide = harbour !== -1
-  axis.hasWind = withWind && axis.hasForecast
-  if (axis.hasWind) forecast!.windInto(point, first, count, hourly.windSpeed, hourly.windDirection)
-  if (axis.hasForecast) forecast!.hoursInto(point, first, count, hourly.waveHeight)
-  else hourly.waveHeight.fill(MISSING_U16, 0, count)
-  if (axis.hasTide) tides!.hoursInto(harbour, first, count, hourly.tideLevel)
-  else hourly.tideLevel.fill(MISSING_I16, 0, count)
+  WAVE_HEIGHT.has = point !== -1
+  WIND_SPEED.has = WIND_DIRECTION.has = withWind && point !== -1
+  TIDE_LEVEL.has = harbour !== -1
+  if (WAVE_HEIGHT.has) forecast!.hoursInto(point, first, count, WAVE_HEIGHT.hourly)
+  if (WIND_SPEED.has) forecast!.windInto(point, first, count, WIND_SPEED.hourly, WIND_DIRECTION.hourly)
+  if (TIDE_LEVEL.has) tides!.hoursInto(harbour, first, count, new Int16Array(TIDE_LEVEL.hourly.buffer))
 }
