@@ -12,7 +12,6 @@ import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from
 import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
-import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/time-axis.ts'
 import { allRows, operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
@@ -240,8 +239,6 @@ function rangeOf(
   return { start: Math.max(0, Math.ceil(start)), end: Math.min(LAST_SECOND, Math.floor(end)) }
 }
 
-/** Times in a cache line of 64 bytes. */
-const TIMES_PER_LINE = 16
 /** Stands for the month in a run of hours without readings. */
 const NO_MONTH = -1
 
@@ -251,8 +248,6 @@ const NO_MONTH = -1
  */
 const axis = {
   length: 0,
-  /** Uses what was read, since V8 would drop reads without a use. */
-  touched: 0,
   /** Each run's month, or `NO_MONTH`, and its rows there, or its indexes in `hours`. */
   runs: 0,
   month: [] as number[],
@@ -277,10 +272,9 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
   let segment = position < last ? readings.segmentOf(ordinal, position) : 0
   for (; position < last; segment++) {
     const month = readings.month[segment]
-    const { time, measures } = readings.months[month]
+    const { time } = readings.months[month]
     let row = readings.from[segment] + position - readings.before[segment]
     const to = Math.min(readings.to[segment], row + last - position)
-    touch(time, measures, row, to)
     position += to - row
     while (row < to) {
       while (hourTime < time[row]) {
@@ -298,25 +292,6 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withWi
     }
   }
   for (; hour < hours; hour++) addHour(firstHour + hour * HOUR, hour)
-}
-
-/**
- * Reads a value of each cache line of a run, all columns at once, so that the waits for memory overlap.
- * Writing one column after the other waits for each. Row "chart of each" of `bench/micro_cases.ts` shows the
- * gain.
- */
-function touch(
-  time: Uint32Array,
-  { significantHeight, maximumHeight, period }: MonthRows['measures'],
-  from: number,
-  to: number,
-): void {
-  let touched = 0
-  for (let row = from; row < to; row += TIMES_PER_LINE) {
-    touched ^= time[row] ^ significantHeight.codes[row & significantHeight.mask]
-    touched ^= maximumHeight.codes[row & maximumHeight.mask] ^ period.codes[row & period.mask]
-  }
-  axis.touched = touched
 }
 
 /** Empties the axis; a slot will have neither forecast nor tide unless it gets one. */
