@@ -19,7 +19,7 @@ export function digitsAt(text: string, at: number, count: number): number {
 
 /** The integer that a text is, as `-?[0-9]+`; NaN when it is none. Never a negative zero. */
 export function integerOf(text: string): number {
-  return /^-?[0-9]+$/.test(text) ? Number(text) + 0 : NaN
+  return text.includes('.') ? NaN : decimalOf(text)
 }
 
 /** Digits of the largest id (a reading's) and some more: beyond them numbers are not exact. */
