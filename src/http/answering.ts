@@ -97,6 +97,19 @@ export class Answering {
       if (hasLinks) canonical += SEPARATOR + reader.given(raw)
       const kept = cache.get(canonical)
       if (kept !== undefined) {
+        const isKnown = shape === null && !isPinned && kept.length <= LONG_BYTES && raw.get('api_key') === ''
+        if (isKnown && isUsual(exchange, operation)) {
+          const { ignored } = state.fields
+          cache.remember(exchange.path, exchange.query, {
+            target,
+            canonical,
+            kept,
+            low,
+            high,
+            minute,
+            ignored,
+          })
+        }
         state.describe(operation, low, high, minute, kept.link)
         const again = shape === null && kept.length > LONG_BYTES ? this.#again(asked) : null
         this.#sender.sendKept(exchange, canonical, kept, format, again)
@@ -214,6 +227,14 @@ export class Answering {
       return preference.of(exchange.headerValues(ACCEPT))
     })
   }
+}
+
+/** Whether no header of the client has a say in what the answer to its target is. */
+export function isUsual(exchange: Exchange, { tables, language }: Operation): boolean {
+  return (
+    (tables === undefined || hasUsualAccept(exchange)) &&
+    (language !== true || exchange.headerValues(ACCEPT_LANGUAGE) === '')
+  )
 }
 
 /** Whether the client accepts anything or JSON: most clients send no other preference. */

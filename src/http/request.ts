@@ -15,8 +15,9 @@ import type { Exchange } from './exchange.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import { Router } from './router.ts'
-import { timestampText } from '../sea/time.ts'
-import { Answering } from './answering.ts'
+import { MINUTE, timestampText } from '../sea/time.ts'
+import type { KnownTarget } from './answer-cache.ts'
+import { Answering, isUsual } from './answering.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
 import { LaterRequests } from './later-requests.ts'
@@ -40,12 +41,16 @@ const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this k
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
+/** A key in the query is never in a known target. */
+const NO_QUERY = new RawQuery('')
+
 export class RequestPath {
   readonly #options: RequestPathOptions
   readonly #router: Router<Target | StreamTarget>
   /** Ordinal of the first route after those of operations and streams. */
   readonly #otherRoutes: number
   readonly #state: RequestState
+  readonly #sender: Sender
   readonly #answering: Answering
   /** Null where no replicas share the quotas. */
   readonly #leaseQueue: LeaseQueue | null
@@ -58,7 +63,7 @@ export class RequestPath {
     this.#router = new Router(options.basePath, targets)
     this.#otherRoutes = targets.length
     const state = (this.#state = new RequestState(options, keys))
-    const sender = new Sender(state)
+    const sender = (this.#sender = new Sender(state))
     this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
     const { leases, totals } = options
     this.#leaseQueue =
@@ -114,6 +119,8 @@ export class RequestPath {
     const served = (state.served = state.current)
     state.namesAnotherTag = false
     state.tick(now)
+    const known = served.cache.known(path, query)
+    if (known !== undefined && this.#answerKnown(exchange, known, now)) return
     const route = this.#router.find(path)
     if (route === null) {
       exchange.route = this.#otherRoutes + STATIC
@@ -147,6 +154,23 @@ export class RequestPath {
     } catch (error) {
       this.#refuse(exchange, error, operation, now)
     }
+  }
+
+  /** Answers a request of a known target with what is kept. @returns false where it has to be read after all */
+  #answerKnown(
+    exchange: Exchange,
+    { target: { operation, index }, canonical, kept, low, high, minute, ignored }: KnownTarget,
+    now: number,
+  ): boolean {
+    const state = this.#state
+    const isNow = minute === 0 || minute === Math.floor(now / MINUTE)
+    if (!isNow || !isUsual(exchange, operation)) return false
+    exchange.route = index
+    state.fields.ignored = ignored
+    if (!this.#admit(exchange, operation, NO_QUERY, now)) return true
+    state.describe(operation, low, high, minute, kept.link)
+    this.#sender.sendKept(exchange, canonical, kept, 'json', null)
+    return true
   }
 
   /** Key and quota. False when the request was answered with a refusal, or waits. */

@@ -251,3 +251,48 @@ test('An argument of the path with a control character never gets the kept answe
     assert.equal(get(`/v2/buoys/${argument}`).status, 404, argument)
   }
 })
+
+test('Asked again and again, a request gets what it gets without a cache, whatever else it says and whoever asked before.', () => {
+  const other = Buffer.from(`gsw_${'B'.repeat(49)}`)
+  let now = 1_790_000_000
+  const clock = (): number => now
+  const kept = new AskedPath(view, { clock }, [key, other])
+  const made = new AskedPath(view, { clock, answerCache: 0 }, [key, other])
+  const bearer = { authorization: `Bearer ${key.toString()}` }
+  const [etag] = [kept, made].map((path) => path.get('/v2/buoys/1', bearer).headers.etag)
+  const headers: { [name: string]: string }[] = [
+    bearer,
+    { authorization: `Bearer ${other.toString()}` },
+    {},
+    { authorization: 'Bearer made-up' },
+    { ...bearer, accept: 'text/csv' },
+    { ...bearer, 'accept-language': 'fr' },
+    { ...bearer, 'if-none-match': etag },
+    { ...bearer, 'if-none-match': '*' },
+  ]
+  const more = [
+    '',
+    'days=3',
+    'format=csv',
+    `api_key=${other.toString()}`,
+    `snapshot=${view.dataset.snapshotId}`,
+  ]
+  for (let round = 0; round < 4; round++, now += MINUTE / 2) {
+    for (const url of REQUESTS) {
+      for (const [i, one] of more.entries()) {
+        const target = one === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${one}`
+        for (const asked of headers) {
+          for (const method of ['GET', 'HEAD']) {
+            const [is, due] = [kept.get(target, asked, method), made.get(target, asked, method)]
+            const requestId = /"request_id":"[^"]*"/
+            assert.equal(is.status, due.status, target)
+            assert.equal(is.text.replace(requestId, ''), due.text.replace(requestId, ''), target)
+            for (const name of Object.keys({ ...is.headers, ...due.headers }))
+              if (name !== 'x-request-id')
+                assert.equal(is.headers[name], due.headers[name], `${target} ${i} ${name}`)
+          }
+        }
+      }
+    }
+  }
+})
