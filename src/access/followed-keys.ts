@@ -174,7 +174,8 @@ export class FollowedKeys {
   async #readAll(state: KeysState): Promise<void> {
     const { place } = this.#reader
     // The changes are read before the records, so that what changes meanwhile is looked at again.
-    const newest = await this.#reader.allNewest()
+    const newest: KeyVersion[] = []
+    for await (const change of this.#reader.newest()) newest.push(change)
     const found = await this.#reader.everything()
     const { set } = await this.#reader.state()
     // The set was replaced meanwhile: the next look begins anew.
@@ -203,17 +204,12 @@ export class FollowedKeys {
   async #follow(state: KeysState): Promise<void> {
     const changes = new Map<string, number>()
     let known: number | null = null
-    for (let from = 0; known === null;) {
-      const page = await this.#reader.newest(from)
-      for (const { id, version } of page) {
-        if (this.#seen.has(version)) {
-          known = version
-          break
-        }
-        changes.set(id, Math.max(version, changes.get(id) ?? 0))
+    for await (const { id, version } of this.#reader.newest()) {
+      if (this.#seen.has(version)) {
+        known = version
+        break
       }
-      from += page.length
-      if (page.length === 0) break
+      changes.set(id, Math.max(version, changes.get(id) ?? 0))
     }
     const { place } = this.#reader
     const { copyPath } = this.#options

@@ -34,6 +34,8 @@ const KEPT_CHANGES = 2000
 const CHANGES_AT_ONCE = 200
 /** Records of one call. A page of as many takes Redis a few milliseconds. */
 const PAGE_RECORDS = 500
+/** Pages of all records at most: a table of Redis has up to some ten times as many places as records. */
+const MOST_PAGES = (16 * MAX_KEYS) / PAGE_RECORDS
 /**
  * The time limit of calls that carry many records. Only the start of a replica and the command line wait for
  * them.
@@ -69,6 +71,12 @@ return finish(set or ARGV[3], origin or 'issue')
 const CHANGE_SCRIPT = new RedisScript(CHANGE)
 /** A key can be ended also when Redis is out of memory. */
 const END_SCRIPT = new RedisScript(`#!lua flags=allow-oom\n${CHANGE}`)
+
+/** KEYS: staged records. ARGV: ids and records in turn. */
+const STAGE_SCRIPT = new RedisScript(`
+redis.call('HSET', KEYS[1], unpack(ARGV))
+return redis.call('EXPIRE', KEYS[1], ${STAGING_S})
+`)
 
 /** KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, how many are staged. Of
  * an upgrade, KEYS[4] is the state of the earlier layout, and ARGV ends with its version and stamp as the caller has
@@ -164,25 +172,13 @@ export class KeysReader {
     if (used.length > 0) throw this.foreign(used[0])
   }
 
-  /** Some of the newest changes, the newest first. */
-  newest(from: number): Promise<KeyVersion[]> {
-    const range = ['+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', String(from), String(CHANGES_AT_ONCE)]
-    return this.ask(['ZRANGE', this.changes, ...range, 'WITHSCORES'], (reply) =>
-      listOf(reply).map((pair) => {
-        const [id, version] = listOf(pair)
-        if (!Number.isSafeInteger(version)) throw new TypeError('no version')
-        return { id: textOf(id), version: Number(version) }
-      }),
-    )
-  }
-
-  /** All changes that are remembered, the newest first. */
-  async allNewest(): Promise<KeyVersion[]> {
-    const found: KeyVersion[] = []
-    for (;;) {
-      const page = await this.newest(found.length)
-      found.push(...page)
-      if (page.length < CHANGES_AT_ONCE || found.length >= KEPT_CHANGES) return found
+  /** The changes that are remembered, the newest first. */
+  async *newest(): AsyncGenerator<KeyVersion, undefined> {
+    for (let from = 0; from < KEPT_CHANGES; from += CHANGES_AT_ONCE) {
+      const range = ['+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', String(from), String(CHANGES_AT_ONCE)]
+      const page = await this.ask(['ZRANGE', this.changes, ...range, 'WITHSCORES'], readChanges)
+      yield* page
+      if (page.length < CHANGES_AT_ONCE) return
     }
   }
 
@@ -204,9 +200,14 @@ export class KeysReader {
     if (count > MAX_KEYS + 1) return null
     const records = new Map<string, KeyRecord>()
     const broken = new Set<string>()
+    let pages = 0
+    const read = (reply: Reply): [cursor: string, fields: string[]] => {
+      if (++pages > MOST_PAGES) throw new TypeError('no end')
+      return readPage(reply)
+    }
     for (let cursor = '0'; ;) {
       const command = ['HSCAN', this.records, cursor, 'COUNT', String(PAGE_RECORDS)]
-      const [next, fields] = await this.ask(command, readPage, this.records, LONG_CALL_MS)
+      const [next, fields] = await this.ask(command, read, this.records, LONG_CALL_MS)
       for (let at = 0; at < fields.length; at += 2) {
         const id = fields[at]
         if (id.startsWith(':')) continue
@@ -395,8 +396,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
       const page = records
         .slice(at, at + PAGE_RECORDS)
         .flatMap((record) => [record.id, JSON.stringify(record)])
-      await this.#patiently(() => this.ask(['HSET', staged, ...page], () => null, staged, LONG_CALL_MS))
-      await this.#patiently(() => this.ask(['EXPIRE', staged, String(STAGING_S)], () => null, staged))
+      await this.#run(STAGE_SCRIPT, [staged], page)
     }
     const args = [text, this.channel, set, String(records.length)]
     if (old !== null) args.push(old.version, old.stamp)
@@ -463,6 +463,16 @@ function textOf(reply: Reply | undefined): string {
 
 function textOrNull(reply: Reply | undefined): string | null {
   return reply === null ? null : textOf(reply)
+}
+
+function readChanges(reply: Reply): KeyVersion[] {
+  const pairs = listOf(reply)
+  if (pairs.length > CHANGES_AT_ONCE) throw new TypeError('more than asked for')
+  return pairs.map((pair) => {
+    const [id, version] = listOf(pair)
+    if (!Number.isSafeInteger(version)) throw new TypeError('no version')
+    return { id: textOf(id), version: Number(version) }
+  })
 }
 
 function readPage(reply: Reply): [cursor: string, fields: string[]] {

@@ -550,6 +550,7 @@ test(
     const lying = await startLyingRedis(t, redis.port)
     const replica = follow(t, lying.address)
     await until(() => replica.hashes().size === 3)
+    const garbled = (): number => replica.lines.filter((line) => line.includes('has not the form')).length
     const lies: [word: string, reply: string][] = [
       ['HGET', '*0\r\n'],
       ['HGET', ':7\r\n'],
@@ -557,12 +558,15 @@ test(
       ['ZRANGE', '*1\r\n*2\r\n$1\r\nk\r\n,nan\r\n'],
       ['HMGET', '*0\r\n'],
       ['HMGET', '*1\r\n:1\r\n'],
+      ['HELLO', ':1\r\n'],
+      ['TIME', '*1\r\n+soon\r\n'],
     ]
     for (const [at, [word, reply]] of lies.entries()) {
       const { closed } = lying
+      const before = garbled()
       lying.lie = { word, reply }
       await store.setQuota(recordOf(1).id, 10 + at)
-      await until(() => lying.closed > closed, 30_000, word)
+      await until(() => lying.closed > closed && garbled() > before, 30_000, word)
       assert.equal(replica.hashes().size, 3)
       lying.lie = null
       const { hash, record } = await store
@@ -572,3 +576,18 @@ test(
     }
   },
 )
+
+test('A Redis whose pages never end is not read for ever.', { skip }, async (t) => {
+  const redis = await startRedis(t)
+  const store = storeAt(t, redis.address)
+  await store.replaceAll(() => [1, 2, 3].map(recordOf))
+  const lying = await startLyingRedis(t, redis.port)
+  const replica = follow(t, lying.address)
+  await until(() => replica.hashes().size === 3)
+  lying.lie = { word: 'ZRANGE', reply: `*200\r\n${'*2\r\n$1\r\nk\r\n,5\r\n'.repeat(200)}` }
+  await store.setQuota(recordOf(1).id, 10)
+  await until(() => replica.lines.some((line) => line.includes('another history')))
+  assert.equal(replica.hashes().size, 3)
+  lying.lie = { word: 'HSCAN', reply: '*2\r\n$1\r\n7\r\n*0\r\n' }
+  await assert.rejects(storeAt(t, lying.address).all(), /has not the form it must have/)
+})

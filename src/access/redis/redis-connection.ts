@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto'
 import { timestampText } from '../../sea/time.ts'
 import type { RedisAddress } from './redis-address.ts'
-import { faultOf, RedisFault, type FaultKind } from './redis-fault.ts'
-import { lookAgain, openLink, type Link, type Reply, type TlsFiles } from './redis-link.ts'
+import { faultOf, GARBLED, RedisFault, type FaultKind } from './redis-fault.ts'
+import { factsOf, openLink, type Link, type Reply, type TlsFiles } from './redis-link.ts'
 
 /** An answer that takes longer is not waited for; Redis may still carry the call out. */
 const CALL_TIMEOUT_MS = 250
@@ -184,7 +184,7 @@ export class RedisConnection {
     try {
       value = read(reply)
     } catch {
-      const fault = new RedisFault('garbled', 'gives an answer that has not the form it must have')
+      const fault = new RedisFault('garbled', GARBLED)
       if (link !== null && link === this.#link) {
         this.#isGarbled = true
         this.#failures++
@@ -326,7 +326,8 @@ export class RedisConnection {
     if (link === null) return
     try {
       if (!link.isCluster) {
-        const { isPrimary } = await this.#bounded(link, lookAgain(link), CALL_TIMEOUT_MS)
+        // A primary may have become a copy.
+        const { isPrimary } = await this.ask(null, ['HELLO'], factsOf)
         if (link !== this.#link) return
         this.#isPrimary = isPrimary
         if (!isPrimary) this.#enter(new RedisFault('read-only', 'is a read-only copy'))
@@ -341,15 +342,8 @@ export class RedisConnection {
   async #measureSkew(): Promise<void> {
     const { clock } = this.#options
     const before = clock()
-    let reply: Reply
-    try {
-      reply = await this.send(null, ['TIME'])
-    } catch {
-      return
-    }
-    const after = clock()
-    if (!Array.isArray(reply) || !Number.isFinite(Number(reply[0]))) return
-    this.#skew = Number(reply[0]) + Number(reply[1]) / 1e6 - (before + after) / 2
+    const time = await this.ask(null, ['TIME'], timeOf)
+    this.#skew = time - (before + clock()) / 2
     const isOff = Math.abs(this.#skew) > MAX_SKEW_S
     if (isOff === this.#hasWarnedOfSkew) return
     this.#hasWarnedOfSkew = isOff
@@ -385,4 +379,12 @@ export class RedisConnection {
   #say(line: string): void {
     if (!this.#isClosed) this.#options.log(line)
   }
+}
+
+/** Epoch seconds. @throws TypeError for what is no answer to `TIME` */
+function timeOf(reply: Reply): number {
+  const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
+  const time = seconds + micros / 1e6
+  if (!Number.isFinite(time)) throw new TypeError('no time')
+  return time
 }

@@ -22,6 +22,9 @@ export type FaultKind =
   /** Redis refused the call for another reason. */
   | 'refused'
 
+/** What is said of an answer of kind `garbled`. */
+export const GARBLED = 'gives an answer that has not the form it must have'
+
 /**
  * A call that Redis did not carry out, as far as is known. The message has no password and no content of the
  * database.

@@ -3,7 +3,7 @@
  * knows the client library, and it loads it when a Redis is configured.
  */
 import type { RedisAddress, RedisHost } from './redis-address.ts'
-import { RedisFault } from './redis-fault.ts'
+import { GARBLED, RedisFault } from './redis-fault.ts'
 
 const CONNECT_TIMEOUT_MS = 2000
 /** The client library counts this until a command is written; the answer is waited for by `connection.ts`. */
@@ -124,18 +124,16 @@ function serverName({ host }: RedisHost): object {
   return /^[0-9.]+$|:/.test(host) ? {} : { servername: host }
 }
 
-function factsOf(hello: Reply): ServerFacts {
+/** What a server reports of itself, from its answer to `HELLO`. @throws RedisFault for another answer */
+export function factsOf(hello: Reply): ServerFacts {
   const facts = pairsOf(hello)
+  if (typeof facts['mode'] !== 'string' || typeof facts['role'] !== 'string')
+    throw new RedisFault('garbled', GARBLED)
   return {
     isCluster: facts['mode'] === 'cluster',
     isPrimary: facts['role'] === 'master',
     version: `${textOf(facts['server'])} ${textOf(facts['version'])}`.trim(),
   }
-}
-
-/** What a server reports of itself now: a primary may have become a copy. */
-export async function lookAgain(link: Link): Promise<ServerFacts> {
-  return factsOf(await link.send(null, ['HELLO']))
 }
 
 /** A map as it comes: as an object, or as names and values in turn. */

@@ -7,6 +7,8 @@ export interface LyingRedis {
   readonly address: string
   /** What every command that has `word` in it is answered, in Redis's protocol; null for the truth. */
   lie: { word: string; reply: string } | null
+  /** Lies told. */
+  lies: number
   /** Connections that clients have made, and of these, those that are closed. */
   opened: number
   closed: number
@@ -28,13 +30,16 @@ export async function startLyingRedis(t: TestContext, port: number): Promise<Lyi
     redis.on('data', (bytes) => client.write(bytes))
     client.on('data', (bytes) => {
       const { lie } = lying
-      if (lie !== null && bytes.includes(lie.word)) client.write(lie.reply)
-      else redis.write(bytes)
+      if (lie !== null && bytes.includes(lie.word)) {
+        lying.lies++
+        client.write(lie.reply)
+      } else redis.write(bytes)
     })
   })
   const lying: LyingRedis = {
     address: `redis://127.0.0.1:${await listening(server)}/0`,
     lie: null,
+    lies: 0,
     opened: 0,
     closed: 0,
   }
