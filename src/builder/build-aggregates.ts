@@ -10,10 +10,9 @@ import type { MonthRows } from '../index/segments.ts'
 import { aggregatesPart } from '../snapshot/make-aggregates.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 import { encodePart, writePart } from '../snapshot/write-snapshot.ts'
 import { readPartHead } from '../snapshot/part-head.ts'
-import { loadPart } from '../snapshot/read-snapshot.ts'
+import { nullIfDamaged, readPart } from '../snapshot/read-snapshot.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 import { YearOfDays } from './year-of-days.ts'
 
@@ -37,7 +36,8 @@ export async function writeAggregates(
       entries.push(before)
       continue
     }
-    const known = before === undefined ? null : await readYear(out, before)
+    // Of a damaged part all is made anew.
+    const known = before === undefined ? null : await readYear(out, before).catch(nullIfDamaged)
     const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
     entries.push(writePart(out, part, rows, januaryOf(year)))
     // Lets timers and signals in between.
@@ -72,16 +72,8 @@ function zoneOf(zones: ReadonlyMap<number, string>, id: number): Zone | null {
   return name === undefined ? null : zone(name)
 }
 
-/** The aggregates of a year; null for a damaged part, all of which is made anew. */
-async function readYear(out: string, entry: PartEntry): Promise<AggregateYear | null> {
-  try {
-    const { bytes } = await loadPart(out, entry)
-    return readAggregates(decodePart(bytes, entry.file), entry.month!, entry.file)
-  } catch (error) {
-    if (error instanceof SnapshotError) return null
-    throw error
-  }
-}
+const readYear = (dir: string, entry: PartEntry): Promise<AggregateYear> =>
+  readPart(dir, entry, (part, file) => readAggregates(part, entry.month!, file))
 
 interface Known {
   zones: ReadonlyMap<number, string>
@@ -160,8 +152,7 @@ class MonthWindow {
     for (const other of this.#loaded.keys()) if (other < month - 1) this.#loaded.delete(other)
     const rows: MonthRows[] = []
     for (const entry of this.#parts.filter((part) => part.month === month)) {
-      const { bytes } = await loadPart(this.#out, entry)
-      rows.push(readMonth(decodePart(bytes, entry.file), month, entry.file))
+      rows.push(await readPart(this.#out, entry, (part, file) => readMonth(part, month, file)))
     }
     this.#loaded.set(month, rows)
     return rows
@@ -179,8 +170,7 @@ export async function faultOfYear(
   parts: readonly PartEntry[],
 ): Promise<string | null> {
   const { file, sha256: hash } = entry
-  const { bytes } = await loadPart(dir, entry)
-  const said = readAggregates(decodePart(bytes, file), entry.month!, file)
+  const said = await readYear(dir, entry)
   for (const { name, rules } of said.zones) {
     const found = zone(name)
     if (found !== null && yearDays(found, said.year).hasRules(rules)) continue

@@ -4,13 +4,12 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Part, type PartEntry, type PartKind, SnapshotError } from '../snapshot/snapshot-format.ts'
-import { loadPart, verifyParts } from '../snapshot/read-snapshot.ts'
+import type { Part, PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
+import { nullIfDamaged, readPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
 import { readCatalog } from '../snapshot/catalog.ts'
 import { readForecast, readPasses } from '../snapshot/part-kinds.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 
 /** @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part */
 export async function checkBuild(
@@ -79,7 +78,9 @@ async function tallyOf(
     parts.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
   const read = async <T>(kind: PartKind, reading: (part: Part, file: string) => T): Promise<T | null> => {
     const entry = parts.find((part) => part.kind === kind)
-    return entry === undefined || shared.has(entry.file) ? null : readWhole(out, entry, reading)
+    if (entry === undefined || shared.has(entry.file)) return null
+    // What a damaged part held is lost already.
+    return await readPart(out, entry, reading).catch(nullIfDamaged)
   }
   const catalog = await read('catalog', readCatalog)
   const passes = await read('passes', readPasses)
@@ -95,20 +96,5 @@ async function tallyOf(
       'forecast points': forecast?.lat.length ?? 0,
       harbours: rows('tides'),
     },
-  }
-}
-
-/** Reads a part; null for a damaged one, since what it held is lost already. */
-async function readWhole<T>(
-  out: string,
-  entry: PartEntry,
-  reading: (part: Part, file: string) => T,
-): Promise<T | null> {
-  try {
-    const { bytes } = await loadPart(out, entry)
-    return reading(decodePart(bytes, entry.file), entry.file)
-  } catch (error) {
-    if (error instanceof SnapshotError) return null
-    throw error
   }
 }

@@ -16,9 +16,8 @@ import { type Collector, type Contribution, buoyKey } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import { register } from './registry.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
-import { loadPart } from '../snapshot/read-snapshot.ts'
+import { readPart } from '../snapshot/read-snapshot.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { DAY } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -212,9 +211,9 @@ async function newestBefore(
   const newest = new Map<string, number>()
   const last = parts.filter(({ kind }) => kind === 'readings').slice(-MONTHS_BACK)
   for (const entry of last) {
-    const { bytes } = await loadPart(out, entry)
-    const part = decodePart(bytes, entry.file)
-    const { buoys, start, time } = readMonth(part, entry.month!, entry.file)
+    const { buoys, start, time } = await readPart(out, entry, (part, file) =>
+      readMonth(part, entry.month!, file),
+    )
     buoys.forEach((buoy, i) => newest.set(keys.get(buoy) ?? '', time[start[i + 1] - 1]))
   }
   return newest

@@ -2,10 +2,9 @@
 import type { MonthRows } from '../index/segments.ts'
 import { monthStart, monthText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/snapshot-format.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 import { monthPart, type MonthTable } from '../snapshot/make-month.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
-import { loadPart } from '../snapshot/read-snapshot.ts'
+import { readPart } from '../snapshot/read-snapshot.ts'
 import { writePart } from '../snapshot/write-snapshot.ts'
 import type { BuildOptions, Previous } from './build-base.ts'
 import type { Gathered } from './gather.ts'
@@ -64,8 +63,7 @@ class MonthParts {
   async rowsBefore(month: number): Promise<MonthRows[]> {
     const rows: MonthRows[] = []
     for (const entry of this.#previous.get(month) ?? []) {
-      const { bytes } = await loadPart(this.#out, entry)
-      rows.push(readMonth(decodePart(bytes, entry.file), month, entry.file))
+      rows.push(await readPart(this.#out, entry, (part, file) => readMonth(part, month, file)))
     }
     return rows
   }

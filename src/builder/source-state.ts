@@ -20,9 +20,8 @@ import { cataloguedBuoys, infoOf, type CataloguedBuoy } from '../snapshot/catalo
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import { SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/snapshot-format.ts'
-import { decodePart } from '../snapshot/part-columns.ts'
 import type { PassColumns } from '../index/passes.ts'
-import { loadPart } from '../snapshot/read-snapshot.ts'
+import { readPart } from '../snapshot/read-snapshot.ts'
 import { readStateFile, writeStateFile } from './state-file.ts'
 import type { TideColumns } from '../index/tides.ts'
 import type { Previous } from './build-base.ts'
@@ -101,9 +100,7 @@ export interface StateParts {
 export async function loadStateParts(dir: string, { name, parts }: SourceState): Promise<StateParts> {
   const load = async <T>(kind: PartKind, read: (part: Part, file: string) => T): Promise<T | null> => {
     const entry = parts.find((part) => part.kind === kind)
-    if (entry === undefined) return null
-    const { bytes } = await loadPart(dir, entry)
-    return read(decodePart(bytes, entry.file), entry.file)
+    return entry === undefined ? null : await readPart(dir, entry, read)
   }
   try {
     return {

@@ -55,6 +55,7 @@ export const MEASURE_NAMES = [
 export type MeasureName = (typeof MEASURE_NAMES)[number]
 
 const unsigned = { signed: false, missing: MISSING_U16 } as const
+const signed = { signed: true, missing: MISSING_I16 } as const
 
 export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   significantHeight: { name: 'significantHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
@@ -64,15 +65,7 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   peakPeriod: { name: 'peakPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
   // 360 is north and is stored as 0.
   direction: { name: 'direction', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
-  waterTemperature: {
-    name: 'waterTemperature',
-    unit: '°C',
-    scale: 100,
-    min: -5,
-    max: 45,
-    signed: true,
-    missing: MISSING_I16,
-  },
+  waterTemperature: { name: 'waterTemperature', unit: '°C', scale: 100, min: -5, max: 45, ...signed },
   windSpeed: { name: 'windSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
   windDirection: { name: 'windDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
   gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },

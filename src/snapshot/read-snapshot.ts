@@ -7,7 +7,7 @@ import { BuildError } from '../system/build-error.ts'
 import { sharedBytes } from '../system/thread-memory.ts'
 import { listAnswer, readSnapshotList } from './file-list.ts'
 import { madeFrom, yearOfMonth } from './part-kinds.ts'
-import { expect, SnapshotError, type PartEntry } from './snapshot-format.ts'
+import { expect, SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 import { decodePart } from './part-columns.ts'
 import { checkPart } from './check-snapshot.ts'
@@ -174,6 +174,25 @@ export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPar
   const part = { entry, bytes: roomFor(entry) }
   await readParts(dir, [part], null)
   return part
+}
+
+/**
+ * What `read` makes of a part, checked as a server would check it.
+ * @throws SnapshotError when it is missing, damaged or of another kind
+ */
+export async function readPart<T>(
+  dir: string,
+  entry: PartEntry,
+  read: (part: Part, file: string) => T,
+): Promise<T> {
+  const { bytes } = await loadPart(dir, entry)
+  return read(decodePart(bytes, entry.file), entry.file)
+}
+
+/** For `catch`: a damaged part counts as none. */
+export function nullIfDamaged(error: unknown): null {
+  if (error instanceof SnapshotError) return null
+  throw error
 }
 
 /**

@@ -22,8 +22,7 @@ import {
 import type { PartEntry } from '../../snapshot/snapshot-format.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
-import { decodePart } from '../../snapshot/part-columns.ts'
-import { loadPart } from '../../snapshot/read-snapshot.ts'
+import { readPart } from '../../snapshot/read-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
@@ -165,7 +164,7 @@ class Export {
 
   async #catalogOf({ parts }: Manifest): Promise<Catalog> {
     const part = parts.find(({ kind }) => kind === 'catalog')!
-    return readCatalog(decodePart((await loadPart(this.#options.dir, part)).bytes, part.file), part.file)
+    return await readPart(this.#options.dir, part, readCatalog)
   }
 
   async #span(
@@ -231,8 +230,7 @@ class Export {
       this.#read.clear()
       collectGarbage()
     }
-    const { bytes } = await loadPart(this.#options.dir, part)
-    const rows = readMonth(decodePart(bytes, part.file), month, part.file)
+    const rows = await readPart(this.#options.dir, part, (found, file) => readMonth(found, month, file))
     this.#read.set(part.file, rows)
     return rows
   }

@@ -5,7 +5,7 @@
  */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
+import type { ListObjectsV2CommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import type { StoreAddress } from './store-address.ts'
 import {
   attemptsWithin,
@@ -54,6 +54,13 @@ const NAMED_CREDENTIALS = [
   'AWS_WEB_IDENTITY_TOKEN_FILE',
   'AWS_PROFILE',
 ]
+
+/** What a code of the store says for good, and what to do, in words. */
+const LASTING: { readonly [code: string]: readonly [what: string, advice: string] } = {
+  InvalidAccessKeyId: ['the store does not know this access key', 'check AWS_ACCESS_KEY_ID'],
+  SignatureDoesNotMatch: ['the secret does not fit the access key', 'check AWS_SECRET_ACCESS_KEY'],
+  NoSuchBucket: ['there is no such bucket', 'check the address and AWS_ENDPOINT_URL_S3'],
+}
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
@@ -344,6 +351,8 @@ export class S3Store implements Store {
     const other = [headers['x-amz-bucket-region'], Region].find(
       (region): region is string => typeof region === 'string' && REGION.test(region),
     )
+    const known = Object.hasOwn(LASTING, code) ? LASTING[code] : null
+    if (known !== null) return lasting(`${what}: ${known[0]} (${said}); ${known[1]}`)
     switch (code) {
       case 'RequestTimeTooSkewed':
         return this.#skewed(what, answer, again, lasting)
@@ -357,16 +366,6 @@ export class S3Store implements Store {
         }
         this.#reopen(opened)
         return again(`${what}: the session token has expired (${said})`)
-      case 'InvalidAccessKeyId':
-        return lasting(`${what}: the store does not know this access key (${said}); check AWS_ACCESS_KEY_ID`)
-      case 'SignatureDoesNotMatch':
-        return lasting(
-          `${what}: the secret does not fit the access key (${said}); check AWS_SECRET_ACCESS_KEY`,
-        )
-      case 'NoSuchBucket':
-        return lasting(
-          `${what}: there is no such bucket (${said}); check the address and AWS_ENDPOINT_URL_S3`,
-        )
       case 'XAmzContentSHA256Mismatch':
       case 'BadDigest':
         return again(`${what}: other bytes reached the store than were sent (${said})`)
@@ -481,15 +480,7 @@ function fileStream(path: string, bytes: number): Readable {
 const sendOptions = (attempt: Attempt): object => ({ attempt })
 
 /** The objects of a page; null for something else than a listing. */
-function objectsOf(output: {
-  Name?: string | undefined
-  EncodingType?: string | undefined
-  IsTruncated?: boolean | undefined
-  NextContinuationToken?: string | undefined
-  Contents?:
-    | readonly { Key?: string | undefined; Size?: number | undefined; LastModified?: Date | undefined }[]
-    | undefined
-}): StoredObject[] | null {
+function objectsOf(output: ListObjectsV2CommandOutput): StoredObject[] | null {
   const { Contents = [], EncodingType } = output
   if (output.Name === undefined && output.Contents === undefined) return null
   if (output.IsTruncated === true && output.NextContinuationToken === undefined) return null

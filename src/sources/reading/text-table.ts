@@ -3,9 +3,9 @@ import usualLabels from './usual-labels.json' with { type: 'json' }
 import { BuildError } from '../../system/build-error.ts'
 import {
   cleanName,
-  decode,
   degreesOf,
   Fields,
+  lineText,
   separatorOf,
   splitSeparated,
   textOf,
@@ -16,9 +16,6 @@ import { readText } from './source-files.ts'
 
 /** Largest table that `readTable` reads: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20
-
-/** Bytes of a bad line that are kept, before the report cuts it. */
-const LINE_SHOWN_BYTES = 200
 
 /**
  * A table of separated fields under a header, quoted as in RFC 4180, gone through line by line:
@@ -96,8 +93,7 @@ export class SeparatedTable {
   }
 
   lineText(): string {
-    const end = Math.min(this.fields.next, this.#start + LINE_SHOWN_BYTES)
-    return decode(this.bytes.subarray(this.#start, end)).trimEnd()
+    return lineText(this.bytes, this.#start, this.fields)
   }
 }
 

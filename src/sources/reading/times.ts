@@ -3,7 +3,7 @@
  */
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
 import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
-import { LAST_SECOND, parseTimestamp } from '../../sea/time.ts'
+import { LAST_SECOND } from '../../sea/time.ts'
 import { numberOf, secondsOfUnit } from './units.ts'
 
 const FIRST_YEAR = 1970
@@ -62,9 +62,6 @@ const encoder = new TextEncoder()
  */
 export function isoTime(text: string, offset = 0): number {
   if (text.length > MAX_TEXT) return -1
-  // The form that servers write nearly always is read without a copy.
-  if (text.length === 20 && text[10] === 'T' && text[19] === 'Z')
-    return inRange(parseTimestamp(text)?.epoch ?? -1)
   const bytes = encoder.encode(text)
   const time = readIsoTime(bytes, 0, bytes.length, LOOSE)
   return time === null ? -1 : inRange(time.local - (time.offset ?? offset))
