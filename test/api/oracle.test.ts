@@ -16,5 +16,5 @@ test('The server answers every request as the oracle does.', { timeout: 1_200_00
   await t.test('The reading closest to a moment.', () => compare('readings_search', rounds(600, 1500)))
   await t.test('A reading by its id.', () => compare('reading', rounds(250, 600)))
   await t.test('Charts.', () => compare('chart', rounds(300, 800)))
-  await t.test('Seasonal series.', () => compare('series', rounds(120, 300)))
+  await t.test('Seasonal series.', () => compare('series', rounds(250, 1000)))
 })

@@ -65,33 +65,14 @@ async function withDemo(t: TestContext): Promise<string> {
 }
 
 const source = (more: object): object => ({ name: 'A', kind: 'csv', folder: 'a', ...more })
-const fetching = (more: object): object =>
-  source({ fetch: [{ url: 'https://example.org/a.csv', to: 'buoys.csv', ...more }] })
 const json = (...sources: object[]): string => JSON.stringify({ sources })
 
-/** What makes each configuration, by its path, and what is said of it after the path. */
-const BROKEN: readonly (readonly [kind: string, text: string | Buffer | null, said: RegExp])[] = [
+/** What makes each configuration, by its path, and what is said after it; the others are in sources/configuration. */
+const BROKEN: readonly (readonly [kind: string, text: string | null, said: RegExp])[] = [
   ['missing', null, /^cannot be read \(ENOENT\): there is no such file or folder$/],
   ['empty', '', /^is not JSON: /],
-  ['no-json', '{ "sources": [ }', /^is not JSON: /],
-  ['no-utf-8', Buffer.from([0x7b, 0xff, 0x7d]), /^is not UTF-8$/],
-  ['too-large', Buffer.alloc(5 * 2 ** 20, ' '), /^is larger than 4194304 bytes$/],
-  ['a-list', '[]', /^the file must be an object in \{ \}$/],
-  ['no-sources', json(), /^sources must have 1 or more elements$/],
+  ['too-large', ' '.repeat(5 * 2 ** 20), /^is larger than 4194304 bytes$/],
   ['misspelt', json(source({ folders: 'a' })), /^sources\[0\] has an unknown key "folders"$/],
-  ['unknown-kind', json(source({ kind: 'noaa' })), /^sources\[0\]\.kind must be one of ndbc, /],
-  ['same-name', json(source({}), source({})), /^sources\[1\]\.name "A" is the name of an earlier source$/],
-  ['refresh', json(source({ refresh: '30 minutes' })), /^sources\[0\]\.refresh must be a duration such as /],
-  [
-    'no-secret',
-    json(fetching({ headers: { Authorization: { env: 'KEY_OF_A' } } })),
-    /^sources\[0\]\.fetch\[0\]\.headers needs the environment variable KEY_OF_A, which is not set$/,
-  ],
-  [
-    'no-station',
-    json(fetching({ url: 'https://example.org/{station}' })),
-    /has \{station\} but no "stations"$/,
-  ],
 ]
 
 test(
