@@ -3,9 +3,12 @@
  * that can be killed.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { copyFileSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { runCliWell } from '../live.ts'
+import { listKept } from '../../src/snapshot/retained.ts'
+import { runCliWell, temporaryFolder } from '../live.ts'
 
 /** `GROUNDSWELL_LONG=1` asks for the long versions, minutes each; the short ones are for every run. */
 const IS_LONG = process.env.GROUNDSWELL_LONG === '1'
@@ -48,4 +51,21 @@ export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | nu
 /** Names in a folder that begin with `start`. */
 export function names(folder: string, start: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith(start))
+}
+
+/** Two snapshots half a day apart, so that no list of buoys is the same in both. */
+export async function twoSnapshots(
+  t: TestContext,
+): Promise<{ folder: string; ids: string[]; announce(i: number): void }> {
+  const folder = join(temporaryFolder(t), 'snapshots')
+  const ids = [await build(folder, 0), await build(folder, 24)]
+  const files = ids.map((id) => listKept(folder).find((kept) => kept.id === id)!.file)
+  return {
+    folder,
+    ids,
+    announce(i) {
+      copyFileSync(join(folder, files[i]), join(folder, 'next'))
+      renameSync(join(folder, 'next'), join(folder, 'manifest.msgpack'))
+    },
+  }
 }
