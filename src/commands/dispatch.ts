@@ -33,6 +33,11 @@ const keysCommand =
   async () =>
     (await import('./keys.ts')).KEYS_COMMANDS[name]
 
+const folderCommand =
+  (name: string): NamedCommand['load'] =>
+  async () =>
+    (await import('./folders.ts')).FOLDER_COMMANDS[name]
+
 /** The commands by their names, in the order of `--help`. */
 export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   build: {
@@ -65,19 +70,19 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   },
   inspect: {
     summary: 'show what a snapshot holds',
-    load: async () => (await import('./inspect.ts')).inspect,
+    load: folderCommand('inspect'),
   },
   check: {
     summary: 'read every part that a kept snapshot names, and say what is wrong',
-    load: async () => (await import('./check.ts')).check,
+    load: folderCommand('check'),
   },
   report: {
     summary: 'print the report of the newest build: what was read, fetched, refused and found suspect',
-    load: async () => (await import('./report.ts')).report,
+    load: folderCommand('report'),
   },
   list: {
     summary: 'list the snapshots that a folder keeps',
-    load: async () => (await import('./list.ts')).list,
+    load: folderCommand('list'),
   },
   diff: {
     summary: 'show how the kept snapshot B differs from the kept snapshot A',
@@ -87,18 +92,18 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     summary: 'write the readings of a snapshot as files, one for each network and month, and all buoys',
     load: async () => (await import('./export.ts')).exportCommand,
   },
-  pin: { summary: 'keep a snapshot until it is unpinned', load: async () => (await import('./pin.ts')).pin },
+  pin: { summary: 'keep a snapshot until it is unpinned', load: folderCommand('pin') },
   unpin: {
     summary: 'let builds remove a pinned snapshot when it is old enough',
-    load: async () => (await import('./pin.ts')).unpin,
+    load: folderCommand('unpin'),
   },
   rollback: {
     summary: 'publish the snapshot before the current one again, and hold back later ones',
-    load: async () => (await import('./rollback.ts')).rollback,
+    load: folderCommand('rollback'),
   },
   resume: {
     summary: 'end a rollback: publish the newest kept snapshot, and later ones as they are built',
-    load: async () => (await import('./rollback.ts')).resume,
+    load: folderCommand('resume'),
   },
   'keys issue': { summary: 'issue a key; it is shown once', load: keysCommand('keys issue') },
   'keys list': { summary: "list keys with this hour's use", load: keysCommand('keys list') },

@@ -1,5 +1,5 @@
 /** `health`: asks the admin port of a server on this machine, for the health check of a container. */
-import { DEFAULT_ADMIN_PORT } from '../server/admin-port.ts'
+import { DEFAULT_ADMIN_PORT } from '../server/admin.ts'
 import { SERVE_SETTINGS } from '../server/serve-settings.ts'
 import { flag, type ConfigOf, UsageError } from '../server/setting.ts'
 import { BuildError } from '../system/build-error.ts'

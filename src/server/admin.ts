@@ -13,7 +13,8 @@ import { isIP, type AddressInfo } from 'node:net'
 import { LEVELS, type Level } from '../system/log.ts'
 import { EXPOSITION_TYPE } from './exposition.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
-import { ListenError, type AddressOptions } from '../http/engines/port.ts'
+import { isElsewhere, ListenError, type AddressOptions } from '../http/engines/port.ts'
+import type { ServeConfig } from './serve-settings.ts'
 
 export interface AdminOptions {
   host: string
@@ -51,6 +52,63 @@ const OPEN_PATHS = new Set(['/livez', '/readyz'])
 
 /** An IPv6 address in brackets, or another host; then a port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/
+
+export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
+
+/** The port where `--admin-port` is `auto`. Another program may have it already. */
+export const DEFAULT_ADMIN_PORT = 8081
+
+/**
+ * Resolves to null where no admin port is wanted, and where the default port is taken: that is only a warning.
+ * @throws ListenError naming the address when a port that was asked for cannot be opened, or the address is
+ * not this machine's; AdminTokenError.
+ */
+export async function openAdminPort(
+  config: ServeConfig,
+  log: (line: string) => void,
+  options: Omit<AdminOptions, 'host' | 'port' | 'names' | 'token'>,
+): Promise<AdminPort | null> {
+  const wanted = config['admin-port']
+  if (wanted === 'off') return null
+  const host = config['admin-host']
+  const token = config['admin-token-file'] === null ? null : readToken(config['admin-token-file'])
+  if (token === null && !isLoopback(host)) {
+    log(
+      `warning: the admin port listens on ${host} without a token: whoever can reach it can see the status and ask for reloads; set one with --admin-token-file`,
+    )
+  }
+  try {
+    return await startAdmin({
+      ...options,
+      logLevel: options.logLevel === null ? null : announced(options.logLevel, log),
+      host,
+      names: config['admin-name'],
+      token,
+      port: wanted === 'auto' ? DEFAULT_ADMIN_PORT : wanted,
+    })
+  } catch (error) {
+    if (wanted !== 'auto' || isElsewhere(error)) throw error
+    log(`warning: no admin port: ${(error as Error).message}`)
+    return null
+  }
+}
+
+/** The level of the log; a change of it is in the log, with the level that shows it. */
+function announced(logLevel: { level: Level }, log: (line: string) => void): { level: Level } {
+  return {
+    get level() {
+      return logLevel.level
+    },
+    set level(level) {
+      const before = logLevel.level
+      const line = `warning: the log level is now ${level}, it was ${before}`
+      const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
+      if (!showsMore) log(line)
+      logLevel.level = level
+      if (showsMore) log(line)
+    },
+  }
+}
 
 /** @throws Error naming the address when it cannot be listened on. */
 export async function startAdmin(options: AdminOptions): Promise<{ port: number; close: () => void }> {

@@ -226,7 +226,11 @@ const EXAMPLES = fileURLToPath(new URL('../../data/examples', import.meta.url))
 
 test('The examples are configurations.', () => {
   const names = readdirSync(EXAMPLES).filter((name) => name.endsWith('.config.json'))
-  assert.deepEqual(names.toSorted(), ['french-coast.config.json', 'ndbc-world.config.json'])
+  assert.deepEqual(names.toSorted(), [
+    'first.config.json',
+    'french-coast.config.json',
+    'ndbc-world.config.json',
+  ])
   for (const name of names) {
     const { sources } = readConfiguration(join(EXAMPLES, name), { CANDHIS_KEY: 'x' })
     assert.ok(sources.length > 0 && sources.every(({ downloads }) => downloads.length > 0), name)
