@@ -9,7 +9,7 @@ import { searchColumns } from '../index/search-columns.ts'
 import { segmentColumns, Segments } from '../index/segments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { Steps } from '../system/steps.ts'
-import { toShared } from '../system/to-shared.ts'
+import { toShared } from '../system/copy-for-threads.ts'
 import {
   findId,
   newestReadingTime,
