@@ -130,7 +130,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
   const { lat, lng } = near
   // Checking all conditions at each point of the globe would cost a third of the request.
   const isPlain = filter === null && ofSource === null && ofCountry === null && box === null
-  const isTaken = isPlain ? (i: number): boolean => !activeOnly || active[i] === 1 : accept
+  const isTaken = isPlain && activeOnly ? active : accept
   const count = byDistance.within(lat, lng, query.radius, isTaken, from, from + most)
   return { ordinals: byDistance.ordinals, count }
 }

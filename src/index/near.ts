@@ -125,20 +125,34 @@ export class NearPoints {
   }
 
   /**
-   * Finds all points within `km` (inclusive) that `accept` takes; of those in `ordinals`, what stands from
+   * Finds all points within `km` (inclusive) that `accept` takes, or that are not 0 in it; of those in `ordinals`, what stands from
    * `from` up to `to` is then in order.
    * @returns how many there are
    */
-  within(lat: number, lng: number, km: number, accept: Accept, from: number, to: number): number {
+  within(
+    lat: number,
+    lng: number,
+    km: number,
+    accept: Accept | Uint8Array,
+    from: number,
+    to: number,
+  ): number {
     const degrees = km / EARTH_RADIUS_KM / RADIANS + MARGIN
     const end = this.#start[bandOf(lat + degrees) + 1]
     this.#locate(lat, lng)
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
     const perStep = (STEPS - 1) / (Math.min(4, reach) + SAME_CHORD)
     const { ordinals } = this
-    const [steps, counts] = [this.#steps, this.#counts.fill(0)]
-    const [squared, vectors, byBand] = [this.#squared, this.#vectors, this.#ordinal]
-    const [x, y, z] = [this.#asked[2], this.#asked[3], this.#asked[4]]
+    const steps = this.#steps
+    const counts = this.#counts.fill(0)
+    const squared = this.#squared
+    const vectors = this.#vectors
+    const byBand = this.#ordinal
+    const x = this.#asked[2]
+    const y = this.#asked[3]
+    const z = this.#asked[4]
+    // Asking a mask spares a call for each point of the globe.
+    const mask = accept instanceof Uint8Array ? accept : null
     let count = 0
     for (let i = this.#start[bandOf(lat - degrees)]; i < end; i++) {
       const dx = x - vectors[3 * i]
@@ -147,7 +161,7 @@ export class NearPoints {
       const chord = dx * dx + dy * dy + dz * dz
       if (chord > reach + SAME_CHORD) continue
       const ordinal = byBand[i]
-      if (!accept(ordinal)) continue
+      if (mask === null ? !(accept as Accept)(ordinal) : mask[ordinal] === 0) continue
       if (chord > reach - SAME_CHORD && this.kmTo(ordinal) > km) continue
       const step = (chord * perStep) >>> 0
       counts[step]++
@@ -186,7 +200,8 @@ export class NearPoints {
     const difference = chordA - chordB
     if (difference <= -SAME_CHORD) return true
     if (difference >= SAME_CHORD || a === b) return false
-    const [kmA, kmB] = [this.kmTo(a), this.kmTo(b)]
+    const kmA = this.kmTo(a)
+    const kmB = this.kmTo(b)
     return kmA === kmB ? a < b : kmA < kmB
   }
 
@@ -194,7 +209,8 @@ export class NearPoints {
   #insert(chord: number, ordinal: number, low: number, at: number): void {
     const { ordinals } = this
     const squared = this.#squared
-    const [below, above] = [chord - SAME_CHORD, chord + SAME_CHORD]
+    const below = chord - SAME_CHORD
+    const above = chord + SAME_CHORD
     for (; at > low; at--) {
       const before = squared[at - 1]
       if (before <= below) break
@@ -213,7 +229,9 @@ export class NearPoints {
   #order(count: number, from: number, to: number): void {
     if (from >= to) return
     const { ordinals } = this
-    const [squared, steps, counts] = [this.#squared, this.#steps, this.#counts]
+    const squared = this.#squared
+    const steps = this.#steps
+    const counts = this.#counts
     let [first, before] = [0, 0]
     while (before + counts[first] <= from) before += counts[first++]
     let [last, upTo] = [first, before + counts[first]]
@@ -236,14 +254,16 @@ export class NearPoints {
     const squared = this.#squared
     while (high - low > SHORT_RUN) {
       const middle = (low + high) >>> 1
-      const [pivot, pivotOrdinal] = [squared[middle], ordinals[middle]]
+      const pivot = squared[middle]
+      const pivotOrdinal = ordinals[middle]
       let i = low
       let j = high
       while (i <= j) {
         while (this.#isBefore(squared[i], ordinals[i], pivot, pivotOrdinal)) i++
         while (this.#isBefore(pivot, pivotOrdinal, squared[j], ordinals[j])) j--
         if (i > j) break
-        const [chord, ordinal] = [squared[i], ordinals[i]]
+        const chord = squared[i]
+        const ordinal = ordinals[i]
         squared[i] = squared[j]
         ordinals[i++] = ordinals[j]
         squared[j] = chord
