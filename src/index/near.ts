@@ -23,6 +23,8 @@ const FAR_CHORD = 3.5
 const NEAR_HALF = 1e-4
 /** A step holds two or three of 1,200 points all over the globe. */
 const STEPS = 512
+/** Of a point that was not found. */
+const NO_STEP = 0xffff
 /** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12
 
@@ -142,10 +144,8 @@ export class NearPoints {
     this.#locate(lat, lng)
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
     const perStep = (STEPS - 1) / (Math.min(4, reach) + SAME_CHORD)
-    const { ordinals } = this
     const steps = this.#steps
     const counts = this.#counts.fill(0)
-    const squared = this.#squared
     const vectors = this.#vectors
     const byBand = this.#ordinal
     const x = this.#asked[2]
@@ -153,8 +153,10 @@ export class NearPoints {
     const z = this.#asked[4]
     // Asking a mask spares a call for each point of the globe.
     const mask = accept instanceof Uint8Array ? accept : null
+    const begin = this.#start[bandOf(lat - degrees)]
     let count = 0
-    for (let i = this.#start[bandOf(lat - degrees)]; i < end; i++) {
+    for (let i = begin; i < end; i++) {
+      steps[i] = NO_STEP
       const dx = x - vectors[3 * i]
       const dy = y - vectors[3 * i + 1]
       const dz = z - vectors[3 * i + 2]
@@ -163,13 +165,12 @@ export class NearPoints {
       const ordinal = byBand[i]
       if (mask === null ? !(accept as Accept)(ordinal) : mask[ordinal] === 0) continue
       if (chord > reach - SAME_CHORD && this.kmTo(ordinal) > km) continue
-      const step = (chord * perStep) >>> 0
+      const step = (chord * perStep) | 0
       counts[step]++
-      steps[count] = step
-      ordinals[count] = ordinal
-      squared[count++] = chord
+      steps[i] = step
+      count++
     }
-    this.#order(count, from, Math.min(to, count))
+    this.#order(begin, end, from, Math.min(to, count))
     return count
   }
 
@@ -223,26 +224,37 @@ export class NearPoints {
   }
 
   /**
-   * Puts in order what belongs between `from` and `to`, of `count` points that were found. Only the steps of
-   * the page are sorted, with one more on either side, as points that hardly differ may lie in two.
+   * Puts in order what belongs between `from` and `to` of what was found among the points from `begin` to `end`.
+   * Only the steps of the page are sorted, with one more on either side, as points that hardly differ may lie in
+   * two.
    */
-  #order(count: number, from: number, to: number): void {
+  #order(begin: number, end: number, from: number, to: number): void {
     if (from >= to) return
     const { ordinals } = this
     const squared = this.#squared
     const steps = this.#steps
     const counts = this.#counts
-    let [first, before] = [0, 0]
+    let first = 0
+    let before = 0
     while (before + counts[first] <= from) before += counts[first++]
-    let [last, upTo] = [first, before + counts[first]]
+    let last = first
+    let upTo = before + counts[first]
     while (upTo < to) upTo += counts[++last]
     if (first > 0) before -= counts[--first]
     last++
     let kept = 0
-    for (let i = 0; i < count; i++) {
-      if (steps[i] < first || steps[i] > last) continue
-      squared[kept] = squared[i]
-      ordinals[kept++] = ordinals[i]
+    const vectors = this.#vectors
+    const x = this.#asked[2]
+    const y = this.#asked[3]
+    const z = this.#asked[4]
+    for (let i = begin; i < end; i++) {
+      const step = steps[i]
+      if (step < first || step > last) continue
+      const dx = x - vectors[3 * i]
+      const dy = y - vectors[3 * i + 1]
+      const dz = z - vectors[3 * i + 2]
+      squared[kept] = dx * dx + dy * dy + dz * dz
+      ordinals[kept++] = this.#ordinal[i]
     }
     this.#sort(0, kept - 1)
     ordinals.copyWithin(before, 0, kept)
