@@ -16,12 +16,8 @@ export async function checkFolder(dir: string): Promise<string[]> {
   const { faults, parts, manifests } = await namedParts(dir)
   const broken = new Map<string, string>()
   for (const part of parts.values()) {
-    try {
-      await verifyParts(dir, [part])
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error
-      broken.set(part.file, error.message)
-    }
+    const fault = await faultIn(() => verifyParts(dir, [part]))
+    if (fault !== null) broken.set(part.file, fault)
   }
   const isBroken = ({ file }: PartEntry): boolean => broken.has(file)
   const worked = new Set<string>()
@@ -29,16 +25,15 @@ export async function checkFolder(dir: string): Promise<string[]> {
     for (const entry of named) {
       if (entry.kind !== 'aggregates' || worked.has(entry.file) || named.some(isBroken)) continue
       worked.add(entry.file)
-      const fault = await faultOf(dir, entry, named)
+      const fault = await faultIn(async () => {
+        const found = await faultOfYear(dir, entry, named)
+        if (found !== null) broken.set(entry.file, found)
+      })
       if (fault !== null) broken.set(entry.file, fault)
     }
   }
-  try {
-    if (existsSync(dir)) readRegistryFile(dir)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    faults.push(`${error.message}; the next build makes it again`)
-  }
+  const fault = await faultIn(() => existsSync(dir) && readRegistryFile(dir))
+  if (fault !== null) faults.push(`${fault}; the next build makes it again`)
   if (broken.size === 0) return faults
   // A builder at work may have dropped an old snapshot, and its parts, since they were listed.
   const now = await namedParts(dir)
@@ -46,9 +41,11 @@ export async function checkFolder(dir: string): Promise<string[]> {
   return faults
 }
 
-async function faultOf(dir: string, entry: PartEntry, parts: readonly PartEntry[]): Promise<string | null> {
+/** The message of a SnapshotError that `task` throws; null where it throws none. */
+async function faultIn(task: () => unknown): Promise<string | null> {
   try {
-    return await faultOfYear(dir, entry, parts)
+    await task()
+    return null
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return error.message
@@ -62,27 +59,23 @@ async function namedParts(
   const faults: string[] = []
   const manifests: Manifest[] = []
   const parts = new Map<string, PartEntry>()
-  const add = (manifest: Manifest): void => {
+  const add = async (manifest: Manifest): Promise<void> => {
     manifests.push(manifest)
     for (const part of manifest.parts) parts.set(part.file, part)
-    try {
+    const fault = await faultIn(() => {
       for (const part of stateParts(dir, manifest.id)) parts.set(part.file, part)
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error
-      faults.push(`${error.message}; a build from all sources makes it again`)
-    }
+    })
+    if (fault !== null) faults.push(`${fault}; a build from all sources makes it again`)
   }
-  try {
+  const fault = await faultIn(async () => {
     const current = await readManifest(dir)
     if (current === null) faults.push(`${dir}: there is no snapshot in this folder`)
-    else add(current)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    faults.push(error.message)
-  }
+    else await add(current)
+  })
+  if (fault !== null) faults.push(fault)
   for (const { file, manifest } of existsSync(dir) ? listKept(dir) : []) {
     if (manifest === null) faults.push(`${file}: is broken`)
-    else add(manifest)
+    else await add(manifest)
   }
   return { faults, parts, manifests }
 }

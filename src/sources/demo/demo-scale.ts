@@ -61,36 +61,11 @@ const WAVES_ONLY: Instrument = { ...candhis, water: false }
 const INSTRUMENTS = [WAVES_ONLY, ndbc, { ...candhis, wind: true }, ndbc]
 
 /**
- * Opens the generator. `options` is what follows `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
+ * Opens the generator. `text` is what follows `demo:scale,`, for instance `buoys=500,years=10,seed=7`.
  * @throws BuildError naming an unknown, repeated or ill-valued option, and what is allowed
  */
-export const openScale = (options: string): Source => scaleSource(scaleOptions(options))
-
-export function scaleOptions(text: string): ScaleOptions {
-  const given: { [name in OptionName]?: number } = {}
-  // At most eight options are looked at, more than there are.
-  for (const option of text === '' ? [] : text.split(',', 8)) {
-    const [name = '', value = ''] = option.split('=', 2)
-    if (!Object.hasOwn(LIMITS, name)) {
-      throw new BuildError(
-        `scale: unknown option ${JSON.stringify(name.slice(0, 20))}; allowed are buoys, years or days, and seed`,
-      )
-    }
-    const { min, max } = LIMITS[name as OptionName]
-    if (!/^[0-9]{1,10}$/.test(value) || Number(value) < min || Number(value) > max) {
-      throw new BuildError(`scale: ${name} must be a whole number from ${min} to ${max}`)
-    }
-    if (Object.hasOwn(given, name)) throw new BuildError(`scale: ${name} is given twice`)
-    given[name as OptionName] = Number(value)
-  }
-  const { buoys = 1200, years, days, seed = 1 } = given
-  if (years !== undefined && days !== undefined) {
-    throw new BuildError('scale: years and days exclude each other')
-  }
-  return { buoys, span: years === undefined ? { days: days ?? 90 } : { years }, seed }
-}
-
-function scaleSource(options: ScaleOptions): Source {
+export function openScale(text: string): Source {
+  const options = scaleOptions(text)
   return {
     isMadeUp: true,
     defaultAsOf: lastHalfHour,
@@ -121,6 +96,30 @@ function scaleSource(options: ScaleOptions): Source {
       }
     },
   }
+}
+
+export function scaleOptions(text: string): ScaleOptions {
+  const given: { [name in OptionName]?: number } = {}
+  // At most eight options are looked at, more than there are.
+  for (const option of text === '' ? [] : text.split(',', 8)) {
+    const [name = '', value = ''] = option.split('=', 2)
+    if (!Object.hasOwn(LIMITS, name)) {
+      throw new BuildError(
+        `scale: unknown option ${JSON.stringify(name.slice(0, 20))}; allowed are buoys, years or days, and seed`,
+      )
+    }
+    const { min, max } = LIMITS[name as OptionName]
+    if (!/^[0-9]{1,10}$/.test(value) || Number(value) < min || Number(value) > max) {
+      throw new BuildError(`scale: ${name} must be a whole number from ${min} to ${max}`)
+    }
+    if (Object.hasOwn(given, name)) throw new BuildError(`scale: ${name} is given twice`)
+    given[name as OptionName] = Number(value)
+  }
+  const { buoys = 1200, years, days, seed = 1 } = given
+  if (years !== undefined && days !== undefined) {
+    throw new BuildError('scale: years and days exclude each other')
+  }
+  return { buoys, span: years === undefined ? { days: days ?? 90 } : { years }, seed }
 }
 
 /** The half-hour before the window's first: the window holds the times after it, up to and with `asOf`. */

@@ -3,7 +3,7 @@
  * griddap or tabledap JSON of ERDDAP. The content tells which.
  */
 import { isKnownLabel } from './forecast-quantities.ts'
-import { UnusableFile, parseBounded } from '../reading/source-files.ts'
+import { isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoSeconds } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
@@ -31,33 +31,27 @@ export interface SeriesColumn {
   values: Values
 }
 
-type Json = { [key: string]: unknown }
-
 /** @throws UnusableFile */
 export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile(parsed.fault)
   const answer = parsed.value
   const first: unknown = Array.isArray(answer) ? answer[0] : answer
-  if (isJson(first)) {
-    if (isJson(first.hourly)) return (Array.isArray(answer) ? answer : [answer]).map(openMeteoSeries)
+  if (isObject(first)) {
+    if (isObject(first.hourly)) return (Array.isArray(answer) ? answer : [answer]).map(openMeteoSeries)
     if (first.type === 'Coverage') return coverageSeries(first, first.parameters, position)
     if (first.type === 'CoverageCollection') {
       return listOf(first.coverages, 'coverages').flatMap((coverage) =>
         coverageSeries(jsonOf(coverage, 'a coverage'), first.parameters, position),
       )
     }
-    if (isJson(first.table)) return tableSeries(first.table)
+    if (isObject(first.table)) return tableSeries(first.table)
   }
   throw new UnusableFile('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
 }
 
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function jsonOf(value: unknown, what: string): Json {
-  if (!isJson(value)) throw new UnusableFile(`${what} is not an object`)
+  if (!isObject(value)) throw new UnusableFile(`${what} is not an object`)
   return value
 }
 
@@ -122,7 +116,7 @@ function ascending(times: number[]): number[] {
 function openMeteoSeries(value: unknown): Series {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
-  const units = isJson(answer.hourly_units) ? answer.hourly_units : {}
+  const units = isObject(answer.hourly_units) ? answer.hourly_units : {}
   const offset = answer.utc_offset_seconds ?? 0
   if (typeof offset !== 'number' || Math.abs(offset) > 86_400)
     throw new UnusableFile('utc_offset_seconds is not an offset in seconds')
@@ -208,7 +202,7 @@ function coverageSeries(
   }
   const xs = isPlaced ? axisOf(axes, 'x') : [position!.lng]
   const ys = isPlaced ? axisOf(axes, 'y') : [position!.lat]
-  const parameters = isJson(coverage.parameters) ? coverage.parameters : sharedParameters
+  const parameters = isObject(coverage.parameters) ? coverage.parameters : sharedParameters
   const ranges = Object.entries(jsonOf(coverage.ranges, 'ranges')).flatMap(([name, range]) => {
     const { unit, standardName } = parameterOf(parameters, name)
     if (!isKnownLabel(name) && !isKnownLabel(standardName)) return []
@@ -252,11 +246,11 @@ function axisOf(axes: Json, name: string): unknown[] {
 }
 
 function parameterOf(parameters: unknown, name: string): { unit: string; standardName: string } {
-  const parameter = isJson(parameters) && isJson(parameters[name]) ? parameters[name] : {}
-  const observed = isJson(parameter.observedProperty) ? parameter.observedProperty : {}
-  const unit = isJson(parameter.unit) ? parameter.unit : {}
-  const symbol = isJson(unit.symbol) ? unit.symbol.value : unit.symbol
-  const label = isJson(unit.label) ? unit.label.en : undefined
+  const parameter = isObject(parameters) && isObject(parameters[name]) ? parameters[name] : {}
+  const observed = isObject(parameter.observedProperty) ? parameter.observedProperty : {}
+  const unit = isObject(parameter.unit) ? parameter.unit : {}
+  const symbol = isObject(unit.symbol) ? unit.symbol.value : unit.symbol
+  const label = isObject(unit.label) ? unit.label.en : undefined
   return {
     unit: textOf(symbol) || textOf(label),
     // A bare name, or the end of a URI.

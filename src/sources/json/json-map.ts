@@ -10,6 +10,7 @@ import { type Static, Type } from 'typebox'
 import { object, scalar } from '../schema.ts'
 import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
 import { Ajv, type ErrorObject } from 'ajv'
+import { isObject, type Json } from '../reading/source-files.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
@@ -70,12 +71,6 @@ export function follow(
     else return undefined
   }
   return value
-}
-
-type Json = { [key: string]: unknown }
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function ownOf(value: Json, key: string): unknown {

@@ -8,22 +8,13 @@
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
-import {
-  type ColumnMap,
-  type Path,
-  type Table,
-  compileColumns,
-  follow,
-  isObject,
-  plain,
-  wordOf,
-} from './json-map.ts'
+import { type ColumnMap, type Path, type Table, compileColumns, follow, plain, wordOf } from './json-map.ts'
 import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations } from '../reading/stations.ts'
 import { MEASURE_NAMES, NO_CODE, RowBatch } from '../../sea/columns.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { listSource, parseDocument, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { isObject, listSource, parseDocument, readText, warnOfIgnored } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const COLUMNS_FILE = 'columns.json'

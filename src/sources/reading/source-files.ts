@@ -200,6 +200,13 @@ const OPENING_BRACE = 0x7b
 const CLOSING_BRACKET = 0x5d
 const CLOSING_BRACE = 0x7d
 
+export type Json = { [key: string]: unknown }
+
+/** Whether a value is an object, and not a list. */
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** The value of a document, or in fixed words why it has none. */
 export function parseBounded(bytes: Uint8Array): { value: unknown } | { fault: string } {
   const fault = excessOf(bytes)
