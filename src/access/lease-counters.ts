@@ -2,10 +2,9 @@
  * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas:
  * the hot path of leases. `lease-book.ts` decides what is leased and given back.
  */
-import { HourBanks, hourOf } from './hours.ts'
-import { QUOTA_SLOTS, type SlotCounters } from './quota.ts'
+import { hourOf } from './hours.ts'
+import { QUOTA_SLOTS, SlotCounters } from './quota.ts'
 
-const LEASE_BANKS = 4
 /** For each slot and hour: calls left, calls that nobody has leased yet, calls made or left. */
 const LEASE_FIELDS = 3
 
@@ -29,20 +28,13 @@ export type LeaseMark = typeof REFUSED | typeof CLOSED | typeof SHARE_USED
  * A call that is left can be taken or taken back, never both, since one word holds what is left. `now` is
  * epoch seconds, `hour` the number of a clock hour from 1970.
  */
-export class LeaseCounters implements SlotCounters {
-  readonly slots: number
-  readonly #banks: HourBanks
-  readonly #words: Int32Array
-
+export class LeaseCounters extends SlotCounters {
   static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
-    return new SharedArrayBuffer(HourBanks.bytes(LEASE_BANKS, slots * LEASE_FIELDS))
+    return new SharedArrayBuffer(SlotCounters.bytes(slots, LEASE_FIELDS))
   }
 
   constructor(buffer: SharedArrayBuffer) {
-    const words = (buffer.byteLength - HourBanks.bytes(LEASE_BANKS, 0)) / Int32Array.BYTES_PER_ELEMENT
-    this.slots = words / (LEASE_BANKS * LEASE_FIELDS)
-    this.#banks = new HourBanks(buffer, LEASE_BANKS, this.slots * LEASE_FIELDS)
-    this.#words = this.#banks.words
+    super(buffer, LEASE_FIELDS)
   }
 
   /**
@@ -53,8 +45,8 @@ export class LeaseCounters implements SlotCounters {
    * @throws RangeError for a slot that does not exist.
    */
   take(slot: number, limit: number, now: number): number {
-    const words = this.#words
-    const at = this.#at(slot, hourOf(now))
+    const words = this.words
+    const at = this.at(slot, hourOf(now))
     for (;;) {
       const left = Atomics.load(words, at)
       if (left <= 0) return left === 0 ? ASK : left
@@ -67,27 +59,27 @@ export class LeaseCounters implements SlotCounters {
 
   /** Calls left, 0 where a mark says why there are none. */
   left(slot: number, hour: number): number {
-    return Math.max(0, Atomics.load(this.#words, this.#at(slot, hour)))
+    return Math.max(0, Atomics.load(this.words, this.at(slot, hour)))
   }
 
   /** Adds calls that were leased; a mark is gone then. */
   add(slot: number, hour: number, calls: number): void {
     this.unmark(slot, hour)
-    Atomics.add(this.#words, this.#at(slot, hour) + 2 * this.slots, calls)
-    Atomics.add(this.#words, this.#at(slot, hour), calls)
+    Atomics.add(this.words, this.at(slot, hour) + 2 * this.slots, calls)
+    Atomics.add(this.words, this.at(slot, hour), calls)
   }
 
   /** Takes up to `calls` of those left out of the lease. @returns how many */
   giveBack(slot: number, hour: number, calls: number): number {
     const given = this.takeUpTo(slot, hour, calls)
-    Atomics.sub(this.#words, this.#at(slot, hour) + 2 * this.slots, given)
+    Atomics.sub(this.words, this.at(slot, hour) + 2 * this.slots, given)
     return given
   }
 
   /** Takes up to `calls` of those left. @returns how many */
   takeUpTo(slot: number, hour: number, calls: number): number {
-    const words = this.#words
-    const at = this.#at(slot, hour)
+    const words = this.words
+    const at = this.at(slot, hour)
     for (;;) {
       const left = Atomics.load(words, at)
       const taken = Math.min(left, calls)
@@ -99,30 +91,30 @@ export class LeaseCounters implements SlotCounters {
   /** Marks why nothing is left. @returns false where calls are left */
   mark(slot: number, hour: number, mark: LeaseMark): boolean {
     this.unmark(slot, hour)
-    return Atomics.compareExchange(this.#words, this.#at(slot, hour), 0, mark) === 0
+    return Atomics.compareExchange(this.words, this.at(slot, hour), 0, mark) === 0
   }
 
   /** Calls that find nothing left ask again. */
   unmark(slot: number, hour: number): void {
-    const at = this.#at(slot, hour)
-    const left = Atomics.load(this.#words, at)
-    if (left < 0) Atomics.compareExchange(this.#words, at, left, 0)
+    const at = this.at(slot, hour)
+    const left = Atomics.load(this.words, at)
+    if (left < 0) Atomics.compareExchange(this.words, at, left, 0)
   }
 
   /** Notes the calls that no replica has leased. */
   setPool(slot: number, hour: number, calls: number): void {
-    Atomics.store(this.#words, this.#at(slot, hour) + this.slots, Math.max(0, calls))
+    Atomics.store(this.words, this.at(slot, hour) + this.slots, Math.max(0, calls))
   }
 
   /** Calls that no replica has leased, as last heard. */
   pool(slot: number, hour: number): number {
-    return Atomics.load(this.#words, this.#at(slot, hour) + this.slots)
+    return Atomics.load(this.words, this.at(slot, hour) + this.slots)
   }
 
   /** Calls made in the hour of `now`. */
   used(slot: number, now: number): number {
     const hour = hourOf(now)
-    return Atomics.load(this.#words, this.#at(slot, hour) + 2 * this.slots) - this.left(slot, hour)
+    return Atomics.load(this.words, this.at(slot, hour) + 2 * this.slots) - this.left(slot, hour)
   }
 
   /**
@@ -130,30 +122,6 @@ export class LeaseCounters implements SlotCounters {
    */
   raise(slot: number, count: number, now: number): void {
     const missing = count - this.used(slot, now)
-    if (missing > 0) Atomics.add(this.#words, this.#at(slot, hourOf(now)) + 2 * this.slots, missing)
-  }
-
-  /** Zeroes a slot in every hour, before another key gets it. */
-  clear(slot: number): void {
-    this.#check(slot)
-    for (let bank = 0; bank < LEASE_BANKS; bank++) {
-      for (let field = 0; field < LEASE_FIELDS; field++) {
-        Atomics.store(this.#words, this.#banks.first(bank) + field * this.slots + slot, 0)
-      }
-    }
-  }
-
-  /** See {@link HourBanks.prepare}. */
-  prepare(now: number): void {
-    this.#banks.prepare(now)
-  }
-
-  #at(slot: number, hour: number): number {
-    this.#check(slot)
-    return this.#banks.start(hour) + slot
-  }
-
-  #check(slot: number): void {
-    if (!(slot >= 0 && slot < this.slots)) throw new RangeError('quota slot out of range')
+    if (missing > 0) Atomics.add(this.words, this.at(slot, hourOf(now)) + 2 * this.slots, missing)
   }
 }

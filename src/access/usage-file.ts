@@ -1,15 +1,94 @@
-/** The file that carries an hour's counts of the keys over a restart, in the folder of the keys file. */
+/**
+ * Which key counts in which slot, and the file in the folder of the keys file that carries an hour's counts over a
+ * restart.
+ */
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
-import type { KeySlots } from './quota.ts'
+import type { KeyRecord } from './key-records.ts'
+import type { KeyEntry } from './key-ring.ts'
+import type { SlotCounters } from './quota.ts'
 
 const WRITE_INTERVAL_MS = 2000
 const USAGE_FORMAT = 1
 // 100,000 ids of 12 characters with counts of 10 digits are 3 MB.
 const MAX_USAGE_BYTES = 16 * 1024 * 1024
 const MAX_COUNT = 0x7fff_ffff
+
+/**
+ * Which key counts in which slot; only the main thread uses it. An id keeps its slot, and with it the hour's
+ * count, over reloads and rotations, also when it was gone in between (a keys file that was put back from a
+ * copy).
+ */
+export class KeySlots {
+  readonly #counters: SlotCounters
+  readonly #live = new Map<string, number>()
+  // Ids in the order of revocation, the longest revoked first.
+  readonly #retired = new Map<string, number>()
+  #unused = 0
+
+  constructor(counters: SlotCounters) {
+    this.#counters = counters
+  }
+
+  /**
+   * Gives every record its slot, and retires the slots of keys that are gone.
+   *
+   * @throws RangeError for more records than slots.
+   */
+  assign(records: readonly KeyRecord[]): KeyEntry[] {
+    const ids = new Set<string>()
+    for (const { id } of records) ids.add(id)
+    for (const [id, slot] of this.#live) {
+      if (ids.has(id)) continue
+      this.#live.delete(id)
+      this.#retired.set(id, slot)
+    }
+    // Keys that come back go first, or a new key could get their slot.
+    for (const id of ids) {
+      const slot = this.#retired.get(id)
+      if (slot === undefined) continue
+      this.#retired.delete(id)
+      this.#live.set(id, slot)
+    }
+    return records.map(({ id, hash, quota }) => ({ id, hash, quota, slot: this.#slot(id) }))
+  }
+
+  /** Calls counted in the hour of `now`, by id, without the keys that made none. */
+  usage(now: number): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const [id, slot] of this.#live) {
+      const used = this.#counters.used(slot, now)
+      if (used > 0) counts.set(id, used)
+    }
+    return counts
+  }
+
+  /** Puts back counts that were read from the usage file. Ids without a slot are passed over. */
+  restore(counts: ReadonlyMap<string, number>, now: number): void {
+    for (const [id, count] of counts) {
+      const slot = this.#live.get(id)
+      if (slot !== undefined) this.#counters.raise(slot, count, now)
+    }
+  }
+
+  #slot(id: string): number {
+    let slot = this.#live.get(id)
+    if (slot !== undefined) return slot
+    if (this.#unused < this.#counters.slots) {
+      slot = this.#unused++
+    } else {
+      const oldest = this.#retired.entries().next()
+      if (oldest.done === true) throw new RangeError('more keys than quota slots')
+      this.#retired.delete(oldest.value[0])
+      slot = oldest.value[1]
+      this.#counters.clear(slot)
+    }
+    this.#live.set(id, slot)
+    return slot
+  }
+}
 
 /** The path of the usage file of a keys file. */
 export function usagePath(keysPath: string): string {

@@ -3,7 +3,8 @@
  * serves nothing itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
+import { AddressCounters } from '../access/address-counters.ts'
+import { ProxyWarnings } from '../access/proxy-warnings.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'

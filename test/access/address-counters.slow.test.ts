@@ -3,7 +3,8 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
-import { AddressCounters, ProxyWarnings } from '../../src/access/address-counters.ts'
+import { AddressCounters } from '../../src/access/address-counters.ts'
+import { ProxyWarnings } from '../../src/access/proxy-warnings.ts'
 import { holdingEverybody, TrustedProxies } from '../../src/access/trusted-proxies.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000

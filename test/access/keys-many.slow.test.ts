@@ -10,7 +10,8 @@ import { runInNewContext } from 'node:vm'
 import { KeyCommandError, MAX_KEYS } from '../../src/access/key-records.ts'
 import { issueKey, watchKeys } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
-import { KeySlots, QuotaCounters } from '../../src/access/quota.ts'
+import { QuotaCounters } from '../../src/access/quota.ts'
+import { KeySlots } from '../../src/access/usage-file.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const MIB = 1024 * 1024

@@ -9,8 +9,8 @@ import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { issueKey, loadKeys, revokeKey, rotateKey, setQuota } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
-import { keepUsage, readUsage, usagePath } from '../../src/access/usage-file.ts'
-import { KeySlots, QuotaCounters } from '../../src/access/quota.ts'
+import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
+import { QuotaCounters } from '../../src/access/quota.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HOUR = 3600

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
 import { type KeyRecord, MAX_KEYS } from '../../src/access/key-records.ts'
-import { KeySlots, QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
-import { keepUsage, readUsage, usagePath } from '../../src/access/usage-file.ts'
+import { QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
+import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
 import { resetAt, retryAfter } from '../../src/access/hours.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
