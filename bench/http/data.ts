@@ -17,13 +17,8 @@ import {
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
-import {
-  MEASURE_NAMES,
-  MEASURES,
-  RowBatch,
-  type MeasureName,
-  type RowColumns,
-} from '../../src/sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { RowBatch, type RowColumns } from '../../src/sea/row-batch.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { countryAt, timezoneAt } from '../../src/sea/territory.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'

@@ -1,5 +1,5 @@
 /** Where the sources of a build put what they read. */
-import type { RowBatch } from '../sea/columns.ts'
+import type { RowBatch } from '../sea/row-batch.ts'
 import { type Sink, type Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type {

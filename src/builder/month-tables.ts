@@ -3,7 +3,8 @@
  * with what is new.
  */
 import type { MonthRows } from '../index/segments.ts'
-import { MEASURE_NAMES, MEASURES, missingColumn, type MeasureName, type RowColumns } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
 import type { MonthTable, Rows } from '../snapshot/make-month.ts'
 import { entryOf } from '../system/entry-of.ts'
 

@@ -5,7 +5,8 @@
  * counted for the report: waves too steep, values that do not change, a sea that never moves, spikes and
  * jumps. Nothing is corrected or made up.
  */
-import { MEASURES, type RowBatch } from '../sea/columns.ts'
+import { MEASURES } from '../sea/columns.ts'
+import type { RowBatch } from '../sea/row-batch.ts'
 import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/make-month.ts'
 

@@ -4,15 +4,7 @@
  * code. Byte loops and JSON.stringify are many times slower.
  */
 import { Literal, type TextTable } from './literals.ts'
-import {
-  COMPASS_TEXT,
-  compassIndex,
-  FOUR_DIGITS,
-  fourHex,
-  HUNDREDTH_TEXT,
-  SHORT_INTEGERS,
-  THOUSANDTH_TEXT,
-} from './number-text.ts'
+import { FOUR_DIGITS, fourHex, HUNDREDTH_TEXT, SHORT_INTEGERS, THOUSANDTH_TEXT } from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 import { clockText, dayLabel, writeTime } from './time-text.ts'
 
@@ -333,11 +325,6 @@ export class JsonWriter {
       at += 23
     }
     this.at = at
-  }
-
-  /** Compass point of a direction's code in hundredths of a degree, `null` for the missing one. */
-  compass(code: number): void {
-    this.entry(COMPASS_TEXT, compassIndex(code))
   }
 
   null(): void {

@@ -15,8 +15,7 @@ import type { JsonWriter } from '../dataset/json-writer.ts'
 import { operation, PRELUDE_BYTES } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { choice, integer, number, timestamp, type QueryOf } from '../operation/parameters.ts'
-import { COLUMNS, MODEL_COLUMNS, SPOT_COLUMNS } from '../operation/conditions-columns.ts'
-import { recordTable, type JsonRecord } from '../operation/record-table.ts'
+import { recordTable, type JsonRecord, type RecordColumn } from '../operation/record-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { waveEnergy } from '../dataset/energy.ts'
@@ -97,6 +96,65 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   if (spot !== null) writeSpot(view, spot)
   writer.literal(END)
 }
+
+const columnsOf = (
+  member: string,
+  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
+): RecordColumn[] =>
+  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
+    name: `${member}.${name}`,
+    kind,
+    unit,
+  }))
+
+const COLUMNS: readonly RecordColumn[] = [
+  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
+  ...columnsOf('forecast', {
+    waves_height: ['number', 'm'],
+    waves_period: ['number', 's'],
+    waves_direction: ['text'],
+    wind_speed: ['number', 'km/h'],
+    wind_direction: ['text'],
+    swell_height: ['number', 'm'],
+    swell_period: ['number', 's'],
+    swell_direction: ['text'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading', {
+    exists: ['flag'],
+    significient_height: ['number', 'm'],
+    maximum_height: ['number', 'm'],
+    direction_degrees: ['number', 'degree'],
+    period: ['number', 's'],
+    time: ['time'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
+  ...columnsOf('tide', {
+    height: ['number', 'm'],
+    time: ['time'],
+    direction: ['text'],
+    seconds_to_next_tide_change: ['integer', 's'],
+    next_tide: ['text'],
+    next_tide_height: ['number', 'm'],
+    harbor: ['text'],
+  }),
+  ...columnsOf('metadata', {
+    forecast_updated_at: ['time'],
+    reading_age_minutes: ['number', 'min'],
+    tide_source: ['text'],
+  }),
+  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
+]
+
+const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
+
+const SPOT_COLUMNS = columnsOf('spot', {
+  id: ['integer'],
+  name: ['text'],
+  lat: ['number', 'degree'],
+  lng: ['number', 'degree'],
+})
 
 /** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
 function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {

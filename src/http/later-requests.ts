@@ -28,8 +28,6 @@ export interface Later {
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
 
-export const NOT_KEPT: Later = { format: 'json', price: 1, keep: null }
-
 export class LaterRequests {
   readonly #state: RequestState
   readonly #sender: Sender

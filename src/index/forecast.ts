@@ -7,7 +7,7 @@
  * or km/h); `MISSING_U16` stands for none.
  */
 import { MISSING_U16 } from '../sea/columns.ts'
-import type { ForecastName } from '../sea/records.ts'
+import type { ForecastName } from '../sea/forecast-names.ts'
 import { HOUR } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { timeBound } from './bisect.ts'

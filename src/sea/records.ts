@@ -2,7 +2,7 @@
  * The records of the field, as sources give them and builds take them: networks, buoys, passes, forecasts,
  * harbours and spots.
  */
-import type { MeasureName } from './columns.ts'
+import type { ForecastName } from './forecast-names.ts'
 import type { Bounds } from './geo.ts'
 
 /**
@@ -84,31 +84,6 @@ export interface ForecastRecord {
   /** Ascending epoch seconds. */
   times: number[]
   values: { [name in ForecastName]?: (number | null)[] }
-}
-
-export const FORECAST_NAMES = [
-  'waveHeight',
-  'wavePeriod',
-  'waveDirection',
-  'swellHeight',
-  'swellPeriod',
-  'swellDirection',
-  'windSpeed',
-  'windDirection',
-] as const
-
-export type ForecastName = (typeof FORECAST_NAMES)[number]
-
-/** The measure that gives a forecast quantity its unit, scale and limits. */
-export const FORECAST_MEASURES: { readonly [name in ForecastName]: MeasureName } = {
-  waveHeight: 'significantHeight',
-  wavePeriod: 'period',
-  waveDirection: 'direction',
-  swellHeight: 'significantHeight',
-  swellPeriod: 'period',
-  swellDirection: 'direction',
-  windSpeed: 'windSpeed',
-  windDirection: 'windDirection',
 }
 
 /** A tide station with harmonic constituents. */

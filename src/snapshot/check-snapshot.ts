@@ -20,7 +20,6 @@ import type { MonthRows } from '../index/segments.ts'
 import { isDirection } from '../index/statistics.ts'
 import type { TideColumns } from '../index/tides.ts'
 import {
-  codeLimits,
   MEASURE_NAMES,
   MEASURES,
   MISSING_U16,
@@ -29,9 +28,10 @@ import {
   type Measure,
   type MeasureName,
 } from '../sea/columns.ts'
+import { codeLimits } from '../sea/row-batch.ts'
 import type { Bounds } from '../sea/geo.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, passId } from '../sea/missions.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES } from '../sea/records.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES } from '../sea/forecast-names.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { daysFromCivil, monthStart } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'

@@ -1,12 +1,6 @@
 /** Makes a monthly part of a build's rows. */
-import {
-  MEASURE_NAMES,
-  MEASURES,
-  type Codes,
-  type Column,
-  type MeasureName,
-  type RowColumns,
-} from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type Codes, type Column, type MeasureName } from '../sea/columns.ts'
+import type { RowColumns } from '../sea/row-batch.ts'
 import { monthText } from '../sea/time.ts'
 import type { Part } from './snapshot-format.ts'
 

@@ -15,7 +15,7 @@ import {
   type Measure,
   type MeasureName,
 } from '../sea/columns.ts'
-import { FORECAST_NAMES, type ForecastName } from '../sea/records.ts'
+import { FORECAST_NAMES, type ForecastName } from '../sea/forecast-names.ts'
 import { monthText } from '../sea/time.ts'
 import { column } from './part-columns.ts'
 import {

@@ -15,7 +15,8 @@ import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
 import variables from './cmems-variables.json' with { type: 'json' }
 import type { File } from 'h5wasm'
-import { type MeasureName, NO_CODE } from '../sea/columns.ts'
+import type { MeasureName } from '../sea/columns.ts'
+import { NO_CODE } from '../sea/row-batch.ts'
 import {
   isVariable,
   loadNetcdf,

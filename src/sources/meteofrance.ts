@@ -7,7 +7,8 @@
  */
 import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
-import { type MeasureName, NO_CODE } from '../sea/columns.ts'
+import type { MeasureName } from '../sea/columns.ts'
+import { NO_CODE } from '../sea/row-batch.ts'
 import { Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'

@@ -5,7 +5,7 @@
  * It knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
  * `--as-of` are the builder's work.
  */
-import type { RowBatch } from '../sea/columns.ts'
+import type { RowBatch } from '../sea/row-batch.ts'
 import type {
   BuoyRecord,
   ForecastRecord,

@@ -1,5 +1,6 @@
 /** A source that a test writes down as lists, and builds from it in this process. */
-import { RowBatch, type MeasureName } from '../../src/sea/columns.ts'
+import type { MeasureName } from '../../src/sea/columns.ts'
+import { RowBatch } from '../../src/sea/row-batch.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import type { Target } from '../../src/formats/bulk/bulk-target.ts'
 import type { Manifest } from '../../src/snapshot/manifest.ts'

@@ -13,6 +13,8 @@ import {
   writeHundredths,
   writeSignedHundredths,
   writeThousandths,
+  COMPASS_TEXT,
+  compassIndex,
 } from '../../src/dataset/number-text.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { Literal, TextTable } from '../../src/dataset/literals.ts'
@@ -84,11 +86,11 @@ test('Every direction has the compass point of its sixteenth of the circle.', ()
   ]
   for (let code = 0; code < 36_000; code++) {
     const expected = points[Math.floor((code / 100 + 11.25) / 22.5) % 16]
-    const text = short((out) => out.compass(code))
+    const text = short((out) => out.entry(COMPASS_TEXT, compassIndex(code)))
     if (text !== `"${expected}"` || compassPoint(code) !== expected) assert.fail(`${code} is ${text}`)
   }
   assert.equal(
-    short((out) => out.compass(65_535)),
+    short((out) => out.entry(COMPASS_TEXT, compassIndex(65_535))),
     'null',
   )
 })

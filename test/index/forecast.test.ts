@@ -6,7 +6,8 @@ import { directionAt, directionBetween, Forecast, valueAt } from '../../src/inde
 import { compassPoint } from '../../src/dataset/number-text.ts'
 import { ForecastSet } from '../../src/snapshot/make-forecast.ts'
 import { readForecast } from '../../src/snapshot/part-kinds.ts'
-import { FORECAST_NAMES, type ForecastName, type ForecastRecord } from '../../src/sea/records.ts'
+import type { ForecastRecord } from '../../src/sea/records.ts'
+import { FORECAST_NAMES, type ForecastName } from '../../src/sea/forecast-names.ts'
 
 const NONE = 0xffff
 const START = 1_774_569_600

@@ -5,17 +5,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import {
-  codeLimits,
-  codeOf,
-  MEASURE_NAMES,
-  MEASURES,
-  missingColumn,
-  NO_CODE,
-  OUTSIDE,
-  RowBatch,
-  type MeasureName,
-} from '../../src/sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { codeLimits, codeOf, missingColumn, NO_CODE, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
 
 /** Codes per unit and limits, written out again so that a change of either shows. */
 const EXPECTED: { [name in MeasureName]: [scale: number, min: number, max: number] } = {

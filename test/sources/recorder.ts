@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { RowBatch } from '../../src/sea/columns.ts'
+import type { RowBatch } from '../../src/sea/row-batch.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,

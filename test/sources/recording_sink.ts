@@ -1,4 +1,4 @@
-import type { RowBatch } from '../../src/sea/columns.ts'
+import type { RowBatch } from '../../src/sea/row-batch.ts'
 import type { Sink } from '../../src/sources/source.ts'
 import type {
   BuoyRecord,

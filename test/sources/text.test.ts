@@ -1,4 +1,4 @@
-import { NO_CODE } from '../../src/sea/columns.ts'
+import { NO_CODE } from '../../src/sea/row-batch.ts'
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

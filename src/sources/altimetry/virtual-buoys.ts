@@ -1,7 +1,7 @@
 /** Virtual buoys: fixed sea points, and the readings that passes near them give. */
 import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
 import { MICRO, type Track } from './tracks.ts'
-import { RowBatch } from '../../sea/columns.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import type { Sink, SourceContext } from '../source.ts'
 import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/text-table.ts'
 import { entryOf } from '../../system/entry-of.ts'

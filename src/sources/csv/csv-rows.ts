@@ -2,14 +2,11 @@
  * `readings/*.csv`, rows of buoys, of which an archive has hundreds of millions, and `forecast/*.csv`, lines of
  * points of the sea.
  */
-import { MEASURE_NAMES, MEASURES, NO_CODE } from '../../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
+import { NO_CODE } from '../../sea/row-batch.ts'
 import { pointKey } from '../../sea/geo.ts'
-import {
-  FORECAST_MEASURES,
-  FORECAST_NAMES,
-  type ForecastName,
-  type ForecastRecord,
-} from '../../sea/records.ts'
+import type { ForecastRecord } from '../../sea/records.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
 import { dropUnusable, measureColumns, readMeasures } from '../reading/measured-values.ts'
 import { labelsFault, SeparatedTable } from '../reading/text-table.ts'

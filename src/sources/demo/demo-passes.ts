@@ -7,7 +7,7 @@
  * kilometres of the real ones. A pass follows from mission, cycle and number alone, whatever window is asked
  * for.
  */
-import { RowBatch } from '../../sea/columns.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import { haversineKm, wrapLongitude, type Bounds } from '../../sea/geo.ts'
 import { MISSIONS, passAt } from '../../sea/missions.ts'
 import { DAY } from '../../sea/time.ts'

@@ -1,5 +1,6 @@
 /** What a buoy reports of the made-up sea: what its network measures, as finely, and not in its gaps. */
-import { MEASURE_NAMES, MEASURES, type RowBatch } from '../../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
+import type { RowBatch } from '../../sea/row-batch.ts'
 import { gaussian, mix, Sea, STEP, uniform, type Place, type SeaState } from './demo-sea.ts'
 
 /** What a network's buoys publish, and how finely. */

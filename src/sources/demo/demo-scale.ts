@@ -4,7 +4,7 @@
  * Rows come month by month, oldest first, all buoys of a month together, as the builder spools them best.
  */
 import { setImmediate } from 'node:timers/promises'
-import { RowBatch } from '../../sea/columns.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Sink, Source, SourceContext } from '../source.ts'
 import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'

@@ -14,7 +14,7 @@
  * (at most 3 mm), for its frequency is in doubt; the phases that TICON-4 counts from another quarter turn (M1,
  * 2MK5, 2MO5) are turned to what other publishers use.
  */
-import { RowBatch } from '../../sea/columns.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import type { BuoyRecord, HarbourRecord, SourceInfo, SpotRecord } from '../../sea/records.ts'
 import { parseDate } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'

@@ -1,7 +1,7 @@
 /** What the columns of a series are: quantities of the forecast, in the units of the contract. */
 import labels from './labels.json' with { type: 'json' }
 import { conversionOf } from '../reading/units.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/records.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
 import type { Series, SeriesColumn, Values } from './forecast-answers.ts'

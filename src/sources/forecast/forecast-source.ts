@@ -19,12 +19,8 @@ import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
 import { POSITIONS_FILE, type Series, type Values, seriesOf } from './forecast-answers.ts'
 import { NOTHING_USED, type Quantity, quantitiesOf } from './forecast-quantities.ts'
 import { WholeFiles, listSource, readText } from '../reading/source-files.ts'
-import {
-  FORECAST_MEASURES,
-  FORECAST_NAMES,
-  type ForecastName,
-  type ForecastRecord,
-} from '../../sea/records.ts'
+import type { ForecastRecord } from '../../sea/records.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { LONGEST_STEP, directionBetween } from '../../index/forecast.ts'
 import { MEASURES } from '../../sea/columns.ts'
 import { NearPoints } from '../../index/near.ts'

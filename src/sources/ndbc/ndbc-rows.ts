@@ -1,7 +1,7 @@
 /** Files of standard meteorological data: their header in any generation, and their rows as codes. */
 import { digitsAt, Fields, lineText, splitBlanks, textOf, textsOf } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
-import { NO_CODE } from '../../sea/columns.ts'
+import { NO_CODE } from '../../sea/row-batch.ts'
 import { type MeasureColumn, measureColumn, readMeasures } from '../reading/measured-values.ts'
 import { epochSeconds } from '../reading/times.ts'
 

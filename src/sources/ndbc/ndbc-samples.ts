@@ -1,6 +1,7 @@
 /** The rows of a station in order of time, each of its wave samples once. */
 import { APD, DPD, GST, MWD, StationRows, WDIR, WIDTH, WSPD, WTMP, WVHT } from './ndbc-rows.ts'
-import { MEASURES, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import { MEASURES } from '../../sea/columns.ts'
+import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
 

@@ -3,7 +3,8 @@
  * a body: JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers are in its
  * byte order.
  */
-import { MEASURE_NAMES, RowBatch } from '../../sea/columns.ts'
+import { MEASURE_NAMES } from '../../sea/columns.ts'
+import { RowBatch } from '../../sea/row-batch.ts'
 import type {
   BuoyRecord,
   ForecastRecord,

@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import type { RowBatch } from '../../sea/columns.ts'
+import type { RowBatch } from '../../sea/row-batch.ts'
 import {
   FRAMES_DESCRIPTOR,
   FrameWriter,

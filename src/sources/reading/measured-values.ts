@@ -4,15 +4,8 @@
  */
 import { Fields } from './fields.ts'
 import type { FileReport } from '../source.ts'
-import {
-  type CodeLimits,
-  codeLimits,
-  codeWithin,
-  type MeasureName,
-  MEASURES,
-  NO_CODE,
-  OUTSIDE,
-} from '../../sea/columns.ts'
+import { type MeasureName, MEASURES } from '../../sea/columns.ts'
+import { type CodeLimits, codeLimits, codeWithin, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 
 const PLUS = 43
 const MINUS = 45

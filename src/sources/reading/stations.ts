@@ -8,7 +8,8 @@ import type { FileReport, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
-import { type MeasureName, NO_CODE, RowBatch } from '../../sea/columns.ts'
+import type { MeasureName } from '../../sea/columns.ts'
+import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */

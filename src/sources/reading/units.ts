@@ -6,15 +6,14 @@
  */
 import type { FileReport } from '../source.ts'
 import units from './units.json' with { type: 'json' }
+import { type MeasureName, MEASURES } from '../../sea/columns.ts'
 import {
   type CodeLimits,
   codeLimits,
   codeOf as codeWithLimits,
-  type MeasureName,
-  MEASURES,
   NO_CODE,
   OUTSIDE,
-} from '../../sea/columns.ts'
+} from '../../sea/row-batch.ts'
 
 /** One of the contract's units is `value × factor + offset`. */
 interface Conversion {

@@ -1,0 +1,98 @@
+/** Rows on their way from a source to the snapshot, and the codes of their values. */
+import { MEASURE_NAMES, MEASURES, type Codes, type Measure, type MeasureName } from './columns.ts'
+
+/** The code of "nothing was measured", outside of every measure's limits, in signed columns too. */
+export const NO_CODE = -0x8000
+/** A value beyond the measure's physical limits. Outside of 16 bits, so it is never a code. */
+export const OUTSIDE = 0x10000
+
+/** What the codes of a measure may be, inclusive. */
+export interface CodeLimits {
+  readonly min: number
+  readonly max: number
+  /** The code of a full circle, which is stored as 0; `NO_CODE` for what is not a direction. */
+  readonly circle: number
+}
+
+export function codeLimits({ unit, scale, min, max }: Measure): CodeLimits {
+  return {
+    min: Math.round(min * scale),
+    max: Math.round(max * scale),
+    circle: unit === 'degree' ? 360 * scale : NO_CODE,
+  }
+}
+
+/**
+ * The code of a value in the measure's unit: `NO_CODE` where it is not finite, `OUTSIDE` beyond the limits.
+ * A value with more digits than the code keeps is rounded once, halves away from zero.
+ */
+export function codeOf(scale: number, limits: CodeLimits, value: number): number {
+  return Number.isFinite(value) ? codeWithin(limits, roundHalfUp(value * scale)) : NO_CODE
+}
+
+/** A rounded code that is checked against the limits: itself, 0 for a full circle, or `OUTSIDE`. */
+export function codeWithin({ min, max, circle }: CodeLimits, code: number): number {
+  if (code >= min && code <= max) return code
+  return code === circle && circle !== NO_CODE ? 0 : OUTSIDE
+}
+
+/**
+ * As one rounds by hand: products of binary fractions come out a few last bits below the half that their
+ * decimals make.
+ */
+function roundHalfUp(value: number): number {
+  return Math.sign(value) * Math.floor(Math.abs(value) * (1 + 4 * Number.EPSILON) + 0.5) + 0
+}
+
+/** An empty column of `length` rows, every row missing. */
+export function missingColumn(measure: Measure, length: number): Codes {
+  return (measure.signed ? new Int16Array(length) : new Uint16Array(length)).fill(measure.missing)
+}
+
+export type RowColumns = { [name in MeasureName]: Codes }
+
+/**
+ * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to
+ * batch. A row without `significantHeight` is not a reading (decisions, "Definitions"); its wind and
+ * temperature still feed the series of those metrics.
+ */
+export class RowBatch {
+  length = 0
+  /** Epoch seconds, UTC. */
+  time: Uint32Array
+  columns: RowColumns
+
+  constructor(capacity = 8192) {
+    this.time = new Uint32Array(capacity)
+    this.columns = columnsOf(capacity)
+  }
+
+  /** Begins a row at `time`; every measure is missing until `columns[name][row]` is set. Returns the row. */
+  add(time: number): number {
+    const row = this.length++
+    if (row === this.time.length) this.#grow()
+    this.time[row] = time
+    for (const name of MEASURE_NAMES) this.columns[name][row] = MEASURES[name].missing
+    return row
+  }
+
+  clear(): void {
+    this.length = 0
+  }
+
+  #grow(): void {
+    const capacity = this.time.length * 2
+    const time = new Uint32Array(capacity)
+    time.set(this.time)
+    this.time = time
+    const columns = columnsOf(capacity)
+    for (const name of MEASURE_NAMES) columns[name].set(this.columns[name])
+    this.columns = columns
+  }
+}
+
+function columnsOf(capacity: number): RowColumns {
+  return Object.fromEntries(
+    MEASURE_NAMES.map((name) => [name, missingColumn(MEASURES[name], capacity)]),
+  ) as RowColumns
+}
