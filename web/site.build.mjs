@@ -20,7 +20,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const source = dirname(fileURLToPath(import.meta.url))
 
-/** Folders with a `build.mjs` that exports `build(): Promise<{ files, isWhole }>`. */
+/** Folders with a `build.mjs` that exports `build(say): Promise<{ files, isWhole }>`. */
 const PARTS = ['explorer', 'docs']
 
 /**
@@ -33,21 +33,21 @@ const PARTS = ['explorer', 'docs']
  * takes seconds. A part lacks something if that could not be fetched; it is built anew the next time.
  * @param {string} target
  * @param {string} cache
- * @param {(line: string) => void} say is given a line before the first part that is built and not copied
+ * @param {(line: string) => void} say is given a line before a part is built and not copied, and where it lacks something
  */
 export async function buildSite(target, cache, say) {
   const kept = PARTS.map((part) => join(cache, `site-${part}-${stampOf(part)}`))
   if (kept.some((folder) => !existsSync(folder))) say('building the pages, once for each change of them')
-  await Promise.all(PARTS.map((part, i) => buildPart(part, join(target, part), kept[i])))
+  await Promise.all(PARTS.map((part, i) => buildPart(part, join(target, part), kept[i], say)))
 }
 
-async function buildPart(part, made, kept) {
+async function buildPart(part, made, kept, say) {
   if (existsSync(kept)) {
     cpSync(kept, made, { recursive: true })
     return
   }
   const { build } = await import(pathToFileURL(join(source, part, 'build.mjs')).href)
-  const { files, isWhole } = await build()
+  const { files, isWhole } = await build(say)
   await writePart(made, files)
   if (!isWhole) return
   const cache = dirname(kept)

@@ -151,7 +151,11 @@ test(
     )
     assert.match(readFileSync(UNIT, 'utf8'), /^ExecStart=\S+\/\.bin\/groundswell /m)
     for (const name of ['start', 'groundswell', 'snapshot'])
-      assert.match(scripts[name], /&& exec bin\/groundswell\b/, name)
+      assert.match(scripts[name], /^exec tools\/groundswell\b/, name)
+    assert.match(
+      readFileSync(join(ROOT, 'tools', 'groundswell'), 'utf8'),
+      / && exec "\$here\/..\/bin\/groundswell"/,
+    )
 
     const [, cores] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))!
     const [first] = cores.split(/[,-]/, 1)

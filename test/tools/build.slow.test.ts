@@ -102,6 +102,26 @@ test('A signal ends a build with the code of a shell, and leaves nothing.', asyn
   }
 })
 
+test('A signal to the shell that builds and then runs a command ends both: a service in good order, others with the code of a shell.', async (t) => {
+  const root = clone(t)
+  for (const [command, signal, code] of [
+    ['run', 'SIGINT', 0],
+    ['serve', 'SIGTERM', 0],
+    ['list', 'SIGINT', 130],
+    ['list', 'SIGTERM', 143],
+  ] as const) {
+    const child = spawn(join(root, 'tools', 'groundswell'), [command, '--data', join(root, 'data')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+    while (!made(root).some((name) => name.startsWith('dist.new'))) await setTimeout(2)
+    child.kill(signal)
+    assert.deepEqual([...(await once(child, 'close')), said], [code, null, ''], `${command} ${signal}`)
+  }
+})
+
 test('A Node that is too old is reported in one sentence, by the build and by the program, in a log of JSON as JSON.', (t) => {
   const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     engines: { node: string }

@@ -12,7 +12,11 @@ interface Built {
 }
 
 /** Builds the page with `registry` as npm's only registry. `took` is in ms. */
-async function buildWith(t: TestContext, registry: string, cache: string): Promise<Built & { took: number }> {
+async function buildWith(
+  t: TestContext,
+  registry: string,
+  cache: string,
+): Promise<Built & { said: string[]; took: number }> {
   const settings = { npm_config_registry: registry, npm_config_cache: join(temporaryFolder(t), 'npm') }
   const before = Object.fromEntries(Object.keys(settings).map((name) => [name, process.env[name]]))
   Object.assign(process.env, settings)
@@ -23,11 +27,12 @@ async function buildWith(t: TestContext, registry: string, cache: string): Promi
     }
   })
   const { build } = (await import(new URL('../../web/docs/build.mjs', import.meta.url).href)) as {
-    build: (cache: string) => Promise<Built>
+    build: (say: (line: string) => void, cache: string) => Promise<Built>
   }
   const start = performance.now()
-  const built = await build(cache)
-  return { ...built, took: performance.now() - start }
+  const said: string[] = []
+  const built = await build((line) => said.push(line), cache)
+  return { ...built, said, took: performance.now() - start }
 }
 
 /** Longer than npm waits for an answer, on a busy machine. */
@@ -35,8 +40,12 @@ const PATIENCE = 120_000
 
 test('Without npm the page is a plain one that points at the description.', async (t) => {
   // A port that nobody listens on.
-  const { files, isWhole, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
+  const { files, isWhole, said, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
   assert.equal(isWhole, false)
+  assert.match(
+    said.join('\n'),
+    /^the documentation page is a plain one, as \S+ cannot be fetched: .+; the next build tries again$/,
+  )
   assert.ok(took < PATIENCE, `it took ${took} ms`)
   const page = files.find(({ path }) => path === '/docs')
   assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)

@@ -64,16 +64,19 @@ const CONTENT_SECURITY_POLICY = [
 
 /**
  * The files of the part `docs`. Without a network the page is a plain one, and `isWhole` is false.
+ * @param {(line: string) => void} say is given why the page is a plain one
  * @param {string} [cache] folder for the fetched file
  */
-export async function build(cache = join(dirname(dirname(here)), 'node_modules', '.cache', 'groundswell')) {
+export async function build(
+  say,
+  cache = join(dirname(dirname(here)), 'node_modules', '.cache', 'groundswell'),
+) {
   let scalar = null
   try {
     scalar = await scalarFile(cache)
   } catch (error) {
-    process.stderr.write(
-      `the documentation page is a plain one, as ${SCALAR.package} cannot be fetched: ${error.message}\n` +
-        'the next build tries again\n',
+    say(
+      `the documentation page is a plain one, as ${SCALAR.package} cannot be fetched: ${error.message}; the next build tries again`,
     )
   }
   return { files: pageFiles(scalar), isWhole: scalar !== null }
