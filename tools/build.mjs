@@ -39,7 +39,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
  * Builds everything into `folder`, which is empty or does not exist.
  * @param {string} folder
  * @param {(line: string) => void} say is given a line before what takes long
- * @throws Error, of esbuild after it has written what is wrong to standard error
+ * @throws Error with the places of what is wrong
  */
 export async function buildInto(folder, say = () => {}) {
   mkdirSync(folder, { recursive: true })
@@ -139,9 +139,7 @@ async function main(argv) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   main(process.argv.slice(2)).catch((error) => {
-    // esbuild has shown the place of its errors.
-    const message = error.errors === undefined ? error.message : 'the program does not compile'
-    process.stderr.write(`groundswell: ${message}\n`)
+    process.stderr.write(`groundswell: ${error.message}\n`)
     process.exitCode = 1
   })
 }

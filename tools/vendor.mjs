@@ -58,6 +58,7 @@ export async function bundle(options) {
     platform: 'node',
     target: 'node20.19',
     legalComments: 'none',
+    logLevel: 'silent',
     write: false,
     ...options,
   })

@@ -67,17 +67,18 @@ async function buildPart(part, made, kept, say) {
   }
 }
 
-/** A hash over all that decides a part: its sources, this file and the versions of all packages. */
+/** A hash over all that decides a part: its sources, the client, this file and the versions of all packages. */
 function stampOf(part) {
   const hash = createHash('sha256')
-  const files = readdirSync(join(source, part), { recursive: true, withFileTypes: true })
+  const root = dirname(source)
+  const files = [join('web', part), join('clients', 'typescript')]
+    .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort()
-  const lock = join(dirname(source), 'package-lock.json')
-  for (const file of [...files, fileURLToPath(import.meta.url), ...(existsSync(lock) ? [lock] : [])]) {
+  for (const file of [...files, fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash
-      .update(`${file.slice(source.length)}\0`)
+      .update(`${file.slice(root.length)}\0`)
       .update(readFileSync(file))
       .update('\0')
   }
