@@ -26,37 +26,32 @@ export function loadLimitMs(bytes: number): number {
   return LEAST_LIMIT_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
 }
 
+export interface LoaderOptions {
+  dir: string
+  /** A buoy is active with a reading in this many seconds before the time of its snapshot. */
+  activeWithin?: number
+  /** Milliseconds that loading this many bytes may take, in place of the usual limit. */
+  limitMs?: (bytes: number) => number
+  heapMiB?: number
+  /** What those who serve have counted, to whom loading gives way; null where nobody serves. */
+  totals?: SharedArrayBuffer | null
+  /** Where the pictures of missions are, with `{slug}` for the mission. */
+  pictures?: string | undefined
+}
+
 export class Loader {
-  readonly #dir: string
-  readonly #limitMs: typeof loadLimitMs
-  readonly #heapMiB: number
+  readonly #options: LoaderOptions
+  readonly #limitMs: (bytes: number) => number
   readonly #activeWithin: number
-  readonly #totals: SharedArrayBuffer | null
-  readonly #pictures: string | undefined
   /** The thread is kept from one load to the next: starting it takes longer than loading a new month. */
   #thread: Worker | null = null
   /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
 
-  /**
-   * @param activeWithin seconds
-   * @param totals of those who serve, to which loading gives way; null where nobody does
-   * @param pictures where those of missions are, with `{slug}` for the mission
-   */
-  constructor(
-    dir: string,
-    activeWithin: number,
-    limitMs = loadLimitMs,
-    heapMiB = HEAP_MIB,
-    totals: SharedArrayBuffer | null = null,
-    pictures?: string,
-  ) {
-    this.#dir = dir
-    this.#activeWithin = activeWithin
-    this.#totals = totals
-    this.#pictures = pictures
-    this.#limitMs = limitMs
-    this.#heapMiB = heapMiB
+  constructor(options: LoaderOptions) {
+    this.#options = options
+    this.#limitMs = options.limitMs ?? loadLimitMs
+    this.#activeWithin = options.activeWithin ?? 0
   }
 
   /**
@@ -136,9 +131,10 @@ export class Loader {
   }
 
   #start(): Worker {
-    const start: LoadStart = { dir: this.#dir, totals: this.#totals, pictures: this.#pictures }
+    const { dir, totals = null, pictures, heapMiB = HEAP_MIB } = this.#options
+    const start: LoadStart = { dir, totals, pictures }
     const thread = startThread(new URL('./load-thread', import.meta.url), start, {
-      resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })
     const lost = (why: string): void => {
       if (this.#thread !== thread) return

@@ -6,7 +6,7 @@ import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
-import { Loader } from './load.ts'
+import { Loader, type LoaderOptions } from './load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
 import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { ReadySnapshot } from '../dataset/derived.ts'
@@ -50,12 +50,7 @@ export interface ReloadState {
   loading: { id: string; since: number } | null
 }
 
-export interface ReloaderOptions {
-  dir: string
-  /** A buoy is active with a reading in this many seconds before the time of its snapshot. */
-  activeWithin?: number
-  /** Where the pictures of missions are, with `{slug}` for the mission; without it this server draws them. */
-  pictures?: string
+export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   /** The snapshot to serve, whatever the folder publishes. */
   fixed?: PublishedManifest | null
   /** Whether a snapshot of a demo is served. */
@@ -66,10 +61,6 @@ export interface ReloaderOptions {
   maxMemory: number
   /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
-  /** What the workers have counted: loading gives way to requests. */
-  totals?: SharedArrayBuffer
-  /** Milliseconds that loading this many bytes may take, in place of the usual limit. */
-  loadLimitMs?: (bytes: number) => number
   /** Called with the id of a snapshot each time that it is refused. */
   onRefused?: (id: string) => void
   /** Why the snapshot with this id must never be tried again; null where it may be. */
@@ -119,14 +110,7 @@ export class Reloader {
 
   constructor(options: ReloaderOptions) {
     this.#options = options
-    this.#loader = new Loader(
-      options.dir,
-      options.activeWithin ?? 0,
-      options.loadLimitMs,
-      undefined,
-      options.totals,
-      options.pictures,
-    )
+    this.#loader = new Loader(options)
     this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }
 

@@ -42,7 +42,7 @@ function sceneOf(
     dir,
     maxMemory,
     threads: 2,
-    loadLimitMs: loadLimit,
+    limitMs: loadLimit,
     clock: () => 1_800_000_000,
     log: (line) => void (line.startsWith('debug: ') || log.push(line)),
     serve: (held) => {
@@ -69,7 +69,7 @@ async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifes
 test('A snapshot loads the same on the thread as on this one, and parts in memory stay the same objects.', async (t) => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
   const here = await loadSnapshot(whole)
-  const loader = new Loader(whole, DAY)
+  const loader = new Loader({ dir: whole, activeWithin: DAY })
   t.after(() => loader.end())
   const there = await loader.load(manifest, null)
   const plain = ({ parts, ...rest }: ReadySnapshot): unknown => ({
@@ -114,13 +114,13 @@ test('A load that exhausts its heap is refused, and this process and the next lo
   const manifest = (await readManifest(whole)) ?? assert.fail()
   // Too little for the smallest snapshot: what exhausts a heap of a gigabyte takes a minute to build.
   const heapMiB = 6
-  const small = new Loader(whole, DAY, undefined, heapMiB)
+  const small = new Loader({ dir: whole, activeWithin: DAY, heapMiB })
   t.after(() => small.end())
   await assert.rejects(
     small.load(manifest, null),
     new SnapshotError(`snapshot ${manifest.id}: ended the thread that loaded it (ERR_WORKER_OUT_OF_MEMORY)`),
   )
-  const usual = new Loader(whole, DAY)
+  const usual = new Loader({ dir: whole, activeWithin: DAY })
   t.after(() => usual.end())
   assert.equal((await usual.load(manifest, null)).id, manifest.id)
 })
@@ -144,7 +144,7 @@ test('While it loads, the state says what and since when, and this thread goes o
 
 test('A fault of the program on the loading thread refuses that snapshot, and a new thread loads the next.', async (t) => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader(whole, DAY)
+  const loader = new Loader({ dir: whole, activeWithin: DAY })
   t.after(() => loader.end())
   const loaded = await loadSnapshot(whole)
   // No bytes at all, which no snapshot can bring about: whoever opens it meets a TypeError.
@@ -160,7 +160,7 @@ test('A fault of the program on the loading thread refuses that snapshot, and a 
 
 test('Ending the loader ends the load that is under way.', async () => {
   const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader(whole, DAY)
+  const loader = new Loader({ dir: whole, activeWithin: DAY })
   const loading = loader.load(manifest, null)
   loader.end()
   await assert.rejects(loading, /loading was broken off/)

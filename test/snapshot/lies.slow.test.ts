@@ -71,7 +71,7 @@ class Scene {
     cpSync(whole, dir, { recursive: true })
     this.dir = dir
     this.truth = taleOf(readFileSync(join(dir, MANIFEST_FILE)), (file) => readFileSync(join(dir, file)))
-    this.#loader = new Loader(dir, DAY, () => HANG_MS)
+    this.#loader = new Loader({ dir, activeWithin: DAY, limitMs: () => HANG_MS })
   }
 
   async serve(): Promise<void> {
