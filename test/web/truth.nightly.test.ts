@@ -3,9 +3,6 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ActiveBuoy } from '../../web/explorer/api.ts'
-import { zoneOf } from '../../web/explorer/format.ts'
-import { withoutTwins } from '../../web/explorer/map/features.ts'
 import { stationPage } from '../../web/explorer/addresses.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
@@ -14,37 +11,6 @@ import { openBrowser, visit, writeWorld } from './browser.ts'
 const HALF_HOUR_S = 1800
 /** The page looks every five seconds; what comes later than this was not seen by looking. */
 const SEEN_MS = 10_000
-
-test('Zones of the open sea read as hours from UTC, with the sign that people expect.', () => {
-  const labels = ['Etc/GMT+6', 'Etc/GMT-11', 'Etc/GMT+12', 'Etc/GMT', 'Etc/UTC', 'UTC', 'America/New_York']
-  assert.deepEqual(
-    labels.map((name) => zoneOf(name).label),
-    ['UTC−6', 'UTC+11', 'UTC−12', 'UTC', 'UTC', 'UTC', 'New York'],
-  )
-})
-
-test('One buoy of two networks is one dot: that of the newer reading, else of the lower id.', () => {
-  const buoy = (
-    id: number,
-    source: string,
-    name: string,
-    lat: number,
-    lng: number,
-    time: string,
-  ): ActiveBuoy => ({ id, source, name, lat, lng, virtual: false, last_reading_time: time }) as ActiveBuoy
-  const noon = '2026-11-22T12:00:00Z'
-  const later = '2026-11-22T13:00:00Z'
-  const shown = (...buoys: ActiveBuoy[]): number[] => withoutTwins(buoys).map(({ id }) => id)
-  const one = buoy(1, 'A', 'Brittany', 47.55, -8.47, noon)
-  assert.deepEqual(shown(one, buoy(2, 'B', 'BRITTANY', 47.555, -8.465, noon)), [1])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.55, -8.47, later)), [2])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.5502, -8.4701, noon)), [1])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.555, -8.465, noon)), [1, 2])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.57, -8.47, noon)), [1, 2])
-  assert.deepEqual(shown(one, buoy(2, 'A', 'Brittany', 47.55, -8.47, noon)), [1, 2])
-  const [west, east] = [buoy(1, 'A', 'Date', 51, -179.999, noon), buoy(2, 'B', 'Date', 51, 179.999, noon)]
-  assert.deepEqual(shown(west, east), [1])
-})
 
 /**
  * Reads of the panel at each change of it: the newest height, and the newest of the table, which another
