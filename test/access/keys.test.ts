@@ -37,6 +37,7 @@ import {
 import { KEY_LENGTH, KeyRing } from '../../src/access/key-ring.ts'
 import type { KeyEntry } from '../../src/access/key-ring.ts'
 import { lock } from '../../src/system/lock.ts'
+import { until } from '../until.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 const folder = mkdtempSync(join(tmpdir(), 'keys-'))
@@ -447,11 +448,6 @@ test('a command waits for the lock and goes on as soon as it is given back', asy
 })
 
 // --- Watch ---
-
-async function until(met: () => boolean): Promise<void> {
-  for (let waits = 0; waits < 300 && !met(); waits++) await sleep(10)
-  assert.ok(met())
-}
 
 test('a watcher hands over the keys at once and after each change, and says nothing without one', async () => {
   const path = newPath()

@@ -16,7 +16,8 @@ import { compareText } from '../../src/system/compare-text.ts'
 import { temporaryFolder } from '../live.ts'
 import { startLyingRedis } from './redis/lying.ts'
 import { RedisStore } from './redis_store.ts'
-import { noRedis, startCluster, startRedis, until } from './redis/server.ts'
+import { noRedis, startCluster, startRedis } from './redis/server.ts'
+import { until } from '../until.ts'
 
 const skip = noRedis()
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -566,13 +567,13 @@ test(
       const before = garbled()
       lying.lie = { word, reply }
       await store.setQuota(recordOf(1).id, 10 + at)
-      await until(() => lying.closed > closed && garbled() > before, 30_000, word)
+      await until(() => lying.closed > closed && garbled() > before, word)
       assert.equal(replica.hashes().size, 3)
       lying.lie = null
       const { hash, record } = await store
         .rotate(recordOf(2).id, NOON)
         .then(({ record }) => ({ hash: record.hash, record }))
-      await until(() => replica.hashes().get(record.id) === hash, 30_000, `${word}: healed`)
+      await until(() => replica.hashes().get(record.id) === hash, `${word}: healed`)
     }
   },
 )

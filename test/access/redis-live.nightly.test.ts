@@ -13,7 +13,8 @@ import { startServer, type RunningServer } from '../../src/server/server.ts'
 import { openRedis } from '../../src/server/redis-clients.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
-import { freePort, noRedis, startRedis, until } from './redis/server.ts'
+import { freePort, noRedis, startRedis } from './redis/server.ts'
+import { until } from '../until.ts'
 import { aclOf } from './redis/acl.ts'
 import { RedisStore } from './redis_store.ts'
 import { smallSnapshot } from './turned_clock.ts'
@@ -130,7 +131,6 @@ test(
           (await Promise.all(replicas.map((replica) => replica.ask(key.key)))).every(
             (status) => status === 401,
           ),
-        30_000,
         what,
       )
       waits.push(`${what} ${(performance.now() - from).toFixed(0)} ms`)

@@ -1,7 +1,7 @@
 /** A client of `GET /events` for tests: it reads one stream, or does not. */
 import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
+import { until } from '../until.ts'
 
 export interface Counts {
   added: number
@@ -15,15 +15,6 @@ export interface EventData {
   since: string | null
   changes: { buoys: Counts; readings: Counts; passes: boolean; forecast: boolean } | null
   ids?: number[] | null
-}
-
-/** Longer than anything takes on a busy machine. */
-const PATIENCE_MS = 60_000
-
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  for (const end = performance.now() + PATIENCE_MS; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, what())
-  }
 }
 
 export class EventClient {

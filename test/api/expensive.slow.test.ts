@@ -17,6 +17,7 @@ import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { Client, runCliWell, startLive, type Live } from '../live.ts'
 import { rounds } from '../rounds.ts'
+import { until } from '../until.ts'
 
 const YEARS = 9
 /** Milliseconds in which an engine has given up a client that reads nothing. */
@@ -193,12 +194,6 @@ function get(live: Live, agent: Agent, path: string): Promise<Got> {
       .once('error', reject)
       .end()
   })
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 60_000; !holds(); await wait(20)) {
-    assert.ok(performance.now() < end, what)
-  }
 }
 
 /** A connection that has asked and reads nothing. */

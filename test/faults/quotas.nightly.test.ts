@@ -4,7 +4,8 @@ import { createClient } from '@redis/client'
 import { test, type TestContext } from 'node:test'
 import { DEMANDS, QuotaFleet } from '../../tools/quota_fleet.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
-import { freePort, noRedis, startCluster, startRedis, until } from '../access/redis/server.ts'
+import { freePort, noRedis, startCluster, startRedis } from '../access/redis/server.ts'
+import { until } from '../until.ts'
 
 /** Of the keys that a test may use, each once. */
 const QUOTAS = [50, 50, 50, 50, 100, 100, 100, 200, 200, 200, 300, 300, 1000, 2000]
@@ -144,13 +145,9 @@ test(
       const before = output().length
       await begin()
       await ask()
-      await until(() => line.test(output().slice(before)), 30_000, String(line))
+      await until(() => line.test(output().slice(before)), String(line))
       await end()
-      await until(
-        async () => (await fleet.statuses())[0].state === 'leasing',
-        30_000,
-        `leasing after ${line}`,
-      )
+      await until(async () => (await fleet.statuses())[0].state === 'leasing', `leasing after ${line}`)
       const said = output()
         .slice(before)
         .split('\n')

@@ -6,9 +6,9 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { parseExposition, sumOf } from '../server/metrics_text.ts'
+import { until } from '../until.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SOURCE = ['--source', 'csv:data/fixtures/small']
@@ -34,14 +34,6 @@ function events(text: string): Event[] {
       assert.equal(typeof event.message, 'string', line)
       return event
     })
-}
-
-async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let waited = 0; waited < 60_000; waited += 50) {
-    if (await isSo()) return
-    await setTimeout(50)
-  }
-  assert.fail(`waited in vain for ${what}`)
 }
 
 /** Sends bytes and waits for the end of the connection, whatever comes. */

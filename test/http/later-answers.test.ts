@@ -11,6 +11,7 @@ import { SlicedAnswer } from '../../src/http/sliced-answer.ts'
 import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import type { Steps } from '../../src/system/steps.ts'
+import { until } from '../until.ts'
 
 /** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */
 class Read implements LaterReply {
@@ -143,12 +144,6 @@ function asker(answers: LaterAnswers) {
     }
     assert.ok(answers.add(request, (events) => (asked.read = new Read(events, room))))
     return asked
-  }
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 30_000; !holds(); await wait(2)) {
-    assert.ok(performance.now() < end, what)
   }
 }
 

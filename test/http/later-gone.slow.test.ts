@@ -5,21 +5,15 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { Connections, UNLIMITED } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { until } from '../until.ts'
 
 /** More than an engine keeps apart without asking. */
 const CLIENTS = 300
-
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, what())
-  }
-}
 
 for (const kind of ENGINES) {
   test(

@@ -8,6 +8,7 @@ import { loadEngine } from '../../src/http/engines/engine.ts'
 import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { until } from '../until.ts'
 
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 12_000_000
@@ -62,12 +63,6 @@ function ask(
       .once('error', reject)
       .end()
   })
-}
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, what)
-  }
 }
 
 for (const kind of ENGINES) {

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { LaterEvents, LaterReply } from '../../src/http/exchange.ts'
 import { Listeners, type End, type Feed, type Holder } from '../../src/http/listeners.ts'
+import { until } from '../until.ts'
 
 /** A client: what it was sent, and whether it reads. */
 class Client implements LaterReply {
@@ -84,11 +85,6 @@ function opened(options: { clock?: () => number; commentAfterMs?: number } = {})
   const listeners = new Listeners({ onSent: () => {}, ...options })
   listeners.serve(feedOf(0, [[]]))
   return listeners
-}
-
-async function until(holds: () => boolean, what: () => string): Promise<void> {
-  for (const end = performance.now() + 30_000; !holds(); await wait(2))
-    assert.ok(performance.now() < end, what())
 }
 
 const settle = (listeners: Listeners): Promise<void> =>

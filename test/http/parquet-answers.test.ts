@@ -9,6 +9,7 @@ import type { FromParquet, ToParquet } from '../../src/formats/parquet-thread.ts
 import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { ParquetAnswers, type ParquetAnswersOptions } from '../../src/http/parquet-answers.ts'
+import { until } from '../until.ts'
 
 const GROUP_BYTES = 3 * MOST_WRITE_BYTES
 const START = {
@@ -156,12 +157,6 @@ function world({ longestMs, longestUnreadMs, ...options }: WorldOptions = {}) {
     return asked
   }
   return { threads, answers, ask }
-}
-
-const until = async (holds: () => boolean): Promise<void> => {
-  for (const end = performance.now() + 60_000; !holds(); await wait(5)) {
-    assert.ok(performance.now() < end, 'it does not come')
-  }
 }
 
 test('A group is asked for when the one before has gone out, so a reader that takes nothing holds one.', async () => {

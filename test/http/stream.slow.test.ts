@@ -9,17 +9,12 @@ import { loadEngine } from '../../src/http/engines/engine.ts'
 import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { until } from '../until.ts'
 
 /** Longer than both engines give a silent connection. */
 const SILENCE_MS = 13_000
 /** More than the kernel's buffers of a connection hold. */
 const MANY_BYTES = 64_000_000
-
-async function until(holds: () => boolean, what: string | (() => string)): Promise<void> {
-  for (const end = performance.now() + 30_000; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, typeof what === 'string' ? what : what())
-  }
-}
 
 for (const kind of ENGINES) {
   describe(`streams of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {

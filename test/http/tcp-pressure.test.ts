@@ -7,15 +7,10 @@ import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { isTcpMemoryTight, TcpPressure } from '../../src/http/engines/tcp-pressure.ts'
 import { PIECE_BYTES } from '../../src/http/engines/limits.ts'
 import { SendQueue } from '../../src/http/engines/unsent-bodies.ts'
+import { until } from '../until.ts'
 
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 16_000_000
-
-async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const end = performance.now() + 60_000; !holds(); await wait(10)) {
-    assert.ok(performance.now() < end, what)
-  }
-}
 
 it('Tight TCP memory costs those their connection who take nothing, and nobody else.', async () => {
   let isTight = false

@@ -14,7 +14,7 @@ import {
   type Exchange,
 } from '../../src/http/exchange.ts'
 import { WaitingRequests, type Wait } from '../../src/http/waiting-requests.ts'
-import { until } from '../access/redis/server.ts'
+import { until } from '../until.ts'
 import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 const LONG_LENGTH = 3_000_000
@@ -116,7 +116,7 @@ for (const kind of ENGINES) {
     }
 
     const waitingAre = (count: number): Promise<void> =>
-      until(() => waiting.count === count, 30_000, `${waiting.count} requests wait instead of ${count}`)
+      until(() => waiting.count === count, `${waiting.count} requests wait instead of ${count}`)
 
     function open(): number {
       isOpen = true

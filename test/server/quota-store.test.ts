@@ -7,7 +7,8 @@ import { CLOSED, LeaseCounters } from '../../src/access/lease-counters.ts'
 import { QuotaStore } from '../../src/server/quota-store.ts'
 import { parseAddress } from '../../src/access/redis/redis-address.ts'
 import { startLyingRedis } from '../access/redis/lying.ts'
-import { noRedis, startRedis, until } from '../access/redis/server.ts'
+import { noRedis, startRedis } from '../access/redis/server.ts'
+import { until } from '../until.ts'
 
 const SLOT = 3
 const QUOTA = 1000
@@ -90,10 +91,10 @@ test(
       const before = lines.length
       lying.lie = { word: 'EVALSHA', reply }
       store.wanted(SLOT, hourOf(clock()), 1)
-      await until(() => status().state === 'away' && lying.closed > closed, 30_000, name)
+      await until(() => status().state === 'away' && lying.closed > closed, name)
       assert.equal(status().fault, 'gives an answer that has not the form it must have')
       lying.lie = null
-      await until(() => status().state === 'leasing', 30_000, `${name}: healed`)
+      await until(() => status().state === 'leasing', `${name}: healed`)
       const said = lines.slice(before).filter((line) => line.startsWith('warning: Redis'))
       assert.equal(said.length, 1, said.join('\n'))
       woken.length = 0

@@ -17,15 +17,11 @@ import {
   visit,
   writeWorld,
 } from './browser.ts'
+import { until } from '../until.ts'
 
 /** Waits until the map has drawn `count` buoys. */
 const drawn = (page: Page, count: number): Promise<unknown> =>
   page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
-
-/** The page's policy forbids `waitForFunction` with a text. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await isSo()); await wait(50)) assert.ok(Date.now() < deadline)
-}
 
 /** Sets the size of text as visitors do in the settings of their browser. */
 async function doubleText(page: Page, times = 2): Promise<void> {

@@ -9,7 +9,8 @@ import {
   type ConnectionOptions,
 } from '../../../src/access/redis/redis-connection.ts'
 import { RedisFault } from '../../../src/access/redis/redis-fault.ts'
-import { freePort, noRedis, startCluster, startRedis, until } from './server.ts'
+import { freePort, noRedis, startCluster, startRedis } from './server.ts'
+import { until } from '../../until.ts'
 
 const clock = (): number => Date.now() / 1000
 

@@ -8,14 +8,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { temporaryFolder } from '../../live.ts'
 import { findTool, missingTool } from '../../programs.ts'
+import { until } from '../../until.ts'
 
 /** A reason to skip, or false. */
 export const noRedis = (): string | false => missingTool('redis-server', 'redis-server')
-
-const START_MS = 60_000
 
 export interface RedisServer {
   readonly port: number
@@ -86,7 +84,7 @@ export async function startRedis(t: TestContext, options: RedisOptions = {}): Pr
       if (started.exitCode !== null) throw new Error(`redis-server ended: ${written}`)
       const answer: unknown = await command('PING').catch((error: unknown) => String(error))
       return /PONG|NOAUTH/.test(String(answer))
-    }, START_MS)
+    })
   }
   t.after(() => stop())
   await start()
@@ -114,22 +112,9 @@ export async function startCluster(t: TestContext): Promise<RedisServer[]> {
     await until(async () => {
       const info = String(await node.command('CLUSTER', 'INFO'))
       return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')
-    }, START_MS)
+    })
   }
   return nodes
-}
-
-/** Waits until `condition` holds. @throws Error when it does not within `patienceMs` */
-export async function until(
-  condition: () => Promise<boolean> | boolean,
-  patienceMs = 30_000,
-  what = 'a condition of the test',
-): Promise<void> {
-  const from = performance.now()
-  while (!(await condition())) {
-    if (performance.now() - from > patienceMs) throw new Error(`${what} does not hold after ${patienceMs} ms`)
-    await sleep(20)
-  }
 }
 
 export async function freePort(): Promise<number> {
