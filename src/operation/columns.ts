@@ -23,23 +23,47 @@ export const word = (name: string, width: number, write: WordColumn['write']): W
   return { kind: 'word', name, unit: '', width, write }
 }
 
-/** The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. */
+/**
+ * The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. Each kind has
+ * a closure of its own: one for all makes short tables take 1.3 times as long.
+ */
 export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
-  if (column.kind === 'word') {
-    return word(name, column.width, (writer, row) => {
-      const at = rowOf(row)
-      if (at !== -1) column.write(writer, at)
-    })
+  switch (column.kind) {
+    case 'code': {
+      const missing = column.signed ? MISSING_I16 : MISSING_U16
+      const code = (row: number): number => {
+        const at = rowOf(row)
+        return at === -1 ? missing : column.value(at)
+      }
+      return { ...column, name, value: code }
+    }
+    case 'integer':
+    case 'number': {
+      const value = (row: number): number => {
+        const at = rowOf(row)
+        return at === -1 ? NaN : column.value(at)
+      }
+      return { ...column, name, value }
+    }
+    case 'time':
+      return time(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? NaN : column.value(at)
+      })
+    case 'text':
+      return text(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? null : column.value(at)
+      })
+    case 'flag':
+      return flag(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? null : column.value(at)
+      })
+    case 'word':
+      return word(name, column.width, (writer, row) => {
+        const at = rowOf(row)
+        if (at !== -1) column.write(writer, at)
+      })
   }
-  const none = noneOf(column)
-  const value = (row: number): ReturnType<typeof column.value> => {
-    const at = rowOf(row)
-    return at === -1 ? none : column.value(at)
-  }
-  return { ...column, name, value } as Column
-}
-
-function noneOf(column: Exclude<Column, WordColumn>): number | null {
-  if (column.kind === 'code') return column.signed ? MISSING_I16 : MISSING_U16
-  return column.kind === 'text' || column.kind === 'flag' ? null : NaN
 }
