@@ -170,17 +170,18 @@ export interface Builder {
 export const OWN_BUILDER: Builder = { name: '', buildSnapshot, BuildReport }
 
 /** Folders that the builder has lain in, newest first. */
-const BUILDER_FOLDERS = ['build', 'snapshot']
+/** Where revisions have their builder and its report, the newest first. */
+const BUILDERS = [
+  ['builder/run-build.js', 'builder/build-report.js'],
+  ['build/build.js', 'build/report.js'],
+  ['snapshot/build.js', 'snapshot/report.js'],
+]
 
-/** The builder among the compiled modules of a revision. @throws Error where it lies in no known folder */
+/** The builder among the compiled modules of a revision. @throws Error where it lies in no known place */
 export async function builderOf({ name, folder }: Revision): Promise<Builder> {
-  const files = ['build.js', 'report.js'].map((file) => {
-    const found = BUILDER_FOLDERS.map((room) => join(folder, room, file)).find((path) => existsSync(path))
-    if (found !== undefined) return found
-    throw new Error(
-      `revision ${name} has its ${file} neither in ${BUILDER_FOLDERS.join(' nor in ')}: it is too old for --before`,
-    )
-  })
+  const places = BUILDERS.map((files) => files.map((file) => join(folder, file)))
+  const files = places.find((paths) => paths.every((path) => existsSync(path)))
+  if (files === undefined) throw new Error(`revision ${name} has its builder in no known place`)
   const modules = await Promise.all(files.map((file) => import(pathToFileURL(file).href)))
   return { name: `-${name}`, ...(Object.assign({}, ...modules) as Omit<Builder, 'name'>) }
 }
