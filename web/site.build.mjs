@@ -75,7 +75,7 @@ function stampOf(part) {
     .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .sort()
+    .sort((a, b) => (a < b ? -1 : 1))
   for (const file of [...files, fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash
       .update(`${file.slice(root.length)}\0`)

@@ -169,7 +169,6 @@ export interface Builder {
 
 export const OWN_BUILDER: Builder = { name: '', buildSnapshot, BuildReport }
 
-/** Folders that the builder has lain in, newest first. */
 /** Where revisions have their builder and its report, the newest first. */
 const BUILDERS = [
   ['builder/run-build.js', 'builder/build-report.js'],
