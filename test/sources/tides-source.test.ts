@@ -141,7 +141,7 @@ test('The database gives some thousand harbours, each free for commercial use an
 test('The harbours in the compiled code are those of the database, and so is what is said of the others.', async () => {
   const compiled = new URL('../../dist/sources/tides-source.js', import.meta.url)
   const { openTides: openCompiled } = (await import(compiled.href)) as { openTides: typeof openTides }
-  assert.match(readFileSync(compiled, 'utf8'), /vendor\/tide-database\.js/)
+  assert.match(readFileSync(compiled, 'utf8'), /vendor\/@neaps\/tide-database\.js/)
   const [expected, found] = [await record(openTides, ''), await record(openCompiled, '')]
   assert.deepEqual(found.harbours, expected.harbours)
   assert.deepEqual(found.skipped, expected.skipped)
