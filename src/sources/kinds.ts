@@ -17,9 +17,7 @@ import { type OpenSource, type Source, type SourceLimits, type SourceOptions } f
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides-source.ts'
 
-/**
- * A kind that takes options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`.
- */
+/** A kind with options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`. */
 interface KindWithOptions {
   readonly open: OpenSource
   readonly options: TSchema
@@ -54,13 +52,9 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
   demo: 'nothing, or scale,buoys=N,years=N: made-up data',
 }
 
-/** Kinds that read no files. */
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
-/**
- * A source that is read in a process of its own, under limits.
- * @throws BuildError for an unknown kind, or an argument that the kind refuses
- */
+/** A source that is read in its own process. @throws BuildError for an unknown kind or a refused argument */
 export function openSource(
   kind: string,
   argument: string,
@@ -80,7 +74,7 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
   return typeof known === 'function' ? known(argument) : known.open(argument, options)
 }
 
-/** The kinds with the schemas of their options; null where a kind takes none. */
+/** Schemas of options by kind; null where a kind takes none. */
 export const KIND_OPTIONS: ReadonlyMap<string, TSchema | null> = new Map(
   Object.entries(KINDS).map(([kind, entry]) => [kind, typeof entry === 'function' ? null : entry.options]),
 )

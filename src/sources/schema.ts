@@ -1,12 +1,10 @@
 /** Objects of a JSON schema (draft 7) with their types, for the configuration and the options of sources. */
 import { type Static, type TObjectOptions, type TProperties, type TSchema, Type } from 'typebox'
 
-/** An object of these members and no others. */
 export function object<Members extends TProperties>(members: Members, more: TObjectOptions = {}) {
   return Type.Object(members, { additionalProperties: false, ...more })
 }
 
-/** An object with members that its writer names. */
 export function named<Value extends TSchema>(value: Value, more: TObjectOptions = {}) {
   return Type.Unsafe<{ [name: string]: Static<Value> }>({
     type: 'object',

@@ -1,9 +1,6 @@
 /**
  * What an adapter and the builder know of each other. An adapter turns bytes of one format into sources,
- * buoys and rows.
- *
- * It knows its format and nothing of snapshots: ids, slugs, countries, time zones, merging and the cut at
- * `--as-of` are the builder's work.
+ * buoys and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
  */
 import type { RowBatch } from '../sea/row-batch.ts'
 import type {
@@ -15,24 +12,21 @@ import type {
   SpotRecord,
 } from '../sea/records.ts'
 
-/** Takes what an adapter reads. */
 export interface Sink {
   source(info: SourceInfo): void
   /**
-   * Announces a buoy and returns its handle. The same (source, identifier) always gives the same handle; a
-   * later record only fills what an earlier one left out.
+   * Announces a buoy and returns its handle, always the same for one (source, identifier). A later record
+   * only fills what an earlier one left out.
    */
   buoy(record: BuoyRecord): number
   /**
-   * Takes rows of one buoy. They are copied at once, so the batch may be reused. Any order of time is
-   * accepted; ascending is fastest. `feed` ranks feeds of the same buoy: at an equal time the lower one wins,
-   * and a higher one only fills measures that are missing there. Within one feed the later row wins.
-   *
-   * A row replaces the one of its time in the folder's previous snapshot; a row without any value takes it
-   * back.
+   * Takes rows of one buoy, in any order of time; ascending is fastest. They are copied, so the batch may be
+   * reused. `feed` ranks feeds of the buoy: at an equal time the lower one wins, and a higher one only fills
+   * missing measures; within a feed the later row wins. A row replaces the previous snapshot's row of its
+   * time, and a row without any value takes it back.
    */
   rows(buoy: number, batch: RowBatch, feed?: number): void
-  /** A satellite pass. The readings that it gives virtual buoys come as rows, like any other. */
+  /** A satellite pass. The readings that it gives virtual buoys come as rows. */
   pass(record: PassRecord): void
   /** A forecast for one point; of several for the same point the one with the newest run counts. */
   forecast(record: ForecastRecord): void
@@ -50,10 +44,7 @@ export interface SourceContext {
 }
 
 export interface Source {
-  /**
-   * `false`: the source mentions only who reported lately. Buoys of its networks that it leaves out stay in
-   * the folder's snapshot.
-   */
+  /** `false`: the source mentions only who reported lately. The other buoys of its networks stay. */
   readonly complete?: boolean
   /** The operator's own rows, which quality control does not touch. */
   readonly isControlled?: boolean
@@ -66,25 +57,17 @@ export interface Source {
   read(sink: Sink, context: SourceContext): Promise<void>
 }
 
-/**
- * How a source of a configuration is named, filtered and credited. If it fails, the build goes on without it.
- */
+/** How a configuration names, filters and credits a source. If it fails, the build goes on without it. */
 export interface SourceTerms {
   /** What messages and the report call it. */
   name: string
   /** Replaces the adapter's own words about its network. */
   info: Partial<Omit<SourceInfo, 'name'>>
-  /**
-   * Whether a buoy is wanted. A buoy that comes from the snapshot has no type: its type was checked when it
-   * first came.
-   */
+  /** Whether a buoy is wanted. A buoy of the previous snapshot has no type: it was checked before. */
   accepts(buoy: BuoyRecord): boolean
 }
 
-/**
- * `argument` is what follows the colon of `--source KIND:ARGUMENT`, '' if nothing does. `options` come from
- * the configuration and fit the kind's schema in `kinds.ts`.
- */
+/** `argument` follows the colon of `--source KIND:ARGUMENT`, or is ''; `options` fit the kind's schema. */
 export type OpenSource = (argument: string, options?: SourceOptions) => Source
 
 export type SourceOptions = { readonly [name: string]: unknown }
@@ -100,14 +83,11 @@ export interface SourceLimits {
 export interface Report {
   /** Begins a file; call `end` on it when it is read. */
   file(path: string): FileReport
-  /**
-   * A file is read without being counted, or before it is counted. If the reader process has to be ended, the
-   * report names the last such file.
-   */
+  /** A file is read without or before being counted: a report names the last such file of a killed reader. */
   reads?(path: string): void
   /** A remark about the source as a whole. */
   warn(message: string): void
-  /** Stations that are left out because nothing gives their position. An empty list makes no remark. */
+  /** Stations that are left out because nothing gives their position; none makes no remark. */
   withoutPosition(kind: string, identifiers: readonly string[]): void
 }
 
@@ -115,9 +95,8 @@ export interface FileReport {
   /** Counts rows (or lines) understood. */
   rows(count: number): void
   /**
-   * Counts a row or value that was understood but is left out by a rule of the format. The reason is a short
-   * fixed text. A station's identifier is given where the rule is about the station. `times` counts several
-   * at once.
+   * Counts rows or values that a rule of the format leaves out. The reason is a short fixed text; `station`
+   * is the identifier where the rule is about the station.
    */
   skipped(reason: string, station?: string, times?: number): void
   /**

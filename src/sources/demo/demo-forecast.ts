@@ -1,7 +1,4 @@
-/**
- * The forecast of the demonstration: the made-up sea to come, on a grid as a model has it, and the more wrong
- * the farther ahead.
- */
+/** The demonstration's forecast: the made-up sea to come on a model's grid, less exact the farther ahead. */
 import type { ForecastRecord } from '../../sea/records.ts'
 import { DAY, HOUR } from '../../sea/time.ts'
 import { wholeDegrees } from './demo-rows.ts'
@@ -9,22 +6,18 @@ import { gaussian, keyOf, Sea, STEP, type Place } from './demo-sea.ts'
 
 /** Degrees: a grid point is at most 20 km from its buoy. */
 const GRID = 0.25
-/** A run every six hours, as the large centres make them. */
 const RUN_EVERY = 6 * HOUR
 const HOURS_BEFORE = 24
 const HOURS_AHEAD = 7 * 24
 /** Spread of the logarithm of the height around the true one: at the run, and what a day ahead adds. */
 const ERROR = 0.03
 const ERROR_A_DAY = 0.03
-/** The highest forecast, m; the sea is never higher either. */
+/** The highest forecast, m; the sea's own bound. */
 const HIGHEST_SEA = 20
 /** A metre per second in km/h. */
 const KMH = 3.6
 
-/**
- * Hourly forecasts of the newest run at `asOf` (epoch seconds) from a day before it to seven days ahead, one
- * for each grid point next to one of `places`: that of the first.
- */
+/** Hourly forecasts from a day before `asOf` (epoch seconds) to seven days ahead, one for each grid point. */
 export function forecastsAround(places: readonly Place[], asOf: number, seed: number): ForecastRecord[] {
   const runAt = Math.floor(asOf / RUN_EVERY) * RUN_EVERY
   const records = new Map<string, ForecastRecord>()
@@ -37,7 +30,6 @@ export function forecastsAround(places: readonly Place[], asOf: number, seed: nu
   return [...records.values()]
 }
 
-/** Each run has errors of its own, from `key`. */
 function forecastOf(sea: Sea, key: number, runAt: number): Omit<ForecastRecord, 'lat' | 'lng'> {
   const times = Array.from(
     { length: HOURS_BEFORE + HOURS_AHEAD + 1 },

@@ -1,11 +1,7 @@
 /**
- * The satellites of the demonstration: passes on the tracks that the missions fly, with readings of the
- * made-up sea.
- *
- * Orbits are circles that repeat as the missions' do, from the inclinations and the crossings of the equator
- * that the Radar Altimeter Database System publishes. The ground tracks so made lie within some ten
- * kilometres of the real ones. A pass follows from mission, cycle and number alone, whatever window is asked
- * for.
+ * Satellite passes of the demonstration, with readings of the made-up sea. Orbits are circles with the
+ * inclinations and equator crossings of the Radar Altimeter Database System, within some ten km of the real
+ * tracks. A pass follows from mission, cycle and number alone.
  */
 import { RowBatch } from '../../sea/row-batch.ts'
 import { haversineKm, wrapLongitude, type Bounds } from '../../sea/geo.ts'
@@ -19,7 +15,7 @@ import data from './stations.json' with { type: 'json' }
 /** Passes reach back at least this long: the ten-day orbits pass every point once in that time. */
 const WINDOW_DAYS = 10
 
-/** Waves end where ice may begin, and a track ends with them. */
+/** Degrees: ice may begin here, and a track ends. */
 const MAX_LAT = 72
 
 /** A pass gives a virtual buoy a reading if it crosses the buoy's latitude within this distance. */
@@ -28,11 +24,10 @@ const REACH_KM = 25
 const RADIANS = Math.PI / 180
 
 interface Orbit {
-  /** Degrees. */
   readonly inclination: number
   /** Turns of the earth under the orbit in a cycle. */
   readonly turns: number
-  /** Where the reference crossing of each of the mission's phases lies, degrees east. */
+  /** Degrees east of the reference crossing in each of the mission's phases. */
   readonly equatorLng: readonly number[]
 }
 
@@ -42,24 +37,21 @@ interface VirtualBuoy extends Place {
   buoy: number
 }
 
-/** Half an orbit on the ground, around its crossing of the equator. */
 interface Track {
   /** Epoch seconds and degrees. */
   equatorTime: number
   equatorLng: number
   ascends: boolean
-  /** Sine and cosine of the inclination. */
   sin: number
   cos: number
-  /** Radians a second: of the satellite on its orbit, and of the earth under it. */
+  /** Radians a second of the satellite on its orbit, and of the earth under it. */
   speed: number
   earthSpeed: number
 }
 
 /**
- * Sends all passes that end at or before `asOf` (epoch seconds), from the first of the month of the tenth day
- * before it, and the readings that they give `buoys`. The window begins on that mark so that a later build
- * leaves closed months as they are.
+ * Sends all passes that end at or before `asOf` (epoch seconds), and the readings that they give `buoys`. The
+ * window begins with a month, so that a later build leaves closed months as they are.
  */
 export function sendPasses(
   sink: Sink,
@@ -90,7 +82,7 @@ export function sendPasses(
   }
 }
 
-/** Mission by mission, ascending in time. */
+/** Passes mission by mission, ascending in time. */
 function* passesBetween(from: number, asOf: number, buoys: readonly VirtualBuoy[]): Generator<PassRecord> {
   for (const { slug, phases } of MISSIONS) {
     if (!Object.hasOwn(ORBITS, slug)) continue
@@ -113,7 +105,6 @@ function* passesBetween(from: number, asOf: number, buoys: readonly VirtualBuoy[
         if (numbered === null) continue
         const track: Track = {
           equatorTime,
-          // From one crossing to the next the satellite goes half around, and the earth turns on.
           equatorLng:
             equatorLng[i] + ((n % phase.passes) * 180 - ((n % phase.passes) * turns * 360) / phase.passes),
           ascends: numbered.number % 2 === 1,
@@ -138,7 +129,6 @@ function* passesBetween(from: number, asOf: number, buoys: readonly VirtualBuoy[
   }
 }
 
-/** Where the satellite is at `time`, degrees. */
 function pointAt(track: Track, time: number): { lat: number; lng: number } {
   const { equatorTime, equatorLng, ascends, sin, cos, speed, earthSpeed } = track
   const since = time - equatorTime
@@ -148,11 +138,10 @@ function pointAt(track: Track, time: number): { lat: number; lng: number } {
   return { lat: ascends ? lat : -lat, lng: wrapLongitude(equatorLng + along / RADIANS) }
 }
 
-/** A track never reverses in latitude or longitude, so its two ends are the corners of its bounds. */
 function boundsOf(track: Track, startedAt: number, endedAt: number): Bounds {
   const [start, end] = [pointAt(track, startedAt), pointAt(track, endedAt)]
   const places = (degrees: number): number => Math.round(degrees * 1e4) / 1e4
-  // With an inclination above 90 degrees a satellite goes west.
+  // An inclination above 90 degrees goes west.
   const [west, east] = track.cos > 0 ? [start.lng, end.lng] : [end.lng, start.lng]
   return {
     south: places(Math.min(start.lat, end.lat)),
@@ -162,9 +151,9 @@ function boundsOf(track: Track, startedAt: number, endedAt: number): Bounds {
   }
 }
 
-/** The whole second at which a track crosses a point's latitude, or NaN when the point is out of reach. */
+/** The whole second at which a track crosses a point's latitude; NaN when the point is out of reach. */
 function secondAt(track: Track, lat: number, lng: number): number {
-  // NaN where the orbit does not go so far from the equator.
+  // The angle is NaN where the orbit does not go so far from the equator.
   const angle = Math.asin(Math.sin(lat * RADIANS) / track.sin)
   const time = Math.round(track.equatorTime + (track.ascends ? angle : -angle) / track.speed)
   const point = pointAt(track, time)

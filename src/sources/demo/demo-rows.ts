@@ -3,22 +3,18 @@ import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
 import type { RowBatch } from '../../sea/row-batch.ts'
 import { gaussian, mix, Sea, STEP, uniform, type Place, type SeaState } from './demo-sea.ts'
 
-/** What a network's buoys publish, and how finely. */
 export interface Instrument {
-  /** Metres; of maximum heights too. */
+  /** Metres, also for maximum heights. */
   readonly heightStep: number
-  /** Seconds. */
   readonly periodStep: number
-  /**
-   * `peak`: one period, the peak one; `both`: significant and peak; `significant`: no peak period; `none`.
-   */
+  /** `peak`: the peak period alone; `both`: significant and peak; `significant`: no peak period; `none`. */
   readonly periods: 'peak' | 'both' | 'significant' | 'none'
-  /** Median and logarithmic spread of maximum / significant height, where the network publishes a maximum. */
+  /** Median and logarithmic spread of maximum / significant height. */
   readonly maximum?: { readonly median: number; readonly spread: number }
   readonly direction: boolean
   readonly water: boolean
   readonly wind: boolean
-  /** Heights on full hours only; the half-hours between carry wind and temperature alone. */
+  /** Heights on full hours only; half-hours have wind and temperature alone. */
   readonly wavesHourly?: boolean
 }
 
@@ -37,14 +33,10 @@ export interface Span {
   readonly outage?: { readonly from: number; readonly to: number }
 }
 
-/** Spread of the logarithm of single samples of the height. */
+/** Spread of the logarithm of one sample of the height. */
 const SAMPLE_SPREAD = 0.03
-/** Share of samples that are lost. */
 const LOST = 0.02
-/**
- * Every ten days a buoy may be silent for some hours: below a day, so that the same buoys are active whenever
- * the demonstration starts.
- */
+/** Half-hours: a buoy may be silent for some hours (below a day, so it stays active) once in this time. */
 const WINDOW = 480
 const SILENT_WINDOWS = 0.25
 const LONGEST_SILENCE = 40
@@ -56,7 +48,7 @@ const [LOST_SALT, SILENCE_SALT, SAMPLE_SALT, MAXIMUM_SALT, RATIO_SALT, GUST_SALT
 /** Replaces `batch`, which has room for the span, with the rows of `mooring`; `every` divides `from`. */
 export function fillRows(batch: RowBatch, mooring: Mooring, sea: Sea, span: Span): void {
   const { from, to, every, outage } = span
-  // Column by column: to ask `batch.add` for each of millions of rows takes as long as the sea itself.
+  // Columns are filled one by one: `batch.add` for millions of rows takes as long as the sea itself.
   const most = Math.max(0, Math.ceil((to - from) / every))
   for (const name of MEASURE_NAMES) batch.columns[name].fill(MEASURES[name].missing, 0, most)
   const { isGapless, key } = mooring
@@ -82,7 +74,6 @@ function isAbsent(key: number, step: number): boolean {
   return at >= start && at < start + length
 }
 
-/** Codes are per thousandth for heights and periods, per hundredth for the rest (`columns.ts`). */
 function writeRow(
   { columns }: RowBatch,
   row: number,
@@ -116,13 +107,11 @@ function writeRow(
   columns.windDirection[row] = wholeDegrees(sea.windDirection) * 100
 }
 
-/** Metres or seconds in thousandths, at the instrument's resolution. */
 function coded(value: number, resolution: number): number {
   const codes = Math.round(resolution * 1000)
   return Math.round((value * 1000) / codes) * codes
 }
 
-/** Rounded and brought to 0 … 359. */
 export function wholeDegrees(degrees: number): number {
   return (Math.round(degrees) + 720) % 360
 }

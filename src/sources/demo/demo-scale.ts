@@ -1,7 +1,6 @@
 /**
- * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants, with the sea of `sea.ts`.
- *
- * Rows come month by month, oldest first, all buoys of a month together, as the builder spools them best.
+ * `--source demo:scale,…`: as many made-up buoys, for as long, as a bench wants. Rows come month by month,
+ * all buoys of a month together, as the builder spools them best.
  */
 import { setImmediate } from 'node:timers/promises'
 import { RowBatch } from '../../sea/row-batch.ts'
@@ -15,7 +14,6 @@ import data from './stations.json' with { type: 'json' }
 
 interface ScaleOptions {
   readonly buoys: number
-  /** Length of the window that ends at `--as-of`: one of the two. */
   readonly span: { readonly years: number } | { readonly days: number }
   readonly seed: number
 }
@@ -36,9 +34,7 @@ const LAST_AS_OF = Date.UTC(2106, 0, 1) / 1000
 const NATIONAL: SourceInfo = { name: 'Scale National', network: 'national', credit: 'Made up, not measured.' }
 const COASTAL: SourceInfo = { name: 'Scale Coastal', network: 'coastal', credit: 'Made up, not measured.' }
 
-/** A sea point off a real coast, from which its buoys wander. */
 interface Coast {
-  /** A place on it, which names its buoys. */
   readonly name: string
   readonly country: string
   readonly lat: number
@@ -100,7 +96,6 @@ export function openScale(text: string): Source {
 
 export function scaleOptions(text: string): ScaleOptions {
   const given: { [name in OptionName]?: number } = {}
-  // At most eight options are looked at, more than there are.
   for (const option of text === '' ? [] : text.split(',', 8)) {
     const [name = '', value = ''] = option.split('=', 2)
     if (!Object.hasOwn(LIMITS, name)) {
@@ -122,7 +117,7 @@ export function scaleOptions(text: string): ScaleOptions {
   return { buoys, span: years === undefined ? { days: days ?? 90 } : { years }, seed }
 }
 
-/** The half-hour before the window's first: the window holds the times after it, up to and with `asOf`. */
+/** The half-hour before the window's first: `asOf` is inside, the begin is not. */
 function firstStep({ span }: ScaleOptions, asOf: number): number {
   if ('days' in span) return Math.floor(asOf / STEP) - (span.days * 86_400) / STEP
   const start = new Date(asOf * 1000)
@@ -162,7 +157,6 @@ function fleetOf({ buoys, seed }: ScaleOptions): Member[] {
   })
 }
 
-/** Moves on by 2 to 12 km along the coast, give or take, and now and then turns back. */
 function wander(place: { lat: number; lng: number; heading: number }, key: number): void {
   if (uniform(key, 1) < 0.1) place.heading += 180
   const heading = ((place.heading + 35 * gaussian(key, 2)) * Math.PI) / 180
@@ -172,5 +166,4 @@ function wander(place: { lat: number; lng: number; heading: number }, key: numbe
   place.lng = ((lng + 540) % 360) - 180
 }
 
-/** Four decimals: about ten metres. */
 const rounded = (degrees: number): number => Math.round(degrees * 10_000) / 10_000

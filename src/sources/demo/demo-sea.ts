@@ -1,10 +1,7 @@
 /**
- * The made-up sea: waves, wind and water that follow from place and time alone. Fields of noise that are smooth
- * over the globe and in time move what a climate has in each season. So neighbours agree, all sources of one
- * place have one sea, and any window shows the same values.
- *
- * The fields are integer hashes with +, × and ÷; what goes through `exp` or `atan2` is rounded to a source's
- * resolution, so the last bit of one platform does not show.
+ * The made-up sea: waves, wind and water from place and time alone, by fields of noise that are smooth over
+ * the globe and in time, so neighbours agree. Hashes are integers, and what goes through `exp` or `atan2` is
+ * rounded, so platforms that differ in the last bit agree.
  */
 
 /** Seconds between two grid times; a step is epoch seconds / STEP. */
@@ -37,7 +34,7 @@ export interface Place extends Position {
   readonly direction: number
 }
 
-/** 32-bit mixing by two rounds of multiply and shift (the constants are those published as "lowbias32"). */
+/** 32-bit mixing by two rounds of multiply and shift, with the constants published as "lowbias32". */
 export function mix(value: number): number {
   let x = value ^ (value >>> 16)
   x = Math.imul(x, 0x7feb352d)
@@ -46,15 +43,11 @@ export function mix(value: number): number {
   return (x ^ (x >>> 16)) >>> 0
 }
 
-/** A uniform number in [0, 1) of (key, index). */
 export function uniform(key: number, index: number): number {
   return mix(key ^ Math.imul(index, 0x9e3779b1)) / 0x100000000
 }
 
-/**
- * A nearly normal number of (key, index): the sum of four random bytes, centred, with unit variance, always
- * within ±3.45.
- */
+/** A nearly normal number of (key, index), within ±3.45: the sum of four random bytes, with unit variance. */
 export function gaussian(key: number, index: number): number {
   const bits = mix(key ^ Math.imul(index, 0x9e3779b1))
   const sum = (bits & 255) + ((bits >>> 8) & 255) + ((bits >>> 16) & 255) + (bits >>> 24)
@@ -64,17 +57,16 @@ export function gaussian(key: number, index: number): number {
 // The variance of one uniform byte is (256² − 1) / 12.
 const BYTE_SUM_SCALE = 1 / Math.sqrt((4 * (256 * 256 - 1)) / 12)
 
-/** The key of a name, for what is not of the sea: gaps, and the noise of an instrument. */
+/** The key of a name, for gaps and for an instrument's noise. */
 export function keyOf(seed: number, name: string): number {
   let key = mix(seed)
   for (let i = 0; i < name.length; i++) key = mix(key ^ name.charCodeAt(i))
   return key
 }
 
-/** Noise over the globe and time: the corners of its cells are drawn, and what is between interpolated. */
+/** Noise over the globe and time: drawn at the corners of its cells, interpolated between. */
 interface Field {
   readonly salt: number
-  /** Degrees of a cell; divides 360. */
   readonly cell: number
   readonly hours: number
 }
@@ -93,7 +85,6 @@ const FIELDS = {
 
 const smooth = (share: number): number => share * share * (3 - 2 * share)
 
-/** A field at one place: normal, with unit variance at all times. */
 class Noise {
   readonly #steps: number
   readonly #corners: readonly { readonly key: number; readonly weight: number }[]
@@ -138,9 +129,7 @@ class Noise {
 }
 
 export interface SeaState {
-  /** Significant height, m. */
   height: number
-  /** Peak period, s. */
   period: number
   /** Degrees that waves come from, any whole turn. */
   direction: number
@@ -148,7 +137,6 @@ export interface SeaState {
   swellShare: number
   swellPeriod: number
   swellDirection: number
-  /** °C. */
   water: number
   /** m/s, and degrees that it comes from. */
   windSpeed: number
@@ -157,16 +145,15 @@ export interface SeaState {
 
 const SHARE_OF_WEATHER = Math.sqrt(0.3)
 const SHARE_OF_SPELLS = Math.sqrt(0.7)
-/** Spread of the logarithm of the height around its seasonal median. */
 const HEIGHT_SPREAD = 0.5
-/** Two spreads above the median heights grow more slowly: else they would be of 40 m where the median is 4 m. */
+/** Spreads above the median where heights grow more slowly: a median of 4 m would else give 40 m. */
 const STORM = 2
 const STORM_GROWTH = 0.4
 /** m; keeps maximum heights, at most 2.3 times as high, below the 50 m that a snapshot takes. */
 const HIGHEST_SEA = 20
 /** s. */
 const LONGEST_PERIOD = 22
-/** A sea does not pass a steepness 2πH/(gT²) of 0.06 in deep water; seconds per √metre. */
+/** Seconds per √metre: no sea in deep water passes a steepness 2πH/(gT²) of 0.06. */
 const SHORTEST_PERIOD = Math.sqrt((2 * Math.PI) / (9.80665 * 0.06))
 /** m/s; above it winds grow more slowly. */
 const GALE = 22
@@ -184,7 +171,6 @@ const between = (first: number, second: number, share: number): number =>
 export class Sea {
   readonly #place: Place
   readonly #noise: { readonly [name in keyof typeof FIELDS]: Noise }
-  /** Logarithms of the median height in January and July. */
   readonly #logJanuary: number
   readonly #logJuly: number
   readonly #steadyEast: number
@@ -206,7 +192,7 @@ export class Sea {
     const { climate, direction, lng } = this.#place
     const noise = this.#noise
     const winter = season(step, 15)
-    // Measurements off Saint-Jean-de-Luz: three tenths of the variance are weather of days.
+    // Off Saint-Jean-de-Luz three tenths of the variance are weather of days.
     const free = SHARE_OF_WEATHER * noise.weather.at(step) + SHARE_OF_SPELLS * noise.spells.at(step)
     const weather = free > STORM ? STORM + STORM_GROWTH * (free - STORM) : free
     const median = between(this.#logJanuary, this.#logJuly, winter)
@@ -215,7 +201,6 @@ export class Sea {
     const wanted = usual * (1 + 0.15 * noise.period.at(step)) + 0.7 * weather
     const period = Math.min(Math.max(wanted, SHORTEST_PERIOD * Math.sqrt(height), 2), LONGEST_PERIOD)
     const turn = noise.turn.at(step)
-    // A steady part and a varying one; with high waves comes more wind.
     const east = this.#steadyEast + 0.65 * noise.windEast.at(step)
     const north = this.#steadyNorth + 0.65 * noise.windNorth.at(step)
     const strength = climate.wind * breezeAt(step, lng) * Math.max(1 + 0.35 * weather, 0.3)

@@ -1,18 +1,10 @@
 /**
- * `--source demo`: real buoys with a made-up sea, for a first look and for tests that need a whole data set.
- * Around them the rest of what the service answers: satellite passes with virtual buoys, a forecast of the
- * same sea, harbours with their real tides, and spots.
- *
- * Names, positions, networks and identifiers are facts of the public station lists; every reading follows from
- * `sea.ts`. A reading depends on place and time alone: a later `--as-of` moves the window and changes nothing
- * inside it.
- *
- * `harbours.json` has real tidal constituents, so that the tides are those there (within some centimetres, and
- * without the weather); not for navigation. They are taken from the Neaps tide database
- * (https://github.com/openwatersio/tide-database) 0.10.20260924; the credits name publishers and licences.
- * Changed: constituents below 1 mm are left out (2 mm RMS at most, Pointe des Galets), and so is TICON-4's 3N2
- * (at most 3 mm), for its frequency is in doubt; the phases that TICON-4 counts from another quarter turn (M1,
- * 2MK5, 2MO5) are turned to what other publishers use.
+ * `--source demo`: real buoys with a made-up sea (`demo-sea.ts`), passes, a forecast, harbours and spots. A
+ * later `--as-of` moves the window and changes nothing inside it. Names, positions and identifiers are facts
+ * of the public station lists. `harbours.json` has constituents of the Neaps tide database
+ * (https://github.com/openwatersio/tide-database) 0.10.20260924, not for navigation. Left out are
+ * constituents below 1 mm (2 mm RMS at most) and TICON-4's 3N2 (at most 3 mm), for its frequency is in doubt.
+ * TICON-4's M1, 2MK5 and 2MO5 are turned to the phases of other publishers.
  */
 import { RowBatch } from '../../sea/row-batch.ts'
 import type { BuoyRecord, HarbourRecord, SourceInfo, SpotRecord } from '../../sea/records.ts'
@@ -38,13 +30,10 @@ interface Station {
   readonly exposure: number
   readonly direction: number
   readonly instrument?: Partial<Instrument>
-  /** Hourly readings from eleven years back; those of the others are six-hourly. */
   readonly history?: boolean
-  /** The buoy has never reported. */
   readonly isMute?: boolean
   /** Hours before `--as-of` at which it stopped reporting. */
   readonly silentHours?: number
-  /** A long outage on fixed dates. */
   readonly outage?: { readonly from: string; readonly days: number }
   /** The buoy always reports: documents and pictures show it. */
   readonly isGapless?: boolean
@@ -61,32 +50,25 @@ const SEED = 1
 const DAY = 86_400
 const DAY_STEPS = DAY / STEP
 
-/** Half-hourly readings reach back at least this long: the longest period that NDBC keeps in real time. */
+/** Half-hourly readings reach back at least this long, as NDBC's do in real time. */
 const RECENT_DAYS = 45
 
 /** Whole years of readings before the year of `--as-of`: ten complete seasons, and one more. */
 const HISTORY_YEARS = 11
 
-/** Hours of the history and of the year of `--as-of`. */
 const MOST_ROWS = (HISTORY_YEARS + 1) * 366 * 24
 
-/** Half-hours from one reading to the next. */
 const HOURLY = 2
 const SIX_HOURLY = 12
 
-/** Earlier ones leave no room for the history, and later ones do not fit 32 bits. */
+/** Earlier years leave no room for the history, and later ones do not fit 32 bits. */
 const FIRST_YEAR = 1970 + HISTORY_YEARS
 const LAST_YEAR = 2105
 
 /**
- * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`).
- *
- * The demonstration holds about forty buoys: half-hourly from the first of the month in which the 45th day
- * before `--as-of` lies, and before that from 1 January eleven years earlier, hourly for five of them and
- * six-hourly for the others. Windows begin on those marks so that a build half an hour later leaves the
- * closed months as they are. There are satellite passes with readings of virtual buoys, a forecast at most
- * 20 km from every buoy, a dozen harbours and ten spots.
- *
+ * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`). The demonstration
+ * has about forty buoys: half-hourly for 45 days, before that hourly (five buoys) or six-hourly for eleven
+ * years. Windows begin with a month, so that a build half an hour later leaves closed months as they are.
  * @throws BuildError for another argument
  */
 export const openDemo: OpenSource = (argument) => {
@@ -150,14 +132,13 @@ function recordOf(station: Station): BuoyRecord {
 function mooringOf({ source, climate, instrument, ...station }: Station): Mooring {
   return {
     ...station,
-    // Two networks that list one mooring have one sea and one instrument in it.
+    // Networks that list one mooring have one sea and one instrument in it.
     key: keyOf(SEED, `${station.lat} ${station.lng}`),
     climate: climates[climate],
     instrument: { ...networks[source].instrument, ...instrument },
   }
 }
 
-/** The history of a station and its half-hourly weeks. */
 function spansOf({ history, isMute, silentHours = 0, outage }: Station, asOf: number): Span[] {
   if (isMute === true) return []
   const end = Math.floor(asOf / STEP) + 1 - silentHours * 2
@@ -172,7 +153,6 @@ function spansOf({ history, isMute, silentHours = 0, outage }: Station, asOf: nu
   ]
 }
 
-/** The harbours, made anew at each call. */
 function demoHarbours(): HarbourRecord[] {
   return harbours.map(({ constituents, ...harbour }) => ({
     ...harbour,

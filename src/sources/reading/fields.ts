@@ -1,21 +1,13 @@
 /**
- * Lines and their fields as bytes: separated by runs of blanks, or by a separator with the quoting of RFC
- * 4180.
- *
- * A national archive has hundreds of millions of lines, so nothing here makes a string of a line, nor of a
- * field that is measured.
+ * Lines and their fields as bytes: separated by blanks, or by a separator with the quoting of RFC 4180. An
+ * archive has hundreds of millions of lines, so no line or measured field becomes a string.
  */
 
-/** Fields of one line with places that are kept; the widest format here has 73. */
 const MAX_FIELDS = 256
 
-/**
- * A quote that is not closed within this many bytes is a stray one; without the bound it would swallow the
- * file.
- */
+/** A quote not closed within this many bytes is a stray one; an unbounded one would swallow the file. */
 const MAX_QUOTED_BYTES = 65_536
 
-/** Bytes of a bad line that are kept, before the report cuts it. */
 const LINE_SHOWN_BYTES = 200
 
 export const LF = 10
@@ -29,9 +21,8 @@ export class Fields {
   readonly ends: Int32Array = new Int32Array(MAX_FIELDS)
   /** Fields of the line; above MAX_FIELDS their places are not kept. */
   count = 0
-  /** Where the next line begins. */
   next = 0
-  /** Physical lines that this one spans: more than one where a quoted field holds line ends. */
+  /** Physical lines that this one spans: a quoted field may hold line ends. */
   lines = 1
   /** What is wrong with the line apart from its fields, or null. */
   fault: string | null = null
@@ -39,7 +30,7 @@ export class Fields {
   wrong = 0
 }
 
-/** Splits the line at `from` on runs of blanks and tabs. A blank line has no fields. */
+/** Splits the line at `from` on runs of blanks and tabs; a blank line has no fields. */
 export function splitBlanks(bytes: Uint8Array, from: number, fields: Fields): void {
   const { starts, ends } = fields
   const length = bytes.length
@@ -62,8 +53,8 @@ export function splitBlanks(bytes: Uint8Array, from: number, fields: Fields): vo
 }
 
 /**
- * Splits the line at `from` on `separator` (one byte) with the quoting of RFC 4180. Unquoted fields are
- * trimmed of blanks; a doubled quote inside quotes is left for `textOf`. A blank line has one empty field.
+ * Splits the line at `from` on `separator` (one byte), quoted as in RFC 4180. Unquoted fields are trimmed; a
+ * doubled quote inside quotes is left for `textOf`. A blank line has one empty field.
  */
 export function splitSeparated(bytes: Uint8Array, from: number, separator: number, fields: Fields): void {
   const { starts, ends } = fields
@@ -119,10 +110,7 @@ export function lineText(bytes: Uint8Array, at: number, { next }: Fields): strin
 
 const SEPARATORS: readonly number[] = [0x2c, 0x3b, TAB]
 
-/**
- * What stands most often in the first line of a table, a comma, a semicolon or a tab: spreadsheets of many
- * countries write the second.
- */
+/** What stands most often in the first line: a comma, a semicolon or a tab. */
 export function separatorOf(bytes: Uint8Array): number {
   const end = bytes.indexOf(LF)
   const header = bytes.subarray(0, end < 0 ? bytes.length : end)
@@ -130,7 +118,6 @@ export function separatorOf(bytes: Uint8Array): number {
   return SEPARATORS[counts.indexOf(Math.max(...counts))]
 }
 
-/** Index of the quote that closes the one at `open`, or −1. */
 function closingQuote(bytes: Uint8Array, open: number): number {
   const limit = Math.min(bytes.length, open + MAX_QUOTED_BYTES)
   for (let at = open + 1; at < limit; at++) {
@@ -160,7 +147,6 @@ export function textOf(bytes: Uint8Array, fields: Fields, index: number): string
   return bytes[fields.starts[index] - 1] === QUOTE ? text.replaceAll('""', '"') : text
 }
 
-/** The texts of all fields of a line, as for a header. */
 export function textsOf(bytes: Uint8Array, fields: Fields): string[] {
   return Array.from({ length: Math.min(fields.count, MAX_FIELDS) }, (_, index) =>
     textOf(bytes, fields, index),

@@ -1,6 +1,6 @@
 /**
- * Measured values of a line as codes of their columns, without a string or a float in between: "2.30" becomes
- * 2300 by integer arithmetic, since a national archive has hundreds of millions of lines.
+ * Measured values of a line as codes of their columns by integer arithmetic: "2.30" becomes 2300, without a
+ * string or a float, since an archive has hundreds of millions of lines.
  */
 import { Fields } from './fields.ts'
 import type { FileReport } from '../source.ts'
@@ -14,19 +14,15 @@ const POINT = 46
 /** What `decimal` returns for text that is not a number. */
 export const MALFORMED = -0x40000000
 
-/** `decimal` counts in this many parts of a unit: finer than any format here writes. */
+/** Parts of a unit that `decimal` counts in: finer than any format here writes. */
 const PARTS = 10_000
 
-/**
- * Larger values saturate here: beyond every limit and every missing marker, and products with it stay in 31
- * bits.
- */
+/** Larger values saturate here, beyond every limit and marker, so that products stay in 31 bits. */
 const SATURATED = 2000 * PARTS
 
 /**
- * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as a count of ten-thousandths; MALFORMED for
- * anything else. Digits past the fourth decimal are cut off: they decide no rounding to a half that lies on a
- * ten-thousandth.
+ * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as ten-thousandths; else MALFORMED. Further
+ * digits are cut off, as they decide no rounding.
  */
 export function decimal(bytes: Uint8Array, from: number, to: number): number {
   let at = from
@@ -56,7 +52,7 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
   return negative ? -value : value
 }
 
-/** One column of a file that holds a measure: where it is and how its text becomes a code. */
+/** One column of a file that holds a measure. */
 export interface MeasureColumn {
   readonly name: MeasureName
   /** 0-based field of the line, −1 where it has none. */
@@ -64,7 +60,7 @@ export interface MeasureColumn {
   /** Code = ten-thousandths × times / over. */
   readonly times: number
   readonly over: number
-  /** Values from here to there, in ten-thousandths, mark "missing". */
+  /** Inclusive range of ten-thousandths that marks "missing". */
   readonly missingFrom: number
   readonly missingTo: number
   readonly limits: CodeLimits
@@ -72,16 +68,13 @@ export interface MeasureColumn {
 }
 
 interface ColumnOptions {
-  /** Values (in units of the text) from the first to the second, inclusive, mark "missing". */
+  /** Inclusive range of values, in the text's unit, that marks "missing". */
   missing?: readonly [number, number]
   /** The text is in metres a second and becomes km/h. */
   metresPerSecond?: boolean
 }
 
-/**
- * Describes the column `field` with the header `label`, which holds `name` in the contract's unit unless
- * `options` name another.
- */
+/** Describes the column `field` headed `label`; values of `name` are in the contract's unit by default. */
 export function measureColumn(
   name: MeasureName,
   field: number,
@@ -94,7 +87,7 @@ export function measureColumn(
   return {
     name,
     field,
-    // 3.6 km/h in 1 m/s; the fraction is in lowest terms so that the product stays in 31 bits.
+    // km/h in 1 m/s, in lowest terms so that the product stays in 31 bits.
     times: metresPerSecond ? 36 : 1,
     over: ((metresPerSecond ? 10 : 1) * PARTS) / scale,
     missingFrom: Math.round(missingFrom * PARTS),
@@ -107,7 +100,6 @@ export function measureColumn(
   }
 }
 
-/** The columns of a header that are named in `wanted`, each in the contract's unit. */
 export function measureColumns(
   labels: readonly string[],
   wanted: readonly (readonly [label: string, name: MeasureName])[],
@@ -118,18 +110,16 @@ export function measureColumns(
   })
 }
 
-/** Where a line's fields lie: a table of separated fields, or any other. */
 interface Line {
   readonly bytes: Uint8Array
   readonly fields: Fields
 }
 
 /**
- * Reads the measured fields of a line into `codes` from `base` on, one per column, NO_CODE where nothing was measured: an
- * empty field, the word `MM`, a marker of the column, or a value beyond the measure's limits, which is
- * counted as skipped. A value with more decimals than its column keeps is rounded to the nearest that it
- * does, halves away from zero. Returns what is wrong with the line, or null; `fields.wrong` is then the field
- * that is to blame.
+ * Reads the measured fields of a line into `codes` from `base` on, one per column. NO_CODE stands for an
+ * empty field, `MM`, a marker, or a value beyond the measure's limits, which is counted as skipped. Further
+ * decimals are rounded, halves away from zero. Returns what is wrong with the line (in the field
+ * `fields.wrong`), or null.
  */
 export function readMeasures(
   { bytes, fields }: Line,
@@ -170,8 +160,8 @@ const WAVE_MEASURES: ReadonlySet<MeasureName> = new Set([
 ])
 
 /**
- * Takes wave values without a significant height out of a row and counts that, as they make no reading
- * (contract: "Reading"). Returns whether a value is left. `codes[i]` belongs to `names[i]`.
+ * Takes wave values without a significant height out of a row and counts that (contract: "Reading"). Returns
+ * whether a value is left. `codes[i]` belongs to `names[i]`.
  */
 export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, file: FileReport): boolean {
   const height = names.indexOf('significantHeight')

@@ -1,9 +1,7 @@
 /**
- * Variables and attributes of NetCDF-4 files, which are HDF5 files. Nothing is read before its size is known.
- *
- * HDF5 follows external storage, external links and virtual datasets to any file that the process may open,
- * `/proc/self/environ` included. So the library runs on a file system in memory that holds the bytes of one
- * file. An attempt to open another file there fails and is noted, and the file is refused for it.
+ * Variables and attributes of NetCDF-4 (HDF5) files; sizes are known before anything is read. HDF5 follows
+ * links to any file of the process (`/proc/self/environ`). So the library runs on a file system in memory
+ * with one file, and a file that tries to open another is refused.
  */
 import type { Attribute, Dataset, File, Group } from 'h5wasm'
 import { readRegularFileSync, UnfitFile } from '../../system/regular-files.ts'
@@ -13,9 +11,8 @@ import { UnusableFile } from './source-files.ts'
 const MAX_FILE_BYTES = 2 ** 29
 /** Groups and variables of one file; real ones have some 200. */
 const MAX_MEMBERS = 10_000
-/** Levels of nested groups. */
 const MAX_DEPTH = 8
-/** The library's own temporary files, to which it writes what went wrong. */
+/** Temporary files to which the library writes what went wrong. */
 const OWN_FILES = /^\/tmp\/tmpfile_/
 /** "No such file" among the library's numbers of errors. */
 const NO_SUCH_FILE = 44
@@ -36,19 +33,16 @@ interface MemoryFiles {
 export interface Netcdf {
   readonly library: Library
   readonly memory: MemoryFiles
-  /** The library's numbers of a variable, of a group, and of a link into another file. */
   readonly types: { readonly variable: number; readonly group: number; readonly externalLink: number }
   /** The only path that may be opened. */
   present: string
-  /** Number of files opened so far: a file that the library could not close keeps its path for ever. */
+  /** Files opened so far: a file that the library could not close keeps its path for ever. */
   opened: number
-  /** Whether the present file made the library open another one. */
   hasStrayed: boolean
 }
 
 let loading: Promise<Netcdf> | null = null
 
-/** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
 export function loadNetcdf(): Promise<Netcdf> {
   return (loading ??= load())
 }
@@ -56,7 +50,7 @@ export function loadNetcdf(): Promise<Netcdf> {
 async function load(): Promise<Netcdf> {
   const library = await import('h5wasm')
   const module = await library.ready
-  // Otherwise faults are printed, and reading goes on.
+  // Faults would otherwise be printed, and reading go on.
   module.activate_throwing_error_handler()
   const memory = library.FS as unknown as MemoryFiles
   const { H5G_DATASET, H5G_GROUP, H5G_UDLINK } = module
@@ -74,10 +68,7 @@ async function load(): Promise<Netcdf> {
   return netcdf
 }
 
-/**
- * Opens the file at `path` for as long as `use` takes. @throws UnusableFile, also for any fault that a
- * damaged file makes.
- */
+/** Opens the file for as long as `use` takes. @throws UnusableFile, also for any fault of a damaged file */
 export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T): T {
   const { library, memory } = netcdf
   const bytes = bytesOf(path)
@@ -108,7 +99,6 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
   }
 }
 
-/** `CDF` and the number of one of the three classic forms. */
 function isNetcdf3(bytes: Uint8Array): boolean {
   return bytes[0] === 0x43 && bytes[1] === 0x44 && bytes[2] === 0x46 && [1, 2, 5].includes(bytes[3])
 }
@@ -122,9 +112,7 @@ function bytesOf(path: string): Uint8Array {
   }
 }
 
-/**
- * @throws UnusableFile for a group, or one below it, with a link or a variable that leads into another file
- */
+/** @throws UnusableFile where a link or variable in or below the group leads into another file */
 function refuseStrays(netcdf: Netcdf, group: Group, seen: { depth: number; members: number }): void {
   const names = group.keys()
   seen.members += names.length
@@ -151,13 +139,13 @@ function refuseStray(netcdf: Netcdf, variable: Dataset): void {
   try {
     variable.slice(shape!.map(() => [0, 1]))
   } catch {
-    // Whoever needs a damaged variable reports it.
+    // A damaged variable is reported by who needs it.
   }
   if (netcdf.hasStrayed)
     throw new UnusableFile('has external storage, a variable with its values in another file')
 }
 
-/** Null if it is damaged. */
+/** The metadata, or null if it is damaged. */
 function metadataOf(variable: Dataset): Dataset['metadata'] | null {
   try {
     return variable.metadata
@@ -166,7 +154,6 @@ function metadataOf(variable: Dataset): Dataset['metadata'] | null {
   }
 }
 
-/** @throws UnusableFile for a link into another file, or one that leads over such a link */
 function typeOf(netcdf: Netcdf, group: Group, path: string): number {
   let type: number
   try {
@@ -184,7 +171,6 @@ export interface Variable {
   values: ArrayLike<number>
   shape: readonly number[]
   units: string
-  /** The value in units, NaN where it is missing. */
   at(index: number): number
 }
 
@@ -225,7 +211,7 @@ export function isVariable(netcdf: Netcdf, found: unknown): found is Dataset {
   return found instanceof netcdf.library.Dataset
 }
 
-/** The raw values; their number and their size are looked at before anything is read. */
+/** Raw values, with their number and size checked before anything is read. */
 function numbersOf(
   netcdf: Netcdf,
   dataset: Dataset,
@@ -264,7 +250,6 @@ export function textAttribute(attribute: Attribute | undefined): string | undefi
   return typeof value === 'string' ? value : undefined
 }
 
-/** A number, or the first of a list of numbers. */
 function numberAttribute(attribute: Attribute | undefined): number | undefined {
   const value: unknown = attribute?.value
   const first: unknown = ArrayBuffer.isView(value) ? (value as unknown as ArrayLike<unknown>)[0] : value

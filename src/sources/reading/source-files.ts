@@ -1,6 +1,6 @@
 /**
- * Folders and files of a source as bytes: plain or gzip, UTF-8 or UTF-16, within bounds of number and size;
- * and JSON documents, of which none is parsed that is nested too deep or has more values than memory holds.
+ * Files of a source as bytes (plain or gzip, UTF-8 or UTF-16) and JSON documents, within bounds of number,
+ * size and nesting.
  */
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { join } from 'node:path'
@@ -12,19 +12,15 @@ import { LF, decode } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
 import { UnfitFile, readRegularFile } from '../../system/regular-files.ts'
 
-/**
- * Largest file that is read, after decompression: it is held in memory whole, and a small .gz can hold any
- * amount.
- */
+/** Largest file after decompression: it is held in memory whole, and a small .gz can hold any amount. */
 const MAX_FILE_BYTES = 2 ** 30
 
-/** Names of one folder that are held at once. */
 const MAX_ENTRIES = 500_000
 
 export interface FolderListing {
-  /** Names of regular files, sorted; hidden ones are left out. */
+  /** Names of regular files, sorted, without hidden ones. */
   files: string[]
-  /** Names of sub-folders, sorted; hidden ones are left out. */
+  /** Names of sub-folders, sorted, without hidden ones. */
   folders: string[]
 }
 
@@ -51,7 +47,6 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
   return { files: files.sort(), folders: folders.sort() }
 }
 
-/** The message where the folder of a source is missing, is a file, or was not named. */
 export function missingFolder(kind: string, folder: string): BuildError {
   if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
   return new BuildError(
@@ -59,10 +54,7 @@ export function missingFolder(kind: string, folder: string): BuildError {
   )
 }
 
-/**
- * What lies directly in the folder of a source.
- * @throws BuildError that names the kind, when the folder is missing
- */
+/** What lies directly in a source's folder. @throws BuildError that names the kind of a missing folder */
 export async function listSource(kind: string, folder: string): Promise<FolderListing> {
   const listing = await listFolder(folder)
   if (listing === null) throw missingFolder(kind, folder)
@@ -117,9 +109,8 @@ export class WholeFiles {
 }
 
 /**
- * Reads a plain or gzip file, recognized by its content, without its byte order mark.
- *
- * A damaged or cut gzip file is reported as one bad line, and the whole lines before the damage are returned.
+ * Reads a plain or gzip file, recognized by its content, without its byte order mark. A damaged or cut gzip
+ * file is reported as one bad line, and the whole lines before the damage are returned.
  * @throws BuildError when the file cannot be read or is larger than `maxBytes`, before or after decompression
  */
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
@@ -140,9 +131,7 @@ export async function readText(path: string, file: FileReport, maxBytes = MAX_FI
   return marked ? bytes.subarray(3) : fromUtf16(bytes)
 }
 
-/**
- * Spreadsheets save "Unicode text" as UTF-16 with a byte order mark: the same as UTF-8; all else as it is.
- */
+/** UTF-16 with a byte order mark, as spreadsheets save "Unicode text", becomes UTF-8; all else stays. */
 function fromUtf16(bytes: Buffer): Buffer {
   const isLittle = bytes[0] === 0xff && bytes[1] === 0xfe
   const isBig = bytes[0] === 0xfe && bytes[1] === 0xff
@@ -156,7 +145,7 @@ async function decompress(path: string, stored: Buffer, file: FileReport, maxByt
   } catch (error) {
     if (codeOfError(error) === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(path, maxBytes)
   }
-  // The call above gives all or nothing; the stream hands over what it had before the fault.
+  // The stream hands over what it had before the fault; `gunzipSync` gives all or nothing.
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -187,7 +176,6 @@ function codeOfError(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
 }
 
-/** Levels of lists and objects; real answers have six. */
 const MAX_DEPTH = 64
 /** Values of one document. An empty object of three bytes takes sixty in memory. */
 const MAX_VALUES = 2 ** 24
@@ -202,7 +190,6 @@ const CLOSING_BRACE = 0x7d
 
 export type Json = { [key: string]: unknown }
 
-/** Whether a value is an object, and not a list. */
 export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -234,7 +221,7 @@ function excessOf(bytes: Uint8Array): string | null {
   return values > MAX_VALUES ? `more than ${MAX_VALUES} values` : null
 }
 
-/** Parses a document within its bounds. Any other one is reported and gives undefined. */
+/** Parses a document within its bounds; any other is reported and gives undefined. */
 export function parseDocument(bytes: Uint8Array, file: FileReport): unknown {
   const parsed = parseBounded(bytes)
   if ('value' in parsed) return parsed.value

@@ -1,7 +1,6 @@
 /**
- * Stations that are known from rows alone; each row names its station and position. A buoy has to be
- * announced with its position before its first row is sent, so files of such rows are read twice. The rows of
- * many buoys, in any order, are gathered into batches of one buoy each.
+ * Stations known from rows that name station and position. Files are read twice, as a buoy is announced with
+ * its position before its rows are sent, in batches of one buoy.
  */
 import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
 import type { FileReport, Sink } from '../source.ts'
@@ -15,10 +14,7 @@ import { entryOf } from '../../system/entry-of.ts'
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
 
-/**
- * A mooring swings and is laid anew within this distance. A position farther off counts as a fault until
- * another one confirms it.
- */
+/** A mooring swings and is laid anew within this distance; a farther position needs another to confirm it. */
 const JUMP_KM = 1
 
 export const IDENTIFIER = /^[^"\p{Cc}]{1,64}$/u
@@ -31,7 +27,6 @@ interface Fix {
 
 interface Station {
   name: string
-  /** The newest three, newest first. */
   fixes: Fix[]
 }
 
@@ -39,9 +34,8 @@ export class Stations {
   readonly #stations = new Map<string, Station>()
 
   /**
-   * Notes a row of a station. An impossible position is ignored; longitudes may be 0…360. The first name that
-   * is not empty counts.
-   * @throws BuildError for more stations than there can be
+   * Notes a row of a station; the first name that is not empty counts. Longitudes may be 0…360, and an
+   * impossible position is ignored. @throws BuildError for more stations than there can be
    */
   see(identifier: string, time: number, lat: number, lng: number, name: string): void {
     let station = this.#stations.get(identifier)
@@ -60,9 +54,8 @@ export class Stations {
   }
 
   /**
-   * Announces all stations with a position, in order of identifier. A station has the record of `known`, else
-   * its own name and newest position; a single jump of an otherwise steady position does not count.
-   * @returns their handles, and the identifiers of those without a position
+   * Announces all stations with a position by identifier, with the record of `known` or their own name and
+   * newest steady position. Returns their handles, and the identifiers without a position.
    */
   announce(
     sink: Sink,
@@ -87,7 +80,6 @@ export class Stations {
   }
 }
 
-/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
 function positionOf([newest, before, first]: readonly Fix[]): Fix {
   if (before === undefined || first === undefined) return newest
   const apart = (a: Fix, b: Fix): boolean => haversineKm(a.lat, a.lng, b.lat, b.lng) > JUMP_KM
@@ -102,13 +94,11 @@ export const UNCOUNTED: FileReport = {
   end: () => undefined,
 }
 
-/** Rows of one buoy that are handed over at once. */
 const BATCH_ROWS = 8192
 
 /** Rows over all buoys that wait to be sent: a file may alternate its buoys row by row. */
 const MAX_WAITING_ROWS = 262_144
 
-/** Gathers rows of many buoys in any order and sends them in batches of one buoy. */
 export class WaitingRows {
   readonly #sink: Sink
   readonly #feed: number
@@ -132,7 +122,6 @@ export class WaitingRows {
     } else if (this.#length >= MAX_WAITING_ROWS) this.flush()
   }
 
-  /** Sends everything and frees the memory. */
   flush(): void {
     for (const [buoy, batch] of this.#batches) if (batch.length > 0) this.#sink.rows(buoy, batch, this.#feed)
     this.#batches.clear()

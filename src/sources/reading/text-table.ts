@@ -14,32 +14,25 @@ import {
 import type { FileReport } from '../source.ts'
 import { readText } from './source-files.ts'
 
-/** Largest table that `readTable` reads: a million buoys fit. */
+/** Largest table that `readTable` reads, in bytes: a million buoys fit. */
 const MAX_TABLE_BYTES = 128 * 2 ** 20
 
 /**
- * A table of separated fields under a header, quoted as in RFC 4180, gone through line by line:
- *
- *     while (table.next(file)) file.rows(1)
- *
- * Nothing is allocated for a line, so tables of hundreds of millions of lines are read the same way.
+ * Separated fields under a header, quoted as in RFC 4180: `while (table.next(file)) file.rows(1)`. A line
+ * allocates nothing, so tables of hundreds of millions of lines are read the same way.
  */
 export class SeparatedTable {
   readonly bytes: Buffer
-  /** The names of the columns, as they are written. */
   readonly labels: readonly string[]
   /** What is wrong with the header as a line, or null. */
   readonly headerFault: string | null
-  /** Where the fields of the present line lie. */
   readonly fields = new Fields()
-  /** Number of the present line in its file, from 1. */
   line = 1
   readonly #separator: number
-  /** Where the present line begins, and the number of the next one. */
   #start = 0
   #nextLine: number
 
-  /** @param separator without one, what stands most often in the first line: a comma, a semicolon or a tab */
+  /** @param separator by default what stands most often in the first line: a comma, a semicolon or a tab */
   constructor(bytes: Buffer, separator = separatorOf(bytes)) {
     this.bytes = bytes
     this.#separator = separator
@@ -62,8 +55,8 @@ export class SeparatedTable {
   }
 
   /**
-   * Goes on to the next line that has as many fields as the header. Empty lines are passed over, lines with
-   * another fault are reported. False at the end of the table.
+   * Goes on to the next line with as many fields as the header; false at the end. Empty lines are passed
+   * over, and lines with another fault are reported.
    */
   next(file: FileReport): boolean {
     const { fields, labels } = this
@@ -104,8 +97,8 @@ export type Cell = (column: string) => string
 export type ReadLine = (cell: Cell) => string | null
 
 /**
- * Reads a small table line by line; it has at most 128 MiB.
- * @throws BuildError when the file is missing or its header lacks a required column.
+ * Reads a small table line by line, of 128 MiB at most.
+ * @throws BuildError when the file is missing or its header lacks a required column
  */
 export async function readTable(
   path: string,
@@ -145,7 +138,6 @@ export function placeOf(cell: Cell, what: string): NamedPlace | string {
   return { name, lat, lng }
 }
 
-/** A place with a name, as `placeOf` gives it, and with the column `identifier`. */
 export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { identifier: string }) | string {
   const identifier = cell('identifier')
   if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
@@ -156,10 +148,7 @@ export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { ide
 /** What others call our columns, lower case. */
 const USUAL_LABELS: { readonly [label: string]: string } = usualLabels
 
-/**
- * What is wrong with the names of the columns, or null. An unknown name is more likely misspelt than meant to
- * be ignored, so it is a fault.
- */
+/** What is wrong with the names of the columns, or null; an unknown name is a fault. */
 export function labelsFault(
   labels: readonly string[],
   columns: readonly string[],

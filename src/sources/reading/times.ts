@@ -1,6 +1,4 @@
-/**
- * Times as sources write them, as epoch seconds: dates by their parts, ISO 8601, and counts since a moment.
- */
+/** Times as sources write them, as epoch seconds: dates, ISO 8601, and counts since a moment. */
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
 import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
 import { LAST_SECOND } from '../../sea/time.ts'
@@ -9,10 +7,7 @@ import { numberOf, secondsOfUnit } from './units.ts'
 const FIRST_YEAR = 1970
 const LAST_YEAR = 2106
 
-/**
- * Epoch seconds of a UTC date in the proleptic Gregorian calendar, or −1 where the moment does not exist or
- * the time column cannot hold it (before 1970, after February 2106).
- */
+/** Epoch seconds of a UTC date, or −1 for no real moment, or one before 1970 or after February 2106. */
 export function epochSeconds(
   year: number,
   month: number,
@@ -35,9 +30,9 @@ const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone
 const LOOSE = STRICT + LIBERTIES.comma + LIBERTIES.looseZone
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (a blank for the T will do) as epoch seconds, or −1. `zone` sets what
- * follows: 'none' is nothing, 'offset' is `Z`, `±hh`, `±hhmm` or `±hh:mm`, 'any' is both. A time without a
- * zone is `ahead` seconds ahead of UTC. A fraction of a second must be zero: times are whole seconds.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (also with a blank for T) as epoch seconds, or −1. `zone` is what
+ * follows: 'none', 'offset' (`Z`, `±hh`, `±hhmm`, `±hh:mm`) or 'any'. A time without a zone is `ahead`
+ * seconds ahead of UTC.
  */
 export function isoSeconds(
   bytes: Uint8Array,
@@ -52,13 +47,12 @@ export function isoSeconds(
   return inRange(time.local - (time.offset ?? ahead))
 }
 
-/** Characters of the longest time that is read. */
 const MAX_TEXT = 50
 const encoder = new TextEncoder()
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as whole epoch seconds (a fraction is cut off), or −1. A time
- * without a zone is `offset` seconds ahead of UTC.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.s]][Z|±hh:mm]` as epoch seconds with a fraction cut off, or −1. A time without
+ * a zone is `offset` seconds ahead of UTC.
  */
 export function isoTime(text: string, offset = 0): number {
   if (text.length > MAX_TEXT) return -1
@@ -73,7 +67,6 @@ const SINCE =
 /** A count of time since a moment: a time is `start + count × step`, in epoch seconds. */
 interface TimeUnit {
   readonly start: number
-  /** Seconds. */
   readonly step: number
 }
 
@@ -99,9 +92,8 @@ export function momentOf({ start, step }: TimeUnit, count: number): number {
 export type TimeReader = (text: string) => number
 
 /**
- * The reader of times in a unit: "UTC" (or none) is ISO 8601, "seconds since 1970-01-01T00:00:00Z" and its
- * like are counts, which are rounded to the second. Null for any other unit. Times without a zone are
- * `offset` seconds ahead of UTC.
+ * The reader of times in a unit: "UTC" or none is ISO 8601, "seconds since 1970-01-01T00:00:00Z" a count, any
+ * other null. Times without a zone are `offset` seconds ahead of UTC.
  */
 export function timeReader(unit: string, offset = 0): TimeReader | null {
   if (/^(utc|gmt|iso ?8601)?$/i.test(unit.trim())) return (text) => isoTime(text, offset)

@@ -1,8 +1,6 @@
 /**
- * Values in whatever unit a table of measurements names, as self-describing formats do.
- *
- * Such tables hold computed floats with more digits than mean anything ("13.333333"), so values are rounded
- * once, to the code of their column. An unknown unit is never guessed.
+ * Values in whatever unit a self-describing table names, rounded once to the code of their column, as
+ * computed floats have more digits than mean anything. An unknown unit is never guessed.
  */
 import type { FileReport } from '../source.ts'
 import units from './units.json' with { type: 'json' }
@@ -21,10 +19,9 @@ interface Conversion {
   readonly offset: number
 }
 
-/** What becomes one unit: all spellings of each of its units, as `normal` returns them. */
+/** All spellings of units that become one of the contract's, as `normal` returns them. */
 type Spellings = readonly (Partial<Conversion> & { readonly spellings: readonly string[] })[]
 
-/** Conversions to the contract's units, by unit and spelling, and those to seconds of `time`. */
 const CONVERSIONS: { readonly [unit: string]: ReadonlyMap<string, Conversion> } = Object.fromEntries(
   Object.entries(units as { [unit: string]: Spellings }).map(([unit, all]) => [
     unit,
@@ -61,7 +58,6 @@ export function secondsOfUnit(word: string): number | null {
   return CONVERSIONS.time.get(word.toLowerCase())?.factor ?? null
 }
 
-/** How the values of one column of a table become codes of a measure. */
 export interface ValueColumn {
   readonly name: MeasureName
   readonly factor: number
@@ -78,13 +74,10 @@ export interface ValueColumn {
 
 interface ValueOptions {
   missing?: readonly number[]
-  /** The column is about where waves or wind go to, not where they come from. */
   goesTo?: boolean
 }
 
-/**
- * Describes the column `label` with values of `name` in `unit`; null for an unknown unit of such a measure.
- */
+/** Describes the column `label` with values of `name` in `unit`; null for an unknown unit. */
 export function valueColumn(
   name: MeasureName,
   label: string,
@@ -107,8 +100,8 @@ export function valueColumn(
 }
 
 /**
- * The code of a value in the column's unit, NO_CODE where it marks "missing" or is not finite, or lies beyond
- * the measure's limits, which is counted as skipped.
+ * The code of a value in the column's unit. NO_CODE stands for a marker of "missing", for what is not finite,
+ * and for a value beyond the measure's limits, which is counted as skipped.
  */
 export function codeOf(column: ValueColumn, value: number, file: FileReport): number {
   if (!Number.isFinite(value)) return NO_CODE
@@ -131,10 +124,7 @@ export function codeOf(column: ValueColumn, value: number, file: FileReport): nu
   return NO_CODE
 }
 
-/**
- * Reads a number as tables write them ("-1.5", "9.96921E36"); NaN for nothing, "NaN" and "null", null for
- * anything else.
- */
+/** Reads a number ("-1.5", "9.96921E36"); NaN for nothing, "NaN" and "null", null for anything else. */
 export function numberOf(text: string): number | null {
   if (text === '' || text === 'NaN' || text === 'null') return NaN
   if (text.length > 40 || !/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(text)) return null
@@ -144,10 +134,7 @@ export function numberOf(text: string): number | null {
 /** Powers of ten that a float holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
-/**
- * As `numberOf`, of bytes: up to 15 digits are the quotient of two exact floats, so they are rounded once, as
- * `Number` does.
- */
+/** As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. */
 export function numberAt(bytes: Buffer, from: number, to: number): number | null {
   let at = from
   const negative = bytes[at] === 45
