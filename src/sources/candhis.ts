@@ -1,14 +1,9 @@
 /**
- * Candhis, the French coastal wave network of Cerema. A campaign is a buoy at one place. It has yearly CSV
- * files of the archive, `Candhis_06403_2022_arch.csv`, and of the real-time feed,
- * `Candhis_06403_2026_reel.csv`; a list of stations lies next to them. Answers of the API (version 1) are
- * read from any `.json`: the header tells what an answer holds, and a column or the code in the file's name
- * (`getCampTR_06403.json`) tells which campaign it is about.
- *
- * `period` is the significant period TH13D (Th1/3); `peak_period` is TP (T. au pic), which few real-time
- * sensors give. The significant height is H13D (H1/3), and Hm0 only where a sensor gives nothing else. Such a
- * sensor gives T02 as its only period, which is neither of the two, so its rows have no period. Times are
- * UTC.
+ * Candhis, the French coastal wave network of Cerema. A campaign is a buoy at one place, with yearly files of
+ * the archive, `Candhis_06403_2022_arch.csv`, and of real time, `Candhis_06403_2026_reel.csv`. Answers of the
+ * API (version 1) are read from any `.json`, by their header. Times are UTC. `period` is the significant
+ * period TH13D (Th1/3), `peak_period` TP, the height H13D (H1/3), or Hm0 from a sensor without it. Its only
+ * period is T02, which is neither of the two, so its rows have none.
  */
 import { SeparatedTable } from './reading/text-table.ts'
 import { UNCOUNTED, WaitingRows } from './reading/stations.ts'
@@ -41,10 +36,7 @@ const ARCHIVE_FEED = 0
 const REALTIME_FEED = 1
 
 const MAX_LIST_BYTES = 16 * 2 ** 20
-/**
- * A year of one campaign, the most that the API gives, has 2 MB; what `JSON.parse` makes of a text takes up
- * to fifteen times its size.
- */
+/** A year of one campaign has 2 MB; `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 /** An answer of the archive has 73 columns. */
 const MAX_LABELS = 200
@@ -53,10 +45,7 @@ const MAX_CAMPAIGNS = 1000
 
 const SEMICOLON = 59
 
-/**
- * Names of a measure's column: archive, real time, API, then what some sensors give instead. The first one
- * that the header has counts.
- */
+/** Names of a measure's column by preference: archive, real time, API, then substitutes of some sensors. */
 const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['significantHeight', ['H13D', 'H1/3', 'HM0', 'Hm0']],
   ['maximumHeight', ['HMAXD', 'Hmax']],
@@ -66,7 +55,7 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['waterTemperature', ['TempMer', 'Temp. mer']],
 ]
 
-/** 999.999 and 999.9999 mark "missing"; no measured value comes near. */
+/** Marks "missing" are 999.999 and 999.9999; no measured value comes near. */
 const MISSING = [999.99, Infinity] as const
 
 export const openCandhis: OpenSource = (folder) => ({
@@ -92,23 +81,19 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   if (found.campaigns.size + found.answers === 0)
     throw new BuildError(`candhis: ${folder} holds no data files`)
 
-  // 2. The network and its buoys.
   // No licence is named, as public statements about re-use differ: the credit is what an operator must show.
   sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
   const placeless = [...found.campaigns.keys()].filter((campaign) => !found.stations.has(campaign))
   report.withoutPosition('candhis', placeless.sort())
-  // 3. The rows of each buoy's own files, then those of answers: of two rows of a feed with one time the
-  // later one counts, which is the API's.
+  // Rows of answers come last: of two rows of a feed with one time the later one counts.
   const buoys = await sendFiles(folder, found, sink, report)
   await sendAnswers(folder, found.tables, buoys, sink, report)
 }
 
 interface Found {
-  /** Files with rows of one campaign alone, by its code. */
   campaigns: Map<string, DataFile[]>
   stations: Map<string, BuoyRecord>
   tables: AnswerFile[]
-  /** Number of answers of any kind. */
   answers: number
   ignored: string[]
 }
@@ -237,10 +222,7 @@ function cellOf(row: unknown, field: number): string {
   return typeof cell === 'string' || typeof cell === 'number' ? String(cell) : ''
 }
 
-/**
- * The table of an answer, without its envelope; null if it has none, which is reported unless the answer
- * states that there are no data.
- */
+/** An answer's table, or null, which is reported unless the answer states that there are no data. */
 function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   const value = parseDocument(bytes, file)
   if (value === undefined) return null
@@ -261,10 +243,7 @@ function parseAnswer(bytes: Uint8Array, file: FileReport): Answer | null {
   return { labels, rows: results, campaignField: labels.findIndex((label) => /campagne/i.test(label)) }
 }
 
-/**
- * Reads the positions of campaigns (`getCampInfos`; its answer for one campaign leaves out the code); other
- * answers without rows are skipped.
- */
+/** Reads positions of `getCampInfos` (for one campaign without its code); other answers are skipped. */
 function readInfos(
   { labels, rows, campaignField }: Answer,
   own: string | null,
@@ -292,7 +271,7 @@ function readInfos(
   })
 }
 
-/** The rows of one campaign in the form of its CSV files: row N is on line N + 1, behind the header. */
+/** The rows of one campaign as its CSV files have them: row N is on line N + 1, behind the header. */
 function linesOf({ labels, rows, campaignField }: Answer, campaign: string): Buffer {
   // A cell that would not stay one field is not a number either.
   const field = (text: string): string => (/^[^;"\r\n]{0,100}$/.test(text) ? text : '?')

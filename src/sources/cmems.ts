@@ -1,15 +1,9 @@
 /**
- * In-situ observations of Copernicus Marine's In Situ service: NetCDF-4 files in the OceanSITES layout, one
- * for each platform and day or month (`AR_TS_MO_Draugen_20230820.nc`), in a folder and those below it
- * (`latest/20230820/`, `monthly/MO/202307/`).
- *
- * Variables are found by name or by CF standard name. A value counts when its quality flag calls it good. If
- * sensors are at several depths, the one nearest to the surface counts; for wind, the one nearest to a height
- * of 10 m.
- *
- * `period` is the significant period where a file has one (VAVT), else the peak period (VTPK). A mean period
- * is a different quantity and never stands in. The significant height is H1/3 (VAVH), else Hm0 (VHM0). Times
- * are UTC.
+ * Copernicus Marine's In Situ service: NetCDF-4 files in the OceanSITES layout, for a platform and a day or
+ * month (`AR_TS_MO_Draugen_20230820.nc`), in nested folders (`latest/20230820/`, `monthly/MO/202307/`). Times
+ * are UTC. Variables are found by name or CF standard name. Values need a good flag; the sensor at the best
+ * depth counts. `period` is the significant one (VAVT), else the peak period (VTPK), never a mean period. The
+ * significant height is H1/3 (VAVH), else Hm0 (VHM0).
  */
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
@@ -48,23 +42,16 @@ const MAX_TIMES = 4_000_000
 const MAX_VALUES = 20_000_000
 
 /**
- * Flags that call a value good, from the service's reference table 2: good, probably good, and, in files that
- * are reviewed later, changed, nominal and interpolated. The others are 0 (not checked), 3 and 4 (bad), 6
- * (below detection) and 9 (missing).
+ * The service's reference table 2: good, probably good, changed, nominal, interpolated. The others are 0 (not
+ * checked), 3 and 4 (bad), 6 (below detection) and 9 (missing).
  */
 const GOOD_FLAGS: ReadonlySet<number> = new Set([1, 2, 5, 7, 8])
 
 interface Quantity {
   readonly measure: MeasureName
-  /**
-   * Name of a variable and CF standard name, most preferred first: the first variable of a file with good
-   * values counts.
-   */
+  /** Variables and CF standard names by preference: the first variable of a file with good values counts. */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
-  /**
-   * Depth at which the quantity is best measured, and the deepest that still counts, m below the surface: a
-   * thermocline may lie between a deeper sensor and the surface.
-   */
+  /** Depth of the best measurement and the deepest that counts, m: a thermocline may lie between. */
   readonly depth: number
   readonly deepest?: number
 }
@@ -124,7 +111,6 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   }
 }
 
-/** Announces the platforms that have waves and a position, and returns their handles. */
 function announce(heads: readonly Head[], sink: Sink, report: Report): Map<string, number> {
   const withWaves = new Set(heads.filter(({ hasWaves }) => hasWaves).map(({ identifier }) => identifier))
   const waveless = new Set<string>()
@@ -197,8 +183,7 @@ function headOf(netcdf: Netcdf, file: File, path: string): Head {
 
 function hasHeights(netcdf: Netcdf, file: File): boolean {
   const keys = file.keys()
-  // Names decide it for nearly all files; reading the attributes of all variables takes as long as everything
-  // else.
+  // Names decide for nearly all files; attributes of all variables take as long as everything else.
   if (QUANTITIES[0].variables.some(([name]) => keys.includes(name))) return true
   return candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0
 }
@@ -258,7 +243,7 @@ function candidatesOf(names: ReadonlyMap<string, string>, { variables }: Quantit
 
 interface FileRows {
   times: Float64Array
-  /** A list for each of QUANTITIES, one code a row; null where the file has no values of it. */
+  /** Codes by row for each of QUANTITIES; null where the file has no values of it. */
   codes: (Int32Array | null)[]
 }
 
@@ -294,7 +279,7 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
   return { times, codes }
 }
 
-/** Depth of a value in a table of rows and levels, m below the surface; NaN where the file does not tell. */
+/** Metres below the surface of a value in a table of rows and levels; NaN where the file does not tell. */
 type Depths = (row: number, level: number, levels: number) => number
 
 function readDepths(netcdf: Netcdf, file: File): Depths {

@@ -1,6 +1,6 @@
 /**
- * The form of `groundswell.config.json`: one declaration makes its types and its JSON schema (draft 7).
- * `docs/configuration.md` documents it.
+ * The form of `groundswell.config.json` as types and JSON schema (draft 7); `docs/configuration.md` documents
+ * it.
  */
 import { type Static, Type } from 'typebox'
 import { KIND_OPTIONS } from './kinds.ts'
@@ -37,7 +37,6 @@ const SECRETS = named(SECRET, {
   },
 })
 
-/** What a downloaded file has to look like. */
 const CONTENT = Type.Enum(['text', 'json', 'xml', 'netcdf', 'any'])
 export type Content = Static<typeof CONTENT>
 
@@ -49,7 +48,7 @@ const FETCH = object({
     pattern: '^https?://[^/@\\s]+/\\S*$',
     description: 'an address such as https://host/path, without user and password',
   }),
-  /** Path below the source's folder; may hold the same words. */
+  /** Path below the source's folder, with the same words as `url`. */
   to: Type.String({
     maxLength: 300,
     pattern: '^[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*(/[A-Za-z0-9_{}][A-Za-z0-9_{}.+-]*)*$',
@@ -64,9 +63,7 @@ const FETCH = object({
       { minItems: 1, maxItems: 5000, uniqueItems: true },
     ),
   ),
-  /**
-   * UTC days up to today: one file a day for `{DD}`, one file for all of them with `{from}` and `{until}`.
-   */
+  /** UTC days up to today: a file a day for `{DD}`, one file for all with `{from}` and `{until}`. */
   days: Type.Optional(whole(1, 400)),
   content: Type.Optional(CONTENT),
   /** Largest size after decompression, bytes. */
@@ -115,7 +112,6 @@ const SOURCE = object(
       }),
     ),
   },
-  // Files that are fetched need a place to lie.
   { dependencies: { fetch: ['folder'] } },
 )
 export type FileSource = Static<typeof SOURCE>

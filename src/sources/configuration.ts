@@ -1,9 +1,7 @@
 /**
- * The operator's configuration, `groundswell.config.json`: the sources, where their files lie or come from,
- * what is taken from them, and which network keeps a buoy that two networks have. The file is checked against
- * a schema before anything is done, and a fault is named by its place in the file. It holds no secrets: it
- * names the environment variables that do. It is JSON, and may have comments and commas behind the last
- * element.
+ * The operator's configuration, `groundswell.config.json`: JSON with comments and trailing commas, checked
+ * against its schema before anything is done. A fault is named by its place in the file. The file holds no
+ * secrets, only the names of environment variables.
  */
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
@@ -38,7 +36,7 @@ export interface ConfiguredSource {
   downloads: Download[]
   /** Seconds between two looks at the network. */
   refresh: number
-  /** Seconds that fetching all of its files may take. */
+  /** Seconds that fetching all of the source's files may take. */
   fetchWithin: number
   source: Source
 }
@@ -70,7 +68,7 @@ const MOST_REFRESH_DAYS = 366
 /** A timer of Node ends a wait of more than 24.8 days at once. */
 const MOST_FETCH_DAYS = 20
 
-/** Decodes without a byte order mark. Names with other bytes would reach clients as question marks. */
+/** Other bytes than UTF-8 are refused: in names they would reach clients as question marks. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })
 const FOLDERLESS = new Set(['demo', 'tides'])
 
@@ -84,7 +82,7 @@ const RANGE_WORDS = new Set(['from', 'until'])
 
 /**
  * Reads a configuration file. Paths in it are relative to it; `environment` holds the secrets that it names.
- * @throws BuildError naming the place in the file.
+ * @throws BuildError naming the place in the file
  */
 export function readConfiguration(
   path: string,
@@ -259,7 +257,6 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   if (!byDay && [...inPath].some((word) => word !== 'station')) fail('has days in "to" and none in "url"')
 }
 
-/** @returns the values with the secrets in place of their names. */
 function reveal(
   values: { readonly [name: string]: Secret } | undefined,
   environment: { readonly [name: string]: string | undefined },

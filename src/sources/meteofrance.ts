@@ -1,9 +1,7 @@
 /**
- * Météo-France, the French national network: its marine observations of anchored and drifting buoys and
- * ships, one file a day, `marine.20241209.csv` or `bouees.20241209.csv`.
- *
- * `period` is PwaPwa, the period of the measured waves; it gives neither a peak period nor a maximum height.
- * Temperatures are in kelvin, speeds in m/s; `mq` is missing. Times are UTC.
+ * Météo-France's marine observations, one file a day: `marine.20241209.csv` or `bouees.20241209.csv`.
+ * `period` is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, `mq` is
+ * missing, times are UTC.
  */
 import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
@@ -36,7 +34,6 @@ const COLUMNS: readonly (readonly [MeasureName, string, string])[] = [
   ['gustSpeed', 'rafper', 'm/s'],
 ]
 
-/** The files have numbers and no names. */
 const NAMES: { readonly [identifier: string]: Partial<BuoyRecord> } = {
   '61001': { name: "Côte d'Azur" },
   '61002': { name: 'Golfe du Lion' },
@@ -157,9 +154,8 @@ function readValues(
 }
 
 /**
- * The five digits by which an anchored buoy is known everywhere; null for anything else. A WMO number of
- * seven digits is an older one of five with two zeros after the area: 4100300 is 41300, east of Martinique.
- * Ships have letters, and drifting buoys add 500 to the number after the area.
+ * The five digits of an anchored buoy, else null. A WMO number of seven digits has two zeros after the area:
+ * 4100300 is 41300. Ships have letters, and drifting buoys add 500 to the number after the area.
  */
 function anchoredBuoy(station: string): string | null {
   if (!/^(?:\d{5}|\d{7})$/.test(station) || Number(station.slice(-3)) >= 500) return null

@@ -1,10 +1,8 @@
 /**
- * Tide stations with harmonic constituents: the harbours of `@neaps/tide-database` (`tides:database`, or no
- * folder in a configuration), or a folder of station files in that database's JSON shape (`tides:FOLDER`).
- *
- * Only reference stations with a licence that allows commercial use are taken. A subordinate station has no
- * constituents, only corrections of another port's high and low water, which tell nothing about the hours
- * between them.
+ * Tide stations with harmonic constituents: `@neaps/tide-database` (`tides:database`, or no folder in a
+ * configuration), or a folder of station files in its JSON shape (`tides:FOLDER`). Only reference stations
+ * with a licence for commercial use are taken: a subordinate station has no constituents, only corrections to
+ * another's.
  */
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/regular-files.ts'
@@ -16,20 +14,18 @@ import { counted } from '../system/text.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 
-/** A station file is some 6 KB; the harbour with most constituents has 120. */
+/** Bytes; a station file has some 6 KB, and the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20
 const MAX_CONSTITUENTS = 256
 /** m; national levelling datums and chart datums lie within some metres of the sea. */
 const MAX_DATUM = 100
 /** m; a larger constituent that is unknown makes its harbour useless. */
 const MAX_UNKNOWN_AMPLITUDE = 0.05
-/** Files left out that the report names one by one. */
 const MAX_TOLD = 20
 
 /**
- * TICON counts the phases of these from another quarter turn than other publishers do. At the gauges that
- * both have, M1 differs by 104 degrees (386 gauges), 2MK5 by 91 (five) and 2MO5 by −81 (one), while NOAA's
- * other constituents agree within 8 degrees.
+ * TICON counts the phases of these from another quarter turn than other publishers. At gauges that both have,
+ * M1 differs by 104 degrees (386 gauges), 2MK5 by 91 (five), 2MO5 by −81 (one), others by at most 8.
  */
 const TICON_TURNS: { readonly [name: string]: number } = { M1: 90, '2MK5': 90, '2MO5': -90 }
 
@@ -161,7 +157,6 @@ function constituentsOf(
   return constituents.length === 0 ? 'has no tide' : constituents
 }
 
-/** The members of an object; none if `value` is not an object. */
 function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null ? (value as { [name: string]: unknown }) : {}
 }

@@ -1,17 +1,10 @@
 /**
  * Satellite altimetry along the track: NetCDF-4 files of Copernicus Marine's L3 product
- * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`, a mission and three hours
- * each), or boxes of CFOSAT's L2P.
- *
- * The points of all files of a mission are ordered by time and cut into passes, so that a pass across two
- * files is one. A pass gives each virtual buoy near its track one reading: the median of the significant wave
- * heights around it, at the time of the nearest point. A CFOSAT box is one height for 70 km of the track,
- * placed at its middle: a virtual buoy within half of that from its nearest box gets the box's height and
- * time. Altimeters measure neither period nor direction of waves.
- *
- * Virtual buoys are the points of `virtual_buoys.csv` (identifier,name,lat,lng) in the folder. Without that
- * table they are the points of a grid that a pass ever reaches, which keeps them off the land without a map
- * of it.
+ * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`), or boxes of CFOSAT's L2P. A
+ * mission's points are ordered by time and cut into passes. A pass gives each virtual buoy near its track the
+ * median height around it, at the time of the nearest point. A CFOSAT box is one height for 70 km of the
+ * track. Virtual buoys are those of `virtual_buoys.csv` (identifier,name,lat,lng), else points of a grid that
+ * a pass ever reaches: grid points on land are reached by none.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'

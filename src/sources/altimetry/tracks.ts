@@ -18,7 +18,7 @@ export const MICRO = 1e6
 const HEIGHT = MEASURES.significantHeight
 const HEIGHT_LIMITS = codeLimits(HEIGHT)
 
-/** Names of the variables by product. `flag` is 0 where the height is valid. */
+/** Names of the variables by product; `flag` is 0 where the height is valid. */
 const LAYOUTS = [
   { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', flag: null, isBox: false },
   {
@@ -40,7 +40,7 @@ export interface Track {
   /** Millionths of a degree; longitude −180…180. */
   lat: Int32Array
   lng: Int32Array
-  /** Significant wave height as its column's code, mm. */
+  /** Significant wave height, mm. */
   height: Uint16Array
   /** 1 where the point is the middle of a box. */
   box: Uint8Array
@@ -136,7 +136,6 @@ export function joinTracks(files: readonly Track[]): Track {
   const joined = emptyTrack(files.reduce((sum, { time }) => sum + time.length, 0))
   let at = 0
   let isAscending = true
-  // Files rarely overlap, so this order is mostly final.
   for (const file of files.filter(({ time }) => time.length > 0).sort((a, b) => a.time[0] - b.time[0])) {
     for (const name of TRACK_COLUMNS) joined[name].set(file[name], at)
     for (let i = at; i < at + file.time.length; i++)
@@ -157,14 +156,13 @@ export function joinTracks(files: readonly Track[]): Track {
 
 const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
 
-/** The smallest box that holds the points from `from` up to `to`. */
 export function boundsOf({ lat, lng }: Track, from: number, to: number): Bounds {
   let [south, north] = [Infinity, -Infinity]
   for (let i = from; i < to; i++) {
     south = Math.min(south, lat[i])
     north = Math.max(north, lat[i])
   }
-  // The smallest arc is what the widest gap between neighbouring longitudes leaves.
+  // The smallest arc leaves out the widest gap between neighbouring longitudes.
   const sorted = lng.slice(from, to).sort()
   const last = sorted.length - 1
   let [west, east] = [sorted[0], sorted[last]]

@@ -8,16 +8,12 @@ import { entryOf } from '../../system/entry-of.ts'
 
 export const SOURCE = 'Satellite altimetry'
 
-/**
- * A virtual buoy gets a reading from a pass with at least this many valid points within this distance of it.
- */
+/** A pass with at least this many valid points within this distance gives a reading. */
 const REACH_KM = 25
 
 const MIN_POINTS = 3
 
-/**
- * A box covers 70 km along the track (CFOSAT SWIM L2P): its height is that of all points within half of that.
- */
+/** A CFOSAT SWIM L2P box is the height of 70 km along the track: half of it lies on either side. */
 const BOX_REACH_KM = 35
 
 /** The grid of virtual buoys: multiples of this many degrees, between these latitudes. */
@@ -76,10 +72,7 @@ interface Nearby {
   time: number
 }
 
-/**
- * The virtual buoys and their readings. The cell of one degree around a point of a track leads to the buoys
- * near it.
- */
+/** The virtual buoys and their readings; a cell of one degree around a point leads to the buoys near it. */
 export class VirtualBuoys {
   readonly #points: readonly VirtualPoint[]
   readonly #sink: Sink
@@ -112,9 +105,7 @@ export class VirtualBuoys {
     )
   }
 
-  /**
-   * Takes the readings of one pass, the points from `from` up to `to`; returns which buoys got one, and when.
-   */
+  /** Takes the pass of the points from `from` up to `to`; returns which buoys got a reading, and when. */
   observe(track: Track, from: number, to: number): { buoy: number; time: number }[] {
     const near = new Map<number, Nearby>()
     const boxes = new Map<number, Nearby>()
@@ -166,7 +157,6 @@ function cellOf(row: number, column: number): number {
   return row * 360 + (((column % 360) + 360) % 360)
 }
 
-/** The mean of the two middle values if their number is even, rounded. */
 function medianOf(values: number[]): number {
   values.sort((a, b) => a - b)
   const middle = values.length >> 1

@@ -1,7 +1,4 @@
-/**
- * `readings/*.csv`, rows of buoys, of which an archive has hundreds of millions, and `forecast/*.csv`, lines of
- * points of the sea.
- */
+/** `readings/*.csv`, rows of buoys by the hundred million, and `forecast/*.csv`, points of the sea. */
 import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { pointKey } from '../../sea/geo.ts'
@@ -19,7 +16,6 @@ function timeOf({ bytes, fields }: SeparatedTable, column: number): number {
   return secondsAt(bytes, fields.starts[column], fields.ends[column])
 }
 
-/** As `timeOf`, of text. */
 export function secondsOf(text: string): number {
   const bytes = Buffer.from(text)
   return secondsAt(bytes, 0, bytes.length)
@@ -31,12 +27,11 @@ function secondsAt(bytes: Uint8Array, from: number, to: number): number {
   return seconds <= 0xffff_ffff ? seconds : -1
 }
 
-/** Two cells as they are written. What follows from them is looked up once for each run of lines. */
+/** Two cells as they are written: what follows from them is looked up once for each run of lines. */
 function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, b: number): string {
   return `${bytes.toString('latin1', starts[a], ends[a])}\0${bytes.toString('latin1', starts[b], ends[b])}`
 }
 
-/** `significant_height` for `significantHeight`. */
 const labelOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const MEASURE_COLUMNS = MEASURE_NAMES.map((name) => [labelOf(name), name] as const)
@@ -92,14 +87,11 @@ const FORECAST_COLUMNS = FORECAST_NAMES.map((name) => [labelOf(name), name] as c
 const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
 const LINE_COLUMNS = [...FORECAST_KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
 
-/**
- * The lines of one point's newest run, in their order in the files: a time and one code for each quantity.
- */
+/** The lines of one point's newest run, in the files' order: a time and one code for each quantity. */
 interface PointLines {
   lat: number
   lng: number
   runAt: number
-  /** Model of the point's first line. */
   model: string
   times: number[]
   codes: number[]

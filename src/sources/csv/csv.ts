@@ -61,20 +61,15 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
       return readTable(path, report.file(path), columns, required, take)
     },
   }
-  // 1. Networks, and the buoys of each.
   const handles = await readNetworks(tables, sink)
   await readBuoys(tables, handles, sink)
-  // 2. Their rows, file by file.
   const send = (bytes: Buffer, file: FileReport): void => sendReadings(bytes, file, handles, sink)
   if ((await eachCsv(join(folder, 'readings'), report, send)) === 0)
     report.warn(`csv: ${folder} has no readings`)
-  // 3. Forecasts at points of the sea.
   const points: ForecastPoints = new Map()
   await eachCsv(join(folder, 'forecast'), report, (bytes, file) => gatherForecasts(bytes, file, points))
   for (const point of points.values()) sink.forecast(forecastOf(point))
-  // 4. Satellite passes, with the readings that they gave virtual buoys.
   for (const pass of await readPasses(tables, handles)) sink.pass(pass)
-  // 5. Spots, and harbours with their tides.
   await readSpots(tables, sink)
   for (const harbour of await readHarbours(tables)) {
     if (harbour.constituents.some(({ amplitude }) => amplitude > 0)) sink.harbour(harbour)

@@ -24,6 +24,7 @@ const REACH_KM = 25
 const RADIANS = Math.PI / 180
 
 interface Orbit {
+  /** Degrees. */
   readonly inclination: number
   /** Turns of the earth under the orbit in a cycle. */
   readonly turns: number
@@ -105,6 +106,7 @@ function* passesBetween(from: number, asOf: number, buoys: readonly VirtualBuoy[
         if (numbered === null) continue
         const track: Track = {
           equatorTime,
+          // From one crossing to the next the satellite goes half around, and the earth turns on.
           equatorLng:
             equatorLng[i] + ((n % phase.passes) * 180 - ((n % phase.passes) * turns * 360) / phase.passes),
           ascends: numbered.number % 2 === 1,
@@ -138,6 +140,7 @@ function pointAt(track: Track, time: number): { lat: number; lng: number } {
   return { lat: ascends ? lat : -lat, lng: wrapLongitude(equatorLng + along / RADIANS) }
 }
 
+/** A track never reverses in latitude or longitude, so its two ends are the corners of its bounds. */
 function boundsOf(track: Track, startedAt: number, endedAt: number): Bounds {
   const [start, end] = [pointAt(track, startedAt), pointAt(track, endedAt)]
   const places = (degrees: number): number => Math.round(degrees * 1e4) / 1e4

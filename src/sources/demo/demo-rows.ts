@@ -6,6 +6,7 @@ import { gaussian, mix, Sea, STEP, uniform, type Place, type SeaState } from './
 export interface Instrument {
   /** Metres, also for maximum heights. */
   readonly heightStep: number
+  /** Seconds. */
   readonly periodStep: number
   /** `peak`: the peak period alone; `both`: significant and peak; `significant`: no peak period; `none`. */
   readonly periods: 'peak' | 'both' | 'significant' | 'none'
@@ -74,6 +75,7 @@ function isAbsent(key: number, step: number): boolean {
   return at >= start && at < start + length
 }
 
+/** Codes are per thousandth for heights and periods, per hundredth for the rest (`columns.ts`). */
 function writeRow(
   { columns }: RowBatch,
   row: number,

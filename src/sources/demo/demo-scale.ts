@@ -14,6 +14,7 @@ import data from './stations.json' with { type: 'json' }
 
 interface ScaleOptions {
   readonly buoys: number
+  /** Length of the window that ends at `--as-of`: one of the two. */
   readonly span: { readonly years: number } | { readonly days: number }
   readonly seed: number
 }
@@ -96,6 +97,7 @@ export function openScale(text: string): Source {
 
 export function scaleOptions(text: string): ScaleOptions {
   const given: { [name in OptionName]?: number } = {}
+  // At most eight options are looked at, more than there are.
   for (const option of text === '' ? [] : text.split(',', 8)) {
     const [name = '', value = ''] = option.split('=', 2)
     if (!Object.hasOwn(LIMITS, name)) {

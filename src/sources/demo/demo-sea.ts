@@ -43,6 +43,7 @@ export function mix(value: number): number {
   return (x ^ (x >>> 16)) >>> 0
 }
 
+/** A uniform number in [0, 1) of (key, index). */
 export function uniform(key: number, index: number): number {
   return mix(key ^ Math.imul(index, 0x9e3779b1)) / 0x100000000
 }
@@ -67,6 +68,7 @@ export function keyOf(seed: number, name: string): number {
 /** Noise over the globe and time: drawn at the corners of its cells, interpolated between. */
 interface Field {
   readonly salt: number
+  /** Degrees of a cell; divides 360. */
   readonly cell: number
   readonly hours: number
 }
@@ -129,6 +131,7 @@ class Noise {
 }
 
 export interface SeaState {
+  /** Significant height, m. */
   height: number
   period: number
   /** Degrees that waves come from, any whole turn. */
@@ -137,6 +140,7 @@ export interface SeaState {
   swellShare: number
   swellPeriod: number
   swellDirection: number
+  /** °C. */
   water: number
   /** m/s, and degrees that it comes from. */
   windSpeed: number

@@ -58,6 +58,7 @@ const HISTORY_YEARS = 11
 
 const MOST_ROWS = (HISTORY_YEARS + 1) * 366 * 24
 
+/** Half-hours from one reading to the next. */
 const HOURLY = 2
 const SIX_HOURLY = 12
 

@@ -1,6 +1,6 @@
 /**
- * What the columns of a table mean: by the operator's options, by the CF standard name of a description, or
- * by their own names; which columns are flags, and which of their values are good.
+ * What the columns of a table mean, by the operator's options, CF standard names or their own names; which
+ * columns are flags, and which flags are good.
  */
 import vocabulary from './vocabulary.json' with { type: 'json' }
 import { type Static, Type } from 'typebox'
@@ -31,16 +31,13 @@ export const normal = (label: string): string =>
     .replaceAll('_', '')
     .toLowerCase()
 
-/**
- * Attributes of a dataset's variables, by variable; those of the dataset as a whole are under `NC_GLOBAL`.
- */
+/** Attributes by variable; those of the dataset as a whole are under `NC_GLOBAL`. */
 export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>
 
 export const NO_INFO: Info = new Map()
 
 export interface TableFile {
   path: string
-  /** Name without its ending. */
   stem: string
   info: Info
 }
@@ -126,16 +123,12 @@ function goodFlags(
   return null
 }
 
-/**
- * CF standard names; the first one that a table has counts. Names with `to_direction` stand for where waves
- * and wind go.
- */
+/** CF standard names by preference; `to_direction` stands for where waves and wind go. */
 const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = vocabulary.standardNames
 
 /**
- * Names of columns, compared without case, `_` and a sensor's number at the end
- * ("significant_wave_height_3"). A name with capitals is compared as it is: in small letters it means
- * something else.
+ * Names of columns, compared without case, `_` and a sensor's number ("significant_wave_height_3"). A name
+ * with capitals is compared as it is: in small letters it means something else.
  */
 const LABELS: { readonly [name in Quantity]: readonly string[] } = vocabulary.labels
 
@@ -162,7 +155,7 @@ interface Layout {
   lng: number
   depth: number
   measured: MeasuredColumn[]
-  /** Place of the whole table, used where its rows give none. */
+  /** The place of the whole table, used where its rows give none. */
   place: { name: string; lat: number; lng: number }
 }
 
@@ -258,10 +251,7 @@ function measuredColumn(
   return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
 }
 
-/**
- * The column of each quantity: by option, by standard name, by its own name. Only a period may share its
- * column.
- */
+/** The column of each quantity by option, standard name or own name. Only a period may share its column. */
 function chooseColumns(
   labels: readonly string[],
   info: Info,
@@ -304,8 +294,8 @@ function chooseColumns(
 }
 
 /**
- * The identifier of all rows of a table: the longest one of the station list that the file's name begins
- * with, else the description's, else the file's name.
+ * The identifier of a table's rows: the longest listed one that the file's name begins with, else the
+ * description's, else the file's name.
  */
 function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
   const isFront = (identifier: string): boolean =>

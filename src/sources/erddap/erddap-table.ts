@@ -17,10 +17,10 @@ export const INFO_LABELS = ['Row Type', 'Variable Name', 'Attribute Name', 'Data
 /** A table in any of the forms; `text` and `number` read the present row. */
 export interface OpenTable {
   readonly labels: readonly string[]
-  /** By column; all empty where the form does not give them. */
+  /** Units by column; all empty where the form does not give them. */
   readonly units: readonly string[]
   text(field: number): string
-  /** NaN where the cell is missing, null where it is not a number. */
+  /** The value, NaN where the cell is missing, null where it is not a number. */
   number(field: number): number | null
   /** Goes on to the next row; rows of another length are reported. False at the end. */
   next(): boolean

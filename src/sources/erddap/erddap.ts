@@ -1,14 +1,10 @@
 /**
- * Tables of ERDDAP servers (tabledap), through which CDIP, the Irish Marine Institute, NERACOOS, PacIOOS,
- * EMODnet and many others publish: a folder of answers as `.csv`, `.csvp` or `.json`. A server's description
- * of a dataset (`info/DATASET/index.csv` or `.json`) may lie next to them as `DATASET_info.csv`: it describes
- * all files with names that begin with DATASET. A sub-folder is a set of its own, in which `info.csv`
- * describes all files. `stations.csv` (identifier,name,lat,lng) gives what tables do not.
- *
- * Columns are known by their CF standard name where a description gives it, else by their name. Values are
- * converted by the units string. A column in an unknown unit, or with flags that nothing explains, is left
- * out. `period` is the significant period, else the peak period; only a table with neither has the mean
- * period there, and the report notes it.
+ * Tables of ERDDAP servers (tabledap): a folder of answers as `.csv`, `.csvp` or `.json`. A dataset's
+ * description (`info/DATASET/index.csv` or `.json`) may lie next to them as `DATASET_info.csv`, for all files
+ * with names that begin with DATASET, and as `info.csv` in a sub-folder, a set of its own. `stations.csv`
+ * (identifier,name,lat,lng) gives what tables do not. Columns are known by CF standard name, else by name,
+ * and converted by their units; unknown units and unexplained flags leave a column out. `period` is the
+ * significant period, else the peak period, else the mean period with a note in the report.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
@@ -33,14 +29,14 @@ import { dropUnusable } from '../reading/measured-values.ts'
 import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
 import { identifiedPlaceOf, readTable } from '../reading/text-table.ts'
 
-/** Descriptions have 15 kB; what `JSON.parse` makes of a text takes up to fifteen times its size. */
+/** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_INFO_BYTES = 4 * 2 ** 20
 
 const STATION_LIST = 'stations.csv'
 const TABLE_FILE = /\.(?:csvp?|json)(?:\.gz)?$/i
 const INFO_FILE = /^(.*?)[_.-]?(?:info|index)\.(?:csv|json)(?:\.gz)?$/i
 
-/** m; deeper water is not what swimmers call the water temperature. */
+/** Deeper water, m, is not what swimmers call the water temperature. */
 const MAX_TEMPERATURE_DEPTH_M = 5
 
 export const openErddap: OpenSource = (folder, options = {}) => ({
@@ -81,9 +77,8 @@ async function readErddap(
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
   const { handles, placeless } = stations.announce(sink, source, known)
   report.withoutPosition('erddap', placeless)
-  // In one feed a later row replaces an earlier one of its time, and rows of other feeds fill what is
-  // missing. So tables with other measures are other feeds, and so are rows without waves: a table with
-  // depths has a row for each.
+  // A later row of a feed replaces one of its time, rows of other feeds fill it. So tables with other
+  // measures and rows without waves (a table with depths has a row for each) are other feeds.
   const feeds = [...new Set(signatures)].sort(wavesFirst)
   for (const [i, file] of files.entries()) {
     const counted = report.file(file.path)
@@ -108,7 +103,7 @@ function wavesFirst(a: string, b: string): number {
   return waves(a) - waves(b) || (a < b ? -1 : 1)
 }
 
-/** The tables of a folder, each with the description with the longest name that its own name begins with. */
+/** Tables of a folder, each with the description of the longest name that its own name begins with. */
 async function listTables(
   folder: string,
   sub: string,
@@ -193,9 +188,8 @@ interface RowHead {
 type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
 
 /**
- * Hands over the rows of a table that hold a value. `report` gets a remark for each column that is not used
- * as one would expect.
- * @returns the measures that the table has, as one text
+ * Hands over the rows with a value; `report` gets a remark for each column that is not used as expected.
+ * Returns the table's measures as one text.
  */
 async function readRows(
   source: TableFile,

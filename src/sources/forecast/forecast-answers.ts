@@ -1,6 +1,6 @@
 /**
- * Answers of forecast services as series of values at positions: Open-Meteo JSON, CoverageJSON, and the
- * griddap or tabledap JSON of ERDDAP. The content tells which.
+ * Answers of forecast services as series at positions: Open-Meteo JSON, CoverageJSON, ERDDAP JSON, by
+ * content.
  */
 import { isKnownLabel } from './forecast-quantities.ts'
 import { isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
@@ -11,7 +11,7 @@ import { entryOf } from '../../system/entry-of.ts'
 export const POSITIONS_FILE = 'points.csv'
 export type Values = (number | null)[]
 
-/** Values of a file's own columns at one position, in the file's own units. */
+/** Values at one position in the file's own columns and units. */
 export interface Series {
   lat: number
   lng: number
@@ -26,7 +26,6 @@ export interface Series {
 
 export interface SeriesColumn {
   unit: string
-  /** The CF standard name, where the file gives one. */
   standardName: string
   values: Values
 }
@@ -72,9 +71,7 @@ function valuesOf(list: readonly unknown[], length: number, what: string): Value
   })
 }
 
-/**
- * @throws UnusableFile for a position that is not on the globe; longitudes up to 360 are wrapped into −180…180
- */
+/** @throws UnusableFile for a position off the globe; longitudes up to 360 are wrapped into −180…180 */
 function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
   if (typeof lat !== 'number' || typeof lng !== 'number' || !(Math.abs(lat) <= 90 && Math.abs(lng) <= 360)) {
     throw new UnusableFile('its position is not on the globe')
@@ -84,9 +81,7 @@ function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
 
 const encoder = new TextEncoder()
 
-/**
- * Epoch seconds of an ISO 8601 time; one without a zone is `offset` seconds ahead of UTC. @throws UnusableFile
- */
+/** Seconds of an ISO 8601 time, `offset` seconds ahead of UTC without a zone. @throws UnusableFile */
 function secondsOf(value: unknown, offset: number): number {
   const bytes = encoder.encode(textOf(value))
   const seconds = isoSeconds(bytes, 0, bytes.length, 'any', offset)
@@ -109,10 +104,7 @@ function ascending(times: number[]): number[] {
   return times
 }
 
-/**
- * Open-Meteo names no run, so the run is taken to begin with the first time. Times are local, by the answer's
- * offset.
- */
+/** Open-Meteo names no run, so the first time is taken for it. Times are local, by the answer's offset. */
 function openMeteoSeries(value: unknown): Series {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
@@ -183,7 +175,6 @@ function tableSeries(table: Json): Series[] {
   }))
 }
 
-/** Names of the axis that holds the time of the run. */
 const RUN_AXES = ['forecast_reference_time', 'reference_time', 'run_time']
 
 /** A coverage over times, at one position or on a grid of them; every other axis must have one value. */
@@ -258,7 +249,7 @@ function parameterOf(parameters: unknown, name: string): { unit: string; standar
   }
 }
 
-/** The values of a range in row-major order, and the index among them of time t, column x and row y. */
+/** Values of a range in row-major order, and the index in them of time t, column x and row y. */
 function rangeOf(
   range: Json,
   name: string,

@@ -17,13 +17,11 @@ export interface Quantity {
 }
 
 /**
- * Names of a quantity in the answers of Open-Meteo, WAVEWATCH III and GFS-Wave, Copernicus Marine and the CF
- * convention, the preferred ones first. Peak periods come before mean periods, since `period` is that of the
- * dominant waves.
+ * Names by preference in Open-Meteo, WAVEWATCH III, GFS-Wave, Copernicus Marine and CF. Peak periods come
+ * before mean periods, since `period` is that of the dominant waves.
  */
 const LABELS: { readonly [name in ForecastName]: readonly string[] } = labels
 
-/** The wind's eastward and northward parts. */
 const EASTWARD = ['ugrd10m', 'ugrd', 'u10', 'eastward_wind']
 
 const NORTHWARD = ['vgrd10m', 'vgrd', 'v10', 'northward_wind']
@@ -34,8 +32,8 @@ export function isKnownLabel(label: string): boolean {
 }
 
 /**
- * The factor from the file's unit to the contract's, or null for an unknown unit. A missing unit is the
- * contract's, except for speeds.
+ * The factor to the contract's unit, null for an unknown unit. A missing one is the contract's but for
+ * speeds.
  */
 function factorOf(name: ForecastName, unit: string): number | null {
   const measure = FORECAST_MEASURES[name]
@@ -43,9 +41,7 @@ function factorOf(name: ForecastName, unit: string): number | null {
   return conversionOf(measure, unit)?.factor ?? null
 }
 
-/**
- * The quantities of a series, in the contract's units; values beyond their limits are left out and counted.
- */
+/** Quantities of a series in the contract's units; values beyond their limits are left out and counted. */
 export function quantitiesOf(series: Series, file: FileReport): Map<ForecastName, Quantity> {
   const columns = new Map(series.columns)
   resolveWind(columns, file)
@@ -84,10 +80,7 @@ function keepable(name: ForecastName, value: number, turn: number): number | nul
   return value >= -360 && value <= 360 ? (value + turn + 720) % 360 : null
 }
 
-/**
- * Adds speed and direction where the wind comes as eastward and northward parts, which point where it blows
- * to.
- */
+/** Adds wind speed and direction from eastward and northward parts, which point where it blows to. */
 function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void {
   const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]
   const north = NORTHWARD.flatMap((label) => columns.get(label) ?? [])[0]

@@ -1,13 +1,8 @@
 /**
- * Forecasts of public services, one answer a file: Open-Meteo JSON (marine and weather, one position or
- * many), CoverageJSON of OGC EDR services, and the griddap or tabledap JSON of ERDDAP. A file's content tells
- * which. Some services answer one quantity at a time, so everything about one point is gathered over all
- * files.
- *
- *     DIR/*           answers, plain or gzip, with any names
- *     DIR/points.csv  file,lat,lng: positions of answers that leave them out, as many EDR services do
- *
- * A file that cannot be understood is reported and left out whole.
+ * Forecasts of public services, one answer a file, plain or gzip, of any name: Open-Meteo JSON, CoverageJSON
+ * of OGC EDR services, ERDDAP's JSON. Everything about a point is gathered over all files, as some services
+ * answer one quantity at a time. `points.csv` (file,lat,lng) gives positions of answers without them. A file
+ * that cannot be understood is reported and left out whole.
  */
 import { type Static, Type } from 'typebox'
 import { object } from '../schema.ts'
@@ -27,9 +22,7 @@ import { NearPoints } from '../../index/near.ts'
 import { pointKey } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
-/**
- * An answer is held whole, as text and as objects of ten times its size: ask for fewer positions at a time.
- */
+/** Bytes of an answer, held as text and as objects of ten times its size. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20
 
 const MAX_POSITIONS_BYTES = 16 * 2 ** 20
@@ -97,10 +90,7 @@ async function readPositions(path: string, file: FileReport): Promise<Positions>
   return positions
 }
 
-/**
- * Weather and wave models have different grids. A point with waves but no wind takes the wind of the nearest
- * point within this distance, a little more than half the diagonal of a quarter-degree cell.
- */
+/** Waves without wind take it from within this distance, just over half the diagonal of a 0.25° cell. */
 const WIND_REACH_KM = 25
 
 export interface Place {
@@ -109,10 +99,7 @@ export interface Place {
   quantities: { [name in ForecastName]?: Quantity }
 }
 
-/**
- * For each quantity the newest run counts. Files of the same run complete each other; the first one counts
- * where they overlap.
- */
+/** The newest run counts for each quantity; files of one run complete each other, the first before others. */
 export function gather(
   places: Map<string, Place>,
   { lat, lng }: Series,
@@ -142,10 +129,7 @@ function joined(first: Quantity, second: Quantity): Quantity {
 const WAVE_NAMES = FORECAST_NAMES.filter((name) => !name.startsWith('wind'))
 const WIND_NAMES = FORECAST_NAMES.filter((name) => name.startsWith('wind'))
 
-/**
- * One record for each position, south to north. A position with wind alone that lent its wind to one with
- * waves has no record of its own.
- */
+/** One record a position, south to north, but none for a position with wind alone that lent its wind. */
 function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   const inOrder = [...places.values()]
     .filter(({ quantities }) => Object.keys(quantities).length > 0)
@@ -172,10 +156,7 @@ function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
   return inOrder.filter((place) => !lent.has(place)).map(recordOf)
 }
 
-/**
- * All quantities on one axis of time. The run is the oldest one of the waves, if there are any, and so are
- * the models theirs.
- */
+/** All quantities on one axis of time. Models and the oldest run are those of the waves, if there are any. */
 function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
   const given = FORECAST_NAMES.flatMap((name) => {
     const quantity = quantities[name]
@@ -196,9 +177,8 @@ function recordOf({ lat, lng, quantities }: Place): ForecastRecord {
 }
 
 /**
- * The values of a quantity at `times`, which include all of its own. A model with steps of three hours is put
- * on the hours of another one by the interpolation that the server would use between its times; its own gaps
- * stay.
+ * The quantity's values at `times`, which include its own. A three-hourly model gets hours by the
+ * interpolation that the server would use; its own gaps stay.
  */
 function laidOn(times: readonly number[], name: ForecastName, quantity: Quantity): Values {
   const { times: own, values } = quantity

@@ -1,10 +1,8 @@
 /**
- * The map of a network's JSON: its schema, how it is checked and prepared, and the places in a document that
- * it names. `docs/sources-tables.md` documents it for operators.
- *
- * A place is a JSON pointer (RFC 6901) from a row, `/wave_height`, or from the document, `^/data/spotterId`.
- * In a list, `/results/identifier=Hm0/value` leads to the element with `identifier` `Hm0`, and `/@Hm0 (m)/0`
- * to the one at the index that `Hm0 (m)` has in the header.
+ * The map of a network's JSON: its schema, its check, and the places in a document that it names
+ * (`docs/sources-tables.md`). A place is a JSON pointer (RFC 6901) from a row, `/wave_height`, or from the
+ * document, `^/data/spotterId`. In a list, `/results/identifier=Hm0/value` leads to the element with
+ * `identifier` `Hm0`, and `/@Hm0 (m)/0` to the one at the index that `Hm0 (m)` has in the header.
  */
 import { type Static, Type } from 'typebox'
 import { object, scalar } from '../schema.ts'
@@ -27,9 +25,7 @@ export interface Path {
 
 interface Step {
   key: string
-  /** For lists: the element with this index, … */
   index: number
-  /** For lists: the element with `value` under `key`. */
   pick: { key: string; value: string } | null
   /** For lists: the element under this name of the header. */
   column: string | null
@@ -102,7 +98,6 @@ const VALUE = object({
   missing: Type.Optional(Type.Array(scalar(100), { maxItems: 50 })),
   /** Directions are where waves and wind come from, unless this is `to`. */
   direction: Type.Optional(Type.Enum(['from', 'to'])),
-  /** Only values with a flag of `good` are taken. */
   quality: Type.Optional(object({ at: PLACE, good: Type.Array(scalar(100), { minItems: 1, maxItems: 50 }) })),
 })
 type JsonValue = Static<typeof VALUE>
@@ -110,7 +105,6 @@ type JsonValue = Static<typeof VALUE>
 const TABLE = object({
   /** Names of the files that have it: `*` matches anything, `{station}` the identifier. Absent: all files. */
   files: Type.Optional(Type.String({ maxLength: 200, pattern: '^[^*/]*\\*?[^*/]*$' })),
-  /** Only documents with this value at this place have the table. */
   when: Type.Optional(
     object({
       at: PLACE,
@@ -141,13 +135,11 @@ const TABLE = object({
 })
 type JsonTable = Static<typeof TABLE>
 
-/** How the rows of a network's JSON are read. */
 export const JSON_OPTIONS = object({
   source: WORDS,
   network: Type.Enum(['national', 'coastal']),
   credit: Type.Optional(Type.String({ maxLength: 1000 })),
   licence: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Facts about stations that the rows do not give. */
   stations: Type.Optional(
     Type.Array(
       object({
@@ -161,7 +153,6 @@ export const JSON_OPTIONS = object({
       { maxItems: 10_000 },
     ),
   ),
-  /** The lists of rows that a document may have. */
   tables: Type.Array(TABLE, { minItems: 1, maxItems: 50 }),
 })
 export type JsonColumns = Static<typeof JSON_OPTIONS>
@@ -188,7 +179,6 @@ export interface Table {
 
 interface TableValue {
   column: ValueColumn
-  /** Index of the measure in MEASURE_NAMES. */
   measure: number
   at: Path
   missing: ReadonlySet<string>

@@ -1,10 +1,6 @@
 /**
- * Rows in any JSON, by a map of their columns: where in a document the rows are, which station and time each
- * is about, and which of its values is which measure in which unit. The map is the `options` of the
- * configuration, or `columns.json` in the folder; `places.ts` reads the places in it.
- *
- * Rows that each hold a part of what was measured at one time, as with a file for each quantity, are put
- * together by station and time.
+ * Rows in any JSON by a map of stations, times, measures and units (`json-map.ts`): the `options` of the
+ * configuration, or `columns.json` in the folder. Parts of one station's time are put together.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
@@ -24,13 +20,12 @@ const MAX_COLUMNS_BYTES = 2 ** 20
 /** `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_DOCUMENT_BYTES = 64 * 2 ** 20
 
-/** Rows over all files of a folder, at some 200 bytes each: they wait for their other parts. */
+/** Rows over all files, at some 200 bytes each: they wait for their other parts. */
 const MAX_ROWS = 1_000_000
 
 /**
- * Opens `folder` as documents of one network. `options` are `JsonColumns`; without them the folder's
- * `columns.json` is read.
- * @throws BuildError for a map that does not fit its schema or names an unknown unit.
+ * Opens `folder` as documents of one network by `options`, or by the folder's `columns.json`.
+ * @throws BuildError for a map that does not fit its schema or names an unknown unit
  */
 export const openJson: OpenSource = (folder, options) => {
   const given = options === undefined ? null : compileColumns(options, 'json: options')
@@ -91,18 +86,15 @@ async function readColumns(folder: string, names: readonly string[]): Promise<Co
 
 const NO_HEADER: ReadonlyMap<string, number> = new Map()
 
-/** Where the rows of a file go: its report, what they measured, and who measured it. */
 interface Takers {
   readonly file: FileReport
   readonly parts: Parts
   readonly stations: Stations
 }
 
-/** What a row takes from outside its cells: its document, the places of the columns, and the file's name. */
 interface Surroundings {
   readonly document: unknown
   readonly header: ReadonlyMap<string, number>
-  /** The station's identifier, as the name of the file has it. */
   readonly named: string
 }
 

@@ -6,8 +6,8 @@ import { type MeasureColumn, measureColumn, readMeasures } from '../reading/meas
 import { epochSeconds } from '../reading/times.ts'
 
 /**
- * The columns that are read, by the header's names since 2007. APD serves only to compare samples. The
- * archive marks "missing" by nines, column by column: in another column the same number is a measurement.
+ * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
+ * "missing" differ by column, as the same number is a measurement in another.
  */
 const READ = [
   { label: 'WVHT', measure: 'significantHeight', nines: 99, metresPerSecond: false },
@@ -31,7 +31,7 @@ export const WSPD = 6
 export const GST = 7
 
 /**
- * The rows of one feed of a station, in the order of its files; codes as in the snapshot, NO_CODE where
+ * The rows of one feed of a station in the order of its files; codes as in the snapshot, NO_CODE where
  * missing.
  */
 export class StationRows {
@@ -85,7 +85,7 @@ const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRE
 interface Header {
   labels: readonly string[]
   realtime: boolean
-  /** Five fields: year, month, day, hour, minute; −1 for a minute that the generation does not have. */
+  /** Fields of year, month, day, hour, minute; −1 for a minute that the generation does not have. */
   time: readonly number[]
   /** In the order of READ. */
   columns: readonly MeasureColumn[]
@@ -107,7 +107,7 @@ function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
 }
 
 /**
- * Finds the header and returns a reader of the lines below it, all of `station` if one is named. A file
+ * Finds the header and returns a reader of the lines below it, all of `station` if one is named; a file
  * without a header is reported.
  */
 export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
@@ -128,7 +128,6 @@ export function openRows(bytes: Uint8Array, file: FileReport, station?: string):
 const HASH = 35
 
 class RowReader {
-  /** Epoch seconds of the row. */
   time = 0
   readonly fields: Fields = new Fields()
   readonly header: Header
@@ -156,8 +155,8 @@ class RowReader {
   }
 
   /**
-   * Puts the values of the next row with waves, wind or water temperature at `base` of `codes`, in the order
-   * of READ. False at the end of the file.
+   * Puts the next row with waves, wind or water temperature at `base` of `codes`, in the order of READ. False
+   * at the end of the file.
    */
   next(codes: Int32Array, base: number): boolean {
     while (this.#at < this.bytes.length) {
@@ -179,10 +178,7 @@ class RowReader {
     this.#file.bad(this.#line - 1, reason)
   }
 
-  /**
-   * Reads any line and moves on to the next. False if it is not a row, which is reported unless it is a
-   * comment.
-   */
+  /** Reads a line and moves on. False if it is not a row, which is reported unless it is a comment. */
   #read(codes: Int32Array, base: number): boolean {
     const bytes = this.bytes
     const { fields, header } = this

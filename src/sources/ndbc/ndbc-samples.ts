@@ -16,7 +16,6 @@ const REPEAT_STEP_SECONDS = 600
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
 export interface StationHandle {
-  /** The sink's handle of the buoy. */
   readonly buoy: number
   readonly identifier: string
 }
@@ -54,8 +53,7 @@ export function sendRows(
   for (const row of order) {
     const sample = sampleOf[row]
     if (sample < 0) continue
-    // A row without its waves is sent even when nothing is left of it: an earlier build may have taken it for
-    // a sample, if the first of the two or a neighbour came late.
+    // A garbled row is sent even when nothing is left of it: an earlier build may have taken it for a sample.
     if (garbled.has(sample)) rows.fileOf(row).skipped(GARBLED, identifier)
     else if (sample === row) isSample[row] = 1
     else rows.fileOf(row).skipped(REPEAT, identifier)
@@ -86,10 +84,7 @@ export function sendRows(
   }
 }
 
-/**
- * Rows by time. If rows have one time, only the last one read counts: files of one feed overlap by an hour or
- * a day.
- */
+/** Rows by time. The last one read counts at a time: files of one feed overlap by an hour or a day. */
 function timeOrder({ time, length }: StationRows): Uint32Array {
   const order = new Uint32Array(length)
   let ascends = 0
@@ -113,12 +108,10 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
 
 /**
  * The row that represents the wave sample of each row, −1 for a row without waves. A hull sends a sample
- * twice, first without DPD and ten minutes later with it. Rows with waves belong to one sample if they lie
- * within SAMPLE_SECONDS of its first row, each at most REPEAT_STEP_SECONDS after the one before, with equal
- * WVHT and APD, MWD equal or missing in all, and at most one DPD. The first row represents the sample, so the
- * time of the reading, and with it its id, stays when a later row brings DPD. What the first row lacks comes
- * from the first of the others that has it. A row without APD is a sample of its own: stations that send
- * heights alone show equal ones for hours in calm weather (44058).
+ * twice, first without DPD. Rows belong to one sample within SAMPLE_SECONDS of its first row, each at most
+ * REPEAT_STEP_SECONDS after the one before, with equal WVHT and APD, MWD equal or missing, and at most one
+ * DPD. The first row represents the sample, so that its id stays, and what it lacks comes from the others. A
+ * row without APD is a sample of its own: stations that send heights alone show equal ones for hours (44058).
  */
 function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Int32Array {
   const sampleOf = new Int32Array(length).fill(-1)
@@ -149,9 +142,8 @@ function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array)
 }
 
 /**
- * The samples in which a garbled message put one number into two fields: WVHT equals APD, no row has a DPD,
- * and neither the sample before nor the one after is as high to within a third. A storm can have such numbers
- * (46075 in August 2023: 12.2 m at 12.2 s between 11.7 and 11.0 m), and its neighbours tell.
+ * Samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and no neighbour is as
+ * high to within a third. A storm can have such numbers (46075 in August 2023), and its neighbours tell.
  */
 function garbledSamples({ time, codes }: StationRows, sampleOf: Int32Array, order: Uint32Array): Set<number> {
   const samples = order.filter((row) => sampleOf[row] === row)

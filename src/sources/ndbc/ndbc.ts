@@ -1,16 +1,10 @@
 /**
- * NDBC, the United States' national network, as its public folders serve it: `realtime2/STATION.txt` (the
- * last 45 days, newest first), `stdmet/STATIONhYEAR.txt` (the quality-controlled archive in five generations
- * of headers) and its months `stdmet/Mar/STATIONmYEAR.txt`, `latest_obs/` with any number of copies of `latest_obs.txt` (the newest row of every station
- * that reported lately, with its position), `activestations*.xml` and `station_table*.txt` (positions and
- * names).
- *
- * The newest row of a station often has wind alone: its newest waves are then in an older copy, or in what an
- * earlier build read. A source of `latest_obs.txt` alone is therefore configured as not complete.
- *
- * `period` is DPD, the dominant period, and so is `peak_period`: NDBC has no significant period. Its average
- * period APD is a different quantity, so a row with APD alone has no period. The format has no maximum
- * height. Times are UTC.
+ * NDBC, the United States' national network, in the layout of its public folders: `realtime2/STATION.txt`
+ * (the last 45 days), the archive `stdmet/STATIONhYEAR.txt` and `stdmet/Mar/STATIONmYEAR.txt` in five
+ * generations of headers, copies of `latest_obs.txt` in `latest_obs/`, `activestations*.xml` and
+ * `station_table*.txt`. The newest row of a station often has wind alone, so a source of `latest_obs.txt`
+ * alone is configured as not complete. `period` and `peak_period` are DPD, the dominant period; the average
+ * period APD is never taken. Times are UTC.
  */
 import { basename, join } from 'node:path'
 import {
@@ -37,10 +31,7 @@ const SOURCE = 'NDBC'
 /** Rows of one station that are held at once; 40 years of ten-minute rows are 2.1 million. */
 const MAX_STATION_ROWS = 4_000_000
 
-/**
- * Rows of all copies of `latest_obs.txt` that are held at once, at 36 bytes: 4,000 copies of a thousand
- * stations.
- */
+/** Rows of all copies of `latest_obs.txt`, at 36 bytes: 4,000 copies of a thousand stations. */
 const MAX_LATEST_ROWS = 4_000_000
 
 /** Levels of nested folders from `latest_obs` down. */
@@ -143,9 +134,7 @@ async function findLatest(
   }
 }
 
-/**
- * Announces all stations with a position; the station lists count before the positions in `latest_obs.txt`.
- */
+/** Announces all stations with a position, from the station lists before those in `latest_obs.txt`. */
 function announce(
   sink: Sink,
   known: ReadonlyMap<string, Station>,
@@ -172,10 +161,7 @@ interface Latest {
   positions: Stations
 }
 
-/**
- * Reads the copies one after another. Their reports end when their rows are sent, as the rule on repeats
- * still counts.
- */
+/** Reads all copies. Their reports end when their rows are sent, as the rule on repeats still counts. */
 async function readLatest(paths: readonly string[], report: Report): Promise<Latest> {
   const latest: Latest = { files: [], rows: new Map(), positions: new Stations() }
   const codes = new Int32Array(WIDTH)
@@ -241,6 +227,6 @@ async function readStation(
     }
   }
   for (const [feed, rows] of feeds.entries()) sendRows(station, rows, feed, batch, sink)
-  // The files end only now: the rule on repeats, applied over all files of a feed, still counts.
+  // The rule on repeats counts over all files of a feed, so files end only now.
   for (const file of files) file.end()
 }

@@ -5,7 +5,7 @@ import type { FileReport, Report } from '../source.ts'
 import { cleanName, decode, degreesOf } from '../reading/fields.ts'
 import { readText } from '../reading/source-files.ts'
 
-/** The station lists have 0.3 MB; ten times as many stations with longer notes fit. */
+/** Bytes; a list has 0.3 MB, and ten times as many stations with longer notes fit. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
 export const ACTIVE_STATIONS = /^activestations.*\.xml(?:\.gz)?$/i
@@ -28,8 +28,8 @@ interface StationList {
 }
 
 /**
- * Joins all station lists: the active stations, newest list first, then the station table, which also has
- * former stations. What a list leaves open, the next one fills. Null without a list.
+ * Joins the active stations, newest list first, and the station table, which also has former stations; a list
+ * fills what the ones before leave open. Null without a list.
  */
 export async function readStations(
   folder: string,
@@ -68,15 +68,13 @@ export async function readStations(
 
 function place(station: Station, lat: number | undefined, lng: number | undefined): void {
   if (lat === undefined || lng === undefined) return
-  // If the list's owner has no position for a glider, it writes 30 N 90 W, which is New Orleans.
+  // The list's owner writes 30 N 90 W, New Orleans, for a glider without a position.
   if (lat === 30 && lng === -90) return
   station.lat = lat
   station.lng = lng
 }
 
-/**
- * The parser keeps all open elements, and all attributes of one. The list has two levels and ten attributes.
- */
+/** The parser keeps all open elements and attributes; the list has two levels and ten attributes. */
 const MAX_ELEMENT_DEPTH = 20
 
 const MAX_ATTRIBUTES = 100

@@ -1,7 +1,6 @@
 /**
- * What a reader process sends its builder, as bytes. A frame is a length (four bytes), a kind (one byte) and
- * a body: JSON for records and remarks, columns for rows. Both ends run on one machine, so numbers are in its
- * byte order.
+ * What a reader process sends its builder, in frames: a length (four bytes), a kind (one byte) and a body,
+ * JSON for records and remarks, columns for rows. Numbers are in the byte order of the machine.
  */
 import { MEASURE_NAMES } from '../../sea/columns.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
@@ -16,7 +15,6 @@ import type {
 
 export interface FileCounts {
   rows: number
-  /** How often a row was left out, by reason and station. */
   skipped: [reason: string, station: string | null, times: number][]
   /** Lines one by one, then for each reason the number of further ones. */
   bad: [line: number, reason: string, text: string | null, times: number][]
@@ -42,7 +40,6 @@ export type Message =
 /** Everything was read, the source is refused, or its reader is at fault. */
 export type LastMessage = ['done'] | ['refused', string] | ['fault', string]
 
-/** Where a reader writes its frames. */
 export const FRAMES_DESCRIPTOR = 3
 /** The signal by which a reader ends itself when it takes too much memory. */
 export const MEMORY_SIGNAL = 'SIGUSR2'
@@ -57,9 +54,8 @@ const HEAD_BYTES = 5
 /** Handle, feed and number of rows. */
 const ROWS_HEAD_BYTES = 12
 const ROW_BYTES = 4 + 2 * MEASURE_NAMES.length
-/** Rows in one frame. */
 const MAX_ROWS = 16_384
-/** The longest message is a forecast: half a million values of 20 characters. */
+/** Bytes; the longest message is a forecast of half a million values of 20 characters. */
 const MAX_FRAME_BYTES = 2 ** 26
 
 const BUFFER_BYTES = 2 ** 20
@@ -125,13 +121,11 @@ export interface FrameTaker {
   rows(handle: number, feed: number, batch: RowBatch): void
 }
 
-/** Assembles frames from pieces of any length. */
 export class FrameReader {
   readonly #taker: FrameTaker
   readonly #batch = new RowBatch(MAX_ROWS)
   #pieces: Buffer[] = []
   #length = 0
-  /** Bytes that have to be there before another look is worth it. */
   #wanted = HEAD_BYTES
 
   constructor(taker: FrameTaker) {

@@ -1,12 +1,7 @@
 /**
- * Reads a source in a process of its own, under limits. Whatever a hostile file does to its reader (crashes
- * it, fills its memory, keeps it busy for ever), it does to that process alone; the source is then refused as
- * one that cannot be read.
- *
- * A worker thread would start sooner but cannot be limited: of five bombs tried on Node.js 20 with
- * `resourceLimits`, a JSON list of 21 million lists and a map without end aborted the whole process, and
- * nested JSON hung beyond the limit. Rows come through a pipe: the reader process parses while the builder
- * stores what has come.
+ * Reads a source in a process of its own, under limits, which can be ended whatever a hostile file does to
+ * it. A worker thread cannot be limited so: nested JSON hangs, and a full heap aborts the whole process. The
+ * reader parses while the builder stores what has come through the pipe.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { totalmem } from 'node:os'
@@ -31,17 +26,12 @@ import {
 } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 
-/**
- * The largest sources known need half an hour on one slow core and 2.5 GB (half a year of eight altimeters).
- */
+/** The largest source, half a year of eight altimeters, needs half an hour on a slow core and 2.5 GB. */
 const DEFAULT_LIMIT_SECONDS = 1800
 const DEFAULT_LIMIT_MIB = 4096
 /** Share of the machine's or container's memory; the builder and a server next to it need the rest. */
 const MEMORY_SHARE = 0.75
-/**
- * A reader that begins no file and sends nothing for this long counts as stalled: the largest file takes a
- * tenth of it.
- */
+/** A reader without a new file or a frame for this long is stalled: the largest file takes a tenth of it. */
 const STALLED_SECONDS = 300
 /** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
@@ -60,7 +50,6 @@ interface Reading {
   kind: string
   argument: string
   options: SourceOptions | undefined
-  /** The source as this process knows it; only its `read` is replaced. */
   source: Source
 }
 
@@ -88,14 +77,12 @@ function entry(): string[] {
   return [path('../../system/thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
 }
 
-/** The reader process of one source, started once. */
 class ReaderProcess implements FrameTaker {
   readonly #name: string
   readonly #seconds: number
   readonly #mebibytes: number
   readonly #sink: Sink
   readonly #context: SourceContext
-  /** The sink's handles by those of the reader process. */
   readonly #handles: number[] = []
   readonly #files: FileReport[] = []
   #lastFile: string | null = null
@@ -140,8 +127,8 @@ class ReaderProcess implements FrameTaker {
   }
 
   /**
-   * Takes what the reader sends until it ends, and resolves to how it ended.
-   * @throws what the sink or the report throws
+   * Takes what the reader sends until it ends, and resolves to how it ended. @throws as the sink or the
+   * report
    */
   #follow(child: ChildProcess, job: string): Promise<string> {
     return new Promise((resolve, reject) => {

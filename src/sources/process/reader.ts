@@ -1,7 +1,6 @@
 /**
- * The process that reads one source for the builder that started it (`reader-process.ts`). Its job comes by
- * standard input, and what it reads leaves by the fourth descriptor. It holds no secret, and ends itself when
- * it takes too much memory or its builder is gone.
+ * The process that reads one source for its builder (`reader-process.ts`): its job comes by standard input,
+ * and what it reads leaves by the fourth descriptor. It holds no secret.
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -36,9 +35,7 @@ export interface Job {
 const WATCH_MS = 50
 /** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
 const MAX_BAD_LINES = 200
-/** Remarks about a source that are sent; later ones are only counted. */
 const MAX_REMARKS = 500
-/** Reasons, with their stations, that a file gathers before it sends them. */
 const MAX_REASONS = 20_000
 
 /** Runs in a thread of its own, which goes on while the one that reads is stuck. */
@@ -103,7 +100,6 @@ class SendingSink implements Sink {
   spot: Sink['spot'] = (record) => this.#frames.message(['spot', record])
 }
 
-/** Sends what is reported, in sums. */
 class SendingReport implements Report {
   readonly #frames: FrameWriter
   readonly #files: SendingFile[] = []
@@ -132,7 +128,6 @@ class SendingReport implements Report {
     this.#frames.message(['withoutPosition', kind, identifiers])
   }
 
-  /** Sends the counts of files that did not end. */
   close(): void {
     for (const file of this.#files) file.send()
     const more = this.#remarks - MAX_REMARKS
@@ -153,7 +148,6 @@ class SendingFile implements FileReport {
   readonly #skipped = new Map<string, FileCounts['skipped'][number]>()
   #bad: FileCounts['bad'] = []
   #badSent = 0
-  /** Further bad lines by reason. */
   readonly #moreBad = new Map<string, FileCounts['bad'][number]>()
 
   constructor(number: number, frames: FrameWriter) {
@@ -210,10 +204,7 @@ class SendingFile implements FileReport {
   }
 }
 
-/**
- * Where in our code an unforeseen fault arose, and its kind. Its message is left out: that may hold a piece
- * of a file.
- */
+/** Where in our code an unforeseen fault arose, and its kind; its message may hold a piece of a file. */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault'
   const [place] = /[\w.-]+\.(?:ts|m?js):\d+/.exec(error.stack ?? '') ?? ['an unknown place']

@@ -3,6 +3,7 @@
  * archive has hundreds of millions of lines, so no line or measured field becomes a string.
  */
 
+/** Fields of one line with places that are kept; the widest format here has 73. */
 const MAX_FIELDS = 256
 
 /** A quote not closed within this many bytes is a stray one; an unbounded one would swallow the file. */

@@ -100,6 +100,7 @@ export function measureColumn(
   }
 }
 
+/** The columns of a header that are named in `wanted`, each in the contract's unit. */
 export function measureColumns(
   labels: readonly string[],
   wanted: readonly (readonly [label: string, name: MeasureName])[],

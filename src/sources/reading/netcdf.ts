@@ -43,6 +43,7 @@ export interface Netcdf {
 
 let loading: Promise<Netcdf> | null = null
 
+/** Two megabytes of WebAssembly, loaded by the sources that need them when they do, once. */
 export function loadNetcdf(): Promise<Netcdf> {
   return (loading ??= load())
 }
@@ -154,6 +155,7 @@ function metadataOf(variable: Dataset): Dataset['metadata'] | null {
   }
 }
 
+/** @throws UnusableFile for a link into another file, or one that leads over such a link */
 function typeOf(netcdf: Netcdf, group: Group, path: string): number {
   let type: number
   try {
@@ -171,6 +173,7 @@ export interface Variable {
   values: ArrayLike<number>
   shape: readonly number[]
   units: string
+  /** The value in units, NaN where it is missing. */
   at(index: number): number
 }
 

@@ -176,6 +176,7 @@ function codeOfError(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
 }
 
+/** Levels of lists and objects; real answers have six. */
 const MAX_DEPTH = 64
 /** Values of one document. An empty object of three bytes takes sixty in memory. */
 const MAX_VALUES = 2 ** 24

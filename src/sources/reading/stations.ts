@@ -80,6 +80,7 @@ export class Stations {
   }
 }
 
+/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
 function positionOf([newest, before, first]: readonly Fix[]): Fix {
   if (before === undefined || first === undefined) return newest
   const apart = (a: Fix, b: Fix): boolean => haversineKm(a.lat, a.lng, b.lat, b.lng) > JUMP_KM

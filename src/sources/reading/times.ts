@@ -67,6 +67,7 @@ const SINCE =
 /** A count of time since a moment: a time is `start + count × step`, in epoch seconds. */
 interface TimeUnit {
   readonly start: number
+  /** Seconds. */
   readonly step: number
 }
 

@@ -58,6 +58,7 @@ export function secondsOfUnit(word: string): number | null {
   return CONVERSIONS.time.get(word.toLowerCase())?.factor ?? null
 }
 
+/** How the values of one column of a table become codes of a measure. */
 export interface ValueColumn {
   readonly name: MeasureName
   readonly factor: number
