@@ -7,11 +7,7 @@ export interface Span {
   last: number
 }
 
-/**
- * The map has each measure that the buoy has had, in the order of `MEASURE_NAMES`. A measure with values is
- * found at once. A measure that only other buoys have is looked for in all rows: 1 ms for ten years of a buoy
- * that lacks four.
- */
+/** Spans in the order of `MEASURE_NAMES`; a measure that the buoy lacks costs a pass over all its rows. */
 export function availableOf(all: readonly Segments[], ordinal: number): Map<MeasureName, Span> {
   const spans = new Map<MeasureName, Span>()
   for (const name of MEASURE_NAMES) {
@@ -40,7 +36,6 @@ function spanOf(segments: Segments, ordinal: number, name: MeasureName): Span | 
   return null
 }
 
-/** The first row from `from` up to `to` with a value, −1 where there is none. */
 function firstIn({ measures }: MonthRows, name: MeasureName, from: number, to: number): number {
   const { codes, mask } = measures[name]
   if (mask === 0) return -1

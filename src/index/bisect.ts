@@ -10,9 +10,7 @@ export function lowerBound(values: Uint32Array, value: number, from = 0, to = va
   return from
 }
 
-/**
- * First index in [from, to) that is not before what is looked for, or `to`; all that are before come first.
- */
+/** First index in [from, to) where `isBefore` is false, or `to`; it must be true for all indexes below. */
 export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
   while (from < to) {
     const middle = (from + to) >>> 1
@@ -30,10 +28,8 @@ export function timeBound(times: Uint32Array, time: number, from: number, to: nu
 }
 
 /**
- * First row with a time not below `time`, between a row `low` of an earlier time, `oldest`, and a row `high`
- * of a later or equal one, `newest`. A guess by proportion lands near it, a second one mostly at it, and
- * galloping from there touches fewer cache lines than halving the whole range. The two ends are not read,
- * since each would be a cache line of its own.
+ * First row not before `time`, between row `low` (time `oldest`, earlier) and row `high` (time `newest`, not
+ * earlier). Guesses and galloping touch fewer cache lines than halving; the two ends are not read.
  */
 export function timeBoundBetween(
   times: Uint32Array,
@@ -83,7 +79,7 @@ export function likelyRow(low: number, high: number, oldest: number, newest: num
   return low + Math.floor(((time - oldest) / (newest - oldest)) * (high - low))
 }
 
-/** A better guess than `row`, from the time that stands there. */
+/** A better guess than `row`, made from the time in that row. */
 export function nearerRow(
   times: Uint32Array,
   low: number,

@@ -3,7 +3,7 @@ import Flatbush from 'flatbush'
 import KDBush from 'kdbush'
 import { boundsPieces, type Bounds } from '../sea/geo.ts'
 
-/** Flatbush refuses an empty set, which is then no bytes at all. */
+/** No points are no bytes: Flatbush refuses an empty set. */
 export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   if (lat.length === 0) return new Uint8Array(0)
   const tree = new Flatbush(lat.length)
@@ -12,7 +12,7 @@ export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   return new Uint8Array(tree.data as ArrayBuffer)
 }
 
-/** The KD-tree of a catalogue (kdbush): other programs read it. This one scans instead (`near.ts`). */
+/** The KD-tree of a catalogue (kdbush), for other programs; `near.ts` scans instead. */
 export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
   const tree = new KDBush(lat.length)
   for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
@@ -21,11 +21,11 @@ export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
 
 export class Boxes {
   readonly #tree: Flatbush | null
-  /** A bit for each ordinal found: reading them in order is five times as fast as sorting what was found. */
+  /** A bit for each ordinal found: reading them in order is faster than sorting. */
   readonly #bits: Uint32Array
   readonly #mark: (ordinal: number) => boolean
 
-  /** `bytes` as `buildBoxes` gave them, at a multiple of 8 of their buffer: the tree is a view on them. */
+  /** `bytes` from `buildBoxes`, at a multiple of 8 of their buffer: the tree is a view on them. */
   constructor(bytes: Uint8Array) {
     const tree = bytes.length === 0 ? null : Flatbush.from(bytes.buffer, bytes.byteOffset)
     const bits = new Uint32Array(tree === null ? 0 : Math.ceil(tree.numItems / 32))
@@ -33,15 +33,11 @@ export class Boxes {
     this.#bits = bits
     this.#mark = (ordinal) => {
       bits[ordinal >>> 5] |= 1 << (ordinal & 31)
-      // The tree need not keep the ordinal.
       return false
     }
   }
 
-  /**
-   * Ordinals inside `box`, borders included, that `accept` takes; ascending, each once. A box over the
-   * antimeridian is two boxes.
-   */
+  /** Ordinals that `accept` takes in `box`, borders included, ascending; it may cross the antimeridian. */
   within(box: Bounds, accept: (ordinal: number) => boolean = anyPoint): number[] {
     const found: number[] = []
     if (this.#tree === null) return found

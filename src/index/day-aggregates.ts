@@ -1,10 +1,9 @@
 /**
- * What a build worked out of each buoy's and measure's days: median, mean, least and greatest value and the
- * number of samples, of directions the circular mean and the number.
+ * Statistics of each buoy's days from a build: median, mean, least and greatest value, the circular mean of
+ * directions, and the number of samples.
  *
- * A day is one of the clock of the buoy's zone and belongs to a calendar year; those that lie in two years of
- * UTC are left out. A year of one statistic is a stream: bytes, words or double words that times `step` plus
- * `base` are its values, or nothing at all where all are the same.
+ * A day follows the clock of the buoy's zone; days that lie in two years of UTC are left out. A year of one
+ * statistic is a stream of 0, 1, 2 or 4 bytes a day, which times `step` plus `base` are its values.
  */
 import { MEASURE_NAMES, MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
 import { lowerBound } from './bisect.ts'
@@ -12,20 +11,19 @@ import type { Zone } from '../sea/zones.ts'
 import { yearDays } from './days.ts'
 import { isDirection, NO_VALUE, type Aggregation } from './statistics.ts'
 
-/** A year of aggregates, as views on its part. */
 export interface AggregateYear {
   readonly file: string
   readonly year: number
   /** Zones of the buoys, and `YearDays.rules` of the days that have rows. */
   readonly zones: readonly { readonly name: string; readonly rules: string }[]
-  /** Ids of all buoys that have rows in the year, ascending. */
+  /** Ids of all buoys with rows in the year, ascending. */
   readonly buoys: Uint32Array
   /** Index of each buoy's zone; `NO_ZONE` where nothing is known of its days. */
   readonly zone: Uint16Array
   /** First day of each buoy with a sample, counted from 1 January, and the days from there to its last. */
   readonly first: Uint16Array
   readonly days: Uint16Array
-  /** `STREAM_WORDS` of each stream, `STREAMS_OF_BUOY` streams of each buoy. */
+  /** `STREAMS_OF_BUOY` streams of each buoy, `STREAM_WORDS` words each. */
   readonly streams: Int32Array
   /** Streams of one, two and four bytes a day. */
   readonly bytes: Uint8Array
@@ -36,21 +34,17 @@ export interface AggregateYear {
 /** In the column of zones: a buoy that is not in the catalogue. */
 export const NO_ZONE = 0xffff
 
-/** The words of a stream are its base, step, bytes a day (0, 1, 2 or 4), and where its first day stands. */
+/** Words of a stream: base, step, bytes a day (0, 1, 2 or 4), index of its first day. */
 export const STREAM_WORDS = 4
 
-/** Stands in a stream for directions that cancel out: behind every whole degree. */
+/** Stands in a stream for directions that cancel out. */
 export const CANCELLED = 360
 
-/**
- * The streams of a measure are the median; the mean less the median; the median less the least; the greatest
- * less the median; and the samples. A direction has two: the circular mean and the samples.
- */
+/** Median, mean − median, median − least, greatest − median and samples; for directions mean and samples. */
 export function streamsOf(measure: Measure): number {
   return isDirection(measure) ? 2 : 5
 }
 
-/** Where the streams of a measure begin among those of a buoy. */
 export const FIRST_STREAM = Object.fromEntries(
   MEASURE_NAMES.map((name, i) => [
     name,
@@ -60,7 +54,7 @@ export const FIRST_STREAM = Object.fromEntries(
 
 export const STREAMS_OF_BUOY = MEASURE_NAMES.reduce((sum, name) => sum + streamsOf(MEASURES[name]), 0)
 
-/** Stream of the difference from the median that each statistic is, and its sign. */
+/** Stream and sign of each statistic's difference from the median. */
 const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: number, sign: number] } = {
   median: [0, 0],
   avg: [1, 1],
@@ -68,9 +62,7 @@ const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: num
   max: [3, 1],
 }
 
-/**
- * Adds `sign` times `days` values of a stream, from its day `skipped` on, to those of `into` from `at` on.
- */
+/** Adds `sign` times `days` values of a stream, from its day `skipped` on, to `into` from `at` on. */
 export function addStream(
   { streams, bytes, words, doubles }: AggregateYear,
   stream: number,
@@ -84,20 +76,17 @@ export function addStream(
   const step = sign * streams[stream + 1]
   const width = streams[stream + 2]
   const from = streams[stream + 3] + skipped
-  // Without a width all values are the same, and there is no column.
   const column = width === 1 ? bytes : width === 2 ? words : doubles
   if (width === 0) for (let day = 0; day < days; day++) into[at + day] += base
   else for (let day = 0; day < days; day++) into[at + day] += base + step * column[from + day]
 }
 
-/** A statistic of the days of a season, by day from its first. */
+/** Statistic by day of a season; a day without a sample has count 0 and an undefined value. */
 export interface DayValues {
-  /** As `Series.value` and `Series.count`; a day without a sample counts none, and its value is undefined. */
   readonly value: Int32Array
   readonly count: Int32Array
 }
 
-/** The statistic, the buoy and the zone that are asked for. */
 export interface AskedDays {
   readonly ordinal: number
   readonly measure: Measure
@@ -115,7 +104,7 @@ export class Aggregates {
     this.#years = new Map(years.map((rows) => [rows.year, rows]))
   }
 
-  /** Where a buoy stands in a year, or −1. Most years have most buoys, so the first look mostly finds it. */
+  /** Index of a buoy in a year, or −1. Most years have most buoys, so its ordinal is mostly right. */
   #placeOf(buoys: Uint32Array, ordinal: number): number {
     const id = this.#ids[ordinal]
     if (buoys[ordinal] === id) return ordinal
@@ -123,14 +112,12 @@ export class Aggregates {
     return buoys[at] === id ? at : -1
   }
 
-  /**
-   * Whether days of a year are known in `zone`: it is the buoy's, and its clock was the same to the builder.
-   */
+  /** Whether days of a year are known in `zone`: the buoy's zone, with the same clock as the builder's. */
   knows(year: number, ordinal: number, zone: Zone): boolean {
     const rows = this.#years.get(year)
     if (rows === undefined) return false
     const at = this.#placeOf(rows.buoys, ordinal)
-    // A buoy without rows in the year has none of any day.
+    // A buoy without rows in the year has no samples on any day.
     if (at === -1) return true
     const index = rows.zone[at]
     if (index === NO_ZONE) return false
@@ -138,10 +125,7 @@ export class Aggregates {
     return name === zone.name && yearDays(zone, year).hasRules(rules)
   }
 
-  /**
-   * Reads days `from` to before `to` of a year that it knows, counted from 1 January, into `into` from `at`
-   * on. They must lie within `from` and `to` of the zone's `yearDays`.
-   */
+  /** Reads days [from, to) of a year that it `knows`, within its `yearDays`, into `into` from `at` on. */
   read(year: number, asked: AskedDays, from: number, to: number, into: DayValues, at: number): void {
     const { ordinal, measure, aggregation } = asked
     const rows = this.#years.get(year)!

@@ -4,17 +4,13 @@ import { DAY, daysFromCivil } from '../sea/time.ts'
 import { partitionPoint } from './bisect.ts'
 import type { Zone } from '../sea/zones.ts'
 
-/** Hexadecimal digits of a hash. */
 const HASH_DIGITS = 16
 const FIRST_YEAR = 1970
 
 export class YearDays {
-  /**
-   * Day i of the year lies from `edges[i]` to before `edges[i + 1]`, epoch seconds; one the clock skips is
-   * empty.
-   */
+  /** Day i of the year is [edges[i], edges[i + 1]), epoch seconds; a day that the clock skips is empty. */
   readonly edges: Float64Array
-  /** Days `from` to before `to` lie within the year in UTC. At most one day at either end does not. */
+  /** Days [from, to) lie within the year in UTC; at most one day at either end does not. */
   readonly from: number
   readonly to: number
   readonly #rules: string
@@ -30,11 +26,7 @@ export class YearDays {
     this.#rules = hashOf(edges)
   }
 
-  /**
-   * The rules of the days that begin at `time` or before, epoch seconds: the same text where all their edges
-   * are the same. Programs differ in the edition of the tz database, most of all in what it expects of the
-   * months to come.
-   */
+  /** Text of the edges of days that begin by `time`, epoch seconds: editions of the tz database differ. */
   rulesUntil(time: number): string {
     return this.#rulesOf(partitionPoint(0, this.edges.length, (i) => this.edges[i] <= time))
   }
@@ -43,7 +35,7 @@ export class YearDays {
     return days < this.edges.length - 1 ? `${hashOf(this.edges.subarray(0, days + 1))}/${days}` : this.#rules
   }
 
-  /** Whether the days that `rules` is the text of are the same here. */
+  /** Whether `rules`, from another program, describe the same days here. */
   hasRules(rules: string): boolean {
     if (rules === this.#rules) return true
     const days = /^[0-9a-f]+\/([0-9]{1,3})$/.exec(rules)
@@ -51,10 +43,10 @@ export class YearDays {
   }
 }
 
-/** Per thread, by year from 1970 on: 3 KB each, of zones and years that a snapshot has aggregates of. */
+/** Per thread, by year from 1970 on: 3 KB for each zone and year in a snapshot's aggregates. */
 const kept = new WeakMap<Zone, (YearDays | undefined)[]>()
 
-/** The days of a year from 1970 to 2105. Made in 0.1 ms, then kept as long as the zone is. */
+/** The days of a year from 1970 to 2105, kept as long as the zone is. */
 export function yearDays(zone: Zone, year: number): YearDays {
   let years = kept.get(zone)
   if (years === undefined) kept.set(zone, (years = []))

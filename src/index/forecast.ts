@@ -1,7 +1,6 @@
 /**
- * The forecast at a position and a time: the nearest point within reach, linear in time between its two
- * neighbouring times, directions on the circle, never beyond the first or last time (decisions, operation
- * 13). Numbers in, numbers out.
+ * The forecast at a position and a time: the nearest point within reach, linear between its two neighbouring
+ * times, directions on the circle, never beyond the first or last time (decisions, operation 13).
  *
  * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree
  * or km/h); `MISSING_U16` stands for none.
@@ -23,7 +22,7 @@ const RADIANS_PER_CODE = Math.PI / HALF_CIRCLE
 
 export type ForecastCodes = { readonly [name in ForecastName]: Uint16Array }
 
-/** Where a forecast comes from, each null where nobody said it. */
+/** Where a forecast comes from; null where its source does not tell. */
 export interface ForecastModel {
   readonly model: string | null
   readonly credit: string | null
@@ -36,7 +35,7 @@ export interface ForecastColumns {
   lng: Float64Array
   /** When the point's model run was made, epoch seconds. */
   run: Uint32Array
-  /** Index into `models` of each point's; absent where nobody named a model or an owner. */
+  /** Index into `models` of each point; absent where no source named a model or an owner. */
   model?: Uint16Array
   models: readonly ForecastModel[]
   /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
@@ -60,29 +59,25 @@ export class Forecast {
     return this.#near.nearest(lat, lng, 1, REACH_KM) === 0 ? -1 : this.#near.ordinals[0]
   }
 
-  /** When the point's model run was made, epoch seconds. */
   runAt(point: number): number {
     return this.#columns.run[point]
   }
 
-  /** Where the point's forecast comes from. */
   modelOf(point: number): ForecastModel {
     const { model, models } = this.#columns
     return model === undefined ? UNKNOWN_MODEL : models[model[point]]
   }
 
-  /** The values of all points, by row. */
   get codes(): ForecastCodes {
     return this.#columns.codes
   }
 
-  /** The row with the time `time`, or else the one before it; −1 where the point's times do not reach. */
+  /** The row of `time`, or else the one before it; −1 where the point's times do not reach. */
   rowAt(point: number, time: number): number {
     const { start, time: times } = this.#columns
     const from = start[point]
     const to = start[point + 1]
-    // Points of one run mostly have the same times, and those of the first point are in the cache: one time
-    // is looked at instead of the ends and three others.
+    // Points of one run mostly share their times, and the times of the first point are in the cache.
     const same = from + timeBound(times, time, 0, start[1])
     const isSame = same < to && times[same] >= time && (same === from || times[same - 1] < time)
     const at = isSame ? same : timeBound(times, time, from, to)
@@ -91,20 +86,14 @@ export class Forecast {
     return at > from && times[at] - times[at - 1] <= LONGEST_STEP ? at - 1 : -1
   }
 
-  /**
-   * How much of the way from `row` to the next `time` lies, below 1, where `row` is `rowAt` of the same time.
-   * For `valueAt` and `directionAt`.
-   */
+  /** Share of the way from `row`, the `rowAt` of `time`, to the next row: 0 to below 1. */
   shareAt(row: number, time: number): number {
     const { time: times } = this.#columns
     const before = times[row]
     return before === time ? 0 : (time - before) / (times[row + 1] - before)
   }
 
-  /**
-   * Writes wave heights at `count` full hours from `from` (epoch seconds) on, rounded to whole hundredths of
-   * a metre.
-   */
+  /** Writes wave heights at `count` full hours from `from` (epoch seconds) on, hundredths of a metre. */
   hoursInto(point: number, from: number, count: number, target: Uint16Array): void {
     const { start, time: times, codes } = this.#columns
     const first = start[point]
@@ -120,10 +109,7 @@ export class Forecast {
     }
   }
 
-  /**
-   * Writes wind at `count` full hours from `from` (epoch seconds) on: speeds in hundredths of a km/h, rounded
-   * to tenths, and directions in hundredths of a degree, rounded to whole degrees.
-   */
+  /** Wind as in `hoursInto`: hundredths of a km/h rounded to tenths, and of a degree rounded to degrees. */
   windInto(point: number, from: number, count: number, speed: Uint16Array, direction: Uint16Array): void {
     const { codes } = this.#columns
     for (let i = 0; i < count; i++) {
@@ -139,15 +125,11 @@ export class Forecast {
   }
 }
 
-/** See `Forecast.windInto`. */
 const TENTH = 10
 const DEGREE = 100
 const WHOLE_CIRCLE = 360
 
-/**
- * A quantity other than a direction, `share` of the way from `row` to the next. Between two rows both must
- * have a value.
- */
+/** A quantity other than a direction, `share` of the way to the next row; a share needs both values. */
 export function valueAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16 || share === 0) return before
@@ -155,7 +137,7 @@ export function valueAt(codes: Uint16Array, row: number, share: number): number 
   return after === MISSING_U16 ? MISSING_U16 : before + (after - before) * share
 }
 
-/** A direction, `share` of the way from `row` to the next. Two opposite ones have nothing between them. */
+/** A direction, `share` of the way from `row` to the next; two opposite ones have nothing between them. */
 export function directionAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16 || share === 0) return before
@@ -163,10 +145,7 @@ export function directionAt(codes: Uint16Array, row: number, share: number): num
   return after === MISSING_U16 ? MISSING_U16 : directionBetween(before, after, share)
 }
 
-/**
- * The mean of two directions in hundredths of a degree, weighted `1 − share` and `share` as vectors: it turns
- * the shorter way. `MISSING_U16` for opposite ones.
- */
+/** Mean of two directions, 0.01°, as vectors weighted `1 − share` and `share`; `MISSING_U16` if opposite. */
 export function directionBetween(before: number, after: number, share: number): number {
   const turn = after - before
   if (Math.abs(turn) === HALF_CIRCLE) return MISSING_U16

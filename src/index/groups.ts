@@ -1,7 +1,4 @@
-/**
- * Buoys by what lists filter on: all, by source, by country; each active or not. Names in, ascending ordinals
- * out.
- */
+/** Buoys by what lists filter on: all, by source, by country; each active or not. Ordinals ascend. */
 import { lowerBound } from './bisect.ts'
 import { fold } from './spelled-words.ts'
 
@@ -14,16 +11,12 @@ export interface Groups {
   readonly everywhere: Group
   /** By `sourceKey` of any of a source's names. */
   readonly bySource: ReadonlyMap<string, Group>
-  /** By ISO 3166-1 alpha-2 code. */
   readonly byCountry: ReadonlyMap<string, Group>
 }
 
 export const EMPTY_GROUP: Group = { all: new Uint32Array(0), active: new Uint32Array(0) }
 
-/**
- * A source's name as it is compared: without case, accents, blanks, hyphens and slashes (decisions, operation
- * 1).
- */
+/** A source's name as compared: no case, accents, blanks, hyphens, slashes (decisions, operation 1). */
 export function sourceKey(name: string): string {
   return fold(name).replace(/[\p{Z}\p{Pd}\s_/]+/gu, '')
 }

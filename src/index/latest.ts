@@ -4,13 +4,13 @@ import type { Segments } from './segments.ts'
 import type { Steps } from '../system/steps.ts'
 
 export interface Latest {
-  /** Each buoy has a bit for each measure in its newest reading, in the order of `MEASURE_NAMES`. */
+  /** A bit for each measure in the buoy's newest reading, in the order of `MEASURE_NAMES`. */
   readonly has: Uint16Array
-  /** Time of its newest reading, epoch seconds; −1 where it has none. */
+  /** Time of the buoy's newest reading, epoch seconds; −1 without one. */
   readonly time: Float64Array
 }
 
-/** Some 0.1 ms of work: each buoy's newest row lies on cache lines of its own. */
+/** Some 0.1 ms of work. */
 const BUOYS_PER_STEP = 64
 
 export function* latestOf(readings: Segments): Steps<Latest> {

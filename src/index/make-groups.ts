@@ -4,7 +4,7 @@ import type { Steps } from '../system/steps.ts'
 import { sourceKey, type Group, type Groups } from './groups.ts'
 import { NO_COLUMNS, type PassColumns, type PassGroup, type PassIndexes } from './passes.ts'
 
-/** What lists filter buoys on, from the catalogue; `source` and `country` are indexes into the lists. */
+/** Columns of the catalogue; `source` and `country` are indexes into the lists. */
 interface GroupColumns {
   readonly id: Uint32Array
   readonly source: Uint16Array
@@ -34,7 +34,7 @@ export function buildGroups(catalog: GroupColumns, active: Uint8Array): Groups {
   for (const [i, { label, aliases }] of catalog.sources.entries()) {
     const own = bySource.get(sourceKeys[i])
     for (const other of [label ?? '', ...aliases].map(sourceKey)) {
-      // A network's own name counts before what another is also called.
+      // A network's own name takes precedence over another network's alias.
       if (own !== undefined && other !== '' && !bySource.has(other)) bySource.set(other, own)
     }
   }
@@ -48,13 +48,10 @@ export function buildGroups(catalog: GroupColumns, active: Uint8Array): Groups {
   }
 }
 
-/** Passes of a step, which takes some 100 µs. */
+/** Some 0.1 ms of work. */
 const PASSES_PER_STEP = 256
 
-/**
- * `columns` is null when the snapshot has no passes. `ordinalOf` finds a buoy by its id (−1 for none) among
- * `buoys`; a pass is fresh with an observation at or after `activeSince`, in epoch seconds.
- */
+/** `ordinalOf` gives −1 for unknown ids; a fresh pass has an observation since `activeSince` (epoch s). */
 export function* passIndexes(
   columns: PassColumns | null,
   buoys: number,
@@ -72,7 +69,7 @@ export function* passIndexes(
       if (o === first[row] || buoy[o] !== buoy[o - 1]) buoyCount[row]++
       if (time[o] >= activeSince) isFresh[row] = 1
       const ordinal = ordinalOf(buoy[o])
-      // If two passes have one time, the pass that began later stands first.
+      // At equal times the pass that began later counts: it stands first.
       if (ordinal !== -1 && time[o] > newestTime[ordinal]) {
         newestTime[ordinal] = time[o]
         newest[ordinal] = row

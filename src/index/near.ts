@@ -1,43 +1,38 @@
 /**
- * Points near a position on the globe, exact: a scan over unit vectors. Comparing squared chords costs three
- * multiplications, about 1 ns a point. Points lie by bands of latitude: a radius scans the bands that it
- * touches, and the nearest few come from the bands around the position, outwards until a whole band is too far
- * away. So the scan beats a KD-tree also among 60,000 points.
+ * Points near a position on the globe, exact: a scan over unit vectors by bands of latitude, outwards from
+ * the position until a whole band is too far away.
  *
- * Squared chords put points in order; only where two of them hardly differ does the great circle decide, and
- * at equal distance the lower ordinal comes first.
+ * Squared chords put points in order; where two hardly differ the great circle decides, and at equal distance
+ * the lower ordinal comes first.
  */
 import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 
 const RADIANS = Math.PI / 180
-/** Bands to a degree of latitude. */
 const BANDS_PER_DEGREE = 4
 const BANDS = 180 * BANDS_PER_DEGREE
-/** Degrees by which the search is wider than the reach: what rounding may do to a band's border. */
+/** Degrees added to the reach against rounding at a band's border. */
 const MARGIN = 1e-9
 /** Only the great circle distinguishes squared chords this close together. */
 const SAME_CHORD = 1e-13
-/** Up to here a chord tells the distance to a millionth of a km; beyond, the sphere is too steep. */
+/** Up to this squared chord the distance is exact to a millionth of a km. */
 const FAR_CHORD = 3.5
 /** Hundredths of a km this close to a half are rounded by the great circle. */
 const NEAR_HALF = 1e-4
-/** A step holds two or three of 1,200 points all over the globe. */
+/** Steps of distance in `within`, which sorts only those of its page. */
 const STEPS = 512
-/** Of a point that was not found. */
 const NO_STEP = 0xffff
-/** Shorter runs are sorted by insertion. */
 const SHORT_RUN = 12
 
 /** Points by band of latitude from south to north. */
 export interface NearColumns {
-  /** The first point of each band, and where the last band ends. */
+  /** First point of each band, and the end of the last band. */
   readonly start: Uint32Array
   readonly ordinal: Uint32Array
   /** x, y, z of each point on the unit sphere. */
   readonly vectors: Float64Array
 }
 
-/** Sorted by counting: it is linear, and ordinals ascend within a band. Degrees. */
+/** Positions in degrees; ordinals ascend within a band. */
 export function nearColumns(lat: Float64Array, lng: Float64Array): NearColumns {
   const start = new Uint32Array(BANDS + 1)
   for (const each of lat) start[bandOf(each) + 1]++
@@ -54,37 +49,36 @@ export function nearColumns(lat: Float64Array, lng: Float64Array): NearColumns {
 }
 
 export class NearPoints {
-  /** What was found last, nearest first. */
+  /** Points found last, nearest first. */
   readonly ordinals: Uint32Array
   readonly #lat: Float64Array
   readonly #lng: Float64Array
   readonly #start: Uint32Array
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
-  /** Squared chords of what was found, the step of each, and how many lie in each step. */
+  /** Squared chord and step of each point found, and the number of points in each step. */
   readonly #squared: Float64Array
   readonly #steps: Uint16Array
   readonly #counts = new Uint32Array(STEPS)
   /** The position asked about: degrees, and its unit vector. */
   readonly #asked = Float64Array.of(0, 0, 1, 0, 0)
 
-  /** `columns` as `nearColumns` gave them for the same points. */
+  /** `columns` as `nearColumns` made them of the same points. */
   constructor(lat: Float64Array, lng: Float64Array, columns: NearColumns = nearColumns(lat, lng)) {
     this.#lat = lat
     this.#lng = lng
     this.#start = columns.start
     this.#ordinal = columns.ordinal
     this.#vectors = columns.vectors
-    // One more: insertion shifts the last one out.
+    // One more, since insertion shifts the last one out.
     this.ordinals = new Uint32Array(lat.length + 1)
     this.#squared = new Float64Array(lat.length + 1)
     this.#steps = new Uint16Array(lat.length)
   }
 
   /**
-   * Finds the `limit` nearest points within `km` (inclusive) that `accept` takes. It is asked only of points
-   * that would be among the nearest so far, so with a limit of 1 the last one taken is the nearest.
-   * @returns how many there are
+   * Finds the `limit` nearest points within `km` (inclusive) that `accept` takes; returns their number. Only
+   * points among the nearest so far are offered to `accept`: with a limit of 1 the last taken is nearest.
    */
   nearest(lat: number, lng: number, limit: number, km: number, accept = anyPoint): number {
     const { ordinals } = this
@@ -95,7 +89,7 @@ export class NearPoints {
     const [x, y, z] = [this.#asked[2], this.#asked[3], this.#asked[4]]
     let worst = reach + SAME_CHORD
     let count = 0
-    // From band to band outwards, the nearer one first, until whole bands are too far away.
+    // The nearer band on either side comes next, until whole bands are too far away.
     for (let north = bandOf(lat), south = north - 1; ;) {
       const toNorth = north < BANDS ? Math.max(0, edgeOf(north) - lat) : Infinity
       const toSouth = south >= 0 ? lat - edgeOf(south + 1) : Infinity
@@ -103,7 +97,7 @@ export class NearPoints {
       if (gap === Infinity) return count
       const band = toNorth <= toSouth ? north++ : south--
       if (start[band] === start[band + 1]) continue
-      // A chord is at least as long, and hardly longer up to some 20 degrees: no sine for each band.
+      // The chord of `angle` is at least this; a series spares a sine for each band.
       const angle = (gap - MARGIN) * RADIANS
       const least = angle - (angle * angle * angle) / 24
       if (angle > 0 && least * least > worst) return count
@@ -127,9 +121,8 @@ export class NearPoints {
   }
 
   /**
-   * Finds all points within `km` (inclusive) that `accept` takes, or that are not 0 in it; of those in `ordinals`, what stands from
-   * `from` up to `to` is then in order.
-   * @returns how many there are
+   * Finds all points within `km` (inclusive) that `accept` takes, or does not have as 0;
+   * returns their number. Only places `from` to before `to` of `ordinals` are put in order.
    */
   within(
     lat: number,
@@ -151,7 +144,6 @@ export class NearPoints {
     const x = this.#asked[2]
     const y = this.#asked[3]
     const z = this.#asked[4]
-    // Asking a mask spares a call for each point of the globe.
     const mask = accept instanceof Uint8Array ? accept : null
     const begin = this.#start[bandOf(lat - degrees)]
     let count = 0
@@ -185,10 +177,7 @@ export class NearPoints {
     return haversineKm(this.#asked[0], this.#asked[1], this.#lat[ordinal], this.#lng[ordinal])
   }
 
-  /**
-   * Distance in hundredths of a km, rounded, of what `nearest` found at `place`. Mostly by the chord, which takes
-   * one function where the great circle takes four.
-   */
+  /** Distance, rounded to hundredths of a km, of the point found at `place`; its chord mostly tells it. */
   hundredths(place: number): number {
     const chord = this.#squared[place]
     const hundredths = 200 * EARTH_RADIUS_KM * Math.asin(Math.sqrt(chord) / 2)
@@ -196,7 +185,6 @@ export class NearPoints {
     return Math.round(isClear ? hundredths : 100 * this.kmTo(this.ordinals[place]))
   }
 
-  /** Whether point `a` comes before point `b`, by their squared chords and ordinals. */
   #isBefore(chordA: number, a: number, chordB: number, b: number): boolean {
     const difference = chordA - chordB
     if (difference <= -SAME_CHORD) return true
@@ -206,7 +194,7 @@ export class NearPoints {
     return kmA === kmB ? a < b : kmA < kmB
   }
 
-  /** Puts a point in its place among those from `low` to `at - 1`, which are in order. */
+  /** Puts a point in its place among those in `low` to `at - 1`, which are in order. */
   #insert(chord: number, ordinal: number, low: number, at: number): void {
     const { ordinals } = this
     const squared = this.#squared
@@ -223,11 +211,7 @@ export class NearPoints {
     ordinals[at] = ordinal
   }
 
-  /**
-   * Puts in order what belongs between `from` and `to` of what was found among the points from `begin` to `end`.
-   * Only the steps of the page are sorted, with one more on either side, as points that hardly differ may lie in
-   * two.
-   */
+  /** Sorts the steps of places `from` to `to`, and one on either side: near-equal points may lie in two. */
   #order(begin: number, end: number, from: number, to: number): void {
     if (from >= to) return
     const { ordinals } = this
@@ -260,7 +244,6 @@ export class NearPoints {
     ordinals.copyWithin(before, 0, kept)
   }
 
-  /** Quicksort of what was found from `low` to `high`. */
   #sort(low: number, high: number): void {
     const { ordinals } = this
     const squared = this.#squared
@@ -292,22 +275,19 @@ type Accept = (ordinal: number) => boolean
 
 const anyPoint: Accept = () => true
 
-/** The band of a latitude; those beyond a pole lie in the last. */
+/** Latitudes beyond a pole lie in the last band. */
 function bandOf(lat: number): number {
   return Math.min(BANDS - 1, Math.max(0, Math.floor((lat + 90) * BANDS_PER_DEGREE)))
 }
 
-/** The southern edge of a band, degrees. */
 function edgeOf(band: number): number {
   return band / BANDS_PER_DEGREE - 90
 }
 
-/** The squared chord of a distance over the ground. */
 function squaredChordOf(km: number): number {
   return km >= FARTHEST_KM ? 4 : (2 * Math.sin(km / (2 * EARTH_RADIUS_KM))) ** 2
 }
 
-/** Writes x, y and z of a position side by side. */
 function writeUnitVector(target: Float64Array, at: number, lat: number, lng: number): void {
   const [phi, lambda] = [lat * RADIANS, lng * RADIANS]
   const cosine = Math.cos(phi)

@@ -1,16 +1,10 @@
-/**
- * Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. Nothing is made
- * per request.
- */
+/** Satellite passes by what lists filter on, newest first: numbers in, rows of the part out. */
 
 import { partitionPoint } from './bisect.ts'
 
-/**
- * Parallel arrays over the passes; those of the observations of pass `i` run from `first[i]` to `first[i +
- * 1]`.
- */
+/** Parallel arrays over the passes; observations of pass `i` are `first[i]` to before `first[i + 1]`. */
 export interface PassColumns {
-  /** Index in the catalogue of missions. */
+  /** Index into the catalogue of missions. */
   mission: Uint8Array
   cycle: Uint32Array
   number: Uint16Array
@@ -23,7 +17,7 @@ export interface PassColumns {
   north: Float64Array
   east: Float64Array
   first: Uint32Array
-  /** Id of the virtual buoy, and time of its reading; ascending by both within a pass. */
+  /** Id of the virtual buoy and time of its reading, by observation; ascending within a pass. */
   buoy: Uint32Array
   time: Uint32Array
 }
@@ -52,9 +46,8 @@ export const NO_COLUMNS: PassColumns = {
   time: NO_ROWS,
 }
 
-/** What lists ask of passes. Arrays are by row unless their comment names another index. */
+/** What lists ask of passes, by row unless a comment names another index. */
 export interface PassIndexes {
-  /** Virtual buoys touched. */
   readonly buoyCount: Uint32Array
   readonly everywhere: PassGroup
   /** By the mission's index in the catalogue of missions. */
@@ -71,7 +64,7 @@ export class Passes {
   readonly #byMission: ReadonlyMap<number, PassGroup>
   readonly #newest: Int32Array
 
-  /** `indexes` as `passIndexes` gave them for the same columns, null where the snapshot has no passes. */
+  /** `indexes` as `passIndexes` made them of the same columns, which are null without passes. */
   constructor(columns: PassColumns | null, indexes: PassIndexes) {
     this.columns = columns ?? NO_COLUMNS
     this.count = this.columns.mission.length

@@ -1,8 +1,4 @@
-/**
- * Makes what a search looks up (`search.ts`). The suffix array over names, slugs and identifiers is stored in
- * the catalogue part, and checked wherever one is read; that of looser matches is made when a snapshot is
- * opened, so its rules may change without another format.
- */
+/** Makes what `search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
 import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/compare-text.ts'
 import { finish, type Steps } from '../system/steps.ts'
@@ -20,7 +16,7 @@ import {
   type LaidOut,
 } from './suffixes.ts'
 
-/** A text of a buoy in pieces, and what the first of them and the others begin. */
+/** A text of a buoy in pieces; `first` and `others` flag what the pieces begin. */
 interface Field {
   readonly ordinal: number
   readonly pieces: readonly string[]
@@ -28,7 +24,7 @@ interface Field {
   readonly others: number
 }
 
-/** Fields laid out in one step: some 0.1 ms. */
+/** Some 0.1 ms of work. */
 const FIELDS_PER_STEP = 128
 
 function* layOut(fields: Iterable<Field>): Steps<LaidOut> {
@@ -55,7 +51,7 @@ function* layOut(fields: Iterable<Field>): Steps<LaidOut> {
   return { text, owner, flags }
 }
 
-/** By text up to the end of the field, then by position. */
+/** Orders by text up to the end of the field, then by position. */
 function compareSuffixes(text: Uint16Array, a: number, b: number): number {
   for (let i = 0; ; i++) {
     const difference = text[a + i] - text[b + i]
@@ -74,10 +70,7 @@ export interface WordsInput {
   readonly identifiers: readonly string[]
 }
 
-/**
- * Readers refuse stored columns that are not what this makes of the names: with other ones comes another
- * `FORMAT_VERSION`.
- */
+/** Readers refuse stored columns that differ from these: a change needs a new `FORMAT_VERSION`. */
 export function buildWords(input: WordsInput): Map<string, Column> {
   const { text, owner, flags } = finish(layOut(wordFields(input)))
   const suffixes = Uint32Array.from(text.keys())
@@ -92,13 +85,10 @@ export function buildWords(input: WordsInput): Map<string, Column> {
   ])
 }
 
-/** Suffixes looked at in one step: some 0.1 ms. */
+/** Some 0.1 ms of work. */
 const SUFFIXES_PER_STEP = 4096
 
-/**
- * What is wrong with stored columns, or null where they are what `buildWords` makes of `input`. Neighbours
- * are compared instead of sorting anew: a tenth of the time.
- */
+/** What is wrong with stored columns, null where they equal `buildWords`; compares neighbours only. */
 export function* checkWords(columns: WordColumns, input: WordsInput): Steps<string | null> {
   const { text, owner, flags } = yield* layOut(wordFields(input))
   const isLaidOut =
@@ -109,7 +99,7 @@ export function* checkWords(columns: WordColumns, input: WordsInput): Steps<stri
   // Each field ends with a separator, and all other positions are suffixes.
   if (suffixes.length !== text.length - 3 * input.names.length) return 'its search index has another length'
   for (let i = 0; i < suffixes.length; i++) {
-    // Ascending in an order without equals, so none is there twice.
+    // The order has no equals, so no suffix is there twice.
     const isSuffix = suffixes[i] < text.length && text[suffixes[i]] !== SEPARATOR
     if (!isSuffix || (i > 0 && compareSuffixes(text, suffixes[i - 1], suffixes[i]) >= 0)) {
       return 'its search index is not in order'
@@ -121,7 +111,7 @@ export function* checkWords(columns: WordColumns, input: WordsInput): Steps<stri
     : 'its order of names is not that of its names'
 }
 
-/** Cuts a text before each character that no letter or digit stands in front of. */
+/** Cuts a text before each character that does not follow a letter or digit. */
 const WORD_STARTS = /(?<![\p{L}\p{N}])/u
 
 function* wordFields({ names, slugs, identifiers }: WordsInput): Generator<Field> {
@@ -144,11 +134,11 @@ function rankByName(names: readonly string[]): Uint32Array {
 }
 
 export interface SearchInput extends WordsInput {
-  /** The name of each buoy's country, empty without one. */
+  /** The name of each buoy's country, or an empty text. */
   readonly countries: readonly string[]
 }
 
-/** The order of what `before` has is that of the same text. */
+/** Takes the order of `before` where its text is the same. */
 export function* searchColumns(
   words: WordColumns,
   input: SearchInput,
@@ -180,7 +170,7 @@ function* spelledFields({ names, slugs, identifiers, countries }: SearchInput): 
   }
 }
 
-/** Where words begin, in the order of what follows. */
+/** Positions where words begin, in the order of the text from there. */
 function* wordStarts({ text, flags }: LaidOut): Steps<Uint32Array> {
   const starts = Uint32Array.from(flags.keys()).filter((at) => flags[at] !== 0)
   yield

@@ -1,14 +1,9 @@
 /**
- * Search for buoys as people type; `docs/search.md` has the table of what is found. Exact matches come first:
- * what is typed, without case and accents, anywhere in names, slugs and source identifiers. Looser ones fill
- * what is left of the limit: blanks and hyphens as equal or left out, `st`, `ste` and `sainte` for `saint`, a
- * country's name, words in any order, one typing error.
+ * Search for buoys as people type (`docs/search.md`): exact matches first, looser ones up to the limit.
  *
- * For the looser ones each field of a buoy is kept as its words written together, in each of its forms, with
- * a suffix array over the beginnings of those words. A query finds a run of words there by halving; for
- * typing errors the array is walked as a trie: each place of an error leaves a range that shrinks with every
- * letter, so that also garbage ends soon. It is made when a snapshot is opened, not stored, so these rules
- * may change without another format. Not wanted: stemming, scores.
+ * For looser ones each field is kept as its words written together, in each of its forms, with a suffix array
+ * over the beginnings of words. It is made at opening, so its rules may change without a new format. A typing
+ * error walks the array as a trie: each place of an error leaves a range that shrinks with every letter.
  */
 import { partitionPoint } from './bisect.ts'
 import { fold, isLetter, lettersIn, meaningsOf, signOf, wordsIn } from './spelled-words.ts'
@@ -30,36 +25,32 @@ const EXACT = 0
 const NAME_PREFIX = 1
 const WORD_PREFIX = 2
 const SUBSTRING = 3
-/** The same but for blanks, hyphens and saint. */
+/** Matches without regard to blanks, hyphens and spellings of saint. */
 const LOOSE_NAME_PREFIX = 4
 const LOOSE_WORD_PREFIX = 5
 const COUNTRY = 6
 const ANY_ORDER = 7
-/** One typing error away from whole words, from the beginning of words, and in one word of any order. */
+/** One typing error in whole words, in the beginning of words, in one word of any order. */
 const ERROR_IN_WHOLE = 8
 const ERROR_IN_PREFIX = 9
 const ERROR_IN_ANY_ORDER = 10
-/** Longer queries find exact matches only: names of this length are not typed. */
+/** Longer queries find exact matches only. */
 const MOST_UNITS = 64
-/** Beyond these, words in any order are not looked for. */
+/** Queries of more words find no words in any order. */
 const MOST_WORDS = 8
-/** Shorter queries mean too many countries, and have too many words one error away. */
+/** Shorter queries would match too many countries, and too many words with an error. */
 const LEAST_LETTERS = 4
 
 export interface SpelledColumns extends Suffixes {
-  /** What begins at each position of the text. */
   readonly flags: Uint8Array
 }
 
-/** What is made for a search when a snapshot is opened. */
 export interface SearchColumns {
-  /** The matches of the stored suffixes. */
   readonly exact: Uint32Array
   readonly looser: SpelledColumns
 }
 
 interface NearRange extends Range {
-  /** How many units match. */
   readonly length: number
 }
 
@@ -68,16 +59,14 @@ export class Search {
   readonly #spelled: SpelledColumns
   readonly #ranking: Ranking
 
-  /** `words` as checked, and what `searchColumns` made of them; `active` is 1 for each active buoy. */
+  /** Columns as checked, and as `searchColumns` made them; `active` is 1 for each active buoy. */
   constructor({ text, suffixes, rank }: WordColumns, { exact, looser }: SearchColumns, active: Uint8Array) {
     this.#words = { text, suffixes, matches: exact }
     this.#spelled = looser
     this.#ranking = new Ranking(active, rank)
   }
 
-  /**
-   * Ordinals of at most `limit` matching buoys: best match first, then active before inactive, then by name.
-   */
+  /** Ordinals of at most `limit` buoys: best match first, then active before inactive, then by name. */
   find(query: string, limit: number): number[] {
     this.#addExact(fold(query))
     if (this.#ranking.count < limit && query.length <= 2 * MOST_UNITS) this.#addLooser(wordsIn(query))
@@ -152,10 +141,9 @@ export class Search {
     })
   }
 
-  /** Buoys with a beginning in one of the ranges of each list. */
+  /** Buoys with a beginning in some range of every list. */
   #withAll(lists: readonly (readonly Range[])[]): Iterable<number> {
     const sizeOf = (list: readonly Range[]): number => list.reduce((sum, { from, to }) => sum + to - from, 0)
-    // The shortest first: what follows is looked up in it.
     const [shortest, ...others] = lists.toSorted((a, b) => sizeOf(a) - sizeOf(b))
     const ordinalsIn = (list: readonly Range[]): number[] =>
       list.flatMap(({ from, to }) =>
@@ -166,10 +154,7 @@ export class Search {
     return found
   }
 
-  /**
-   * The ranges of beginnings that are `wanted` with one error: a letter missing, extra or wrong, or two
-   * neighbours swapped. Digits are never taken for others.
-   */
+  /** Ranges of beginnings one error from `wanted`: letters, not digits, missing, extra, wrong or swapped. */
   #near(wanted: string): NearRange[] {
     const { text, suffixes } = this.#spelled
     const near: NearRange[] = []
@@ -204,19 +189,16 @@ export class Search {
   }
 }
 
-/**
- * The buoys that a search has found so far, each with its best match, and the first of them in order. One of
- * these serves query after query.
- */
+/** The buoys found by one query, each with its best match; serves query after query. */
 class Ranking {
-  /** The place of each ordinal among all of one match: active ones by name, then the others. */
+  /** Place of each ordinal among all of one match: active ones by name, then the others. */
   readonly #place: Uint32Array
   readonly #atPlace: Uint32Array
-  /** In the query under way: the best match of each buoy, one higher; 0 stands for "not found yet". */
+  /** Best match of each buoy, plus one; 0 means not found. */
   readonly #best: Uint8Array
   #found: number[] = []
 
-  /** For each ordinal, `active` tells whether the buoy is active and `rank` gives its place by name. */
+  /** By ordinal: `active` is 1 for each active buoy, `rank` is its place by name. */
   constructor(active: Uint8Array, rank: Uint32Array) {
     this.#atPlace = new Uint32Array(2 * rank.length)
     this.#place = rank.map((place, ordinal) => place + (1 - active[ordinal]) * rank.length)
@@ -224,12 +206,11 @@ class Ranking {
     this.#best = new Uint8Array(rank.length)
   }
 
-  /** How many buoys are found so far. */
   get count(): number {
     return this.#found.length
   }
 
-  /** `match` is 0 for the best, below 255. */
+  /** `match` is 0 for the best, and below 255. */
   add(ordinal: number, match: number): void {
     const best = this.#best[ordinal]
     if (best === 0) this.#found.push(ordinal)
@@ -237,10 +218,7 @@ class Ranking {
     this.#best[ordinal] = match + 1
   }
 
-  /**
-   * The first `limit` of the buoys found, in their order; forgets what was found. Most drop out at one
-   * comparison.
-   */
+  /** The first `limit` buoys found, in order; forgets everything found. */
   first(limit: number): number[] {
     const places = this.#atPlace.length
     const keys: number[] = []

@@ -1,13 +1,9 @@
 /**
- * Year-over-year seasonal series of one buoy (contract, operation 10; decisions, operation 10).
+ * Year-over-year seasonal series of one buoy (contract and decisions, operation 10).
  *
- * Seasons, days, weeks and hours are those of a zone's wall clock, and one rule covers everything that clocks
- * do: a bucket begins at the first instant at which the clock shows the bucket's first second or later, and
- * lasts until the next one begins. So a day has 23 or 25 hours where the clock changes; the hour that an
- * autumn day shows twice is one bucket of two hours, the hour (or in Samoa the day) that the clock skips is
- * not a bucket; and buckets never overlap.
- *
- * The work is one boundary per bucket and one walk over the rows; nothing is made per sample.
+ * Buckets follow the wall clock of a zone and never overlap: each begins at the first instant at which the
+ * clock shows its first second or later, and lasts until the next one begins. So a day may have 23 or 25
+ * hours, an hour that is shown twice is one bucket, and a skipped hour is not a bucket.
  */
 import type { Aggregates, DayValues } from './day-aggregates.ts'
 import { lowerBound } from './bisect.ts'
@@ -33,7 +29,7 @@ export type Bucket = 'hour' | 'day' | 'week'
 const DAYS_OF_LEAP_YEAR = 366
 const HOURS_OF_DAY = 24
 
-/** Rows of one measure, `from` to before `to`, at ascending times (epoch seconds). */
+/** Rows [from, to) of one measure at ascending times (epoch seconds). */
 export interface SeriesRows {
   readonly time: Uint32Array
   readonly codes: Codes
@@ -41,10 +37,7 @@ export interface SeriesRows {
   readonly to: number
 }
 
-/**
- * Lists of rows, made when they are asked for: each list's rows ascend in time from segment to segment, and a
- * bucket takes the samples of all lists together.
- */
+/** Lists of rows, each ascending in time over its segments; a bucket takes the samples of all lists. */
 export type SeriesLists = () => readonly (readonly SeriesRows[])[]
 
 export interface SeriesQuery extends SeasonYears {
@@ -55,11 +48,10 @@ export interface SeriesQuery extends SeasonYears {
   readonly measure: Measure
   /** The snapshot's time, epoch seconds. */
   readonly asOf: number
-  /** What is known of the buoy's days without its rows; null where nothing is. */
+  /** The buoy's days as known without its rows, or null. */
   readonly known: KnownDays | null
 }
 
-/** What a build worked out of the days of one buoy. */
 export interface KnownDays {
   readonly aggregates: Aggregates
   readonly ordinal: number
@@ -67,11 +59,11 @@ export interface KnownDays {
 
 export interface SeriesYear {
   readonly year: number
-  /** The season's last day is over at `asOf`. */
+  /** Whether the season's last day is over at `asOf`. */
   readonly complete: boolean
 }
 
-/** Buckets, or samples if they are more, that are worked out in a step: some 50 µs. */
+/** Work of a step, some 50 µs: buckets, or samples if they are more. */
 const BUCKETS_OF_STEP = 128
 const SAMPLES_OF_STEP = 4096
 
@@ -88,16 +80,10 @@ export function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: numbe
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))
 }
 
-/**
- * A seasonal series, worked out season by season. It holds the points of the present season, in parallel
- * arrays valid up to `length`: 20 bytes a bucket, 176 KB for hours. Buckets without a sample have no point.
- */
+/** The present season in arrays valid up to `length`, at most 176 KB; empty buckets have no point. */
 export class Series {
   length = 0
-  /**
-   * Hundredths of the measure's unit, for directions whole degrees 0 to 359 or `NO_VALUE`. Halves round away
-   * from 0.
-   */
+  /** Hundredths of the unit, halves rounded away from 0; directions in whole degrees, or `NO_VALUE`. */
   value = new Int32Array(0)
   /** Samples in the bucket, at least 1. */
   count = new Uint32Array(0)
@@ -106,27 +92,18 @@ export class Series {
   readonly #lists: SeriesLists
   #cursors: readonly Cursor[] | null = null
   readonly #circular: boolean
-  /**
-   * Bucket i of the season lies from `#edges[i]` to before `#edges[i + 1]`, and has the ordinal
-   * `#ordinals[i]`.
-   */
+  /** Bucket i of the season is [#edges[i], #edges[i + 1]), with the ordinal `#ordinals[i]`. */
   #edges = new Float64Array(0)
   #ordinals = new Uint16Array(0)
   #buckets = 0
-  /** Bucket of each point. */
   #bucket = new Uint16Array(0)
-  /** Codes of the present bucket's samples. */
   #codes = new Int32Array(64)
-  /** What is known of the present season's days. */
   readonly #days: DayValues = {
     value: new Int32Array(DAYS_OF_LEAP_YEAR),
     count: new Int32Array(DAYS_OF_LEAP_YEAR),
   }
 
-  /**
-   * The series of a measure from lists of rows.
-   * @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction.
-   */
+  /** @throws RangeError on more than 13 years, on none, and on the minimum or maximum of a direction. */
   constructor(query: SeriesQuery, lists: SeriesLists) {
     const { startYear, endYear, measure, aggregation } = query
     if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
@@ -142,7 +119,6 @@ export class Series {
     return (this.#cursors ??= this.#lists().map((list) => new Cursor(list)))
   }
 
-  /** Makes room for buckets, which a series of known days has no need of. */
   #makeRoom(): void {
     if (this.#edges.length > 0) return
     const most = MOST_BUCKETS[this.#query.bucket]
@@ -153,7 +129,7 @@ export class Series {
     this.count = new Uint32Array(most)
   }
 
-  /** Buckets of the season that was worked out last, with and without points. */
+  /** Buckets of the season worked out last, with and without points. */
   get buckets(): number {
     return this.#buckets
   }
@@ -166,7 +142,7 @@ export class Series {
     return this.#bucket[point]
   }
 
-  /** First second of a point's bucket. Its label is the wall clock's date (and hour) at that. */
+  /** First second of a point's bucket; the wall clock at this second is the label. */
   start(point: number): number {
     return this.#edges[this.#bucket[point]]
   }
@@ -177,16 +153,14 @@ export class Series {
   }
 
   /**
-   * Ordinal of a point's bucket in its season, from 1. Days count the calendar of a leap year when the season
-   * spans 29 February, so a date has the same ordinal in every year; hours are 24 to each such day, by the
-   * hour the clock shows (hour h of the day with ordinal d has 24 (d − 1) + h + 1); weeks are counted from
-   * the season's start.
+   * Ordinal of a point's bucket in its season, from 1. Days count as in a leap year when the season spans 29
+   * February; hour h of the day with ordinal d is 24 (d − 1) + h + 1; weeks count from the season's start.
    */
   ordinal(point: number): number {
     return this.#ordinals[this.#bucket[point]]
   }
 
-  /** Works out the season of `year`, which is later than that of the last call. */
+  /** Works out the season of `year`, later than that of the last call. */
   *season(year: number): Steps<SeriesYear> {
     const { zone, dates, asOf } = this.#query
     const span = seasonSpan(zone, dates, year)
@@ -196,7 +170,6 @@ export class Series {
     return { year, complete: span.end <= asOf }
   }
 
-  /** Makes the points of a season from its rows. */
   *#workOut(year: number, { start, end }: SeasonSpan): Steps<void> {
     const { measure } = this.#query
     let lists = 0
@@ -224,7 +197,6 @@ export class Series {
     this.value[point] = value
   }
 
-  /** The statistic of the first `samples` of `#codes`. */
   #statistic(samples: number): number {
     const { aggregation, measure } = this.#query
     return this.#circular
@@ -232,10 +204,7 @@ export class Series {
       : hundredths(this.#codes, samples, aggregation, measure.scale)
   }
 
-  /**
-   * Makes the points of a season with known days, except for the one or two at the ends of a calendar year,
-   * which come from the rows.
-   */
+  /** Makes the points of known days; the one or two days in two years of UTC come from the rows. */
   #takeKnown(year: number): void {
     const { dates } = this.#query
     const { first, days } = seasonDays(dates, year)
@@ -246,12 +215,12 @@ export class Series {
     for (let day = 0; day < days; day++) if (count[day] > 0) this.#add(day, count[day], value[day])
   }
 
-  /** Reads the days of a calendar year that lie in the season of `days` days from `first` on. */
+  /** Reads the days of a calendar year that are in the season of `days` days from `first` on. */
   #readYear(year: number, first: number, days: number): void {
     const { known, zone, measure, aggregation } = this.#query
     const { from: firstKnown, to: behindKnown, edges } = yearDays(zone, year)
     const into = this.#days
-    // The season's day, counted from 1 January, and the one behind its last.
+    // The season's first day in the year, counted from 1 January, and the day behind its last.
     const january = daysFromCivil(year, 1, 1)
     const start = Math.max(0, first - january)
     const end = Math.min(edges.length - 1, first + days - january)
@@ -266,7 +235,7 @@ export class Series {
     if (to < end && to >= start) this.#readEdge(edges[to], edges[to + 1], at + to)
   }
 
-  /** Works out the day from `start` to before `end`, which lies in two years of UTC, into place `at`. */
+  /** Works out the day [start, end), which lies in two years of UTC, into place `at`. */
   #readEdge(start: number, end: number, at: number): void {
     for (const cursor of this.#rows) cursor.seek(start, end)
     const samples = this.#gather(end, this.#query.measure.missing)
@@ -274,7 +243,6 @@ export class Series {
     this.#days.value[at] = samples > 0 ? this.#statistic(samples) : 0
   }
 
-  /** Finds edges and ordinals of the season's buckets. */
   #layOut(year: number): void {
     this.#makeRoom()
     const { zone, dates, bucket } = this.#query
@@ -290,7 +258,7 @@ export class Series {
     } else {
       const leapGap = daysBeforeLeapGap(dates, year, first)
       let next = zone.firstInstant(first * DAY)
-      // Days that begin at midnight are 24 hours long up to here.
+      // Days that begin at midnight before this instant have 24 hours.
       let steadyUntil = -Infinity
       for (let day = 0; day < days; day++) {
         const midnight = (first + day) * DAY
@@ -318,7 +286,7 @@ export class Series {
     this.#buckets = n
   }
 
-  /** Puts the codes of all rows that are left before `end` into `#codes`; returns how many. */
+  /** Puts the codes of all rows left before `end` into `#codes`; returns their number. */
   #gather(end: number, missing: number): number {
     let n = 0
     for (const cursor of this.#rows) {
@@ -346,7 +314,7 @@ class Cursor {
     this.#row = list[0]?.from ?? 0
   }
 
-  /** Moves on to the first row at or after `start`; returns 1 if that lies before `end`, else 0. */
+  /** Moves on to the first row at or after `start`; returns 1 if it lies before `end`, else 0. */
   seek(start: number, end: number): 0 | 1 {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]
@@ -357,7 +325,7 @@ class Cursor {
     return 0
   }
 
-  /** How many rows of the present segment come next and lie before `end`; 0 when none is left at all. */
+  /** Rows of the present segment that come next and lie before `end`; 0 when the list has none left. */
   rowsBefore(end: number): number {
     for (; this.#segment < this.#list.length; this.#nextSegment()) {
       const { time, to } = this.#list[this.#segment]
@@ -369,9 +337,7 @@ class Cursor {
     return 0
   }
 
-  /**
-   * Appends the codes of the next `rows` rows to `target` at `n`, without missing ones; returns the new end.
-   */
+  /** Appends the codes of the next `rows` rows, without missing ones, at `n`; returns the new end. */
   take(rows: number, target: Int32Array, n: number, missing: number): number {
     const { codes } = this.#list[this.#segment]
     const stop = this.#row + rows

@@ -1,18 +1,14 @@
 /**
- * The rows of each buoy over all monthly parts as one sequence, counted from its oldest row: numbers in,
- * positions out.
+ * The rows of each buoy over all monthly parts as one sequence from its oldest row.
  *
- * Months stay apart in memory, so that closed ones are shared between snapshots. A buoy's months are its
- * segments; a prefix sum of their lengths makes counts and page borders subtractions, whatever lies between
- * them. Finding a time costs one binary search over the segments and one interpolated search inside a month.
+ * Closed months are shared between snapshots. The months of a buoy are its segments; a prefix sum of their
+ * lengths makes counts and page borders subtractions, and a time costs two searches: segments, then rows.
  */
 import { likelyRow, lowerBound, nearerRow, timeBoundBetween, timeBoundNear } from './bisect.ts'
 import type { Codes, MeasureName } from '../sea/columns.ts'
 import type { Steps } from '../system/steps.ts'
 
-/**
- * A month's rows as they are read: views, and for a column that is not there one missing value for all rows.
- */
+/** A month's rows, as views on its part. */
 export interface MonthRows {
   file: string
   month: number
@@ -22,7 +18,7 @@ export interface MonthRows {
   measures: { readonly [name in MeasureName]: MeasureColumn }
 }
 
-/** `codes[row & mask]`: a column that was left out is a single missing code, read with a mask of 0. */
+/** `codes[row & mask]`: an absent column is a single missing code with a mask of 0. */
 export interface MeasureColumn {
   codes: Codes
   mask: number
@@ -31,10 +27,7 @@ export interface MeasureColumn {
 export interface SegmentColumns {
   /** Segments of ordinal `i` are `first[i]` to `first[i + 1]`. */
   readonly first: Uint32Array
-  /**
-   * Per segment: index of its month, its rows there, the buoy's rows before it, and the times of its first
-   * and last row.
-   */
+  /** Per segment: its month, its rows there, the buoy's rows before, times of its first and last row. */
   readonly month: Uint16Array
   readonly from: Uint32Array
   readonly to: Uint32Array
@@ -45,7 +38,6 @@ export interface SegmentColumns {
 
 export class Segments implements SegmentColumns {
   static #made = 0
-  /** Serial number among the objects that this thread has made. */
   readonly serial = Segments.#made++
   readonly months: readonly MonthRows[]
   readonly first: Uint32Array
@@ -56,12 +48,12 @@ export class Segments implements SegmentColumns {
   readonly oldest: Uint32Array
   readonly newest: Uint32Array
 
-  /** V8 would drop reads without a use. */
+  /** Gives the reads of `#touchedRowFrom` a use: V8 would drop them. */
   touched = 0
   /** The segment of the row that `rowAt` or `closestRow` found last. */
   found = 0
 
-  /** `columns` as `segmentColumns` gave them for the same months. */
+  /** `columns` as `segmentColumns` made them of the same months. */
   constructor(months: readonly MonthRows[], columns: SegmentColumns) {
     this.months = months
     this.first = columns.first
@@ -73,24 +65,22 @@ export class Segments implements SegmentColumns {
     this.newest = columns.newest
   }
 
-  /** How many rows a buoy has. */
   count(ordinal: number): number {
     const last = this.first[ordinal + 1] - 1
     return last < this.first[ordinal] ? 0 : this.before[last] + this.to[last] - this.from[last]
   }
 
-  /** The segment that holds the buoy's row at `position`, 0 ≤ position < count. */
+  /** The segment of the buoy's row at `position`, 0 ≤ position < count. */
   segmentOf(ordinal: number, position: number): number {
     return lowerBound(this.before, position + 1, this.first[ordinal], this.first[ordinal + 1]) - 1
   }
 
-  /** The time of the buoy's row at `position`. */
   timeAt(ordinal: number, position: number): number {
     const segment = this.segmentOf(ordinal, position)
     return this.months[this.month[segment]].time[this.from[segment] + position - this.before[segment]]
   }
 
-  /** How many of the buoy's rows are older than `time`: the position of the first that is not. */
+  /** Number of the buoy's rows older than `time`: the position of the first that is not. */
   positionOf(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     if (segment === this.first[ordinal + 1]) return this.count(ordinal)
@@ -106,7 +96,7 @@ export class Segments implements SegmentColumns {
     return this.months[this.month[segment]].time[row] === time ? row : -1
   }
 
-  /** The row closest in time, on a tie the earlier, in the month of `found`; −1 when the buoy has none. */
+  /** The row closest in time, the earlier on a tie, in the month of `found`; −1 when the buoy has none. */
   closestRow(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     const first = this.first[ordinal]
@@ -119,10 +109,7 @@ export class Segments implements SegmentColumns {
     return segment === first || time - this.newest[segment - 1] > after ? row : this.#lastRow(segment - 1)
   }
 
-  /**
-   * Works as `closestRow`, but gives −1 if that row is more than `reach` seconds away. Mostly it does not
-   * look at the rows, so nobody loads their cache lines for nothing.
-   */
+  /** As `closestRow`, but −1 beyond `reach` seconds, mostly without a look at the rows. */
   closestRowWithin(ordinal: number, time: number, reach: number): number {
     const segment = this.#segmentFrom(ordinal, time)
     const isNear =
@@ -138,11 +125,7 @@ export class Segments implements SegmentColumns {
     return this.to[segment] - 1
   }
 
-  /**
-   * As `#rowFrom`. Reads the values of the row where `time` is likely to be, since the caller will write that
-   * row: so the cache misses of its columns and of the search for it overlap. Row "closest reading" of
-   * `bench/micro.bench.ts`: 5.0 µs with, 6.1 without.
-   */
+  /** As `#rowFrom`, but reads values where `time` is likely: cache misses of row and search overlap. */
   #touchedRowFrom(segment: number, time: number): number {
     const oldest = this.oldest[segment]
     const from = this.from[segment]
@@ -161,13 +144,12 @@ export class Segments implements SegmentColumns {
     return timeBoundNear(times, from, last, nearerRow(times, from, last, oldest, newest, time, row), time)
   }
 
-  /** The buoy's first segment with a newest row that is not older than `time`, or the one behind its last. */
+  /** The buoy's first segment with a row at or after `time`, or the one behind its last. */
   #segmentFrom(ordinal: number, time: number): number {
-    // Reading the months' own columns instead missed the cache at every step.
     return lowerBound(this.newest, time, this.first[ordinal], this.first[ordinal + 1])
   }
 
-  /** The first row of a segment that is not older than `time`, which its newest is not. */
+  /** The first row of a segment at or after `time`; there must be one. */
   #rowFrom(segment: number, time: number): number {
     const oldest = this.oldest[segment]
     const from = this.from[segment]
@@ -177,18 +159,15 @@ export class Segments implements SegmentColumns {
   }
 }
 
-/** Some 100 µs of work at ten years of months. */
+/** Some 0.1 ms of work. */
 const BUOYS_PER_STEP = 64
 
-/**
- * The segments of `ids`, ascending, over `months`, ascending. Rows of buoys that are not among the ids are
- * not reachable.
- */
+/** Segments of `ids` over `months`, both ascending; rows of other buoys are not reachable. */
 export function* segmentsOf(ids: Uint32Array, months: readonly MonthRows[]): Steps<Segments> {
   return new Segments(months, yield* segmentColumns(ids, months))
 }
 
-/** As `segmentsOf`, what threads can share of it. */
+/** The columns of `segmentsOf`, which threads share. */
 export function* segmentColumns(ids: Uint32Array, months: readonly MonthRows[]): Steps<SegmentColumns> {
   const count = months.reduce((sum, { buoys }) => sum + buoys.length, 0)
   const segments: SegmentColumns = {

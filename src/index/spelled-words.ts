@@ -1,9 +1,6 @@
-/**
- * The words of names and queries as a search compares them: plain letters and digits, saint in each of its
- * spellings.
- */
+/** Words of names and queries as a search compares them: plain letters and digits, any spelling of saint. */
 
-/** Stands for the word saint in each of its spellings; in no text, since it is neither letter nor digit. */
+/** Stands for saint in each of its spellings; no text has it, as it is neither letter nor digit. */
 const SAINT = '\u0001'
 const SAINTS: ReadonlyMap<string, string> = new Map([
   ['st', 'saint'],
@@ -25,7 +22,7 @@ const PLAIN: { readonly [letter: string]: string } = {
   ı: 'i',
 }
 
-/** Runs of letters and digits; apostrophes that Unicode counts as letters (ʻ, ʼ) are none. */
+/** Runs of letters and digits, without the apostrophes that Unicode counts as letters (ʻ, ʼ). */
 const WORDS = /(?:(?![\u02b0-\u02ff])[\p{L}\p{N}])+/gu
 const ASCII_WORDS = /[a-z0-9]+/g
 // oxlint-disable-next-line no-control-regex -- NUL is ASCII, too
@@ -33,7 +30,6 @@ const IS_ASCII = /^[\0-\x7f]*$/
 
 /** Without case and accents: NFD, combining marks dropped, lower case. */
 export function fold(text: string): string {
-  // ASCII has no marks.
   const plain = IS_ASCII.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')
   return plain.toLowerCase()
 }
@@ -44,10 +40,9 @@ export function wordsIn(text: string): string[] {
   return folded.replaceAll(/[æœøßłđðþı]/g, (letter) => PLAIN[letter]).match(WORDS) ?? []
 }
 
-/** `word`, or the sign for saint where it is one. */
 export const signOf = (word: string): string => (SAINTS.has(word) ? SAINT : word)
 
-/** As written; with saint written out; and with it as one sign. */
+/** The words as written, with saint written out, and with saint as a sign. */
 export function formsOf(words: readonly string[]): (readonly string[])[] {
   if (!words.some((word) => SAINTS.has(word))) return [words]
   const written = words.map((word) => SAINTS.get(word) ?? word)
@@ -68,7 +63,6 @@ export function meaningsOf(words: readonly string[]): string[] {
   return [...meanings]
 }
 
-/** Tells digits from letters among the code units that stand in words. */
 const NUMBER = /\p{N}/u
 export const isLetter = (unit: number): boolean =>
   unit < 0x80 ? unit >= 0x61 && unit <= 0x7a : !NUMBER.test(String.fromCharCode(unit))

@@ -1,7 +1,4 @@
-/**
- * The statistics of a bucket of a series: median, mean, least and greatest in hundredths of a unit, rounded
- * once; of directions the circular mean in whole degrees.
- */
+/** Statistics of a bucket of a series: hundredths of a unit, rounded once; of directions whole degrees. */
 import { MEASURES, type Measure } from '../sea/columns.ts'
 
 export type Aggregation = 'median' | 'avg' | 'min' | 'max'
@@ -53,14 +50,9 @@ function greatest(codes: Int32Array, n: number): number {
   return most
 }
 
-/** Shorter stretches are sorted by insertion. */
 const SHORT = 6
 
-/**
- * The code that would stand at `k` if the first `n` were sorted; afterwards none before `k` is larger (C. A.
- * R. Hoare, "Algorithm 65: Find", 1961). The partition is N. Lomuto's, in steps without a branch, since the
- * processor cannot foresee a code.
- */
+/** The code at `k` if the first `n` were sorted; none before `k` is larger then (Hoare, "Algorithm 65"). */
 function select(codes: Int32Array, n: number, k: number): number {
   let low = 0
   let high = n
@@ -84,27 +76,24 @@ function select(codes: Int32Array, n: number, k: number): number {
   return codes[k]
 }
 
-/** Puts what is below `bound` in [from, to) before the rest; returns where the rest begins. */
+/** Puts codes of [from, to) below `bound` first; returns where the rest begins (N. Lomuto, no branches). */
 function partition(codes: Int32Array, from: number, to: number, bound: number): number {
   let end = from
   for (let i = from; i < to; i++) {
     const code = codes[i]
     codes[i] = codes[end]
     codes[end] = code
-    // 1 where the difference is negative: codes have 16 bits, so it does not overflow.
+    // 1 where the difference is negative; codes have 16 bits, so nothing overflows.
     end += (code - bound) >>> 31
   }
   return end
 }
 
-// Sine and cosine of every direction code; made when a direction is first asked for.
+// Sine and cosine of every direction code, made at the first use.
 let sines: Float64Array | undefined
 let cosines: Float64Array | undefined
 
-/**
- * Whole degrees 0 to 359 of the mean of unit vectors in the directions `codes`, or NO_VALUE where they cancel
- * out.
- */
+/** Whole degrees (0 to 359) of the mean of unit vectors, or NO_VALUE where directions cancel out. */
 export function circularMean(codes: Int32Array, n: number): number {
   const radians = Math.PI / (180 * MEASURES.direction.scale)
   sines ??= Float64Array.from({ length: 360 * MEASURES.direction.scale }, (_, code) =>
@@ -120,7 +109,7 @@ export function circularMean(codes: Int32Array, n: number): number {
     north += cosines[codes[i]]
   }
   if (Math.hypot(east, north) < LEAST_RESULTANT * n) return NO_VALUE
-  // The nudge makes halves round up whatever the last bit of the sums is: 10° and 11° are 11°.
+  // The nudge makes halves round up whatever the last bit of the sums is: 10° and 11° give 11°.
   const degrees = Math.round((Math.atan2(east, north) * 180) / Math.PI + 1e-9)
   return (degrees + 360) % 360
 }

@@ -1,14 +1,9 @@
-/**
- * Suffix arrays: the texts of all buoys one after the other, and places in them in the order of the text that
- * follows. Halving finds every place from which the text goes on as a query does (`search.ts`).
- * `search-columns.ts` makes them. Rejected: a trie (more memory, no substrings), trigrams (no queries of two
- * characters).
- */
+/** Suffix arrays: all texts one after the other, and positions in the order of the text from there. */
 import type { Column } from '../sea/columns.ts'
 
-/** Stands behind each field. */
+/** Ends each field. */
 export const SEPARATOR = 0
-/** What begins at a position. A slug or an identifier is a whole: it alone may match exactly. */
+/** Flags of what begins at a position; only a whole slug or identifier may match exactly. */
 export const NAME_START = 1
 export const WHOLE_START = 2
 export const WORD_START = 4
@@ -20,20 +15,16 @@ export interface Suffixes {
   readonly text: Uint16Array
   /** Positions in the text, in the order of what follows them. */
   readonly suffixes: Uint32Array
-  /**
-   * Of each suffix in that order, its owner, with its flags in the lowest bits: a query's suffixes are
-   * neighbours.
-   */
+  /** Owner of each suffix, in their order, with its flags in the lowest `FLAG_BITS`. */
   readonly matches: Uint32Array
 }
 
-/** Suffixes from `from` up to `to`. */
 export interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** Among the suffixes from `from` to `to`, which share `depth` units, those that go on with `wanted`. */
+/** Suffixes in [from, to), which share `depth` units, that go on with `wanted`. */
 export function rangeOf(
   array: Suffixes,
   wanted: string,
@@ -45,7 +36,7 @@ export function rangeOf(
   return { from: first, to: firstNotBelow(array, 1, wanted, first, to, depth) }
 }
 
-/** The first of `order` or more: below 0 is text that comes before `wanted`, 0 what begins with it. */
+/** The first with an `order` or more: below 0 is text before `wanted`, 0 text that begins with it. */
 function firstNotBelow(
   { text, suffixes }: Suffixes,
   order: 0 | 1,
@@ -66,21 +57,19 @@ function firstNotBelow(
 }
 
 export interface LaidOut {
-  /** Code units of all fields. */
   readonly text: Uint16Array
-  /** Of each position, the ordinal of its buoy and what begins there. */
+  /** By position: the ordinal of its buoy, and flags of what begins there. */
   readonly owner: Uint32Array
   readonly flags: Uint8Array
 }
 
-/** The columns of the catalogue part that the search reads. */
 export interface WordColumns extends LaidOut {
   readonly suffixes: Uint32Array
-  /** Where each ordinal stands in the order of names. */
+  /** Place of each ordinal in the order of names. */
   readonly rank: Uint32Array
 }
 
-/** Finds the columns by `column`, which gives one of a name and type or throws. */
+/** `column` gives a column by name and type, or throws. */
 export function readWords(
   column: <C extends Column>(name: string, type: abstract new (...args: never[]) => C) => C,
 ): WordColumns {

@@ -1,22 +1,15 @@
 /**
  * Tides of a harbour at any time: height h(t) = Z0 + Σ f·A·cos(V + u − G), and its high and low waters.
  *
- * The moon's node is worked out every four days and taken to move evenly in between, so that a sum of cosines
- * remains: 0.7 µs for 37 constituents. High and low waters of a harbour, and levels to interpolate between,
- * are tabulated for such a block of days when it is first asked about; that takes 0.2 ms, and from then on
- * the next extreme is a walk along 20 numbers and a level takes 0.02 µs. Blocks are kept in bounded number
- * and made again when needed, so any time can be asked about.
+ * The moon's node is worked out every four days and moves evenly in between. High and low waters, and levels
+ * to interpolate between, are tabulated for such a block when first asked for; a bounded number is kept.
  */
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { constituentOf, motionBetween, type Constituent, type Motion } from '../sea/tidal-constituents.ts'
 
-/**
- * The part as it is read back. A harbour is an ordinal in the arrays; its constituents lie from
- * `start[harbour]` to before `start[harbour + 1]`.
- */
+/** A harbour is an ordinal; its constituents are `start[harbour]` to before `start[harbour + 1]`. */
 export interface TideColumns {
-  /** Names of the constituents that `constituent` points to. */
   constituents: string[]
   credits: string[]
   identifiers: string[]
@@ -37,7 +30,6 @@ export interface TideColumns {
 /** A harbour farther away tells nothing about the tide (decisions, operation 13). */
 const HARBOUR_REACH_KM = 100
 
-/** A high or low water. */
 export interface Extreme {
   /** Epoch seconds, whole. */
   readonly time: number
@@ -49,83 +41,62 @@ export interface Extreme {
 const RADIANS = Math.PI / 180
 
 const BLOCK = 4 * DAY
-/**
- * Where the search for a block's extremes begins and where it gives up: neaps of a daily tide can pass
- * without an extreme for two days.
- */
+/** The search for extremes goes beyond a block: neaps of a daily tide can have none for two days. */
 const LEAD_IN = 3 * DAY
 const LOOKAHEAD = 5 * DAY
-/** Steps of 900 s missed none of 3,000 extremes, steps of 1800 s missed two. */
+/** Steps of 30 minutes miss extremes. */
 const STEP = 15 * MINUTE
-/** The walk that finds extremes holds the node still, and so finds them early or late by less than this. */
+/** The walk that finds extremes holds the node still, and so is wrong by less than this. */
 const SLACK = MINUTE
 
-/** A high and a low closer together than this, m, are a wiggle and not a tide… */
+/** A high and a low closer together than this, m, are a wiggle and not a tide. */
 const LEAST_RANGE_M = 0.01
-/** …unless the whole tide is small, then this share of its amplitudes… */
+/** Where the whole tide is small, a wiggle is below this share of its amplitudes instead. */
 const LEAST_SHARE = 0.02
-/**
- * …or (M4 + MS4) / M2 is above this where M2 leads: such harbours have double waters, as at Southampton and
- * Den Helder, and every extreme of theirs counts.
- */
+/** Above this (M4 + MS4) / M2, where M2 leads, waters are double (Southampton) and all extremes count. */
 const DOUBLE_WATERS = 0.25
 
-/**
- * Between levels in a block, and how many of them stand before its first and behind its last step, for a
- * curve through six.
- */
+/** A curve through six levels needs two before a block's first step and three behind its last. */
 const LEVEL_STEP = 20 * MINUTE
 const LEVELS_BEFORE = 2
 const LEVELS = BLOCK / LEVEL_STEP + LEVELS_BEFORE + 3
-/**
- * Greatest error of the curve through six even steps, by the product of the sixth derivative and the step's
- * sixth power: 5/1024 in the middle, and some more for the drift of node factors.
- */
+/** Error of the curve by sixth derivative times step to the sixth: 5/1024, and more for drifting factors. */
 const CURVE_ERROR = 0.0049
-/** Bound of the error that rounding makes in a level, m. */
+/** Bound of the rounding error of a level, m. */
 const ROUNDING_M = 1e-8
 
-/** What is known of four days of a harbour. */
 interface Days {
-  /**
-   * High and low waters in the block and the first after it, alternating, by times and heights: a walk along
-   * objects would miss the cache at each.
-   */
+  /** High and low waters in the block and the first after it, alternating; flat arrays suit the cache. */
   readonly extremeTimes: Float64Array
   readonly extremeHeights: Float64Array
   readonly isFirstHigh: boolean
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
-  /**
-   * How far the curve through levels may be from `height`, m: 0.3 µm for 3 m of M2, up to 0.02 mm where
-   * overtides are strong.
-   */
+  /** How far the curve through levels may be from `height`, m: up to 0.02 mm with strong overtides. */
   readonly levelError: number
 }
 
-/** 5 KB of extremes and levels, and 200 bytes of levels at full hours each: 20 MB per thread. */
+/** 5 KB of extremes and levels and 200 bytes of hourly levels each: 20 MB per thread. */
 const MAX_TABLES = 4096
 /** Bound of all levels: no tide is as high. */
 const HIGHEST_LEVEL_CM = 32767
-/** 32 bytes a constituent each; a chart of 31 days needs nine. */
+/** 32 bytes a constituent each; a chart of 31 days needs nine motions. */
 const MAX_MOTIONS = 64
 
-/**
- * Keeps a block of one harbour under one number; blocks count from 1970, the years 0 to 9999 make 734,000.
- */
+/** Makes one number of harbour and block: the years 0 to 9999 have 734,000 blocks from 1970. */
 const BLOCKS_PER_HARBOUR = 2 ** 21
 
 export class Tides {
   readonly columns: TideColumns
   readonly #near: NearPoints
   readonly #constituents: Constituent[]
-  /** Per harbour: how far apart, m, a high and a low must be. */
+  /** Least distance, m, between a high and a low of each harbour. */
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
   readonly #days = new Map<number, Days>()
   /** Levels at the full hours of a block, hundredths of a metre. */
   readonly #levels = new Map<number, Int16Array>()
-  /** Terms a·cos(φ + k·δ) of a walk in equal steps, used again by each: value before, value now, 2 cos δ. */
+  /** Terms a·cos(φ + k·δ) of a walk in even steps: value before, value now, 2 cos δ. */
   readonly #before: Float64Array
   readonly #now: Float64Array
   readonly #twice: Float64Array
@@ -164,21 +135,17 @@ export class Tides {
     return height
   }
 
-  /** `height` in whole hundredths of a metre, the same as rounding it. */
+  /** `height` rounded to whole hundredths of a metre. */
   hundredths(harbour: number, time: number): number {
     const block = blockOf(time)
     const { levels, levelError } = this.#daysOf(harbour, block)
     const hundredths = levelBetween(levels, (time - block * BLOCK) / LEVEL_STEP) * 100
     const fromHalf = Math.abs(hundredths - Math.floor(hundredths) - 0.5)
-    // Near a half only the sum decides the rounding: one level in a thousand.
+    // Near a half only the sum decides the rounding.
     return Math.round(fromHalf > levelError * 100 ? hundredths : this.height(harbour, time) * 100)
   }
 
-  /**
-   * The first high or low water after `time`, or null where none comes within days (a harbour with yearly
-   * constituents only). An extreme at the very instant is over: the next is meant. The tide rises towards a
-   * high and falls towards a low.
-   */
+  /** The first high or low water after `time`, null where none comes in days (yearly constituents only). */
   next(harbour: number, time: number): Extreme | null {
     const { extremeTimes, extremeHeights, isFirstHigh } = this.#daysOf(harbour, blockOf(time))
     for (let i = 0; i < extremeTimes.length; i++) {
@@ -188,10 +155,7 @@ export class Tides {
     return null
   }
 
-  /**
-   * Writes `count` hourly levels from the full hour `from` (epoch seconds) on, whole hundredths of a metre.
-   * The levels stay tabulated by block, so that a chart need not compute them again.
-   */
+  /** Writes `count` hourly levels from the full hour `from` (epoch seconds) on, hundredths of a metre. */
   hoursInto(harbour: number, from: number, count: number, target: Int16Array): void {
     for (let i = 0; i < count;) {
       const time = from + i * HOUR
@@ -213,10 +177,7 @@ export class Tides {
     )
   }
 
-  /**
-   * Writes `count` heights from `from` (epoch seconds) on in steps of `step` seconds: the levels of a chart,
-   * 0.1 µs each. The node stands still in them for a block, so they differ from `height` by up to 2 mm.
-   */
+  /** Writes `count` heights, m, every `step` s from `from` (epoch seconds) on, up to 2 mm from `height`. */
   levelsInto(harbour: number, from: number, step: number, count: number, target: Float64Array): void {
     const datumOffset = this.columns.datumOffset[harbour]
     for (let i = 0; i < count;) {
@@ -242,10 +203,7 @@ export class Tides {
     }
   }
 
-  /**
-   * Heights for `levelBetween`, node factors drifting as in `height`. Cosines in even steps as in `#walk`: 20
-   * µs.
-   */
+  /** Heights for `levelBetween`, node factors drifting as in `height`, cosines in steps as in `#walk`. */
   #levelsOf(harbour: number, block: number): Pick<Days, 'levels' | 'levelError'> {
     const { start, constituent, amplitude, phase, datumOffset } = this.columns
     const { argument, speed, factor, drift } = this.#motionAt(block * BLOCK)
@@ -280,8 +238,8 @@ export class Tides {
   }
 
   /**
-   * High and low waters within a block and the first after it, alternating. An extreme counts once the water
-   * has moved by the least range since; until then a farther one replaces it. So wiggles fall out in pairs.
+   * High and low waters of a block and the first after it, alternating. One counts once the water has moved
+   * by the least range since; before that a farther one replaces it, so wiggles fall out in pairs.
    */
   #tabulate(harbour: number, block: number): Extreme[] {
     const begin = block * BLOCK
@@ -310,10 +268,7 @@ export class Tides {
     return extremes
   }
 
-  /**
-   * Finds where the slope changes its sign between two times, by Newton's steps, halving where they would
-   * leave the bracket.
-   */
+  /** Finds where the slope changes its sign by Newton's steps, halving where they leave the bracket. */
   #extremeBetween(harbour: number, from: number, to: number, high: boolean): Extreme {
     const { start, constituent, amplitude, phase } = this.columns
     let [low, top] = [from, to]
@@ -343,10 +298,7 @@ export class Tides {
     return { time, height: this.height(harbour, time), high }
   }
 
-  /**
-   * Gets ready to walk from `from` in steps of `step` seconds over the tide's height above mean sea level, or
-   * over its slope.
-   */
+  /** Begins a walk from `from`, steps of `step` seconds, over heights above mean sea level or their slope. */
   #startWalk(harbour: number, motion: Motion, from: number, step: number, slope: boolean): void {
     const { start, constituent, amplitude, phase } = this.columns
     const first = start[harbour]
@@ -355,7 +307,7 @@ export class Tides {
       const c = constituent[i]
       const speed = motion.speed[c]
       const angle = motion.argument[c] + speed * (from - motion.from) - phase[i] * RADIANS + turned
-      // Factors as in the middle of the motion: they stand still during a walk.
+      // Factors of the middle of the motion, since they stand still during a walk.
       const factor = motion.factor[c] + (motion.drift[c] * BLOCK) / 2
       const swing = factor * amplitude[i] * (slope ? speed : 1)
       this.#before[i - first] = swing * Math.cos(angle - speed * step)
@@ -364,10 +316,7 @@ export class Tides {
     }
   }
 
-  /**
-   * The sum at the present step, and on to the next: cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ), so no
-   * trigonometry is left.
-   */
+  /** Sum at the present step; moves on to the next by cos(φ + δ) = 2 cos δ · cos φ − cos(φ − δ). */
   #walk(harbour: number): number {
     const { start } = this.columns
     const count = start[harbour + 1] - start[harbour]
@@ -383,9 +332,7 @@ export class Tides {
   }
 }
 
-/**
- * The curve of fifth degree through the six levels around a time, counted in steps since the block's begin.
- */
+/** The curve of fifth degree through the six levels around a time, in steps since the block's begin. */
 function levelBetween(levels: Float64Array, steps: number): number {
   const i = Math.floor(steps)
   // Lagrange's polynomials for steps −2 to 3.
@@ -402,7 +349,7 @@ function levelBetween(levels: Float64Array, steps: number): number {
 
 const blockOf = (time: number): number => Math.floor(time / BLOCK)
 
-/** What `map` holds under `key`, else what `make` makes; at most `limit` are held, the oldest goes first. */
+/** The value of `key`, made where it is missing; at most `limit` are held, and the oldest goes first. */
 function remembered<T>(map: Map<number, T>, key: number, limit: number, make: () => T): T {
   const known = map.get(key)
   if (known !== undefined) return known
@@ -412,7 +359,6 @@ function remembered<T>(map: Map<number, T>, key: number, limit: number, make: ()
   return made
 }
 
-/** The least range of every harbour, m. */
 function leastRanges(columns: TideColumns, constituents: readonly Constituent[]): Float32Array {
   const { start, constituent, amplitude, lat } = columns
   const [m2, k1, o1, m4, ms4] = ['M2', 'K1', 'O1', 'M4', 'MS4'].map((name) =>
@@ -425,7 +371,7 @@ function leastRanges(columns: TideColumns, constituents: readonly Constituent[])
     let fourTimes = 0
     for (let i = start[harbour]; i < start[harbour + 1]; i++) {
       const c = constituent[i]
-      // Slower ones than daily move the water without turning it.
+      // Constituents slower than daily move the water without turning it.
       if (constituents[c].multiples[0] > 0) sum += amplitude[i]
       if (c === k1 || c === o1) once += amplitude[i]
       if (c === m2) twice += amplitude[i]
