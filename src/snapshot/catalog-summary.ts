@@ -1,26 +1,19 @@
-/**
- * What is known of a loaded snapshot in addition to its parts: the figures of `/status`, and the bytes that
- * serving threads will make of it.
- */
+/** What is known of a loaded snapshot in addition to its parts: figures of `/status`, bytes of threads. */
 import type { Catalog } from './catalog.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import type { PartEntry } from './snapshot-format.ts'
 import type { MonthRows } from '../index/segments.ts'
 
 export interface Summary {
-  /** Time of the newest reading of each source by its name, epoch seconds; −1 where it has none. */
+  /** Time of the newest reading of each source, epoch seconds; −1 where it has none. */
   newest: readonly (readonly [source: string, time: number])[]
-  /**
-   * What each serving thread takes for the snapshot: its fragments and scratch memory, and a share of the
-   * indexes.
-   */
+  /** What each serving thread takes: fragments, scratch memory, and a share of the indexes. */
   threadBytes: number
 }
 
 /*
- * What a thread takes for each of these, rounded up. A buoy takes 3 KiB of fragments and what answers are
- * written behind, and as much again in shared memory, with the lists of the nearest. Shared memory is there
- * once, but counted for each thread: so the sum also holds for one thread.
+ * What a thread takes for each of these, rounded up. Shared memory is counted for each thread, so that the
+ * sum also holds for one thread.
  */
 const BYTES_A_THREAD = 1024 * 1024
 const BYTES_A_BUOY = 7 * 1024
@@ -29,12 +22,8 @@ const BYTES_A_PASS = 1024
 const BYTES_A_HARBOUR = 512
 const BYTES_A_FORECAST_POINT = 64
 const BYTES_A_SPOT = 256
-/**
- * A name stands in ten fragments, the other texts in fewer; the buffer that they are rendered into doubles
- * when it is full.
- */
+/** A name stands in ten fragments, and the buffer that they are rendered into doubles when it is full. */
 const COPIES_OF_A_TEXT = 20
-/** Bytes of texts that `BYTES_A_BUOY` covers already. */
 const TEXT_BYTES_A_BUOY = 120
 
 /** The least `threadBytes`, known from the manifest alone before anything is read. */
@@ -51,13 +40,13 @@ export function leastThreadBytes(parts: readonly PartEntry[]): number {
 
 /** What is kept of a checked part, for the summary of the snapshots that have it. */
 export interface PartSummary {
-  /** A catalogue has the names of its sources, ids of its buoys, and the source of each. */
+  /** A catalogue: the names of its sources, ids of its buoys, and the source of each. */
   catalog?: { sources: readonly string[]; id: Uint32Array; source: Uint16Array }
-  /** A month of readings has its buoys, and the time of each one's newest row. */
+  /** A month of readings: its buoys, and the time of each one's newest row. */
   newest?: { buoys: Uint32Array; time: Uint32Array }
-  /** A year of aggregates has the monthly parts that it was made from, as `madeFrom` gives them. */
+  /** A year of aggregates: the monthly parts it was made from, as `madeFrom` gives them. */
   madeFrom?: string
-  /** Bytes that a thread makes of it, in addition to those that follow from its count of rows. */
+  /** Bytes that a thread makes of the part, in addition to those that follow from its count of rows. */
   threadBytes: number
 }
 
@@ -106,7 +95,7 @@ export function summaryOf(parts: readonly { entry: PartEntry; summary: PartSumma
   return { newest: bySource, threadBytes }
 }
 
-/** Bytes of the texts that are longer than usual, as JSON: a control character takes six. */
+/** Bytes of texts that are longer than usual, as JSON: a control character takes six. */
 function longTextBytes({ names, slugs, identifiers, timezones, sources, source, spots }: Catalog): number {
   const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
   const labels = sources.map(({ name, label }) => bytesOf(label ?? name))

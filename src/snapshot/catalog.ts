@@ -2,7 +2,7 @@
  * The catalogue part: sources, countries, buoys with their ids and slugs, spots, and the indexes over them.
  *
  * Its registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
- * today: once given, an id and a slug are never given to another buoy (decisions, operation 2).
+ * today: an id or slug is never given to another buoy (decisions, operation 2).
  */
 import { readWords, type WordColumns } from '../index/suffixes.ts'
 import { lowerBound } from '../index/bisect.ts'
@@ -30,7 +30,6 @@ export interface RegistryEntry {
   slug: string
 }
 
-/** A buoy as it enters the catalogue. */
 export interface CataloguedBuoy extends BuoyRecord {
   id: number
   slug: string
@@ -49,7 +48,7 @@ interface CatalogSource {
   licence: string | null
 }
 
-/** A network of a catalogue as it entered the catalogue. */
+/** The network as it entered the catalogue. */
 export function infoOf({ name, label, aliases, network, credit, licence }: CatalogSource): SourceInfo {
   return {
     name,
@@ -61,7 +60,7 @@ export function infoOf({ name, label, aliases, network, credit, licence }: Catal
   }
 }
 
-/** The buoys of a catalogue as they entered the catalogue. */
+/** The buoys as they entered the catalogue. */
 export function cataloguedBuoys(catalog: Catalog): CataloguedBuoy[] {
   return Array.from(catalog.id, (id, i) => ({
     id,
@@ -77,7 +76,7 @@ export function cataloguedBuoys(catalog: Catalog): CataloguedBuoy[] {
   }))
 }
 
-/** The catalogue as it is read back: columns stay typed arrays, meta becomes typed lists. */
+/** The catalogue as read back: columns stay typed arrays, meta becomes typed lists. */
 export interface Catalog {
   sources: CatalogSource[]
   countries: { code: string; name: string }[]
@@ -85,9 +84,7 @@ export interface Catalog {
   slugs: string[]
   identifiers: string[]
   timezones: string[]
-  /**
-   * Every buoy that ever was in the folder. Only builders ask: unpacking it takes as long as all the rest.
-   */
+  /** Every buoy that ever was in the folder. Only builders ask: unpacking takes as long as the rest. */
   registry: () => RegistryEntry[]
   id: Uint32Array
   lat: Float64Array
@@ -150,7 +147,7 @@ export function readCatalog(part: Part, file: string): Catalog {
 
 function readRegistry(registry: unknown, file: string): RegistryEntry[] {
   const what = `${file}: registry`
-  // Older folders have it as a plain list.
+  // Older folders have a plain list.
   const entries = Array.isArray(registry) ? registry : list(unnested(registry, what), what)
   return entries.map((entry: unknown) => {
     const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)

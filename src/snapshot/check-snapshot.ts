@@ -1,7 +1,4 @@
-/**
- * What must hold of a part, whoever wrote it: run before a snapshot is published and again before it is
- * served.
- */
+/** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
 import { buildBoxes, buildPoints } from '../index/boxes.ts'
 import {
   addStream,
@@ -49,8 +46,8 @@ import {
 } from './snapshot-format.ts'
 
 /**
- * Returns what is kept of the part.
- * @throws SnapshotError saying what does not hold in which file
+ * @returns what is kept of the part
+ * @throws SnapshotError naming the file and what does not hold
  */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
@@ -89,9 +86,8 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
 }
 
 /**
- * The header of a part may have `least` values, and `perRow` more for each row: serving threads unpack
- * headers between requests, 0.1 µs a value. A column is described in five values; a catalogue has four texts
- * a buoy in addition to sources, spots and months; tides have three texts a harbour.
+ * A header may have `least` values and `perRow` more for each row, since serving threads unpack headers
+ * between requests. A column is described in five values, a buoy in four texts, a harbour in three.
  */
 const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: number } } = {
   catalog: { least: 200_000, perRow: 8 },
@@ -104,9 +100,7 @@ const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: num
   tides: { least: 4000, perRow: 8 },
 }
 
-/**
- * @throws SnapshotError when a header is not plain MessagePack, or larger than one of its kind and rows is
- */
+/** @throws SnapshotError when a header is not plain MessagePack, or too large for its kind and rows */
 export function expectHeader(bytes: Uint8Array, { kind, file, rows }: PartEntry): void {
   const { least, perRow } = HEADER_VALUES[kind]
   const values = Math.min(HEADER_BOUNDS.values, least + perRow * rows)
@@ -114,16 +108,16 @@ export function expectHeader(bytes: Uint8Array, { kind, file, rows }: PartEntry)
   if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
 }
 
-/** Buoys that are looked at in one slice: some 0.1 ms. */
+/** Some 0.1 ms of work. */
 const CATALOGUED_A_SLICE = 50
-/** Lists that serving threads go through in one slice; any source of ours has a hundredth of it. */
+/** Lists that serving threads go through in one slice. */
 const MAX_SPOTS = 100_000
 const MAX_SOURCES = 4096
 const MAX_ALIASES = 64
 const COUNTRY_CODE = /^[A-Z]{2}$/
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-/** What must hold of a catalogue. @throws SnapshotError saying what does not */
+/** @throws SnapshotError */
 function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void> {
   const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
   catalog.registry()
@@ -171,11 +165,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   yield* checkIndexes(catalog, file)
 }
 
-/**
- * Servers look up in the indexes without a look at where they point, so they have to be those of the buoys.
- * Building the trees anew takes 0.3 ms for 1,200 buoys, 3 ms for 10,000, on a thread that serves nothing;
- * looking through a tree for what a search relies on takes as long.
- */
+/** Servers do not check where the indexes point, so the indexes have to be those of the buoys. */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
   expect(
     Buffer.compare(points, buildPoints(lat, lng)) === 0,
@@ -193,12 +183,12 @@ function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, fi
   if (fault !== null) throw new SnapshotError(`${file}: ${fault}`)
 }
 
-/** Buoys of a slice, by their rows: some 0.1 ms. */
+/** Some 0.1 ms of work. */
 const BUOYS_A_SLICE = 50
 const isRequired = (name: MeasureName, kind: PartEntry['kind']): boolean =>
   name === 'significantHeight' && kind === 'readings'
 
-/** What must hold of a month's rows. @throws SnapshotError saying what does not hold */
+/** @throws SnapshotError */
 export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): Steps<void> {
   const { buoys, start, time } = rows
   expect(time.length === count, file, `it has ${time.length} rows, the manifest says ${count}`)
@@ -227,12 +217,12 @@ export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }:
   }
 }
 
-/** Looked at in one slice: some 50 µs. */
+/** Some 50 µs of work. */
 const CODES_A_SLICE = 65_536
 
 function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: string): Steps<void> {
   const { min, max } = codeLimits(measure)
-  // Where each row has to have a value, the missing code is one outside the limits.
+  // Where each row must have a value, the missing code is a code outside the limits.
   const missing = required ? min : measure.missing
   for (let from = 0; from < codes.length; from += CODES_A_SLICE) {
     const to = Math.min(codes.length, from + CODES_A_SLICE)
@@ -246,12 +236,12 @@ function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: st
   }
 }
 
-/** A day has 86,400 seconds and rows of two kinds; one that a clock shows twice is longer. */
+/** A day has 86,400 seconds and rows of two kinds; a day that a clock shows twice is longer. */
 const MOST_SAMPLES = 1_000_000
-/** Buoys of a slice, by their streams: some 0.1 ms. */
+/** Some 0.1 ms of work. */
 const AGGREGATED_A_SLICE = 4
 
-/** What must hold of a year of aggregates. @throws SnapshotError saying what does not */
+/** @throws SnapshotError */
 function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
   const { buoys, zone, zones, first, days, streams } = year
   const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
@@ -274,7 +264,7 @@ function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps
   expect(streams.length > 0 || rows === 0, file, 'it has no streams')
 }
 
-/** Within its column, and steps that keep every value within 32 bits. */
+/** Expects a stream within its column, and steps that keep every value within 32 bits. */
 function expectStream(
   { file, streams, bytes, words, doubles }: AggregateYear,
   at: number,
@@ -303,7 +293,7 @@ function expectStream(
 function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: number): number {
   const { streams } = year
   const samples = at + (streamsOf(measure) - 1) * STREAM_WORDS
-  // No day has a sample, as of what a buoy does not measure.
+  // No day of a measure that the buoy lacks has a sample.
   if (streams[samples] === 0 && streams[samples + 2] === 0) return 0
   const circular = isDirection(measure)
   const { min, max } = codeLimits(measure)
@@ -331,7 +321,7 @@ function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: n
   return counted
 }
 
-/** What must hold of a forecast part. @throws SnapshotError saying what does not */
+/** @throws SnapshotError */
 export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntry): void {
   const { lat, lng, start, time } = columns
   const count = lat.length
@@ -362,7 +352,7 @@ export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntr
   }
 }
 
-/** What must hold of a passes part. @throws SnapshotError saying what does not */
+/** @throws SnapshotError */
 export function checkPasses(passes: PassColumns, { file, rows }: PartEntry): void {
   const { mission, cycle, number, started, ended, south, west, north, east, first, buoy, time } = passes
   expect(mission.length === rows, file, `it has ${mission.length} rows, the manifest says ${rows}`)
@@ -416,19 +406,14 @@ export function boundsFault({ south, west, north, east }: Bounds): string | null
   return onGlobe ? null : 'its bounds are not a box of the globe'
 }
 
-/**
- * Mean sea level above chart datum: national levels lie within some metres of the sea, a tide within 16 m.
- */
+/** National levels lie within some metres of the sea, and a tide within 16 m. */
 const MAX_DATUM_OFFSET_M = 200
-/**
- * Names of constituents in a part: all databases together use some 160, no harbour more than 120. A level of
- * the sea costs as many cosines.
- */
+/** All databases together name some 160 constituents; a level of the sea costs a cosine for each. */
 const MAX_CONSTITUENTS = 512
 /** The world has some ten thousand tide stations. */
 const MAX_HARBOURS = 100_000
 
-/** What must hold of a tides part. @throws SnapshotError saying what does not */
+/** @throws SnapshotError */
 export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void {
   const { identifiers, start, constituent, amplitude, phase } = tides
   const perHarbour = [tides.names, identifiers, tides.lat, tides.lng, tides.datumOffset, tides.credit]

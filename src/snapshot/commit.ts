@@ -1,9 +1,7 @@
 /**
  * A commit: what a builder puts into a store as `manifest.msgpack` to publish a snapshot. It is a manifest,
- * which is all that a reader needs, and behind it, as a second MessagePack value, what the next build has to
- * know: the registry of ids, the states of sources, and who published it.
- *
- * Version 1 had a `number` and lay at `manifests/NNNNNNNNNN.msgpack` as well.
+ * and behind it, as a second MessagePack value, what the next build has to know: the registry of ids, the
+ * states of sources, and who published it. Version 1 also lay at `manifests/NNNNNNNNNN.msgpack`.
  */
 import type { StoredFile } from './store/fetch-part.ts'
 import { timestampText } from '../sea/time.ts'
@@ -28,33 +26,30 @@ const READABLE_VERSIONS: ReadonlySet<unknown> = new Set([1, COMMIT_VERSION])
 const SHA256 = /^[0-9a-f]{64}$/
 /** Names of files other than the parts: no path, and nothing hidden. */
 const FILE = /^[a-z][a-z0-9.-]{0,120}$/
-/** It goes into messages. */
+/** The writer appears in messages. */
 const WRITER = /^[ -~]{1,300}$/
 
 /** The manifest, and as much again for the states' parts. */
 export const MAX_COMMIT_BYTES = 2 * MAX_MANIFEST_BYTES
 
-/** What stands behind the manifest. */
 export interface CommitRecord {
   /** A random name of this commit. */
   name: string
   /** The machine and the process that published it, for people. */
   writer: string
-  /** By the builder's clock, epoch seconds; for people, nothing goes by it. */
+  /** By the builder's clock, epoch seconds; for people only. */
   at: number
   registry: StoredFile
   /** The last known states of the sources; null for a build without a configuration. */
   states: StoredFile | null
   /** Files that the states name and the manifest does not. */
   stateParts: StoredFile[]
-  /**
-   * While a rollback holds: since when, as on the wire. Builders keep what they build and do not publish it.
-   */
+  /** Since when a rollback holds, as on the wire: builders keep what they build and do not publish it. */
   hold: { since: string | null } | null
 }
 
 export interface Commit extends CommitRecord {
-  /** Of version 1; null in later ones. */
+  /** A number in version 1, null in later ones. */
   number: number | null
   manifest: Manifest
   /** Bytes of the whole commit. */
@@ -79,12 +74,12 @@ export function encodeCommit(manifest: Uint8Array, commit: CommitRecord): Uint8A
   return Buffer.concat([plainManifest(manifest), behind])
 }
 
-/** The bytes of a manifest without what stands behind it. @throws SnapshotError unless it is one */
+/** A manifest without what stands behind it. @throws SnapshotError */
 export function plainManifest(bytes: Uint8Array): Uint8Array {
   return Uint8Array.from(bytes.subarray(0, firstValue(bytes, 'manifest').end))
 }
 
-/** @throws SnapshotError naming the file, unless it is a manifest with what a builder puts behind it */
+/** @throws SnapshotError naming the file, unless a manifest and a commit's record are there */
 export function decodeCommit(bytes: Uint8Array, file: string): Commit {
   if (bytes.length > MAX_COMMIT_BYTES) {
     throw new SnapshotError(`${file}: ${bytes.length} bytes are too many for a commit`)
@@ -127,7 +122,7 @@ function storedFile(value: unknown, commit: string): StoredFile {
   return { file, bytes, sha256 }
 }
 
-/** All files that a commit needs, and the list of exported files, which it may have. */
+/** All files that a commit needs, and the list of exported files. */
 export function filesNamed({ manifest, stateParts: parts, registry, states }: Commit): string[] {
   const stored = [...manifest.parts, ...parts, registry, ...(states === null ? [] : [states])]
   return [...stored.map(({ file }) => file), snapshotList(manifest.id)]

@@ -1,7 +1,4 @@
-/**
- * What distinguishes one snapshot from another: buoys, and their readings by month. Parts are named by their
- * content, so those that both have are not looked at.
- */
+/** What distinguishes two snapshots: buoys, and readings by month. Parts that both have are not read. */
 import type { MonthRows } from '../index/segments.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { monthOf } from '../sea/time.ts'
@@ -33,10 +30,10 @@ export interface ComparedSnapshot {
   parts: readonly LoadedPart[]
 }
 
-/** Buoys that are compared in one step: some 50 µs, 0.8 ms where all of their rows differ. */
+/** Some 50 µs of work, 0.8 ms where all rows of the buoys differ. */
 const BUOYS_A_STEP = 8
 
-/** The readings of a buoy in a month that differ: the times of the first and the last, epoch seconds. */
+/** Times of the first and the last reading that differ, epoch seconds. */
 interface Span {
   month: number
   from: number
@@ -44,7 +41,6 @@ interface Span {
   counts: [changed: number, added: number, removed: number]
 }
 
-/** One side of a comparison. */
 interface Side {
   catalog: Catalog
   catalogFile: string
@@ -54,8 +50,7 @@ interface Side {
 }
 
 /**
- * A buoy is active with a reading in the `activeWithin` seconds before the time of its snapshot. `catalogOf`
- * gives the catalogue of its part.
+ * `activeWithin`: seconds before the time of a snapshot in which an active buoy has a reading.
  * @throws SnapshotError when a part is missing or malformed
  */
 export function* changesBetween(
@@ -131,8 +126,8 @@ function isNeededForActive(month: number, asOf: number, activeWithin: number): b
 }
 
 /**
- * The parts that a comparison reads, for a reader that has not loaded the snapshots: those that differ, the
- * catalogues, and what makes buoys active. All months where the catalogues do not have the same buoys.
+ * The parts that a comparison reads: those that differ, the catalogues, and what makes buoys active; all
+ * months where the catalogues do not have the same buoys.
  */
 export function comparedParts(
   before: { asOf: number; parts: readonly PartEntry[] },
@@ -157,7 +152,7 @@ function buoysOf(a: MonthRows | null, b: MonthRows | null): Iterable<number> {
   return [...new Set([...a.buoys, ...b.buoys])].toSorted((x, y) => x - y)
 }
 
-/** Buoys that come, go, or are described in another way. */
+/** Buoys that come, go, or have another description. */
 function kindsOfBuoys(a: Side, b: Side): Map<number, Change> {
   const kinds = new Map<number, Change>()
   for (const id of a.catalog.id) if (!has(b.catalog, id)) kinds.set(id, REMOVED)

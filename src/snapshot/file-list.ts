@@ -1,14 +1,14 @@
 /**
- * The list of exported files, `files.json`: what a snapshot was exported as. It is written last, and a file
- * that it does not name is not part of the export.
+ * The list of exported files, `files.json`. It is written last, and a file that it does not name is not part
+ * of the export.
  *
  *   files.json                                     the list
  *   readings/NETWORK/2025-HASH.parquet             readings of a network in a year that is over, or .csv
  *   readings/NETWORK/2026-03-HASH.parquet          and in a month of the last year
  *   buoys-HASH.parquet, buoys-HASH.geojson         all buoys
  *
- * A file is named by the hash of its bytes and never changes. A build that exports puts the list beside its
- * snapshot as well, as `files-ID.json`, for servers to show.
+ * A file is named by the hash of its bytes and never changes. Servers show the list that a build puts next to
+ * its snapshot, `files-ID.json`.
  */
 import { join } from 'node:path'
 import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
@@ -18,9 +18,9 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
 const LIST_VERSION = 2
-/** Lists in which every file of readings is one of a month. */
+/** Every file of readings in such lists is one of a month. */
 const MONTHS_VERSION = 1
-/** Ten networks over all months that 32 bits of seconds can name take 8 MB. */
+/** Ten networks over all months of 32-bit times take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
 export const EXPORT_FORMATS = ['parquet', 'csv'] as const
@@ -30,7 +30,6 @@ const KINDS = ['readings', 'buoys'] as const
 const FILE_FORMATS = [...EXPORT_FORMATS, 'geojson'] as const
 type FileFormat = (typeof FILE_FORMATS)[number]
 
-/** Digits of a file's hash in its name. */
 const NAME_DIGITS = 32
 const CONTENT =
   /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}(?:-\d{2})?-[0-9a-f]{32}\.(?:parquet|csv)|buoys-[0-9a-f]{32}\.(?:parquet|csv|geojson))$/
@@ -43,7 +42,7 @@ const OF_SNAPSHOT = /^files-([0-9a-f]{24})\.json$/
 /** Name of the list that lies next to a snapshot. */
 export const snapshotList = (id: string): string => `files-${id}.json`
 
-/** The snapshot that a file of this kind belongs to; null for other files. */
+/** The snapshot that a list belongs to; null for other files. */
 export function listedSnapshot(file: string): string | null {
   return OF_SNAPSHOT.exec(file)?.[1] ?? null
 }
@@ -56,7 +55,7 @@ export interface ExportedFile {
   path: string
   kind: (typeof KINDS)[number]
   format: FileFormat
-  /** Name of the network that the readings are from; null for buoys. */
+  /** Name of the readings' network; null for buoys. */
   network: string | null
   /** Year of the readings, UTC; null for buoys. */
   year: number | null
@@ -65,7 +64,7 @@ export interface ExportedFile {
   rows: number
   bytes: number
   sha256: string
-  /** The snapshot that the file was first exported from: its data have not changed since. */
+  /** The snapshot of the first export of this file: its data have not changed since. */
   snapshot: string
   /** Times of the first and the last reading, as on the wire; null for buoys. */
   start: string | null
@@ -74,40 +73,37 @@ export interface ExportedFile {
   made_from: string
 }
 
-/** A network as its files show it. */
 export interface ExportedNetwork {
   name: string
   /** The name on the wire. */
   source: string
   credit: string | null
   licence: string | null
-  /** Hash of all that the files of its readings have from the catalogue. */
+  /** Hash of all that the files of the network's readings have from the catalogue. */
   made_from: string
 }
 
-/** A month of readings that a snapshot has. */
 export interface ExportedMonth {
   month: string
   /** SHA-256 of the snapshot's part. */
   part: string
 }
 
-/** A list, with its members as they stand in the file. */
 export interface FileList {
-  /** The bucket that holds the files; null for a folder, because its place is nobody else's business. */
+  /** The bucket that holds the files; null for a folder, which stays private. */
   address: string | null
   /** The format of the readings. */
   as: ExportFormat
   snapshot: string
   /** The data's time, as on the wire. */
   as_of: string
-  /** The list has only what changed after this snapshot; null where it has everything. */
+  /** The list has only changes after this snapshot; null where it has everything. */
   since: string | null
   networks: ExportedNetwork[]
   months: ExportedMonth[]
   /** By kind, network and month. */
   files: ExportedFile[]
-  /** With `since`: the network had readings in the month, and has none now. */
+  /** With `since`: months in which the network had readings and has none now. */
   removed: { network: string; month: string }[]
 }
 
@@ -116,7 +112,6 @@ type Span = Pick<ExportedFile, 'year' | 'month'>
 /** `2026-03` or `2025`: what a file of readings covers. */
 export const spanText = ({ year, month }: Span): string => month ?? String(year)
 
-/** The path of a file with these bytes. */
 export function readingsPath(folder: string, span: Span, sha256: string, format: ExportFormat): string {
   return `readings/${folder}/${spanText(span)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
@@ -125,15 +120,14 @@ export function buoysPath(sha256: string, format: FileFormat): string {
   return `buoys-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
 
-/** Encodes a list; the same list gives the same bytes. */
+/** The same list gives the same bytes. */
 export function encodeList(list: FileList): Buffer {
   return Buffer.from(`${JSON.stringify({ format: LIST_FORMAT, version: LIST_VERSION, ...list }, null, 1)}\n`)
 }
 
 /**
- * Reads a list that anybody may have written.
  * @param where what a message begins with
- * @throws BuildError where it is not one of ours
+ * @throws BuildError where the bytes are not a list
  */
 export function decodeList(bytes: Uint8Array, where: string): FileList {
   const list = listOf(bytes)
@@ -173,7 +167,6 @@ const object =
     value !== null &&
     Object.entries(members).every(([name, check]) => check((value as { [name: string]: unknown })[name]))
 
-/** A time as this program writes it. */
 const isTime: Check = (value) => {
   const time = isText(value) ? parseTimestamp(value) : null
   if (time === null || time.epoch < 0 || time.epoch > LAST_SECOND) return false
@@ -229,7 +222,7 @@ function listOf(bytes: Uint8Array): FileList | null {
   }
   if (!isList(document)) return null
   const { format: _, version: _1, ...list } = document as FileList & { format: string; version: number }
-  // Lists of the first version do not say of which year a month is.
+  // Lists of the first version do not name the year of a month.
   const files = list.files.map((file) => ({
     ...file,
     year: isText(file.month) ? Number(file.month.slice(0, 4)) : (file.year ?? null),
@@ -242,7 +235,7 @@ function listOf(bytes: Uint8Array): FileList | null {
   return areWhole ? { ...list, files } : null
 }
 
-/** The list of a snapshot; null where there is none. @throws BuildError for one that cannot be read */
+/** The list of a snapshot, or null. @throws BuildError for one that cannot be read */
 export function readSnapshotList(dir: string, id: string): FileList | null {
   const path = join(dir, snapshotList(id))
   let bytes: Buffer
@@ -256,7 +249,7 @@ export function readSnapshotList(dir: string, id: string): FileList | null {
   return decodeList(bytes, path)
 }
 
-/** The list as clients see it: the value of `data`. Without one it is empty. */
+/** The value of `data` for clients, empty without a list. */
 export function listAnswer(list: FileList | null): Buffer {
   const files = list?.files ?? []
   const sources = new Map(list?.networks.map(({ name, source }) => [name, source]))

@@ -1,7 +1,4 @@
-/**
- * Removes what no kept manifest names: only files with names of the builder's own, and none so young that a
- * reader or another builder may be about to need it.
- */
+/** Removes files of builders that no kept manifest names and that no reader can still need. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PART_KINDS, SnapshotError, type PartEntry } from './snapshot-format.ts'
@@ -16,19 +13,16 @@ const GRACE_SECONDS = 120
 const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.(?:jsonl?|html)$/
 const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
 
-/** What a builder knows of its folder beyond the manifests. */
 export interface BuilderFiles {
-  /** Parts that the sources of a snapshot still need. @throws SnapshotError when that cannot be read */
+  /** Parts that the sources of a snapshot still need. @throws SnapshotError when unreadable */
   partsOf(id: string): readonly PartEntry[]
 }
 
 /**
- * Removes manifests beyond the newest `keep`, and the parts that no kept one names. Run under the folder's
- * lock.
+ * Removes manifests beyond the newest `keep`, and parts that no kept manifest names. Run under the lock.
  * @param now epoch seconds
  * @param builder null in the folder of a mirror
- * @param isHeld asked before each removal: a builder that stalled and lost the lock must not remove what the
- * next one counts on
+ * @param isHeld asked before each removal, since a builder that stalled may have lost the lock
  */
 export function collectGarbage(
   dir: string,
@@ -50,7 +44,7 @@ export function collectGarbage(
       .filter(({ pinned, current, file }, i) => i < kept.length - keep && !pinned && !current && isOld(file))
       .map(({ file }) => file),
   )
-  // A manifest that cannot be read may name any part: nothing is removed until a person has looked.
+  // An unreadable manifest may name any part: nothing is removed until a person has looked.
   const named = filesNamed(
     dir,
     kept.filter(({ file }) => !dropped.has(file)),
@@ -70,7 +64,7 @@ export function collectGarbage(
   }
 }
 
-/** The parts and the ids of the current and the staying snapshots; null where a manifest cannot be read. */
+/** Parts and ids of the current and the staying snapshots; null where a manifest cannot be read. */
 function filesNamed(
   dir: string,
   staying: readonly KeptSnapshot[],
@@ -96,7 +90,7 @@ function filesNamed(
   return { parts, snapshots }
 }
 
-/** Removes what killed builders left half-written. Run under the builder's lock. */
+/** Removes files that killed builders left half-written. Run under the builder's lock. */
 export function removeLeftovers(dir: string): void {
   for (const file of readdirSync(dir)) {
     if (file.startsWith(TEMPORARY_PREFIX)) {

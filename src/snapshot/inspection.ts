@@ -5,10 +5,7 @@ import { decodePart } from './part-columns.ts'
 import { loadManifest, loadSnapshot, type LoadedSnapshot, type PublishedManifest } from './read-snapshot.ts'
 import { timestampText } from '../sea/time.ts'
 
-/**
- * Lines to print, of the published snapshot or of a kept one. @throws SnapshotError when it is not there or
- * not whole.
- */
+/** Lines to print of the published snapshot or a kept one. @throws SnapshotError unless it is whole */
 export async function inspectSnapshot(dir: string, kept: PublishedManifest | null = null): Promise<string[]> {
   const snapshot = kept === null ? await loadSnapshot(dir) : await loadManifest(dir, kept)
   const entries = snapshot.parts.map(({ entry }) => entry)
@@ -71,7 +68,7 @@ function readingsLines(
   ]
 }
 
-/** A served snapshot for `/status`; `now` in epoch seconds. */
+/** The snapshot in `/status`; `now` in epoch seconds. */
 export function snapshotStatus(snapshot: LoadedSnapshot | null, now: number): object {
   if (snapshot === null) return { snapshot: null }
   const entries = snapshot.parts.map(({ entry }) => entry)

@@ -1,7 +1,4 @@
-/**
- * Makes the yearly parts of daily aggregates: what a build worked out of the readings and the weather of a
- * year.
- */
+/** Makes the yearly parts of daily aggregates from what a build worked out of readings and weather. */
 import {
   addStream,
   CANCELLED,
@@ -17,9 +14,9 @@ import { MEASURES, type Column, type Measure, type MeasureName } from '../sea/co
 import { daysFromCivil } from '../sea/time.ts'
 import type { Part } from './snapshot-format.ts'
 
-/** A measure's statistics of each day of a year, before they are written; 0 on days without a sample. */
+/** A measure's statistics by day of a year; 0 on days without a sample. */
 export interface DayStatistics {
-  /** For a direction this is the circular mean or `NO_VALUE`. */
+  /** The circular mean or `NO_VALUE` for a direction. */
   readonly median: Int32Array
   readonly mean: Int32Array
   readonly least: Int32Array
@@ -27,10 +24,9 @@ export interface DayStatistics {
   readonly count: Int32Array
 }
 
-/** A buoy that has rows in the year. */
 export interface AggregatedBuoy {
   readonly id: number
-  /** Null for one that is not in the catalogue and was not in the last either. */
+  /** Null for a buoy that is in neither this catalogue nor the last. */
   readonly zone: { readonly name: string; readonly rules: string } | null
   readonly measures: ReadonlyMap<MeasureName, DayStatistics>
 }
@@ -75,7 +71,7 @@ export function aggregatesPart(
   }
 }
 
-/** The first day on which a buoy has a sample and the one behind its last; twice 0 where it has none. */
+/** First day with a sample and the day behind the last; [0, 0] where no day has one. */
 function daysWithSamples(measures: ReadonlyMap<MeasureName, DayStatistics>): [from: number, to: number] {
   let from = Infinity
   let to = 0
@@ -123,7 +119,7 @@ class StreamWriter {
     }
   }
 
-  /** `values` with NaN where any value will do. */
+  /** `values` has NaN where any value will do. */
   #stream(at: number, values: readonly number[]): void {
     let base = Infinity
     for (const value of values) if (value < base) base = value

@@ -1,6 +1,4 @@
-/**
- * Writes the catalogue part (`catalog.ts` reads it). Apart, because names of countries take 60 ms to load.
- */
+/** Writes the catalogue part, apart from `catalog.ts` because names of countries take 60 ms to load. */
 import { buildBoxes, buildPoints } from '../index/boxes.ts'
 import { buildWords } from '../index/search-columns.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
@@ -22,10 +20,7 @@ const USUAL_NAMES: { readonly [name: string]: readonly string[] } = {
   'Satellite altimetry': ['Altimetry'],
 }
 
-/**
- * The catalogue as a part. `buoys` ascend by id, `spots` come in any order.
- * @throws BuildError when a spot's id is impossible, or two spots have one id
- */
+/** `buoys` ascend by id. @throws BuildError when a spot's id is impossible, or two spots have one id */
 export function catalogPart(
   sources: readonly SourceInfo[],
   buoys: readonly CataloguedBuoy[],
@@ -62,7 +57,7 @@ export function catalogPart(
       timezones: buoys.map(({ timezone }) => timezone),
       registry: nested(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
       spots: orderedSpots.map(({ name }) => name),
-      // Earlier readers want this list, in which their builders kept what months of made-up data were made from.
+      // Earlier readers want this list.
       month_keys: [],
     },
     columns: new Map<string, Column>([

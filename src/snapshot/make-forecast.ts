@@ -10,7 +10,6 @@ import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/compare-text.ts'
 import { type Part } from './snapshot-format.ts'
 
-/** One point on its way to the part. */
 interface PointForecast {
   lat: number
   lng: number
@@ -29,10 +28,9 @@ export class ForecastSet {
   readonly #points = new Map<string, PointForecast>()
 
   /**
-   * If a point has several records, the newest run stays, and the first of equal runs. A record without any
+   * Of several records of a point the newest run stays, and the first of equal runs. A record without any
    * value (a point on land) is left out.
-   * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or a value beyond the limits
-   * of its measure.
+   * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or the limits of a measure
    */
   add(record: ForecastRecord): void {
     const key = pointKey(record.lat, record.lng)
@@ -42,7 +40,7 @@ export class ForecastSet {
     if (point !== null) this.#points.set(key, point)
   }
 
-  /** Takes over the points of another set, by the same rule: of equal runs the own ones stay. */
+  /** Takes over points by the rule of `add`: of equal runs the own ones stay. */
   merge(other: ForecastSet): void {
     for (const [key, point] of other.#points) {
       const known = this.#points.get(key)
@@ -50,7 +48,7 @@ export class ForecastSet {
     }
   }
 
-  /** Takes over the points of a part, as `merge`. */
+  /** Takes over the points of a part by the rule of `add`. */
   restore({ lat, lng, run, model, models, start, time, codes }: ForecastColumns): void {
     for (let i = 0; i < lat.length; i++) {
       const key = pointKey(lat[i], lng[i])
@@ -72,7 +70,7 @@ export class ForecastSet {
     return this.#points.size
   }
 
-  /** The part, and how many rows it has. Points lie in the order of latitude, then longitude. */
+  /** The part and its number of rows. Points lie in the order of latitude, then longitude. */
   part(): { part: Part; rows: number } {
     const points = [...this.#points.values()].sort((a, b) => a.lat - b.lat || a.lng - b.lng)
     const start = new Uint32Array(points.length + 1)
@@ -110,9 +108,7 @@ export class ForecastSet {
 const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
 const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
 
-/**
- * The models in an order of their own, and the index of each point's; `model` is null where none is known.
- */
+/** The models in an order of their own, and the index of each point's; `model` is null if none is known. */
 function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array | null } {
   const byKey = new Map(points.map(({ model }) => [modelKey(model), model]))
   const keys = [...byKey.keys()].sort(compareText)
@@ -123,7 +119,7 @@ function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; 
   return { models, model: Uint16Array.from(points, ({ model }) => index.get(modelKey(model))!) }
 }
 
-/** The record as codes, or null when it holds no value. */
+/** The record as codes, or null without any value. */
 function encode({ lat, lng, runAt, times, values, ...about }: ForecastRecord): PointForecast | null {
   const where = `forecast at ${lat}, ${lng}`
   if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) throw new BuildError(`${where}: is not on the globe`)

@@ -4,7 +4,6 @@ import type { RowColumns } from '../sea/row-batch.ts'
 import { monthText } from '../sea/time.ts'
 import type { Part } from './snapshot-format.ts'
 
-/** Parallel arrays of rows. */
 export interface Rows {
   time: Uint32Array
   columns: RowColumns
@@ -17,10 +16,7 @@ export interface MonthTable extends Rows {
   start: Uint32Array
 }
 
-/**
- * A month's rows as a part. Columns that hold nothing are left out, and so is the peak period where it equals
- * the period in every row (networks that know only one of them): together 4 of 22 bytes a row.
- */
+/** Leaves out empty columns, and the peak period where it equals the period in every row. */
 export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part {
   const columns = new Map<string, Column>([
     ['buoy', table.buoys],

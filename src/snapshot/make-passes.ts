@@ -16,8 +16,8 @@ interface Pass extends PassRecord {
 }
 
 /**
- * Passes as a part. `idOf` turns a buoy's handle into its id, 0 for a buoy that is left out. With `asOf`
- * (epoch seconds), what came later is left out. Records of one pass from several sources become one.
+ * `idOf` turns a buoy's handle into its id, 0 for a buoy that is left out. With `asOf` (epoch seconds), what
+ * came later is left out. Records of one pass from several sources become one.
  * @throws BuildError for a pass that no mission can have
  */
 export function passesPart(
@@ -77,7 +77,7 @@ function timeFault(started: number, ended: number, observations: PassRecord['obs
     : null
 }
 
-/** One pass out of several records of it, each observation once. */
+/** One pass out of several records, each observation once. */
 function joined(parts: Pass[]): Pass {
   // A complete order: of two boxes of equal width the first decides.
   const inOrder = parts.sort(
@@ -122,10 +122,7 @@ function boundsOfBoth(a: Bounds, b: Bounds): Bounds {
   }
 }
 
-/**
- * The passes of a part as a source gave them. `handleOf` turns an id into a handle; observations of a buoy
- * for which it returns undefined are left out.
- */
+/** The passes of a part as a source gave them, without buoys that have an undefined handle. */
 export function passRecords(passes: PassColumns, handleOf: (id: number) => number | undefined): PassRecord[] {
   const { first, buoy, time } = passes
   return Array.from(passes.mission, (mission, i) => ({

@@ -8,8 +8,7 @@ import { compareText } from '../system/compare-text.ts'
 import { type Part } from './snapshot-format.ts'
 
 /**
- * Harbours as a part, ascending by identifier; of several with one identifier the first counts. Some 8 bytes
- * a constituent and 40 a harbour: 3,600 harbours take 1.9 MB.
+ * Harbours ascend by identifier; of several with one identifier the first counts.
  * @throws BuildError for an unknown constituent
  */
 export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows: number } {
@@ -59,7 +58,7 @@ export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows
   return { part, rows: harbours.length }
 }
 
-/** The harbours of a part as a source gave them. */
+/** The harbours as a source gave them. */
 export function harbourRecords(tides: TideColumns): HarbourRecord[] {
   const { start, constituent, amplitude, phase } = tides
   return tides.identifiers.map((identifier, i) => ({

@@ -22,10 +22,7 @@ export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'
 /** The last month that a time can lie in. */
 const LAST_MONTH = monthOf(LAST_SECOND)
-/**
- * One catalogue, one of each kind without months, two kinds of 1,634 months and one of 137 years, some 200
- * bytes each: 0.7 MB.
- */
+/** 1 + 3 parts, two kinds of 1,634 months and one of 137 years, some 200 bytes each, are 0.7 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 
 const SHA256 = /^[0-9a-f]{64}$/
@@ -35,10 +32,7 @@ export interface Manifest {
   id: string
   /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
   asOf: number
-  /**
-   * Whether any of the data is made up. Absent where all of it was measured, as in manifests that are older
-   * than this.
-   */
+  /** Whether any of the data is made up; absent where all of it was measured, and in older manifests. */
   demo?: boolean
   parts: PartEntry[]
 }
@@ -50,7 +44,7 @@ export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; by
 }
 
 /**
- * Reads a manifest: whole numbers within the bounds, and of each kind and month one part at most.
+ * Reads a manifest: whole numbers within the bounds, one part of each kind and month at most.
  * @throws SnapshotError when the bytes are not a manifest, or do not agree with the id in them
  */
 export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
@@ -135,7 +129,7 @@ function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
     format: MANIFEST_FORMAT,
     version: FORMAT_VERSION,
     as_of: asOf,
-    // The mark is absent and not false, so that manifests of measured data keep their older ids.
+    // Absent and not false, so that manifests of measured data keep their older ids.
     ...(demo === true && { demo: true }),
     parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
       kind,

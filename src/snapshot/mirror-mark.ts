@@ -12,10 +12,7 @@ export const MARK_FILE = 'mirror.json'
 const FORMAT = 'groundswell-mirror'
 const MAX_BYTES = 8192
 
-/**
- * The address that a folder mirrors, null for a folder that is not a mirror. The address is empty where the
- * mark cannot be understood: the folder is a mirror's all the same.
- */
+/** The address that a folder mirrors, empty where the mark cannot be understood; null without a mark. */
 export function mirroredSource(dir: string): string | null {
   try {
     const { format, source } = JSON.parse(

@@ -6,9 +6,7 @@
  *            bin32  with a payload that begins at `offset`, a multiple of 64, little endian
  *   …
  *
- * The padding makes a column a typed-array view on the file's bytes, without a copy: MessagePack libraries
- * give typed arrays back either as unaligned bytes or as copies. Numbers inside are little endian, and so
- * must be the machine.
+ * The padding makes a column a typed-array view on the file's bytes. The machine must be little endian, too.
  */
 import type { Column } from '../sea/columns.ts'
 import {
@@ -49,8 +47,7 @@ if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
 }
 
 /**
- * Reads a part as views on `bytes`, which must begin at a multiple of 64 of its buffer and may be shared
- * memory.
+ * Reads a part as views on `bytes`, which begin at a multiple of 64 of their buffer and may be shared.
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
@@ -73,7 +70,7 @@ export function kindAndMeta(header: Meta, file: string): Pick<Part, 'kind' | 'me
   return { kind, meta: record(header.meta, `${file}: meta`) }
 }
 
-/** The columns that a header describes; they and the padding between them are all that follows it. */
+/** The columns that a header describes; they and their padding are all that follows it. */
 function decodeColumns(
   bytes: Uint8Array,
   descriptions: unknown,

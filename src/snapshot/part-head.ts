@@ -1,4 +1,4 @@
-/** The beginning of a part: what it holds but its columns, and some of these, without reading the rest. */
+/** The header of a part and some of its columns, without reading the rest. */
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Column } from '../sea/columns.ts'
@@ -22,11 +22,11 @@ import {
   type PartEntry,
 } from './snapshot-format.ts'
 
-/** Bytes that are read first: more than the header of a month or a year takes. */
+/** More than the header of a month or a year takes. */
 const FIRST_BYTES = 64 * 1024
 
 /**
- * Reads the header of a part and the columns `names`. Its hash is not checked: for a builder that wrote it.
+ * Reads the header of a part and the columns `names`, without a check of its hash.
  * @throws SnapshotError when it cannot be read or is malformed
  */
 export function readPartHead(dir: string, { file, bytes }: PartEntry, names: readonly string[]): Part {
@@ -49,9 +49,8 @@ export function readPartHead(dir: string, { file, bytes }: PartEntry, names: rea
 }
 
 /**
- * Reads the columns `names` out of the beginning of a part; null where that is too short, unless it
- * `isWhole`.
- * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
+ * Reads the columns `names`; null where the beginning is too short, unless it `isWhole`.
+ * @throws SnapshotError naming `file`, when its bytes are malformed
  */
 function decodeHead(
   bytes: Uint8Array,

@@ -1,7 +1,4 @@
-/**
- * The kinds of parts beside the catalogue (`catalog.ts`), each read as views on its bytes.
- * `check-snapshot.ts` says what must hold of them, and the `make-…` files make them.
- */
+/** The kinds of parts other than the catalogue, as views on their bytes; `check-snapshot.ts` checks them. */
 import { STREAM_WORDS, STREAMS_OF_BUOY, type AggregateYear } from '../index/day-aggregates.ts'
 import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
 import type { PassColumns } from '../index/passes.ts'
@@ -103,7 +100,7 @@ export const yearOfMonth = (month: number): number => 1970 + Math.floor(month / 
 /** January of a year, counted from January 1970: the month of its part in a manifest. */
 export const januaryOf = (year: number): number => (year - 1970) * MONTHS_OF_YEAR
 
-/** What a year's aggregates are made from, as a hash: the year's monthly parts. */
+/** Hash of the monthly parts that a year's aggregates are made from. */
 export function madeFrom(parts: readonly PartEntry[], year: number): string {
   const months = parts.filter(
     ({ kind, month }) => month !== null && kind !== 'aggregates' && yearOfMonth(month) === year,
@@ -112,10 +109,7 @@ export function madeFrom(parts: readonly PartEntry[], year: number): string {
   return sha256(Buffer.from(names.join('\n')))
 }
 
-/**
- * What a build worked out of the readings and the weather of a year, day by day.
- * @throws SnapshotError when a column is missing, of another type, or of another length than the buoys
- */
+/** @throws SnapshotError when a column is missing, of another type, or of another length than the buoys */
 export function readAggregates(part: Part, month: number, file: string): AggregateYear {
   const year = yearOfMonth(month)
   expect(
@@ -153,7 +147,7 @@ export function readAggregates(part: Part, month: number, file: string): Aggrega
   }
 }
 
-/** The monthly parts that it was made from, by its own account. @throws SnapshotError */
+/** The monthly parts that the part claims to be made from. @throws SnapshotError */
 export function saidMadeFrom(part: Part, file: string): string {
   return text(part.meta.made_from, `${file}: made_from`)
 }
@@ -174,9 +168,7 @@ const PASS_COLUMNS = {
 } as const
 
 /**
- * Satellite passes newest first, which is the order of the answer, with the observations of each: the
- * readings that it gave to virtual buoys. Counts and freshness are derived from them when the part is opened,
- * so that they cannot disagree.
+ * Satellite passes newest first, which is the order of the answer, with their observations.
  * @throws SnapshotError when a column is missing or of another type, or lengths disagree
  */
 export function readPasses(part: Part, file: string): PassColumns {
@@ -203,8 +195,7 @@ export function readPasses(part: Part, file: string): PassColumns {
 }
 
 /**
- * Points of the sea, each with one model run's values at its times, in the codes of the measures with the
- * same units. 20 bytes a time: 2,000 points with 16 days of hours are 15 MB.
+ * Points of the sea, each with one model run's values: 20 bytes a time.
  * @throws SnapshotError when a column is missing, of another type, or of another length than the rows
  */
 export function readForecast(part: Part, file: string): ForecastColumns {
@@ -221,7 +212,7 @@ export function readForecast(part: Part, file: string): ForecastColumns {
     lat,
     lng: column(part, 'lng', Float64Array, file),
     run: column(part, 'run', Uint32Array, file),
-    // Parts of before models were named have no such column.
+    // Older parts have no such column.
     ...(part.columns.has('model') && { model: column(part, 'model', Uint16Array, file) }),
     models: readModels(part, file),
     start: column(part, 'start', Uint32Array, file),
@@ -248,10 +239,7 @@ function readModels(part: Part, file: string): ForecastModel[] {
   })
 }
 
-/**
- * Harbours with their harmonic constituents.
- * @throws SnapshotError when anything in the part is not what `tidesPart` writes
- */
+/** @throws SnapshotError when anything in the part is not what `tidesPart` writes */
 export function readTides(part: Part, file: string): TideColumns {
   return {
     constituents: texts(part.meta.constituents, `${file}: constituents`),

@@ -1,11 +1,10 @@
 /**
- * A walk over MessagePack before a library makes values of it. Snapshots may come from anywhere, and a few
- * bytes can claim lists of billions, nest them until the stack is full, or name types of a library's own.
- * What passes here is plain: nil, booleans, numbers, texts, byte strings, lists, and maps with texts for
- * keys, with no more of them than there are bytes, so what is made of it is bounded by its length.
+ * A walk over MessagePack before a library makes values of it: a few bytes can claim lists of billions, nest
+ * them until the stack is full, or name types of a library's own. Plain values are nil, booleans, numbers,
+ * texts, byte strings, lists, and maps with texts for keys, with no more items than there are bytes.
  */
 
-/** Bounds of one value with all that is in it. */
+/** Bounds of one value with all its items. */
 export interface PlainBounds {
   /** Lists and maps within each other. */
   depth: number
@@ -105,7 +104,6 @@ class Walk {
     }
   }
 
-  /** A number of `width` bytes. */
   #count(width: 1 | 2 | 4): number {
     const at = this.at
     this.#skip(width)
@@ -118,7 +116,7 @@ class Walk {
     if (this.at > this.#bytes.length) this.fault = 'ends too early'
   }
 
-  /** Each item takes a byte at least, so a count beyond the bytes is a lie. */
+  /** Each item takes at least a byte, so a count beyond the bytes is a lie. */
   #enters(items: number, depth: number): boolean {
     if (depth === 0) this.fault = 'is nested too deeply'
     else if (items > this.#bytes.length - this.at) this.fault ??= 'ends too early'

@@ -1,7 +1,4 @@
-/**
- * Reads parts of a snapshot, every byte checked against its part's hash and every value against the rules;
- * large sets on several threads.
- */
+/** Reads parts of a snapshot, each checked against its hash and the rules; large sets on several threads. */
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -15,27 +12,23 @@ import { decodePart } from './part-columns.ts'
 import { expectHeader } from './check-snapshot.ts'
 import type { PartSummary } from './catalog-summary.ts'
 
-/** A part to be read: into `bytes`, or only to be checked. */
+/** A part to read into `bytes`, or only to check. */
 export interface PartToRead {
   entry: PartEntry
   bytes: Uint8Array | null
 }
 
-/**
- * While a snapshot is served, loading the next one works in slices of this length: this thread may share its
- * core with a serving one, which the system would let wait for several milliseconds.
- */
+/** Slice of work while a snapshot is served: a serving thread on the same core must not wait for long. */
 const SLICE_MS = 0.2
-/** Bytes that are worth threads: less is read faster than a thread starts. */
+/** Less is read faster than a thread starts. */
 const WORTH_THREADS_BYTES = 64 * 2 ** 20
 const MAX_THREADS = 4
-/** This thread reads for this time before it hears the others. */
+/** Time of this thread's work before it hears the others. */
 const OWN_SLICE_MS = 10
 
 /**
- * Reading, hashing and checking keep a core busy: large sets are spread over threads, of which this one is
- * one where `isQuiet` is null. Small ones are read in slices, with fewer rests while `isQuiet`, or at once
- * where that is null. Returns by file.
+ * Large sets are spread over threads, including this one where `isQuiet` is null. Small ones are read in
+ * slices, with fewer rests while `isQuiet`, or at once where that is null. Returns by file.
  */
 export async function readParts(
   dir: string,
@@ -60,11 +53,11 @@ export async function readParts(
   }
 }
 
-/** Parts that threads share between them: plain, so that it can be posted to each. */
+/** Parts that threads share: plain, so that it can be posted to each. */
 export interface SharedParts {
   dir: string
   parts: readonly PartToRead[]
-  /** Index of the next one that nobody reads yet. */
+  /** Index of the next part that nobody reads yet. */
   next: Int32Array<SharedArrayBuffer>
 }
 
@@ -74,7 +67,6 @@ function sharedParts(dir: string, parts: readonly PartToRead[]): SharedParts {
 
 export type Summaries = [file: string, summary: PartSummary][]
 
-/** The parts that one thread reads. */
 export class PartQueue {
   readonly shared: SharedParts
 
@@ -94,13 +86,11 @@ export class PartQueue {
     }
   }
 
-  /** Leaves nothing to be read. */
   close(): void {
     Atomics.store(this.shared.next, 0, this.shared.parts.length)
   }
 }
 
-/** The answer of a thread that reads parts. */
 export type FromReading = { summaries: Summaries } | { refusal: string }
 
 async function readInThread(queue: PartQueue): Promise<Summaries> {
@@ -140,16 +130,12 @@ function readFault(file: string, error: unknown): SnapshotError {
   return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
 }
 
-/** Bytes that are read and hashed together: 0.3 ms, and small enough to stay in the processor's cache. */
+/** Bytes read and hashed together in 0.3 ms; they stay in the processor's cache. */
 const CHUNK_BYTES = 256 * 1024
-/**
- * One buffer serves the whole thread, which puts something else there only between two steps. The memory that
- * the part stays in is then written once, and the hash is not slowed down by memory that nobody has touched
- * yet.
- */
+/** One buffer serves the whole thread, which puts something else there only between two steps. */
 const chunk = new Uint8Array(CHUNK_BYTES)
 
-/** Fills `bytes` from position `at` of a file; returns how many there were. */
+/** Fills `bytes` from position `at` of a file; returns the number of bytes read. */
 function readFully(file: number, bytes: Uint8Array, at: number): number {
   let filled = 0
   while (filled < bytes.length) {
@@ -160,7 +146,7 @@ function readFully(file: number, bytes: Uint8Array, at: number): number {
   return filled
 }
 
-/** Reads parts one after the other, on its own thread. */
+/** Reads parts one after the other on its own thread. */
 export class PartReader {
   readonly #dir: string
   /** Buffer for parts that are only checked. */

@@ -14,7 +14,6 @@ import { checkPart } from './check-snapshot.ts'
 import { expectSize, readParts } from './read-parts.ts'
 import { summaryOf, type Summary, type PartSummary } from './catalog-summary.ts'
 
-/** One part in memory that all threads share. */
 export interface LoadedPart {
   entry: PartEntry
   /** In shared memory. */
@@ -30,9 +29,9 @@ export interface LoadedSnapshot extends Summary {
   /** Whether any of its data are made up. */
   demo: boolean
   parts: LoadedPart[]
-  /** The files that it was exported as: the value of `data` on the wire. */
+  /** The value of `data` for the list of exported files. */
   files: SharedArrayBuffer
-  /** What is wrong with the list of these files, which is empty then; null where nothing is. */
+  /** What is wrong with the list of files, which is empty then; or null. */
   filesFault: string | null
 }
 
@@ -45,9 +44,7 @@ export interface PublishedManifest extends Manifest {
   publishedAt: number
 }
 
-/**
- * The published manifest of a folder, null where there is none. @throws SnapshotError when it is not whole
- */
+/** The published manifest of a folder, or null. @throws SnapshotError when it is not whole */
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
   try {
@@ -57,7 +54,7 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
       if (size > MAX_MANIFEST_BYTES) {
         throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
       }
-      // No more than its size: a manifest that grows meanwhile does not agree with its id.
+      // Reads no more than the size: a manifest that grows meanwhile does not agree with its id.
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
       const manifest = decodeManifest(buffer.subarray(0, bytesRead), MANIFEST_FILE)
       return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
@@ -77,8 +74,7 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
 }
 
 /**
- * Loads the published snapshot of a folder, on this thread. Parts that `previous` holds are taken from there
- * and not read again.
+ * Loads the published snapshot of a folder, on this thread, without reading the parts of `previous` again.
  * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed
  */
 export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promise<LoadedSnapshot> {
@@ -88,9 +84,8 @@ export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promi
 }
 
 /**
- * Loads the snapshot of a manifest that was read before, as `loadSnapshot` does; gently, when there is one
- * before it, with fewer rests while `isQuiet`. `summaries` of the parts of that one, by file, become those of
- * this one.
+ * As `loadSnapshot`, for a manifest read before; in slices after a `previous`, with fewer rests while
+ * `isQuiet`. `summaries`, by file, are those of `previous` and become those of this one.
  */
 export async function loadManifest(
   dir: string,
@@ -168,7 +163,7 @@ function roomFor({ file, bytes }: PartEntry): Uint8Array {
   }
 }
 
-/** Reads one part. @throws SnapshotError as `loadSnapshot` does */
+/** @throws SnapshotError as `loadSnapshot` does */
 export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPart> {
   expectSize(dir, entry)
   const part = { entry, bytes: roomFor(entry) }
@@ -195,10 +190,7 @@ export function nullIfDamaged(error: unknown): null {
   throw error
 }
 
-/**
- * Reads parts and checks them, keeping none: each reader has one buffer for all its parts.
- * @throws SnapshotError as `loadSnapshot` does
- */
+/** Checks parts and keeps none. @throws SnapshotError as `loadSnapshot` does */
 export async function verifyParts(dir: string, entries: readonly PartEntry[]): Promise<void> {
   await readParts(
     dir,

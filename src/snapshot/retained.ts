@@ -79,12 +79,12 @@ export function removeHold(dir: string, lock: Lock): void {
   syncFolder(dir)
 }
 
-/** What an operator has to know of a hold, to follow a snapshot's name. */
+/** What an operator has to know of a hold, after a snapshot's name. */
 export function holdText({ since }: Hold, dir: string): string {
   return `held${since === null ? '' : ` since ${since}`} by a rollback, until: groundswell resume ${dir}`
 }
 
-/** Manifests kept by default: two and a half hours of half-hourly builds. */
+/** Two and a half hours of half-hourly builds. */
 export const DEFAULT_KEPT = 5
 
 const KEPT_MANIFEST = /^manifest-(\d{6,})-([0-9a-f]{24})\.msgpack$/
@@ -95,7 +95,7 @@ export interface KeptSnapshot {
   sequence: number
   id: string
   pinned: boolean
-  /** The published one, which readers see now. */
+  /** Whether readers see the snapshot now. */
   current: boolean
   /** Built while a rollback holds, and not published. */
   waiting: boolean
@@ -105,7 +105,7 @@ export interface KeptSnapshot {
   builtAt: number
 }
 
-/** Kept snapshots, oldest first; one that was built again stands where it was built last. */
+/** Kept snapshots, oldest first, each where it was built last. */
 export function listKept(dir: string): KeptSnapshot[] {
   const names = readdirSync(dir)
   const pins = new Set(names.map((name) => PIN.exec(name)?.[1]))
@@ -124,12 +124,11 @@ export function listKept(dir: string): KeptSnapshot[] {
   return [...new Map(kept.map((one) => [one.id, one])).values()].sort((a, b) => a.sequence - b.sequence)
 }
 
-/** A kept snapshot by its id, or the last with a data's time, epoch seconds, that is not later. */
+/** A kept snapshot by its id, or the last with a data's time (epoch seconds) not after `time`. */
 export type Wanted = { readonly id: string } | { readonly time: number }
 
 /**
- * A kept snapshot to serve again. One that waits for the end of a rollback was never served: only its id
- * finds it.
+ * A kept snapshot to serve again; a snapshot that waits for the end of a rollback is found by id only.
  * @throws BuildError where none is as wanted
  */
 export function keptSnapshot(dir: string, wanted: Wanted): PublishedManifest {
@@ -200,7 +199,6 @@ export function modifiedAt(path: string): number | null {
   return info === undefined ? null : info.mtimeMs / 1000
 }
 
-/** What `rollback` and `resume` published. */
 interface Republished {
   id: string
   /** The data's time, epoch seconds. */
@@ -210,13 +208,12 @@ interface Republished {
 }
 
 /**
- * Publishes the snapshot before the current one again, or the one of `id`, once all its parts have been read
- * and found whole. It holds: what is built later is not published before `resume`. Where the current manifest
- * is lost or broken, the snapshot that it named is published again, or the newest kept one where no rollback
- * holds; that is a repair and holds nothing.
+ * Publishes the snapshot before the current one again, or the one of `id`, once all its parts are found
+ * whole, and holds later builds back until `resume`. Where the current manifest is lost or broken, the
+ * snapshot that it named, or the newest kept one without a rollback, is published again; that repair holds
+ * nothing.
  * @param now epoch seconds
- * @throws BuildError when the snapshot does not exist or somebody writes to the folder, SnapshotError when it
- * is not whole
+ * @throws BuildError for an unknown snapshot or a folder in use, SnapshotError for one that is not whole
  */
 export async function rollback(dir: string, id: string | null, now: number): Promise<Republished> {
   const lock = lockFolder(dir)
@@ -226,7 +223,7 @@ export async function rollback(dir: string, id: string | null, now: number): Pro
     const isRepair = id === null && manifestOf(join(dir, MANIFEST_FILE)) === null
     const target = rollbackTarget(kept, id, isRepair ? (hold?.snapshot ?? null) : null)
     const { asOf, bytes } = await wholeManifest(dir, target)
-    // The hold is written first: a rollback that was killed half-way must not be undone by the next build.
+    // The hold is written first: the next build must not undo a rollback that was killed half-way.
     if (!isRepair) writeHold(dir, target.id, kept.at(-1)!.sequence, now, lock)
     publishManifest(dir, bytes, lock)
     return { id: target.id, asOf, held: !isRepair || hold !== null }
@@ -257,10 +254,9 @@ async function wholeManifest(
 }
 
 /**
- * Ends the hold of a rollback: publishes the newest kept snapshot, once all its parts have been read and
- * found whole. Null where nothing is held.
- * @throws BuildError when somebody writes to the folder, SnapshotError when that snapshot is not whole; then
- * the hold stays
+ * Ends the hold of a rollback: publishes the newest kept snapshot once all its parts are found whole. Null
+ * where nothing is held.
+ * @throws BuildError for a folder in use, SnapshotError for a snapshot that is not whole; the hold stays
  */
 export async function resume(dir: string): Promise<Republished | null> {
   const lock = lockFolder(dir)

@@ -1,7 +1,6 @@
 /**
- * What distinguishes one snapshot from another, as `compare-snapshots.ts` finds it, and the readings of a buoy
- * that differ between two months, in order of time. Rows that both months have are found as equal bytes, many
- * at a time.
+ * What distinguishes two snapshots, and the readings of a buoy that differ between two months. Rows that both
+ * months have are found as equal bytes, many at a time.
  */
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
@@ -14,8 +13,8 @@ export const REMOVED = 2
 export type Change = typeof CHANGED | typeof ADDED | typeof REMOVED
 
 /**
- * The changes from the snapshot `since` to the snapshot `until`: plain, so that it can be posted to a thread,
- * and in shared memory. All readings of a buoy in a month that differ are one span.
+ * The changes from snapshot `since` to `until`, plain and in shared memory, so that they can be posted. All
+ * readings of a buoy in a month that differ are one span.
  */
 export interface Changes {
   since: string
@@ -28,7 +27,7 @@ export interface Changes {
   change: Uint8Array
   /** The spans of `buoy[i]` are `first[i]` to `first[i + 1]`, ascending in time. */
   first: Uint32Array
-  /** Each span has its month, and the times of its first and last reading that differ, epoch seconds. */
+  /** By span: its month, and times of the first and last reading that differ, epoch seconds. */
   month: Uint16Array
   from: Uint32Array
   to: Uint32Array
@@ -40,7 +39,6 @@ export interface Changes {
   before: Uint32Array
 }
 
-/** The changes the other way round. */
 export function reversed(changes: Changes): Changes {
   const { since, until, added, removed, change } = changes
   const turned = [CHANGED, REMOVED, ADDED]
@@ -54,7 +52,6 @@ export function reversed(changes: Changes): Changes {
   }
 }
 
-/** The changes between a snapshot and itself. */
 export function noChanges(id: string): Changes {
   const none = new Uint32Array(0)
   return {
@@ -75,10 +72,10 @@ export function noChanges(id: string): Changes {
   }
 }
 
-/** Fewer rows than these are compared one by one. */
+/** Fewer rows are compared one by one. */
 const ROWS_A_BLOCK = 128
 
-/** Rows `from` up to `to` of a month. */
+/** Rows [from, to) of a month. */
 export interface Range {
   from: number
   to: number
@@ -86,16 +83,14 @@ export interface Range {
 
 export const NO_ROWS = { from: 0, to: 0 }
 
-/** The rows of a buoy in a month. */
 export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
   const at = lowerBound(buoys, buoy)
   return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
 }
 
 /**
- * Calls `visit` with each reading of a buoy that differs between two months, ascending in time, until it
- * returns false; `row` is one of `b`, or of `a` where the reading is gone. `columns`: of both months, for who
- * asks about many buoys.
+ * Calls `visit` with each reading of a buoy that differs, ascending in time, until it returns false; `row` is
+ * one of `b`, or of `a` where the reading is gone. Pass `columns` of both months to ask about many buoys.
  */
 export function eachDifference(
   a: MonthRows | null,
@@ -131,7 +126,6 @@ export function eachDifference(
   }
 }
 
-/** One measure in both months. */
 interface ColumnPair {
   a: Codes
   maskA: number
@@ -151,7 +145,7 @@ export class BothColumns {
     this.#times = areThere ? [a.time, b.time] : null
   }
 
-  /** The columns as bytes, made when a long row of readings is compared. */
+  /** The columns as bytes, made when many rows are compared. */
   get bytes(): readonly BytePair[] | null {
     if (this.#bytes === undefined) {
       this.#bytes = this.#times === null ? null : bytesOf(...this.#times, this.measures)
@@ -177,7 +171,6 @@ function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolea
   return true
 }
 
-/** One column in both months, as bytes. */
 interface BytePair {
   a: Buffer
   b: Buffer
@@ -185,7 +178,7 @@ interface BytePair {
   width: number
 }
 
-/** Times and measures; null where one of the months has a measure that the other has not. */
+/** Times and measures; null where one of the months lacks a measure of the other. */
 function bytesOf(timeA: Uint32Array, timeB: Uint32Array, columns: readonly ColumnPair[]): BytePair[] | null {
   const pairs = [bytePair(timeA, timeB)]
   for (const { a, maskA, b, maskB } of columns) {
@@ -202,9 +195,8 @@ function bytePair(a: Codes | Uint32Array, b: Codes | Uint32Array): BytePair {
 }
 
 /**
- * How many rows from `i` and `j` on are surely the same: all `most`, or a half of them, or a half of those,
- * and so on; 0 where it would be less than a block. Two snapshots half an hour apart have the same rows of a
- * buoy but for the last: 5 µs for 1,440 rows, where one by one takes 100.
+ * A number of rows from `i` and `j` on that are surely the same: `most`, or a half, a quarter and so on; 0
+ * below a block. Two snapshots half an hour apart differ mostly in the last rows of a buoy.
  */
 function sameRows(pairs: readonly BytePair[], i: number, j: number, most: number): number {
   for (let rows = most; rows >= ROWS_A_BLOCK; rows >>= 1) {

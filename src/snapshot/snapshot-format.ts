@@ -1,7 +1,6 @@
 /**
- * What all files of a snapshot share: names, bounds, and plain values out of MessagePack. `manifest.ts` and
- * `part.ts` turn the two kinds of files into bytes and back; docs/snapshot-format.md describes them for
- * outsiders.
+ * What all files of a snapshot share: names, bounds, and plain values out of MessagePack
+ * (docs/snapshot-format.md).
  *
  *   DIR/manifest.msgpack           which parts make the snapshot, its id and the data's time
  *   DIR/KIND-HASH.msgpack          parts, named by their content, never changed
@@ -16,18 +15,14 @@ import { plainEnd } from './plain-messagepack.ts'
 export const FORMAT_VERSION = 1
 
 /*
- * Bounds of what a reader takes, whoever wrote it. They keep a lie with a right hash from costing memory or
- * time without end; honest snapshots come nowhere near them. Times have 32 bits (1970 to 2106), and the bytes
- * of columns bound the number of rows.
+ * Bounds of what a reader takes, whoever wrote it: a lie with a right hash must not cost memory or time
+ * without end. Times have 32 bits (1970 to 2106), and the bytes of columns bound the number of rows.
  */
 /** A part is one buffer, and on some machines typed arrays end at 2 GiB. */
 export const MAX_PART_BYTES = 2 ** 31 - 1
 /** Names, slugs, identifiers, zones, credits: UTF-16 units of one text. */
 export const MAX_TEXT_LENGTH = 2000
-/**
- * Values in addition to the columns: a catalogue of all the buoys that can have an id has four texts of each,
- * and its registry as many.
- */
+/** A catalogue of all buoys that can have an id has four texts of each, and its registry as many. */
 export const HEADER_BOUNDS = { depth: 8, values: 8_000_000 }
 
 export const PART_KINDS = [
@@ -41,18 +36,17 @@ export const PART_KINDS = [
 ] as const
 export type PartKind = (typeof PART_KINDS)[number]
 
-/** A part as the manifest names it. */
 export interface PartEntry {
   kind: PartKind
   file: string
   bytes: number
   sha256: string
   rows: number
-  /** Months since January 1970, of the parts that are cut by month; of those of a year its January. */
+  /** Months since January 1970; January for a year; null for parts that are not cut by time. */
   month: number | null
 }
 
-/** The content of a part other than its columns: small, plain, and ordered as it was written. */
+/** A part's content other than columns: small, plain, and ordered as it was written. */
 export type Meta = { [key: string]: unknown }
 
 export interface Part {
@@ -61,24 +55,21 @@ export interface Part {
   columns: Map<string, Column>
 }
 
-/**
- * Bytes that are not a snapshot, or not the published one. The message names the file and what was expected.
- */
+/** Bytes that are not a snapshot, or not the published one. Messages name the file and what was expected. */
 export class SnapshotError extends Error {
   override name = 'SnapshotError'
 }
 
-// Plain maps, no record extension: every MessagePack tool reads them, and the same input gives the same
-// bytes.
+// Plain maps, no record extension: every MessagePack tool reads them, and equal input gives equal bytes.
 const packer = new Packr({ useRecords: false, variableMapSize: true })
 const unpacker = new Unpackr({ useRecords: false, mapsAsObjects: true })
 
-/** A value as MessagePack, in bytes of its own. */
+/** MessagePack in bytes of its own. */
 export function pack(value: unknown): Uint8Array {
   return Uint8Array.from(packer.pack(value))
 }
 
-/** The first value, and where its bytes end. @throws SnapshotError naming the file */
+/** The first value, and the end of its bytes. @throws SnapshotError naming the file */
 export function firstValue(bytes: Uint8Array, file: string): { value: unknown; end: number } {
   const end = plainEnd(bytes, HEADER_BOUNDS)
   if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
@@ -89,7 +80,7 @@ export function firstValue(bytes: Uint8Array, file: string): { value: unknown; e
   }
 }
 
-/** A value as bytes within a header: readers that do not need it pass over it without unpacking it. */
+/** A value as bytes within a header, which readers pass over without unpacking it. */
 export function nested(value: unknown): Uint8Array {
   return packer.pack(value)
 }
@@ -100,7 +91,7 @@ export function unnested(bytes: unknown, what: string): unknown {
   return firstValue(bytes, what).value
 }
 
-/** A part's name: its kind and enough of its hash that no two contents ever share it. */
+/** A part's name: its kind and enough of its hash to be unique. */
 export function partFile(kind: PartKind, sha256: string): string {
   return `${kind}-${sha256.slice(0, 32)}.msgpack`
 }
@@ -139,7 +130,7 @@ export function texts(value: unknown, what: string): string[] {
   return list(value, what).map((item) => text(item, what))
 }
 
-/** A text, or null where there is none. @throws SnapshotError beginning with `what` */
+/** A text or null. @throws SnapshotError beginning with `what` */
 export function textOrNull(value: unknown, what: string): string | null {
   return value === null ? null : text(value, what)
 }

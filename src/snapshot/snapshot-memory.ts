@@ -1,18 +1,15 @@
-/** How much memory a snapshot may cost: estimated before any of it is taken, and again when all is known. */
+/** How much memory a snapshot may cost, estimated before any is taken and again when all is known. */
 import { totalmem } from 'node:os'
 import { SnapshotError, type PartEntry } from './snapshot-format.ts'
 import type { LoadedSnapshot } from './read-snapshot.ts'
 
 export interface MemoryLimit {
   bytes: number
-  /** What set it, in words. */
+  /** What set the limit, in words. */
   name: string
 }
 
-/**
- * The limit of `--max-memory`, or without it all that the machine or its container has: a manifest can claim
- * any number of bytes, and what could never be held is not begun.
- */
+/** `--max-memory`, or all that the machine or container has: a manifest can claim any number of bytes. */
 export function memoryLimit(
   maxMemory: number,
   machine: number = totalmem(),
@@ -24,7 +21,7 @@ export function memoryLimit(
     : { bytes: machine, name: 'the memory of this machine; set one with --max-memory' }
 }
 
-/** A snapshot that is to be loaded: its parts, and what each thread will make of it. */
+/** A snapshot to be loaded: its parts, and what each thread will make of it. */
 export interface Cost {
   id: string
   parts: readonly PartEntry[]
@@ -32,9 +29,9 @@ export interface Cost {
 }
 
 /**
- * Refuses what would pass the limit while it is loaded: the parts in memory and the new ones, and for each of
- * `threads` what it makes of the snapshots in memory and of the new one.
- * @throws SnapshotError that gives the sums
+ * Refuses what would pass the limit while loading: parts in memory and new ones, and what each of `threads`
+ * makes of the snapshots in memory and the new one.
+ * @throws SnapshotError with the sums
  */
 export function refuseOverLimit(
   next: Cost,

@@ -38,7 +38,7 @@ export const TEMPORARY_PREFIX = '.tmp-'
 const LOCK_PATIENCE_MS = 1000
 
 /**
- * Keeps others from writing to `dir` until the lock is released.
+ * Keeps others from writing to `dir`.
  * @throws BuildError while another writes, and for a folder that mirrors another one
  */
 export function lockFolder(dir: string): Lock {
@@ -75,9 +75,7 @@ export function keepManifest(dir: string, file: string, bytes: Uint8Array, held:
   writeDurably(dir, file, bytes, held.folder)
 }
 
-/**
- * Makes a manifest the current one: from the rename on, readers see its snapshot. Its parts must be in `dir`.
- */
+/** Makes a manifest the current one: from the rename on, readers see its snapshot. Parts must be in `dir`. */
 export function publishManifest(dir: string, bytes: Uint8Array, held: Lock): void {
   // The parts' names must reach the disk before a manifest that counts on them.
   syncFolder(dir)
@@ -85,7 +83,7 @@ export function publishManifest(dir: string, bytes: Uint8Array, held: Lock): voi
   syncFolder(dir)
 }
 
-/** @throws BuildError when it cannot be made */
+/** @throws BuildError when the folder cannot be made */
 export function makeOutput(dir: string): void {
   try {
     makeFolder(dir)
@@ -117,12 +115,10 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
   }
 }
 
-/** The error of a builder that stalled while another one took over its lock. */
 export function lostLock(dir: string): BuildError {
   return new BuildError(`${dir}: another builder took over while this one stood still; nothing is published`)
 }
 
-/** The error for a snapshots folder that does not exist. */
 export function noFolder(dir: string): BuildError {
   return new BuildError(`${dir}: there is no such folder; "groundswell build --out ${dir}" makes one`)
 }

@@ -1,6 +1,6 @@
 /**
- * The folder that a mirror fills: as a builder would, for the same loader. It is marked, so that no builder
- * works in it, and what is written to it is written under the builder's lock.
+ * The folder that a mirror fills as a builder would. It is marked, so that no builder works in it, and it is
+ * written under the builder's lock.
  */
 import { createReadStream, readdirSync, statSync, utimesSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -17,9 +17,9 @@ import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
 import type { Shown } from './mirror-source.ts'
 
-/** Snapshots that stay: the current one, and the two before it for what still reads them. */
+/** The current snapshot, and the two before it for what still reads them. */
 const KEPT = 3
-/** When room is wanted, nothing stays but the current snapshot. */
+/** When room is wanted, only the current snapshot stays. */
 const KEPT_WITHOUT_ROOM = 1
 /** Long enough to replace a holder that was killed. */
 const LOCK_PATIENCE_MS = 200
@@ -31,25 +31,23 @@ const HASHED_AT_A_TIME_BYTES = 1024 * 1024
 const OF_A_BUILDER =
   /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.(json|html))$/
 
-/** One publication of a snapshot, as a manifest and the answer that brought it describe it. */
 export interface Publication {
   id: string
   /** The data's time, epoch seconds. */
   asOf: number
-  /** When the source's manifest was written, by the source's clock (`Last-Modified`); null where unknown. */
+  /** When the manifest was written, epoch seconds by the source's clock (`Last-Modified`), or null. */
   publishedAt: number | null
 }
 
 /**
- * Why what a source shows must not replace what is held; null where it may. A cache or a store that lags
- * behind may show a manifest that was replaced long ago, while a rollback publishes an old snapshot again on
- * purpose. Both have the same bytes; only when they were published tells them apart.
+ * Why what a source shows must not replace what is held; null where it may. A lagging cache may show an old
+ * manifest, and a rollback publishes one again on purpose: only the time of publication tells them apart.
  * @param wasLeft whether the mirror has held this snapshot before and gone on to another one
  */
 export function whyOlder(shown: Publication, held: Publication, wasLeft: boolean): string | null {
   const areDated = shown.publishedAt !== null && held.publishedAt !== null
   if (areDated && shown.publishedAt! >= held.publishedAt!) return null
-  // It is not dated, or dated earlier: by a cache that lags, or by a clock that was set back since.
+  // The publication is not dated, or dated earlier: by a lagging cache, or a clock that was set back.
   if (wasLeft) return areDated ? 'it was replaced before' : 'it was replaced before, and is not dated anew'
   return shown.asOf >= held.asOf ? null : 'its data is older'
 }
@@ -65,9 +63,9 @@ export class MirrorFolder {
   /**
    * Makes the folder where it is missing.
    * @param source address of what is mirrored
-   * @param maxBytes what the folder's files may take; 0 for what the disk has
+   * @param maxBytes for the folder's files; 0 for what the disk has
    * @param clock epoch seconds
-   * @throws BuildError when it cannot be made, or when a builder works in it
+   * @throws BuildError when the folder cannot be made, or a builder works in it
    */
   constructor(dir: string, source: string, maxBytes: number, clock: () => number) {
     makeOutput(dir)
@@ -79,12 +77,12 @@ export class MirrorFolder {
     this.#expectNoBuilder()
   }
 
-  /** The address that the folder mirrored until now, where it is another one; null otherwise. */
+  /** The other address that the folder mirrored until now, or null. */
   get formerSource(): string | null {
     return this.#before === null || this.#before === this.#source ? null : this.#before
   }
 
-  /** The snapshot in the folder; null where there is none, or where its manifest cannot be read. */
+  /** The snapshot in the folder; null without a manifest that can be read. */
   held(): (Publication & { manifest: Manifest }) | null {
     const path = join(this.dir, MANIFEST_FILE)
     const manifest = manifestOf(path)
@@ -97,7 +95,7 @@ export class MirrorFolder {
     return mirroredSource(this.dir) === this.#source
   }
 
-  /** Why what the source shows is older than what the folder has of it; null where it is not. */
+  /** Why what the source shows is older than what the folder holds; null where it is not. */
   whyOlder({ manifest: { id, asOf }, publishedAt }: Shown): string | null {
     const held = this.held()
     if (held === null || held.id === id || !this.isOurs()) return null
@@ -105,10 +103,7 @@ export class MirrorFolder {
     return whyOlder({ id, asOf, publishedAt }, held, wasLeft)
   }
 
-  /**
-   * Keeps others from writing to the folder.
-   * @throws LockError while another process does, BuildError when the folder became another one's
-   */
+  /** @throws LockError while another process writes, BuildError when the folder became another one's */
   async lock(): Promise<Lock> {
     const held = await lockInTurn(join(this.dir, 'builder.lock'), {
       patienceMs: LOCK_PATIENCE_MS,
@@ -158,7 +153,7 @@ export class MirrorFolder {
   }
 
   /**
-   * Makes room for parts that are about to come. Old snapshots go first where there is too little.
+   * Makes room for parts that are about to come; old snapshots go first where there is too little.
    * @throws BuildError with the sums when they do not fit
    */
   async makeRoom(missing: readonly PartEntry[], lock: Lock): Promise<void> {
@@ -169,7 +164,7 @@ export class MirrorFolder {
     if (shortage !== null) throw new BuildError(`${this.dir}: ${shortage}`)
   }
 
-  /** Why this many more bytes do not fit; null where they do. */
+  /** Why `needed` more bytes do not fit; null where they do. */
   async #shortage(needed: number): Promise<string | null> {
     const used = this.#usedBytes()
     if (this.#maxBytes > 0 && used + needed > this.#maxBytes) {
@@ -190,12 +185,12 @@ export class MirrorFolder {
   }
 
   /**
-   * Makes a snapshot the folder's current one once its parts are there, and removes what no kept one needs.
+   * Makes a snapshot with all its parts the current one, and removes what no kept one needs.
    * @throws BuildError when the disk refuses it, or when the lock was taken over
    */
   publish({ manifest, bytes, publishedAt }: Shown, lock: Lock): void {
     const { dir } = this
-    // First, so that no builder takes the folder for its own.
+    // The mark comes first, so that no builder takes the folder for its own.
     if (!this.isOurs()) writeDurably(dir, MARK_FILE, mirrorMark(this.#source), lock.folder)
     if (listKept(dir).at(-1)?.id !== manifest.id) {
       keepManifest(dir, nextKeptFile(dir, manifest.id), bytes, lock)

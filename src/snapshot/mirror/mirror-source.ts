@@ -8,21 +8,19 @@ import { readUpTo, RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
 
-/** Time for the whole of a manifest. */
 const MANIFEST_MS = 30_000
 /** Without the right to list a bucket, a name that is not there is forbidden. */
 const ABSENT = new Set([403, 404])
 
-/** A snapshot that a source shows. */
 export interface Shown {
   manifest: Manifest
   bytes: Uint8Array
-  /** When the manifest was written, epoch seconds, by the source's clock; null where it does not tell. */
+  /** When the manifest was written, epoch seconds, by the source's clock; null if unknown. */
   publishedAt: number | null
   etag: string | null
 }
 
-/** The source's manifest. @throws RequestFault when it shows none */
+/** @throws RequestFault when the source shows no manifest */
 export async function readShown(
   source: ReadableStore,
   etag: string | null,
@@ -73,10 +71,7 @@ function manifestIn(bytes: Buffer, { address }: ReadableStore): Manifest {
   }
 }
 
-/**
- * Brings the list of the files that a snapshot was exported as, where the source has one. No snapshot waits
- * for it. Returns why it did not come though the source may have one.
- */
+/** Fetches the list of a snapshot's exported files; no snapshot waits for it. Returns why it failed. */
 export async function fetchFileList(
   source: ReadableStore,
   id: string,

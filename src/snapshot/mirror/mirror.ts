@@ -1,10 +1,10 @@
 /**
  * Keeps a folder as a source has it: a bucket, or a folder behind a web server. The source is asked for its
- * manifest again and again; the parts that the folder does not have are brought, then the manifest, which
- * makes them the folder's snapshot. The server loads it from there as it loads what a builder publishes.
+ * manifest again and again; missing parts are fetched, then the manifest, which makes them the folder's
+ * snapshot.
  *
- * Whatever a source does, the folder keeps a whole snapshot. What keeps a mirror from going on is logged when
- * it begins and when it ends, not each time that it is met.
+ * Whatever a source does, the folder keeps a whole snapshot. A fault is logged when it begins and when it
+ * ends.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -25,24 +25,20 @@ import { fetchFileList, readShown, type Shown } from './mirror-source.ts'
 export interface MirrorFigures {
   /** Whether the last look at the source reached it. */
   isUp: boolean
-  /** When a look last reached it; null for never. */
+  /** Time of the last look that reached the source; null for never. */
   lastSuccess: number | null
   /** Bytes of parts since the process began. */
   fetchedBytes: number
 }
 
-/** Longest wait after failures in a row, unless the time between two looks is longer. */
+/** Longest wait after failures in a row, unless `poll` is longer. */
 const LONGEST_RETRY_S = 60
-/** Longest wait that a source is granted by its `Retry-After`. */
+/** Longest wait that a source may ask for by `Retry-After`. */
 const LONGEST_RETRY_AFTER_S = 300
 /** A wait is longer or shorter by up to this share, so that many mirrors do not ask at once. */
 const JITTER = 0.1
-/**
- * Looks of which one asks without the ETag. Web servers make it of the time in whole seconds and the size:
- * two manifests may have the same.
- */
+/** One look of these asks without the ETag, which web servers make of seconds and size: two may be equal. */
 const LOOKS_PER_FULL_ONE = 12
-/** How long a mirror that stops waits for what it is doing. */
 const LONGEST_STOP_MS = 1000
 /** Different faults of one outage that are logged. */
 const FAULTS_LOGGED = 10
@@ -52,7 +48,7 @@ export interface MirrorOptions {
   dir: string
   /** Seconds between two looks at the source. */
   poll: number
-  /** What the files of the folder may take, in bytes; 0 for what the disk has. */
+  /** Bytes that the files of the folder may take; 0 for what the disk has. */
   maxBytes: number
   /** Epoch seconds. */
   clock: () => number
@@ -61,13 +57,11 @@ export interface MirrorOptions {
   log: (line: string) => void
 }
 
-/** In the message of a lock that another process has. */
 const HELD = 'held by another process'
 
-/** How a mirror is: `following` while another process mirrors into its folder. */
+/** `following` while another process mirrors into the folder. */
 export type MirrorState = 'starting' | 'current' | 'fetching' | 'following' | 'older' | 'failing'
 
-/** What the last look at the source found. */
 type Found =
   | { state: 'current' }
   | { state: 'following' | 'older' | 'failing'; why: string; retryAfter: number }
@@ -88,12 +82,12 @@ export class Mirror {
   #loading: { id: string; parts: number; parts_done: number; bytes: number; bytes_done: number } | null = null
   readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
 
-  /** The manifest that was dealt with last, and what came of it. */
+  /** The last manifest dealt with, and what came of it. */
   #known: { etag: string; found: Found } | null = null
   #looks = 0
   /** The parts of the folder may be damaged: each is read again. */
   #isSuspect = false
-  /** The snapshot that was looked through after its loading failed. */
+  /** The snapshot of which all parts were read again after its loading failed. */
   #lookedThrough: string | null = null
   readonly #logged = new Set<string>()
   #isOutage = false
@@ -108,7 +102,7 @@ export class Mirror {
     this.#folder = new MirrorFolder(dir, source.address, maxBytes, clock)
   }
 
-  /** The first look, then one after the other until `stop`. Resolves when the first one has ended. */
+  /** Looks at once, then again and again until `stop`. Resolves when the first look has ended. */
   start(): Promise<void> {
     const { source, dir, log } = this.#options
     const before = this.#folder.formerSource
@@ -122,7 +116,7 @@ export class Mirror {
 
   /**
    * Looks at the source now. Never rejects.
-   * @param force also takes a manifest that is older than what is held: the operator asks for it
+   * @param force also takes a manifest older than what is held, as the operator asks
    */
   async look(force = false): Promise<void> {
     while (this.#looking !== null) await this.#looking
@@ -132,10 +126,7 @@ export class Mirror {
     await this.#looking
   }
 
-  /**
-   * The loader refused the snapshot of the folder: each of its parts is read again once, and fetched again
-   * where it is damaged.
-   */
+  /** The loader refused the folder's snapshot: each part is read again once, and damaged ones fetched. */
   refused(id: string): void {
     if (id === this.#lookedThrough || this.#folder.held()?.id !== id) return
     this.#lookedThrough = id
@@ -144,7 +135,7 @@ export class Mirror {
     void this.look()
   }
 
-  /** Gives up what is being fetched. What has come of it stays for the next start. */
+  /** Gives up what is being fetched; what has come of it stays for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     // Waiting for a lock cannot be given up at once.
@@ -152,7 +143,6 @@ export class Mirror {
     await this.#options.source.close()
   }
 
-  /** For the metrics. */
   figures(): MirrorFigures {
     return {
       isUp: this.#state !== 'failing' && this.#lastSuccess !== null,
@@ -161,7 +151,6 @@ export class Mirror {
     }
   }
 
-  /** The member `mirror` of `/status`. */
   status(): object {
     const { source, clock } = this.#options
     const held = this.#folder.held()
@@ -188,7 +177,6 @@ export class Mirror {
     }
   }
 
-  /** Waits until the next look is due. */
   async #wait(): Promise<void> {
     const { poll, clock, random } = this.#options
     const longest = Math.max(poll, LONGEST_RETRY_S)
@@ -250,7 +238,6 @@ export class Mirror {
     return this.#folder.held()?.id === id && this.#folder.isOurs()
   }
 
-  /** Whether nothing is to be done for a manifest. */
   #isThere(manifest: Manifest): boolean {
     return !this.#isSuspect && this.#isHeld(manifest) && this.#folder.missing(manifest).length === 0
   }
@@ -294,7 +281,6 @@ export class Mirror {
     return fewAtATime(queue, fetchOne, stopping)
   }
 
-  /** What a look found that failed. */
   #foundFault(error: unknown): Found {
     const failing = (why: string, retryAfter = 0): Found => ({ state: 'failing', why, retryAfter })
     if (error instanceof RequestFault) return failing(error.message, error.retryAfter)
@@ -341,7 +327,6 @@ export class Mirror {
     log(`warning: ${found.why}; ${this.#stays()}`)
   }
 
-  /** What a server goes on with, in words. */
   #stays(): string {
     const held = this.#folder.held()
     if (held === null) return 'there is no snapshot yet, so it is tried again'

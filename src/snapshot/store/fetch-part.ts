@@ -1,7 +1,6 @@
 /**
- * One file from a store to a folder. Its bytes are hashed as they come, into a file under a temporary name
- * that nobody else writes to; only the right bytes get the part's name. What is there of a part that broke
- * off, also when its process was killed, is taken over by the next attempt.
+ * One file from a store to a folder, hashed as it comes into a file under a temporary name that nobody else
+ * writes to; only the right bytes get the part's name. The next attempt takes over what a broken one left.
  *
  *   .half-PART.RANDOM    the beginning of a part
  */
@@ -16,7 +15,7 @@ import type { ReadableStore, StoreAnswer } from './store.ts'
 import { RequestFault } from './web-request.ts'
 
 const HALF_PREFIX = '.half-'
-/** Attempts at a body that breaks off again and again. Each one goes on where the last one ended. */
+/** Attempts at a body that breaks off; each goes on where the last one ended. */
 const ATTEMPTS = 4
 /** Pause before the second attempt; doubled for each further one. */
 const RETRY_FIRST_MS = 100
@@ -65,7 +64,7 @@ export async function fetchPart(request: PartRequest): Promise<void> {
   }
 }
 
-/** The beginnings of a part, or of all parts, as paths. */
+/** Paths of the beginnings of a part, or of all parts. */
 function halvesIn(dir: string, file = ''): string[] {
   const start = file === '' ? HALF_PREFIX : `${HALF_PREFIX}${file}.`
   return readdirSync(dir).flatMap((name) => (name.startsWith(start) ? [join(dir, name)] : []))
@@ -88,8 +87,8 @@ class Half {
   }
 
   /**
-   * Begins with the longest of what earlier attempts left. It is copied, not appended to: a process that was
-   * only stopped may write to its own file when it wakes.
+   * Begins with the longest of what earlier attempts left. It is copied, since a process that was only
+   * stopped may write to its own file when it wakes.
    */
   async takeOver(left: readonly string[], longest: number): Promise<void> {
     const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -137,7 +136,7 @@ async function fill(half: Half, request: PartRequest): Promise<void> {
       await sleep(RETRY_FIRST_MS * 2 ** (attempt - 1), undefined, { signal })
     }
   }
-  // What was taken over may be wrong, and nothing of this attempt: it must not spoil every further one.
+  // What was taken over may be wrong: it must not spoil every further attempt.
   if (half.digest() !== entry.sha256 && began > 0) {
     await half.restart()
     await fill(half, request)
@@ -165,7 +164,7 @@ async function receive(half: Half, { source, entry, signal, onBytes }: PartReque
   }
 }
 
-/** Why an answer is not the part, in words; null where it may be. Makes room for one that begins anew. */
+/** Why an answer is not the part; null where it may be. Makes room for one that begins anew. */
 async function answerFault(
   { status, headers }: StoreAnswer,
   half: Half,

@@ -1,7 +1,6 @@
 /**
- * A bucket as a store. The AWS SDK signs requests, finds credentials and reads XML; it is loaded with the
- * first call. Requests go through the one web client, so its limits of time and rate hold here too, and
- * faults get their meaning here.
+ * A bucket as a store. The AWS SDK, loaded at the first call, signs requests, finds credentials and reads
+ * XML. Requests go through the one web client, so its limits of time and rate hold here too.
  */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -36,18 +35,18 @@ import {
 
 /** Bytes of one page of a listing: 1,000 names of 1,024 bytes and what stands around them. */
 const MAX_PAGE_BYTES = 8 * 2 ** 20
-/** Bytes of an answer that is a fault: enough for the XML of any store. */
+/** Bytes of a fault's answer: enough for the XML of any store. */
 const MAX_FAULT_BYTES = 64 * 1024
 /** Objects of a listing, unless the caller expects fewer. */
 const MOST_OBJECTS = 1_000_000
-/** A clock that is off by more than this is reported when the store refuses it. S3 itself allows 15 minutes. */
+/** A clock off by more is reported when the store refuses it. S3 itself allows 15 minutes. */
 const MINUTE_S = 60
 
 const REGION = /^[a-z0-9-]{1,32}$/
 /** Codes are words of letters; anything else is not repeated. */
 const CODE = /^[A-Za-z0-9.]{1,64}$/
 
-/** Variables that name where the SDK gets credentials: what they name has to give some. */
+/** Variables that name where the SDK gets credentials. */
 const NAMED_CREDENTIALS = [
   'AWS_CONTAINER_CREDENTIALS_FULL_URI',
   'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
@@ -55,7 +54,7 @@ const NAMED_CREDENTIALS = [
   'AWS_PROFILE',
 ]
 
-/** What a code of the store says for good, and what to do, in words. */
+/** What a code of the store means for good, and what to do. */
 const LASTING: { readonly [code: string]: readonly [what: string, advice: string] } = {
   InvalidAccessKeyId: ['the store does not know this access key', 'check AWS_ACCESS_KEY_ID'],
   SignatureDoesNotMatch: ['the secret does not fit the access key', 'check AWS_SECRET_ACCESS_KEY'],
@@ -88,7 +87,7 @@ export class S3Store implements Store {
   readonly #web: WebClient
   readonly #context: StoreContext
   #opened: Promise<Opened> | null = null
-  /** What the calls of now use: where its credentials are refused, the next attempt asks for others. */
+  /** Serves new calls; where its credentials are refused, the next attempt asks for others. */
   #current: Opened | null = null
   /** Seconds by which the store's clock is ahead of ours; 0 until the store refuses ours. */
   #clockOffset = 0
@@ -273,13 +272,13 @@ export class S3Store implements Store {
       requestHandler: {
         handle: (request: Request, { attempt }: { attempt: Attempt }) => this.#handle(request, attempt),
       },
-      // Attempts, their pauses and their bounds are ours.
+      // This program makes attempts and pauses itself.
       maxAttempts: 1,
       expectContinueHeader: false,
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       customUserAgent: 'groundswell',
-      // Faults are ours to say.
+      // This program reports faults itself.
       logger: { trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     }
     const client = new sdk.S3Client(config)
@@ -304,7 +303,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** What the SDK sends a request by. Bodies are bounded, but for that of an object. */
+  /** What the SDK sends a request by. Bodies are bounded, except an object's. */
   async #handle(request: Request, attempt: Attempt): Promise<object> {
     const answer = await this.#web.ask({
       url: urlOf(request),
@@ -399,9 +398,7 @@ export class S3Store implements Store {
     if (this.#current === refused) this.#opened = null
   }
 
-  /**
-   * A store refuses a clock that is too far off its own. Its own is in its answer, so signing goes by that.
-   */
+  /** A store refuses a clock too far off its own, which its answer tells: signing goes by that. */
   #skewed(
     what: string,
     { headers }: WebAnswer,
@@ -433,13 +430,12 @@ async function beginning(body: Readable): Promise<Buffer> {
       if (bytes >= MAX_FAULT_BYTES) break
     }
   } catch {
-    // What has come is all there is.
+    // The bytes that have come are all there is.
   }
   body.destroy()
   return Buffer.concat(chunks)
 }
 
-/** A request as the SDK makes it. */
 interface Request {
   readonly method: 'GET' | 'PUT' | 'DELETE'
   readonly protocol: string
@@ -471,12 +467,11 @@ function encoded(text: string): string {
 /** No more than `bytes` of a file: one that grows meanwhile is refused by its hash. */
 function fileStream(path: string, bytes: number): Readable {
   const stream = createReadStream(path, { end: Math.max(0, bytes - 1), highWaterMark: 256 * 1024 })
-  // Whoever sends it hears of the fault. It may come before anybody does.
+  // The sender hears of the fault, which may come before anybody listens.
   stream.on('error', () => {})
   return stream
 }
 
-/** What a call passes to `#handle` through the SDK. */
 const sendOptions = (attempt: Attempt): object => ({ attempt })
 
 /** The objects of a page; null for something else than a listing. */
@@ -495,7 +490,7 @@ function objectsOf(output: ListObjectsV2CommandOutput): StoredObject[] | null {
   return isPlain ? objects : null
 }
 
-/** As forms encode, which is what S3 does; empty where it cannot be decoded. */
+/** Names are encoded as in forms; empty where a name cannot be decoded. */
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name.replaceAll('+', ' '))
@@ -524,7 +519,7 @@ function keyPairOf(environment: StoreContext['environment']) {
   return { accessKeyId, secretAccessKey, ...(sessionToken !== '' && { sessionToken }) }
 }
 
-/** Where buckets are, by the environment. @throws StoreError */
+/** @throws StoreError */
 function endpointOf(environment: StoreContext['environment']): S3ClientConfig & { region: string } {
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? ''
   if (region !== '' && !REGION.test(region))

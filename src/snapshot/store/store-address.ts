@@ -15,7 +15,7 @@ export type StoreAddress =
   | { kind: 'web'; text: string; base: URL }
 
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/
-/** Longest prefix: the names below it have to fit into S3's 1,024 bytes of a key. */
+/** S3's keys have 1,024 bytes, and names below the prefix have to fit. */
 const MAX_PREFIX_BYTES = 900
 const EXPECTED = 's3://BUCKET/PREFIX or https://HOST/PATH/'
 

@@ -2,8 +2,8 @@
  * A store: objects under names, somewhere else. A bucket (`s3://bucket/prefix`) is read and written, a web
  * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack`.
  *
- * Every call has limits of time and tries again what may pass. What fails for good is a StoreError. Its
- * message names the object and what to do, and never holds a secret.
+ * Every call has limits of time and tries again what may pass. What fails for good is a StoreError, with a
+ * message that names the object and what to do, and never holds a secret.
  */
 import { RequestFault, type Attempts, type RequestLimits, type WebAnswer } from './web-request.ts'
 
@@ -21,10 +21,7 @@ export interface ReadOptions extends Omit<GetOptions, 'range'> {
 }
 
 export interface StoreAnswer extends WebAnswer {
-  /**
-   * 200, 206 (a range), 304 (still has the ETag), 404, or 416 (the range begins beyond the end). A server may
-   * answer a range with 200 and the whole. Only 200 and 206 have a body.
-   */
+  /** Only 200 and 206 (a range) have a body; a range may get 200. 416: the range begins beyond the end. */
   status: 200 | 206 | 304 | 404 | 416
 }
 
@@ -45,7 +42,7 @@ export interface PutOptions {
   ifNoneMatch?: '*'
   /** An ETag: replaces the object only while it has it. A store may ignore that, too. */
   ifMatch?: string
-  /** SHA-256 of the body, in hexadecimal: the store refuses a body that has another one. */
+  /** SHA-256 of the body, in hexadecimal: the store refuses another body. */
   sha256?: string
   /** Media type; `application/octet-stream` without it. */
   type?: string
@@ -60,7 +57,7 @@ export interface StoredObject {
   modified: number
 }
 
-/** What a listing found, and what the store's clock was then, epoch seconds; null where it does not tell. */
+/** Objects, and the store's clock then, epoch seconds, or null. */
 export interface Listing {
   objects: StoredObject[]
   now: number | null
@@ -69,9 +66,7 @@ export interface Listing {
 export interface ReadableStore {
   /** As the operator wrote it, for messages. */
   readonly address: string
-  /**
-   * One object as a stream. Tries again until the answer begins, not once it has. @throws RequestFault
-   */
+  /** One object as a stream; tries again until the answer begins. @throws RequestFault */
   get(name: string, options?: GetOptions): Promise<StoreAnswer>
   /** Closes kept connections. */
   close(): Promise<void>
@@ -79,14 +74,11 @@ export interface ReadableStore {
 
 export interface Store extends ReadableStore {
   /**
-   * A small object as a whole, tried again also where its bytes break off. Null where there is none, and
+   * A small object as a whole, tried again also where its bytes break off. Null where there is none,
    * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError
    */
   read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null>
-  /**
-   * Stores an object. `'refused'` where its condition does not hold, which an earlier try of the same call may
-   * have brought about.
-   */
+  /** `'refused'` where the condition does not hold, perhaps because an earlier try of the call succeeded. */
   put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'refused'>
   /**
    * All objects with names that begin with `prefix`, in the order of their names.
@@ -102,7 +94,6 @@ export class StoreError extends RequestFault {
   override name = 'StoreError'
 }
 
-/** What a store needs of the process around it. */
 export interface StoreContext {
   /** Variables `AWS_…`: credentials, region, endpoint. */
   environment: { readonly [name: string]: string | undefined }

@@ -1,6 +1,6 @@
 /**
- * The one way in which this program asks web servers: of networks, of mirrors and of web stores. A request
- * follows no redirect. Each step has a limit of time, and a body one of rate.
+ * The one way in which this program asks web servers: networks, mirrors and web stores. A request follows no
+ * redirect. Each step has a limit of time, and a body one of rate.
  *
  * Messages hold codes and fixed words only: an error's own message may quote what a server sent.
  */
@@ -59,8 +59,8 @@ export interface WebAnswer {
   /** Names in lower case. Only `set-cookie`, which nobody reads, may be a list. */
   headers: { readonly [name: string]: string | undefined }
   /**
-   * The bytes as they come, still compressed. Fails with a RequestFault where they stop coming, come too
-   * slowly, or end early. Read it or `destroy()` it.
+   * The bytes as they come, still compressed. Fails with a RequestFault where they stop, come too slowly, or
+   * end early. Read it or `destroy()` it.
    */
   body: Readable
 }
@@ -76,7 +76,6 @@ export interface WebRequest {
   prefix?: string
 }
 
-/** Connections to servers, which are kept for further requests. */
 export class WebClient {
   readonly #limits: RequestLimits
   readonly #agent = {
@@ -85,7 +84,7 @@ export class WebClient {
   }
   readonly #lookup: typeof publicLookup | undefined
 
-  /** @param onlyPublic connects to no other addresses than public ones, whatever a name leads to */
+  /** @param onlyPublic connects to public addresses only, whatever a name leads to */
   constructor(limits: RequestLimits, { onlyPublic = false } = {}) {
     this.#limits = limits
     this.#lookup = onlyPublic ? publicLookup : undefined
@@ -128,14 +127,14 @@ export class WebClient {
       const { statusCode: status, headers: received } = await new Promise<PlainResponse>(
         (resolve, reject) => {
           stream.once('response', resolve)
-          // The listener stays, so that an error that nobody waits for any more does not end the process.
+          // The listener stays, so that a late error does not end the process.
           stream.on('error', reject)
         },
       )
       const body = Readable.from(this.#pieces(stream, request), { objectMode: false })
       body.on('error', () => {})
       body.once('close', () => stream.destroy())
-      // Such an answer has no body, and its connection can be used again.
+      // The answer has no body, and its connection can be used again.
       if (status === 304 || method === 'HEAD') body.resume()
       return { status, headers: received as WebAnswer['headers'], body }
     } catch (error) {
@@ -178,7 +177,7 @@ export class WebClient {
     }
   }
 
-  /** Ends what is under way, too. */
+  /** Ends requests under way, too. */
   close(): void {
     this.#agent.http.destroy()
     this.#agent.https.destroy()
@@ -196,7 +195,6 @@ const PASSING_STATUS = new Set([408, 425, 429, 500, 502, 503, 504])
 /** Whether a status may be another one next time. */
 export const isPassing = (status: number): boolean => PASSING_STATUS.has(status)
 
-/** The fault of an answer that is not what was asked for. */
 export function statusFault(message: string, answer: WebAnswer): RequestFault {
   const { status } = answer
   answer.body.destroy()
@@ -233,7 +231,6 @@ export interface Attempts {
   pause?: (ms: number) => Promise<void>
 }
 
-/** Tries again after a fault that may pass. */
 export async function withAttempts<T>(attempts: Attempts, attempt: () => Promise<T>): Promise<T> {
   const { most, firstPauseMs, longestPauseMs, longestRetryAfterS, random, signal } = attempts
   const pause =
