@@ -1,18 +1,13 @@
-/**
- * Anonymous calls by address and clock hour. Calls of the two public operations and reads of the server's own
- * pages count where they come without a valid key (decisions, "Two public operations").
- */
+/** Anonymous calls by address and clock hour (decisions, "Two public operations"). */
 import { randomFillSync } from 'node:crypto'
 import { addressText, isIpv4, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
 
-// A place is a pair of words, fingerprint and count. A line of eight places fills a cache line. There are two
-// banks of 23.6 MB. A million addresses in an hour fill half of a bank, where half of them are IPv6 and each
-// of these is in another /48.
+// A place is a fingerprint and a count; eight fill a cache line. There are two banks of 23.6 MB. A million
+// addresses in an hour, half of them IPv6 and each in another /48, fill half of a bank.
 const LINES = 368_000
 const LINE_WORDS = 16
-// Sixteen cache lines. With a million addresses in an hour, half as many would be full for one newcomer in
-// twenty hours. A call reads no further than the first free place.
+// Sixteen cache lines: with a million addresses an hour, they are full for one newcomer in many hours.
 const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
@@ -23,30 +18,21 @@ const NOTHING_SEEN = 0
 const BEING_WRITTEN = 1
 const SEEN = 2
 
-/**
- * How many times the limit of a /64 a whole IPv6 /48 has. Providers give a household or a machine a /64, and
- * a /56 or /48 of many of them to whoever asks.
- */
+/** Limits of a /64 that an IPv6 /48 has: providers give a household a /64, and a /56 or /48 if asked. */
 const SITE_SHARES = 16
 const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
 
-/**
- * What an address is counted for; each purpose has a count of its own. The number is added to the length that
- * the hash is made over, and no address has such a length.
- */
+/** Each purpose has a count of its own. Its number is added to the hashed length, which no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES
 
 /**
- * Anonymous calls by address and clock hour, exact over all threads, in 47.1 MB of shared memory whatever the
- * number of addresses. IPv6 counts by /64 and also by /48, which may have {@link SITE_SHARES} times the
- * limit. Each thread has an instance of its own on the same buffer.
- *
- * With some 2.2 million addresses or more in an hour (an IPv6 /48 is one more), all 128 places of an address
- * are taken; a newcomer then shares the count of the least busy one. An address is known by 50 bits of a hash
- * with a seed of the process: nobody can choose addresses that meet in one place, and two of a million share
- * a count by chance once in hundreds of hours.
+ * Anonymous calls, exact over all threads, in 47.1 MB of shared memory. IPv6 counts by /64 and also by /48,
+ * which may have {@link SITE_SHARES} times the limit. Each thread has its own instance on the buffer.
+ * Above some 2.2 million addresses an hour (an IPv6 /48 is one more), a newcomer shares the count of the
+ * least busy place. An address is known by 50 bits of a hash seeded by the process: nobody can choose
+ * addresses that meet in one place.
  */
 export class AddressCounters {
   readonly #banks: HourBanks
@@ -71,9 +57,8 @@ export class AddressCounters {
   }
 
   /**
-   * Counts one call of an address; a refused call is not counted. A text that is not an address (the peer of
-   * a local socket) counts as one more address.
-   *
+   * Counts one call of an address, unless it is refused. Every text that is not an address is one more
+   * address.
    * @param limit calls per hour, at least 1.
    * @param now epoch seconds.
    * @returns calls left after this one, or -1 when the hour's limit is used up.
@@ -97,15 +82,13 @@ export class AddressCounters {
     return Math.min(left, ofSite)
   }
 
-  /** Index of the count of the address that was digested last, in the hour of `now`. */
   #placeOf(now: number): number {
     const { words } = this.#banks
     const fingerprint = this.#hash[1] === 0 ? 1 : this.#hash[1]
     const line = Math.floor(((this.#hash[0] >>> 0) / 2 ** 32) * LINES)
     const from = this.#banks.start(hourOf(now)) + line * LINE_WORDS
     const to = from + WINDOW_WORDS
-    // Within an hour places are only ever filled, the first free one first, so all threads find an address in
-    // the same place.
+    // Places are filled in order within an hour, so all threads find an address in the same place.
     for (let at = from; at < to; at += 2) {
       let found = Atomics.load(words, at)
       if (found === 0) {
@@ -121,10 +104,7 @@ export class AddressCounters {
     return least
   }
 
-  /**
-   * Notes that `peer` looks like a proxy that is not trusted. The first one stays until `sightedProxy`
-   * reports it.
-   */
+  /** Notes a peer that looks like an untrusted proxy, until `sightedProxy` reports it. */
   sightProxy(peer: string): void {
     const sighting = this.#sighting
     if (!parseAddress(peer, this.#words)) return
@@ -142,18 +122,12 @@ export class AddressCounters {
     return text
   }
 
-  /**
-   * See {@link HourBanks.prepare}: without it the first call of an hour zeroes 23.6 MB, which takes
-   * milliseconds.
-   */
+  /** See {@link HourBanks.prepare}: zeroing 23.6 MB takes milliseconds. */
   prepare(now: number): void {
     this.#banks.prepare(now)
   }
 
-  /**
-   * Reads an address into the first words. Returns how many it takes: one for IPv4, two for an IPv6 /64, none
-   * for a text that is not an address.
-   */
+  /** Words that an address takes: one for IPv4, two for an IPv6 /64, none for a text that is not one. */
   #read(address: string): number {
     const words = this.#words
     if (!parseAddress(address, words)) return 0
@@ -162,9 +136,8 @@ export class AddressCounters {
     return 1
   }
 
-  // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein), over the four bytes of an IPv4 address,
-  // the eight of an IPv6 /64, the six of a /48 (the last two in the lower half of their word), or none.
-  // `mark` is the purpose.
+  // HalfSipHash-2-4 with 64 bits of output (Aumasson and Bernstein) over an IPv4 address, an IPv6 /64, a /48
+  // (its last two bytes in the lower half of a word) or nothing. `mark` is the purpose.
   #digest(count: number, bytes: number, mark: number): void {
     const words = this.#words
     words[count] = ((bytes + mark) << 24) | (bytes > count * Int32Array.BYTES_PER_ELEMENT ? words[count] : 0)

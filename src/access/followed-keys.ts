@@ -1,7 +1,4 @@
-/**
- * Follows the keys in Redis: learns changes by a poll, and sooner by what Redis publishes. Keeps the last
- * good keys when Redis is away, was emptied or holds another program's data, and logs this in one line.
- */
+/** Keys in Redis, followed by a poll and by what Redis publishes; the last good ones stay in force. */
 import type { RedisConnection } from './redis/redis-connection.ts'
 import { RedisFault } from './redis/redis-fault.ts'
 import { MAX_KEYS, recordOf, type KeyRecord } from './key-records.ts'
@@ -10,10 +7,7 @@ import { KeysReader, RedisKeysError, shownId, type KeysState, type KeyVersion } 
 
 /** A key that ends is refused within two seconds, with the time that it takes to hand the change on. */
 const LOOK_INTERVAL_MS = 1000
-/**
- * The pause between two looks that publication asks for, so that a burst of changes is taken over in batches.
- * With many keys a batch may take longer; the pause grows in proportion.
- */
+/** The least pause between two published looks, so that a burst is taken over in batches. */
 const LEAST_PAUSE_MS = 20
 const PAUSE_SHARE = 10
 /** Versions that are remembered as seen. Redis remembers fewer changes. */
@@ -21,17 +15,14 @@ const MOST_SEEN = 10_000
 
 export interface FollowerOptions {
   readonly connection: RedisConnection
-  /** The keys of an earlier run. */
   readonly copy: KeysCopy | null
-  /** File of the copy, for messages. */
   readonly copyPath: string
   readonly onSet: (records: ReadonlyMap<string, KeyRecord>) => void
-  /** One line for the operator. */
   readonly log: (line: string) => void
 }
 
 export class FollowedKeys {
-  /** Resolves when it is known which keys there are: from Redis, or from the copy. */
+  /** Resolves when keys are known, from Redis or from the copy. */
   readonly known: Promise<void>
   readonly #options: FollowerOptions
   readonly #reader: KeysReader
@@ -39,13 +30,11 @@ export class FollowedKeys {
   #resolveKnown: () => void = () => {}
   #isKnown = false
   #records = new Map<string, KeyRecord>()
-  /** The set in force; empty before anything is known. */
+  /** Empty before anything is known. */
   #set = ''
-  /** The newest change that is in force. */
   #last: KeyVersion = { id: '', version: 0 }
   /** The state that Redis had when all was in force. */
   #text = ''
-  /** Versions of changes that are in force. */
   #seen = new Set<number>()
   #isForked = false
   /** Why Redis's keys are not taken over, as a sentence for the operator. */
@@ -77,7 +66,7 @@ export class FollowedKeys {
     this.#timer = setInterval(look, LOOK_INTERVAL_MS).unref()
   }
 
-  /** What a file has to keep for a start without Redis; null while nothing is known. */
+  /** What a start without Redis needs; null while nothing is known. */
   copy(): KeysCopy | null {
     if (this.#set === '') return null
     return {
@@ -89,13 +78,11 @@ export class FollowedKeys {
     }
   }
 
-  /** How many keys are in force, and whether they are those of Redis. */
   figures(): { backend: string; count: number; isUp: boolean } {
     const isUp = this.#problem === null && this.#options.connection.isAnswering
     return { backend: 'redis', count: this.#records.size, isUp }
   }
 
-  /** For `/status`. */
   status(): object {
     return {
       store: 'redis',
@@ -127,13 +114,11 @@ export class FollowedKeys {
     } catch (error) {
       this.#meet(error)
     }
-    // Changes that follow each other are taken over together.
     await new Promise((resolve) => setTimeout(resolve, this.#pauseMs).unref())
     this.#isLooking = false
     if (this.#isAskedAgain) void this.#look()
   }
 
-  /** The connection reports what concerns it as a whole; the rest is reported here. */
   #meet(error: unknown): void {
     const { place } = this.#reader
     if (error instanceof RedisKeysError) this.#enter(error.message)

@@ -1,38 +1,27 @@
-/**
- * Clock hours (UTC), and counts in shared memory for several of them at once. `now` is epoch seconds
- * everywhere.
- */
+/** Clock hours (UTC), and counts in shared memory for several of them. `now` is epoch seconds everywhere. */
 
 export const HOUR_S = 3600
-/** Time between two looks at the clock for the hour that comes next. */
 const PREPARE_INTERVAL_MS = 10_000
 
-/** Number of the clock hour (UTC) that `now` lies in, counted from 1970. */
+/** The clock hour (UTC) of `now`, counted from 1970. */
 export function hourOf(now: number): number {
   return Math.floor(now / HOUR_S)
 }
 
-/**
- * When the quota of the hour of `now` resets, in epoch seconds: the top of the next hour
- * (`X-RateLimit-Reset`).
- */
+/** When the quota of the hour of `now` resets, epoch seconds (`X-RateLimit-Reset`). */
 export function resetAt(now: number): number {
   return (hourOf(now) + 1) * HOUR_S
 }
 
-/**
- * Whole seconds to wait for the reset, at least 1 (`Retry-After`): a client that waits this long succeeds.
- */
+/** Whole seconds to the reset, at least 1 (`Retry-After`): a client that waits this long succeeds. */
 export function retryAfter(now: number): number {
   return Math.max(1, Math.ceil(resetAt(now) - now))
 }
 
 /**
- * Counts one call on `words[at]` unless the count has reached `limit`. A refused call is not counted, so that
- * raising a quota in the middle of an hour gives exactly the difference.
- *
- * @returns calls left after this one, or -1 when it is refused. Never another negative number, even where a
- * quota was lowered below what is used already.
+ * Counts one call on `words[at]` unless the count has reached `limit`.
+ * @returns calls left after this one, or exactly -1 when it is refused, also where a quota was lowered below
+ * its use.
  */
 export function charge(words: Int32Array, at: number, limit: number): number {
   // A plain read costs nothing. A stale value is found out by the exchange, and before a refusal.
@@ -47,20 +36,17 @@ export function charge(words: Int32Array, at: number, limit: number): number {
 
 const LOCK = 0
 const FIRST_TAG = 1
-// The tags and the lock have cache lines of their own: every call reads them, and writes the counts behind
-// them.
+// Every call reads the tags and the lock, so they share no cache line with the counts behind them.
 const HEADER_WORDS = 32
 const LOCK_WAIT_MS = 10
-// One second in all. Zeroing the largest bank takes milliseconds, so a lock that is held for longer belongs
-// to a thread that died.
+// One second in all. Zeroing takes milliseconds, so the thread that holds a lock for longer has died.
 const MAX_LOCK_WAITS = 100
 const SETTLED_S = 60
 
 /**
- * Counts in shared memory for several clock hours at once. The hour chooses the bank, and the bank's tag
- * holds the hour that its counts belong to. So two threads, one on each side of the top of an hour, never
- * touch the same counts. A clock that is set finds the right counts of that hour or a zeroed bank, never
- * those of another hour.
+ * Counts in shared memory for several clock hours. The hour chooses the bank; the bank's tag holds its hour.
+ * So threads on both sides of the top of an hour, or with a clock that is set, never touch another hour's
+ * counts.
  */
 export class HourBanks {
   readonly words: Int32Array
@@ -78,25 +64,21 @@ export class HourBanks {
     this.#bankWords = bankWords
   }
 
-  /**
-   * Index in `words` of the first count of `hour`. Zeroes the bank first where it still holds another hour.
-   */
+  /** Index in `words` of the first count of `hour`, in a bank that is zeroed where it held another hour. */
   start(hour: number): number {
     const bank = hour & (this.#banks - 1)
     if (Atomics.load(this.words, FIRST_TAG + bank) !== hour) this.#open(bank, hour)
     return this.first(bank)
   }
 
-  /** Index in `words` of the first count of a bank, whatever hour it holds. */
   first(bank: number): number {
     return HEADER_WORDS + bank * this.#bankWords
   }
 
   /**
-   * Zeroes the banks of this hour and the next ahead of time, so that no serving thread has to do it at the
-   * top of the hour. A thread that does not serve calls this every few seconds. The bank of the next hour is
-   * zeroed a minute into this one: with two banks it takes the place of the previous hour, which a slow
-   * thread may just be finishing.
+   * Zeroes the banks of this hour and the next ahead of time. A thread that does not serve calls this every
+   * few seconds. The next hour's bank waits for a minute: of two banks, a slow thread may just be finishing
+   * in it.
    */
   prepare(now: number): void {
     const hour = hourOf(now)
@@ -104,8 +86,7 @@ export class HourBanks {
     if (now - hour * HOUR_S >= SETTLED_S) this.start(hour + 1)
   }
 
-  // The lock word is odd while the lock is held. When its holder died (a worker that was terminated), the
-  // others wait for a second; then one of them takes the lock by moving the word on to the next odd number.
+  // The lock word is odd while the lock is held. A holder of a second has died; another thread moves it on.
   #open(bank: number, hour: number): void {
     const { words } = this
     const tag = FIRST_TAG + bank
@@ -132,10 +113,7 @@ export class HourBanks {
   }
 }
 
-/**
- * Prepares the counts of the next hour ahead of time, now and every few seconds: zeroing them takes
- * milliseconds, for which no request should wait. Only a thread that does not serve calls this.
- */
+/** Zeroes the next hour's counts ahead of time, every few seconds, on a thread that does not serve. */
 export function prepareHours(
   counters: readonly { prepare(now: number): void }[],
   clock: () => number,

@@ -1,20 +1,13 @@
-/**
- * IPv4 and IPv6 addresses as four 32-bit words, read without allocating: this is on the path of anonymous
- * calls.
- */
+/** IPv4 and IPv6 addresses as four 32-bit words, read without allocating for anonymous calls. */
 
-/** Characters; no address with a zone is longer ("0000:…:255.255.255.255%interface"). */
+/** Characters, with a zone ("0000:…:255.255.255.255%interface"). */
 export const MAX_ADDRESS_LENGTH = 64
 const COLON = 0x3a
 const DOT = 0x2e
-// An IPv4 address is kept as the IPv6 address that maps it, ::ffff:a.b.c.d (RFC 4291, 2.5.5.2): both are one
-// client.
+// An IPv4 address is kept as the IPv6 address that maps it, ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 const MAPPED = 0xffff
 
-/**
- * Reads decimal a.b.c.d from `from` to `to`: 32 bits, unsigned, or -1. Leading zeros are refused, because
- * some programs read them as octal.
- */
+/** Decimal a.b.c.d as 32 bits, or -1. Leading zeros are refused: some programs read them as octal. */
 function parseIpv4(text: string, from: number, to: number): number {
   let value = 0
   let octet = -1
@@ -42,13 +35,12 @@ function hexDigit(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** The eight groups of the address that is being read. A thread reads one address at a time. */
+/** A thread reads one address at a time. */
 const GROUPS = new Uint16Array(8)
 
 /**
- * Reads an IPv4 or IPv6 address (RFC 4291, 2.2; a zone after `%` is dropped) into four 32-bit words. Returns
- * false when `text` is not an address; `words` then means nothing. It is one function on purpose: each call
- * of a second one would cost time.
+ * Reads an IPv4 or IPv6 address (RFC 4291, 2.2; a zone after `%` is dropped) into four 32-bit words. When it
+ * returns false, `words` means nothing. It is one function because a call of a second one costs time.
  */
 export function parseAddress(text: string, words: Int32Array): boolean {
   const { length } = text
@@ -116,7 +108,6 @@ export function isIpv4(words: Int32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === MAPPED
 }
 
-/** The text of an address that `parseAddress` read. */
 export function addressText(words: Int32Array): string {
   if (isIpv4(words)) return Array.from([24, 16, 8, 0], (shift) => (words[3] >>> shift) & 255).join('.')
   return Array.from({ length: 8 }, (_, at) =>

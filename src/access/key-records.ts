@@ -1,11 +1,8 @@
 /**
- * Keys: their records, their texts, and what the commands make of the records. `keys-file.ts` and
- * `keys-redis.ts` keep them.
- *
- * The text of a key is `gsw_`, 256 random bits and a checksum, so that a scanner for leaked keys can tell one
- * from other words. It exists in three places only: in what `issued` and `rotated` return, with its owner, and
- * in the requests that carry it. Files, Redis, the key ring, messages and logs hold its SHA-256 at most. A fast
- * hash is enough: it protects 256 random bits, not a password (contract, "Authentication").
+ * Keys: their records, their texts, and what the commands make of the records.
+ * The text of a key is `gsw_`, 256 random bits and a checksum for scanners that look for leaked keys. Only
+ * what `issued` and `rotated` return, its owner and requests have it; all else holds its SHA-256 at most. A
+ * fast hash is enough for 256 random bits (contract, "Authentication").
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -23,7 +20,7 @@ export interface KeyRecord {
   readonly quota: number
   /** ISO 8601, UTC, whole seconds. */
   readonly created: string
-  /** When the key was last replaced; absent when it never was. */
+  /** Absent for a key that was never replaced. */
   readonly rotated?: string
 }
 
@@ -34,16 +31,13 @@ const MAX_OWNER_LENGTH = 200
 export const ID_PATTERN = /^k_[0-9A-Za-z]{10}$/
 const HASH_PATTERN = /^[0-9a-f]{64}$/
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-// Control characters, halves of surrogate pairs, line and paragraph separators, and what reverses the order
-// of text: a list in a terminal cannot show any of them.
+// Control characters, halves of surrogate pairs, separators, and what reverses text on a terminal.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
-/** Letters and digits behind the `k_` of an id, and the random bytes they are made of. */
 const ID_LETTERS = 10
 const ID_RANDOM_BYTES = 16
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** Finds a key within a text. */
 export const KEY_PATTERN = /gsw_[0-9A-Za-z]{49}/
 
 function base62(value: bigint, length: number): string {
@@ -57,7 +51,6 @@ export function newKeyText(): string {
   return body + base62(BigInt(crc32(body)), CHECKSUM_LENGTH)
 }
 
-/** `length` letters and digits made of `bytes` random bytes. */
 export function randomBase62(bytes: number, length: number): string {
   return base62(BigInt(`0x${randomBytes(bytes).toString('hex')}`), length)
 }
@@ -67,10 +60,9 @@ export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }
 
-/** What is wrong with a record; null for a good one. */
 export function recordFault(item: unknown): string | null {
   if (typeof item !== 'object' || item === null) return 'not an object'
-  // Unknown fields are refused because the next command would drop them without a word.
+  // The next command would drop unknown fields without a word.
   if (!Object.keys(item).every((field) => FIELDS.has(field))) return 'a field that is not known'
   const { id, owner, hash, quota, created, rotated } = item as Record<string, unknown>
   if (typeof id !== 'string' || !ID_PATTERN.test(id)) return '"id" is malformed'
@@ -82,7 +74,6 @@ export function recordFault(item: unknown): string | null {
   return null
 }
 
-/** The record in a text, or null where it holds none. */
 export function recordOf(text: string): KeyRecord | null {
   try {
     const item: unknown = JSON.parse(text)
@@ -114,9 +105,7 @@ export interface IssuedKey {
   readonly key: string
 }
 
-/**
- * A command that cannot be carried out: an unknown id, an owner that has a key, a quota outside its range.
- */
+/** An unknown id, an owner that has a key, a quota outside its range. */
 export class KeyCommandError extends Error {
   override readonly name = 'KeyCommandError'
 }
@@ -128,12 +117,10 @@ export interface KeyRequest {
   readonly now: number
 }
 
-/** Records after a command, and the command's result. */
 export type Changed<Result> = [records: readonly KeyRecord[], result: Result]
 
 /**
  * The records with a key for an owner that has none.
- *
  * @throws KeyCommandError for an owner that is malformed or has a key, a quota out of range, too many keys.
  */
 export function issued(records: readonly KeyRecord[], request: KeyRequest): Changed<IssuedKey> {
@@ -156,9 +143,7 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
 }
 
 /**
- * The records with another key for `id`. The old key ends; id, owner, quota and the hour's count stay. `now`
- * is epoch seconds.
- *
+ * The records with another key for `id`; owner, quota and the hour's count stay. `now` is epoch seconds.
  * @throws KeyCommandError for an unknown id.
  */
 export function rotated(records: readonly KeyRecord[], id: string, now: number): Changed<IssuedKey> {
@@ -167,16 +152,14 @@ export function rotated(records: readonly KeyRecord[], id: string, now: number):
   return [withRecord(records, record), { record, key }]
 }
 
-/** The records without that of `id`. @throws KeyCommandError for an unknown id */
+/** @throws KeyCommandError for an unknown id */
 export function revoked(records: readonly KeyRecord[], id: string): Changed<KeyRecord> {
   const record = findKey(records, id)
   return [records.filter((other) => other !== record), record]
 }
 
 /**
- * The records with another quota for `id`, in calls per hour. It counts from the next request on, with what
- * is used already.
- *
+ * The records with another quota for `id`, in calls per hour, from the next request on.
  * @throws KeyCommandError for an unknown id or a quota out of range.
  */
 export function withQuota(records: readonly KeyRecord[], id: string, quota: number): Changed<KeyRecord> {
@@ -184,10 +167,9 @@ export function withQuota(records: readonly KeyRecord[], id: string, quota: numb
   return [withRecord(records, record), record]
 }
 
-/** The record of an id. @throws KeyCommandError when there is none. */
+/** @throws KeyCommandError for an unknown id */
 export function findKey(records: readonly KeyRecord[], id: string): KeyRecord {
-  // Only an id is repeated in a message: a key given in its place by mistake must not end in a terminal's
-  // log.
+  // A message repeats only an id: a key given in its place by mistake must not end in a terminal's log.
   if (!ID_PATTERN.test(id)) throw new KeyCommandError('not an id of a key (k_ and ten letters or digits)')
   const record = records.find((record) => record.id === id)
   if (record === undefined) throw new KeyCommandError(`no key has the id ${id}`)
@@ -211,7 +193,6 @@ function tooManyKeys(): KeyCommandError {
   return new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
 }
 
-/** What an import did. */
 export interface Imported {
   readonly added: number
   readonly changed: number
@@ -220,8 +201,7 @@ export interface Imported {
 }
 
 /**
- * The records of a store after an import: those of both, or with `replace` the imported ones alone.
- *
+ * The records of both, or with `replace` the imported ones alone.
  * @throws KeyCommandError for an id or an owner that both have with different records, unless `replace`.
  */
 export function merged(

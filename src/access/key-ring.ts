@@ -1,7 +1,4 @@
-/**
- * The key ring: all keys of the moment, in shared memory where every serving thread looks up the keys of
- * requests.
- */
+/** All keys of the moment, in shared memory where every serving thread looks up the keys of requests. */
 import { hash } from 'node:crypto'
 
 export const KEY_PREFIX = 'gsw_'
@@ -11,7 +8,6 @@ export const CHECKSUM_LENGTH = 6
 /** Characters of a key's text: the prefix, 256 random bits and a CRC-32, the last two in base 62. */
 export const KEY_LENGTH = KEY_PREFIX.length + SECRET_LENGTH + CHECKSUM_LENGTH
 
-/** A key as the serving threads need it. */
 export interface KeyEntry {
   readonly id: string
   readonly hash: string
@@ -20,8 +16,7 @@ export interface KeyEntry {
   readonly slot: number
 }
 
-// Rows of 32-bit words: eight of the hash, the slot, the quota. A quota of 0 marks an empty row. Behind all
-// rows come the ids, which requests do not need, each in a place of its own.
+// Rows of 32-bit words: the hash, the slot, the quota (0 for an empty row). The ids stand behind all rows.
 const DIGEST_WORDS = 8
 const ROW_WORDS = 10
 const ID_BYTES = 16
@@ -29,13 +24,10 @@ const ID_WORDS = ID_BYTES / Int32Array.BYTES_PER_ELEMENT
 const SLOT = 8
 const QUOTA = 9
 
-/** The digest of the key that is being looked up. A thread looks up one at a time. */
+/** A thread looks up one key at a time. */
 const DIGEST = new Int32Array(DIGEST_WORDS)
 
-/**
- * Writes the SHA-256 of a text to `DIGEST`. One call of Node that gives a string of bytes is the fastest way:
- * `createHash` with its objects takes about ten times as long.
- */
+/** Writes the SHA-256 of a text to `DIGEST`; `createHash` takes about ten times as long. */
 function digest(text: string): void {
   const bytes = hash('sha256', text, 'binary')
   for (let word = 0; word < DIGEST_WORDS; word++) {
@@ -49,9 +41,8 @@ function digest(text: string): void {
 }
 
 /**
- * An open hash table by the SHA-256 of the key; it holds no texts. The main thread builds it once, and a
- * serving thread takes it over by wrapping the buffer, whatever the number of keys. Each change of the keys is
- * a new ring.
+ * An open hash table by the SHA-256 of the key. The main thread builds one for each change of the keys; a
+ * serving thread wraps its buffer.
  */
 export class KeyRing {
   readonly #words: Int32Array
@@ -83,11 +74,8 @@ export class KeyRing {
   }
 
   /**
-   * The row of a key, for `slot` and `quota`, or -1. Takes any text.
-   *
-   * Which rows are compared depends on the hash of the text that the client sent, and so does the time. The
-   * time shows at most which hashes are taken, and no hash leads back to one of 2^256 keys. Within a row all
-   * words are compared.
+   * The row of a key, or -1. Takes any text. The time depends on the hash of the text, and shows at most
+   * which hashes are taken: no hash leads back to one of 2^256 keys. Within a row all words are compared.
    */
   find(text: string): number {
     if (text.length !== KEY_LENGTH || !text.startsWith(KEY_PREFIX)) return -1
@@ -95,7 +83,7 @@ export class KeyRing {
     return this.findDigest(DIGEST)
   }
 
-  /** The row of the key with this hash, as `digest` gives it, or −1. */
+  /** The row of the key with this hash, or −1. */
   findDigest(wanted: Int32Array): number {
     const words = this.#words
     for (let row = wanted[0] & this.#mask; ; row = (row + 1) & this.#mask) {
@@ -107,25 +95,23 @@ export class KeyRing {
     }
   }
 
-  /** A copy of the hash in a row that `find` gave: what finds the key again when the keys have changed. */
+  /** A copy of the hash, which finds the key again in the next ring. */
   digest(row: number): Int32Array {
     return new Int32Array(this.#words.subarray(row * ROW_WORDS, row * ROW_WORDS + DIGEST_WORDS))
   }
 
-  /** Id of the key of a row that `find` gave. */
   id(row: number): string {
     const start = ((this.#mask + 1) * ROW_WORDS + row * ID_WORDS) * Int32Array.BYTES_PER_ELEMENT
-    // A copy: texts are not read from shared memory.
+    // Texts are not read from shared memory.
     const bytes = Buffer.from(new Uint8Array(this.#words.buffer, start, ID_BYTES))
     return bytes.toString('latin1').replace(/\0+$/, '')
   }
 
-  /** Slot of the counter of a row that `find` gave. */
   slot(row: number): number {
     return this.#words[row * ROW_WORDS + SLOT]
   }
 
-  /** Calls per hour of a row that `find` gave. */
+  /** Calls per clock hour. */
   quota(row: number): number {
     return this.#words[row * ROW_WORDS + QUOTA]
   }

@@ -1,7 +1,4 @@
-/**
- * The last good keys from Redis in a private file, for a start without Redis. It is a keys file like any
- * other, so `keys import` and `--keys` take it; its first line says in addition where the keys come from.
- */
+/** The last good keys from Redis in a private keys file with their source, for a start without Redis. */
 import { closeSync, existsSync, mkdirSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openRegularFileSync } from '../system/regular-files.ts'
@@ -10,38 +7,32 @@ import type { KeyRecord } from './key-records.ts'
 import { KeysFileError, keysText, loadKeys } from './keys-file.ts'
 import type { KeyVersion } from './keys-redis.ts'
 
-/** Bytes. The first line is shorter: it holds an address and {@link KEPT_VERSIONS} versions. */
+/** Bytes; an address and {@link KEPT_VERSIONS} versions are shorter. */
 const MAX_HEAD_BYTES = 16_384
-/** Newest changes that the file remembers, to find its place in a copy of the database that lags. */
+/** Versions that find the file's place in a copy of the database that lags. */
 const KEPT_VERSIONS = 500
 const NAME_PATTERN = /^[0-9A-Za-z]{1,40}$/
 
 /** For the default folder of data, which may be missing. */
 const OWNER_ONLY = 0o700
-/**
- * Writing a copy of 100,000 keys takes 0.3 s of the main thread, so it is written the less often the longer
- * it takes.
- */
+/** A copy of 100,000 keys takes 0.3 s of the main thread, so slow copies are written less often. */
 const LEAST_COPY_PAUSE_MS = 1000
 const LONGEST_COPY_PAUSE_MS = 60_000
 const COPY_SHARE = 50
 
 export interface KeysCopy {
   readonly records: readonly KeyRecord[]
-  /** Name of the set in Redis. */
   readonly set: string
   readonly last: KeyVersion
-  /** Versions of the newest changes, the oldest first. */
+  /** The oldest first. */
   readonly seen: readonly number[]
   /** Whether Redis has lost changes that the records have. */
   readonly isForked: boolean
 }
 
 /**
- * The copy of the keys of an address; null where there is none yet, or where it is of another address.
- *
- * @throws KeysFileError for a file that cannot be read, and for a keys file that is not a copy: it must not
- * be replaced.
+ * The copy of the keys of an address, or null.
+ * @throws KeysFileError for a file that cannot be read, and for a keys file that must not be replaced.
  */
 export function readCopy(path: string, address: string): KeysCopy | null {
   if (!existsSync(path)) return null
@@ -92,7 +83,7 @@ function firstLine(path: string): string {
   }
 }
 
-/** A copy of an earlier version has `generation` for `set`, and no versions of this layout. */
+/** The layout before this one had `generation` for `set`, and no versions. */
 function checkedHead(head: unknown): Head | null {
   if (typeof head !== 'object' || head === null) return null
   const { address, generation, set = generation, last, seen, forked } = head as Record<string, unknown>

@@ -1,7 +1,4 @@
-/**
- * The keys file: read and checked whole, changed under a lock, watched for changes. It holds hashes of keys,
- * never their texts.
- */
+/** The keys file: read and checked whole, changed under a lock, watched. It holds hashes of keys only. */
 import {
   closeSync,
   existsSync,
@@ -35,28 +32,22 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024
 const [QUOTE, BACKSLASH, BRACE] = [0x22, 0x5c, 0x7b]
 // A change of the largest file takes less than a second.
 const LOCK_PATIENCE_MS = 5000
-// A change has to be in force within a second. The largest file takes 0.3 s to read and to turn into a ring,
-// which leaves as long again for a busy machine. A look takes some microseconds.
+// A change has to be in force within a second, and the largest file takes 0.3 s to read and index.
 const WATCH_INTERVAL_MS = 200
 const NO_FILE = 'none'
 
-/**
- * The keys file or its lock cannot be read, understood or written. Names the file and what is wrong, never
- * content.
- */
+/** A keys file or lock with a fault. The message names the file and the fault, never content. */
 export class KeysFileError extends Error {
   override readonly name = 'KeysFileError'
 }
 
 interface KeysFile {
   readonly records: KeyRecord[]
-  /** Changes whenever the file does. */
   readonly stamp: string
 }
 
 /**
  * The keys in the file at `path`; a missing file has none.
- *
  * @throws KeysFileError when it cannot be read or is not a whole keys file.
  */
 export function loadKeys(path: string): KeyRecord[] {
@@ -82,8 +73,7 @@ function readKeysFile(path: string): KeysFile {
   try {
     const file = openRegularFileSync(path)
     try {
-      // The stamp is that of the open file, so what is read below is this version or a later one, never an
-      // earlier one.
+      // The open file's stamp: what is read below is this version or a later one, never an earlier one.
       const stat = fstatSync(file, { bigint: true })
       stamp = stampOf(stat)
       if (stat.size > MAX_FILE_BYTES) throw new KeysFileError(`${path}: larger than 64 MiB`)
@@ -99,20 +89,19 @@ function readKeysFile(path: string): KeysFile {
     throw new KeysFileError(`${path}: cannot be read ${codeInWords(error)}`)
   }
   const records = parseKeys(text)
-  // The error is made here, where nothing of the file is within reach. An error keeps the functions on its
-  // stack alive, and with them what they can see, which may be 64 MB.
+  // An error made further down would keep up to 64 MB of the file alive by the functions on its stack.
   if (typeof records === 'string') throw new KeysFileError(`${path}: ${records}`)
   return { records, stamp }
 }
 
-/** The keys in the text of a file, or what is wrong with it. */
+/** The keys in a text, or the text's fault. */
 function parseKeys(text: string): KeyRecord[] | string {
   if (!hasFewObjects(text)) return `more than ${MAX_KEYS} keys`
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text around the error, so it is dropped.
+    // The parser's own message would quote the text around the error.
     return 'not valid JSON'
   }
   if (typeof content !== 'object' || content === null) return 'not a JSON object'
@@ -135,7 +124,7 @@ function parseKeys(text: string): KeyRecord[] | string {
 
 /** Counts objects before anything is made of the text: a million empty objects in 3 MB would take 64 MB. */
 function hasFewObjects(text: string): boolean {
-  // The file is one object, and each key is one.
+  // One object for the file, and one for each key.
   let left = MAX_KEYS + 1
   let isQuoted = false
   for (let at = 0; at < text.length; at++) {
@@ -149,15 +138,13 @@ function hasFewObjects(text: string): boolean {
 
 /** The text of a keys file. @param more members before the keys, as `"name":value,` */
 export function keysText(records: readonly KeyRecord[], more = ''): string {
-  // One line per key: a person can read it, and a difference between two versions shows the key that changed.
+  // One line per key: a difference between two versions shows the key that changed.
   const lines = records.map((record) => JSON.stringify(record))
   return `{"format":${FORMAT},${more}"keys":[\n${lines.join(',\n')}\n]}\n`
 }
 
 /**
- * Changes the keys file under its lock: `change` gets the records of the moment, and returns those to write
- * and a result. Returns that result when the file is replaced.
- *
+ * Changes the keys file under its lock: `change` gets the records, and returns those to write and a result.
  * @throws KeysFileError, and whatever `change` throws; the file is unchanged then.
  */
 export function changeKeys<Result>(
@@ -188,8 +175,7 @@ export function changeKeys<Result>(
 }
 
 /**
- * Does what `issued` does in the file at `path`, and returns when the file is replaced. The next three
- * functions do the same for their commands.
+ * Does `issued` in the file at `path`; the next three functions do the same for their commands.
  * @throws KeyCommandError, KeysFileError
  */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
@@ -208,14 +194,13 @@ export function setQuota(path: string, id: string, quota: number): KeyRecord {
   return changeKeys(path, (records) => withQuota(records, id, quota))
 }
 
-/** Where the commands keep keys: a file, or Redis (`keys-redis.ts`). */
 export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>
   /** Changes one record: `change` gets all, and returns those to be there, with a result. */
   change<Result>(change: (records: readonly KeyRecord[]) => Changed<Result>): Promise<Result>
   /** Ends a key. @returns its record; null for one that could not be read */
   revoke(id: string): Promise<KeyRecord | null>
-  /** Writes the records that `merge` makes of those that are there, in one step. */
+  /** Replaces the records by what `merge` makes of them, in one step. */
   replaceAll(merge: (records: readonly KeyRecord[]) => readonly KeyRecord[]): Promise<void>
   /** Calls counted in the hour of `now`, by id; null where only each server knows its own. */
   used(now: number): ReadonlyMap<string, number> | null
@@ -245,7 +230,7 @@ function lockFile(target: string): Lock {
   }
 }
 
-/** The file that a link names, so that this file is replaced and the link stays. */
+/** Where a link leads, so that its target is replaced and the link stays. */
 function followed(path: string): string {
   try {
     return realpathSync(path)
@@ -255,10 +240,9 @@ function followed(path: string): string {
 }
 
 /**
- * Reads the keys and hands them to `onChange`, at once and after every change of the file, which is looked at
- * every `intervalMs`. When the file is broken or gone, the last good keys stay in force, and `onError` gets
- * the fault once per change: an editor that writes in two steps must not lock everybody out.
- *
+ * Hands the keys to `onChange`, at once and after every change of the file, which is looked at every
+ * `intervalMs`. When the file is broken or gone, the last good keys stay in force, and `onError` gets each
+ * fault once: an editor that writes in two steps must not lock everybody out.
  * @throws KeysFileError when the first read fails.
  */
 export function watchKeys(

@@ -1,13 +1,10 @@
 /**
- * The keys in Redis. Names, all of one hash tag:
- *
- *     PREFIX:{keys}:records   hash: id → record in JSON; `:state` → format, set, origin, version
- *     PREFIX:{keys}:changes   sorted set: ids by the version of their last change, the newest ones;
- *                             `*` stands for all
- *
- * A set has a random name and an origin: `issue` for one that began by itself, `imported` for one that an import
- * put in the place of all keys. A version is the time of Redis in microseconds, and above the one before: two
- * copies of a database that go on by themselves give different ones.
+ * The keys in Redis, under names of one hash tag:
+ * `PREFIX:{keys}:records`: hash of records (JSON) by id; its field `:state` has format, set, origin, version.
+ * `PREFIX:{keys}:changes`: sorted set of the newest changes, ids by version; `*` stands for all.
+ * A set has a random name, and an origin: `imported` where an import put it in the place of all keys, else
+ * `issue`. A version is the time of Redis in microseconds, and above the one before: two copies of a database
+ * that go on by themselves give different ones.
  */
 import { RedisScript, type RedisConnection } from './redis/redis-connection.ts'
 import { RedisFault } from './redis/redis-fault.ts'
@@ -25,23 +22,20 @@ import {
 } from './key-records.ts'
 import type { KeyStore } from './keys-file.ts'
 
-/** The format before this one, which had functions and a log. */
+/** The layout before this one. */
 const OLD_FORMAT = 'groundswell-keys-1'
 const STATE = ':state'
 const STATE_TEXT = /^2 ([0-9A-Za-z]{1,40}) (issue|imported) ([0-9]{1,16})$/
-/** Changes that are remembered. Who has missed more reads all keys. */
+/** A replica that has missed more reads all keys. */
 const KEPT_CHANGES = 2000
 const CHANGES_AT_ONCE = 200
-/** Records of one call. A page of as many takes Redis a few milliseconds. */
+/** A page takes Redis a few milliseconds. */
 const PAGE_RECORDS = 500
-/** Pages of all records at most: a table of Redis has up to some ten times as many places as records. */
+/** A table of Redis has up to some ten times as many places as records. */
 const MOST_PAGES = (16 * MAX_KEYS) / PAGE_RECORDS
-/**
- * The time limit of calls that carry many records. Only the start of a replica and the command line wait for
- * them.
- */
+/** For calls with many records; only a start and the command line wait for them. */
 const LONG_CALL_MS = 3000
-/** Records of an import expire after this, so that a killed import leaves nothing behind. */
+/** Staged records expire, so that a killed import leaves nothing behind. */
 const STAGING_S = 600
 
 /** Both scripts: the state that the caller has read must still be there. Returns 0 where it is not. */
@@ -96,9 +90,8 @@ redis.call('ZADD', changes, version, '*')
 return finish(ARGV[3], 'imported')
 `)
 
-/** Which keys there are. */
 export interface KeysState {
-  /** The state as it is in Redis; empty where there are no keys. */
+  /** Empty where there are no keys. */
   readonly text: string
   readonly set: string
   readonly origin: string
@@ -112,12 +105,12 @@ export interface KeyVersion {
 
 const NO_KEYS: KeysState = { text: '', set: '', origin: '', version: 0 }
 
-/** Keys in Redis that cannot be used. The message names the address and what is wrong, never content. */
+/** Keys in Redis that cannot be used. The message names the address and the fault, never content. */
 export class RedisKeysError extends Error {
   override readonly name = 'RedisKeysError'
 }
 
-/** Reads the keys. Each method throws RedisFault, or RedisKeysError for data that are not ours. */
+/** Each method throws RedisFault, or RedisKeysError for data that are not ours. */
 export class KeysReader {
   /** The address without user and password. */
   readonly place: string
@@ -126,12 +119,11 @@ export class KeysReader {
   protected readonly connection: RedisConnection
   protected readonly records: string
   protected readonly changes: string
-  /** Names of the layout before this one, without that of its records, which was the same as now. */
+  /** Names of the layout before this one; the name of its records is still in use. */
   protected readonly oldNames: readonly string[]
   protected readonly prefix: string
   readonly #timeoutMs: number | undefined
 
-  /** @param timeoutMs for calls of a few keys; those that carry many have more. */
   constructor(connection: RedisConnection, timeoutMs?: number) {
     this.connection = connection
     this.#timeoutMs = timeoutMs
@@ -159,7 +151,7 @@ export class KeysReader {
     const [oldState] = this.oldNames
     const names = [this.records, this.changes, ...this.oldNames]
     const used: string[] = []
-    // Names are asked for one at a time: a cluster may refuse a call with several names.
+    // A cluster may refuse a call with several names.
     for (const name of names) {
       const type = await this.ask(['TYPE', name], textOf, name)
       if (type !== 'none') used.push(`${name} is a ${type}`)
@@ -172,7 +164,7 @@ export class KeysReader {
     if (used.length > 0) throw this.foreign(used[0])
   }
 
-  /** The changes that are remembered, the newest first. */
+  /** The newest first. */
   async *newest(): AsyncGenerator<KeyVersion, undefined> {
     for (let from = 0; from < KEPT_CHANGES; from += CHANGES_AT_ONCE) {
       const range = ['+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', String(from), String(CHANGES_AT_ONCE)]
@@ -182,7 +174,7 @@ export class KeysReader {
     }
   }
 
-  /** The records of some ids as texts, null for those that are gone. */
+  /** Null for ids that are gone. */
   texts(ids: readonly string[]): Promise<(string | null)[]> {
     return this.ask(['HMGET', this.records, ...ids], (reply) => {
       const found = listOf(reply).map(textOrNull)
@@ -191,7 +183,7 @@ export class KeysReader {
     })
   }
 
-  /** All records, and ids of those that cannot be read. Null for more than there may be. */
+  /** All records, and ids of unreadable ones. Null for more than there may be. */
   async everything(): Promise<{ records: Map<string, KeyRecord>; broken: string[] } | null> {
     const count = await this.ask(['HLEN', this.records], (reply) => {
       if (!Number.isInteger(reply)) throw new TypeError('no number')
@@ -248,23 +240,19 @@ export class KeysReader {
   }
 }
 
-/** A change that met another one is tried again with what is there now. */
 const MAX_TRIES = 20
-/** How long a command waits for a Redis that is away or slow. */
 const PATIENCE_MS = 5000
-/** For the answer to one call. A person waits, no request. */
+/** A person waits for the answer, not a request. */
 const CALL_MS = 2000
 const PAUSE_MS = 100
-/** Ids that one message names. */
 const SHOWN_IDS = 5
 const NAME_LETTERS = 16
 const NAME_BYTES = 12
 
-/** Changes the keys, for commands. */
 export class KeysInRedis extends KeysReader implements KeyStore {
   readonly #warn: (line: string) => void
 
-  /** @param warn gets a line about records that cannot be read, which are passed over. */
+  /** @param warn gets a line about unreadable records, which are passed over. */
   constructor(connection: RedisConnection, warn: (line: string) => void) {
     super(connection, CALL_MS)
     this.#warn = warn
@@ -287,10 +275,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
     this.connection.close()
   }
 
-  /**
-   * `id` is that of a key that ends, else empty. A change that is there at the next try, after its answer was
-   * lost, counts as done.
-   */
+  /** `id` is empty unless a key ends. A change that the next try finds done, after a lost answer, counts. */
   async #change<Result>(
     id: string,
     change: (records: readonly KeyRecord[]) => Changed<Result>,
@@ -329,12 +314,12 @@ export class KeysInRedis extends KeysReader implements KeyStore {
     throw this.#contested()
   }
 
-  /** Takes over keys in the layout of an earlier version. @returns how many; null where there are none */
+  /** Takes over the keys of the layout before. @returns their number; null where there are none */
   async upgrade(): Promise<number | null> {
     await this.connection.tried
     const [oldState] = this.oldNames
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      // Before the records: what the earlier version changes meanwhile is found by the script.
+      // The script finds what the earlier version changes after this read.
       const [format, version, stamp] = await this.#patiently(() =>
         this.ask(['HMGET', oldState, 'format', 'version', 'stamp'], (reply) => {
           const found = listOf(reply).map(textOrNull)
@@ -417,7 +402,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
     })
   }
 
-  /** Tries again while Redis is away or slow. @throws RedisKeysError with what the operator has to know */
+  /** @throws RedisKeysError with what the operator has to know */
   async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
     await this.connection.tried
     const until = performance.now() + PATIENCE_MS
@@ -483,7 +468,6 @@ function readPage(reply: Reply): [cursor: string, fields: string[]] {
   return [textOf(cursor), texts]
 }
 
-/** An id as it may stand in a message. */
 export function shownId(id: string): string {
   return ID_PATTERN.test(id) ? id : 'a malformed id'
 }

@@ -1,27 +1,22 @@
 /**
- * Rows of keys by the `Authorization` values that they came in, so that a key is hashed once and not with every
- * request: SHA-256 and its words take 0.6 µs, 8 % of a short answer.
- *
- * No text is kept, only a fingerprint of four sums, modulo 2^32. Each adds up products of two pairs of characters,
- * to each of which a secret of this table is added. Another text has the fingerprint of a key with a probability
- * of 2^-76 at most: pairs that differ do so by less than 2^14, so that a sum is the same with at most 2^13 of the
- * 2^32 secrets.
+ * Rows of keys by `Authorization` value, so that a key is hashed once and not with every request.
+ * No text is kept, only a fingerprint of four sums modulo 2^32 over products of character pairs, each plus a
+ * secret of this table. Another text has the same fingerprint with a probability of 2^-76 at most: different
+ * pairs differ by less than 2^14, so a sum is the same with at most 2^13 of the 2^32 secrets.
  */
 import { randomFillSync } from 'node:crypto'
 import { KEY_LENGTH } from './key-ring.ts'
 
-/** Characters. Values with more blanks or with none are not remembered: their keys are hashed each time. */
+/** Keys in values with more blanks or none are hashed each time. */
 const LENGTH = 'Bearer '.length + KEY_LENGTH
-/** How many values are remembered, as a power of 2. */
 const PLACES_BITS = 12
 const SUMS = 4
-/** A place has the sums of a value, then its row plus 1. */
+/** The sums of a value, then its row plus 1. */
 const PLACE_WORDS = SUMS + 1
 
 export class KnownKeys {
   readonly #places = new Int32Array(PLACE_WORDS << PLACES_BITS)
   readonly #secrets = randomFillSync(new Int32Array((SUMS * LENGTH) / 2))
-  /** The sums of the value that is looked up. */
   readonly #sums = new Int32Array(SUMS)
 
   /** The row of the key in `authorization`, or −1 where the value is not remembered. */
@@ -33,7 +28,7 @@ export class KnownKeys {
     return places[place + SUMS] - 1
   }
 
-  /** Remembers the row of a value, in place of another value. */
+  /** Remembers a row, in place of another value. */
   add(authorization: string, row: number): void {
     if (!this.#addUp(authorization)) return
     const place = this.#place()
@@ -45,7 +40,7 @@ export class KnownKeys {
     return (this.#sums[0] >>> (32 - PLACES_BITS)) * PLACE_WORDS
   }
 
-  /** Makes the sums of a value. @returns false where it cannot be remembered: of another length, or not ASCII */
+  /** @returns false for a text of another length or not in ASCII */
   #addUp(text: string): boolean {
     if (text.length !== LENGTH) return false
     const secrets = this.#secrets

@@ -1,11 +1,9 @@
 /**
- * All leases of a replica: what is asked of Redis and when, and what its answers mean. No sockets and no
- * timers: the time is an argument, and a driver carries calls to Redis and back (`server/quota-store.ts`).
- *
- * Whatever is lost, repeated or ends: Redis leases no more of an hour than its quota, since one script does it
- * in one step; and a replica admits no more than it has leased and not given back, since one word counts what
- * is left. All leases together are at most 2 % of a quota, so at least 98 % of it are admitted before any
- * replica refuses.
+ * All leases of a replica: what is asked of Redis and when, and what its answers mean. The time is an
+ * argument, and `server/quota-store.ts` carries the calls.
+ * Redis leases no more of an hour than its quota, since one script does it in one step. A replica admits no
+ * more than it has leased, since one word counts what is left. All leases are at most 2 % of a quota
+ * together, so at least 98 % of it are admitted before any replica refuses.
  */
 import { HOUR_S, hourOf } from './hours.ts'
 import { CLOSED, LONGEST_LEASE_WAIT_MS, REFUSED, SHARE_USED, type LeaseCounters } from './lease-counters.ts'
@@ -19,13 +17,12 @@ const IDLE_MS = 1000
 const TELL_MS = 100
 /** A refused key may have got calls back. After this its next request asks. */
 const RECHECK_MS = 1000
-/** Leases of an hour are forgotten so long after its last use, whatever the clock says: it may be set back. */
+/** Counted from an hour's last use, since the clock may be set back. */
 const KEPT_MS = 2 * HOUR_S * 1000
-/** Keys of one call: it keeps Redis busy for some 10 µs each. */
+/** Each key keeps Redis busy for some 10 µs. */
 const KEYS_PER_CALL = 64
-/** Redis is asked this often at least whether it is whole; this also keeps this replica among the live. */
+/** This also keeps this replica among the live. */
 const POLL_MS = 500
-/** A Redis that did not answer is tried again after this. */
 const PROBE_MS = 100
 
 export interface LeaseKey {
@@ -36,7 +33,7 @@ export interface LeaseKey {
 
 export interface BookOptions {
   readonly counters: LeaseCounters
-  /** Replicas that are assumed, at least. */
+  /** The least number of replicas to assume. */
   readonly replicas: number
   /** What is admitted while Redis is away: this replica's share of each quota, or nothing. */
   readonly fallback: 'share' | 'closed'
@@ -44,12 +41,11 @@ export interface BookOptions {
   readonly clock: () => number
 }
 
-/** What a replica has taken of one key in one clock hour. */
 interface Lease {
   readonly key: LeaseKey
   readonly hour: number
   quota: number
-  /** Calls taken, whether used or left, and those of them that were taken without Redis. */
+  /** Calls taken, used or not, and how many of them were taken without Redis. */
   held: number
   alone: number
   /** Calls taken by others (−1 for never heard), and calls that nobody has taken, as last heard. */
@@ -65,13 +61,11 @@ interface Lease {
   /** Requests that wait for this lease, and since when the newest of them waits, ms. */
   waiting: number
   waitingAt: number
-  /** Whether Redis has nothing left either. */
   isRefused: boolean
   /** Whether the key is gone. */
   isOver: boolean
 }
 
-/** One call of the script. */
 export interface LeaseCall {
   readonly number: number
   readonly seen: string
@@ -80,24 +74,22 @@ export interface LeaseCall {
 }
 
 export class LeaseBook {
-  /** Calls admitted without Redis, in all, as counted when it is back. */
   admittedAlone = 0
   isAway = false
   hasAnswered = false
   readonly #options: BookOptions
   #keys = new Map<number, LeaseKey>()
-  /** Leases by hour and slot. They stay for longer than their hour, since Redis remembers them, too. */
+  /** Leases by hour and slot. They outlive their hour, since Redis remembers them, too. */
   readonly #hours = new Map<number, Map<number, Lease>>()
-  /** When each hour was the hour of now last, or was asked for, ms. */
+  /** When each hour was current or asked for last, ms. */
   readonly #hourUsedAt = new Map<number, number>()
-  /** The hour of the last look. */
   #hour = 0
   /** Leases that have calls, or requests that wait, or news for Redis. */
   readonly #active = new Set<Lease>()
-  /** Leases to ask for in the next call. Requests wait for the urgent ones, which come first. */
+  /** Requests wait for the urgent leases, which are asked for first. */
   readonly #urgent = new Set<Lease>()
   readonly #due = new Set<Lease>()
-  /** Slots and hours, in turn. The requests that wait for them should try again. */
+  /** Slots and hours, in turn, of requests that should try again. */
   #woken: number[] = []
   #call: LeaseCall | null = null
   #calls = 0
@@ -113,7 +105,6 @@ export class LeaseBook {
     this.#options = options
   }
 
-  /** Leases of this hour and of those that were lately. */
   get size(): number {
     return [...this.#hours.values()].reduce((sum, leases) => sum + leases.size, 0)
   }
@@ -123,22 +114,20 @@ export class LeaseBook {
     return this.#settlesUntil > now
   }
 
-  /** Whether Redis has answered, and leases. */
   isReady(now: number): boolean {
     return this.hasAnswered && !this.isAway && !this.isSettling(now)
   }
 
-  /** Replicas that are assumed: as many as were seen last. */
+  /** The number of replicas seen last. */
   get replicas(): number {
     return Math.max(this.#options.replicas, this.#members)
   }
 
-  /** Whether Redis knows all that it has to know of a replica that leaves. */
   get hasLeft(): boolean {
     return !this.hasAnswered || (this.#call === null && this.#due.size === 0)
   }
 
-  /** Takes the keys of the moment. What is leased of keys that are gone goes back. */
+  /** Leases of keys that are gone go back. */
   setKeys(keys: Iterable<LeaseKey>): void {
     this.#keys = new Map()
     for (const key of keys) this.#keys.set(key.slot, key)
@@ -172,7 +161,7 @@ export class LeaseBook {
     else this.#urgent.add(lease)
   }
 
-  /** Looks at the leases in use. To be called every 20 ms or so. */
+  /** To be called every 20 ms or so. */
   look(now: number): void {
     const hour = hourOf(this.#options.clock())
     if (hour !== this.#hour) this.#enter(hour)
@@ -225,7 +214,7 @@ export class LeaseBook {
     else if (isIdle && left === 0 && lease.waiting === 0 && !lease.isRefused) this.#active.delete(lease)
   }
 
-  /** The next call to Redis, to be sent now; null where none is due. */
+  /** The call to send now; null where none is due. */
   next(now: number): LeaseCall | null {
     if (this.#call !== null || (this.isAway && now < this.#probeAt)) return null
     const leases = this.isAway ? [] : this.#collect(now)
@@ -262,7 +251,6 @@ export class LeaseBook {
     return { tag: `${hour}:${key.id}`, quota, held, others, want, need }
   }
 
-  /** Takes over an answer. */
   answered(call: LeaseCall, { since, settlingMs, replicas, grants }: LeaseReply, now: number): void {
     const wasAway = this.isAway
     const hasLost = this.#since !== '' && since !== this.#since
@@ -322,13 +310,12 @@ export class LeaseBook {
     this.#urgent.clear()
   }
 
-  /** Redis can be asked again. */
   reconnected(): void {
     this.#probeAt = -Infinity
     this.#calledAt = -Infinity
   }
 
-  /** Gives everything back, since no request is admitted any more. The calls that follow tell Redis. */
+  /** Gives everything back; the calls that follow tell Redis. */
   leave(now: number): void {
     this.#isLeaving = true
     for (const lease of this.#active) {
@@ -338,7 +325,7 @@ export class LeaseBook {
     this.#urgent.clear()
   }
 
-  /** Slots and hours, in turn. The requests that wait for them should try again. Each is returned once. */
+  /** Slots and hours, in turn, of requests that should try again. Each is returned once. */
   takeWoken(): readonly number[] {
     const woken = this.#woken
     if (woken.length > 0) this.#woken = []
@@ -349,7 +336,7 @@ export class LeaseBook {
     for (const leases of this.#hours.values()) yield* leases.values()
   }
 
-  /** Whether an hour is about now. The counters of others may be those of another hour by now. */
+  /** Whether an hour is near now; the counters of others may hold another hour by now. */
   #isNear(hour: number): boolean {
     return Math.abs(hour - hourOf(this.#options.clock())) <= 1
   }

@@ -1,7 +1,4 @@
-/**
- * Calls that a replica may still make for each key and clock hour, where several replicas share the quotas:
- * the hot path of leases. `lease-book.ts` decides what is leased and given back.
- */
+/** Calls that a replica may still make for each key and clock hour, where replicas share the quotas. */
 import { hourOf } from './hours.ts'
 import { QUOTA_SLOTS, SlotCounters } from './quota.ts'
 
@@ -11,22 +8,20 @@ const LEASE_FIELDS = 3
 /** A request waits this long for a lease at most, longer than it takes to see that Redis is away. */
 export const LONGEST_LEASE_WAIT_MS = 1500
 
-/** What `take` answers where it admits no call. */
 export const REFUSED = -1
 /** Nothing is leased: more may come within milliseconds. */
 export const ASK = -2
 /** The store is away, and nothing is admitted without it. */
 export const CLOSED = -3
-/** The store is away, and this replica's share is used up. */
 export const SHARE_USED = -4
 
-/** Why nothing is left, as a number in place of the calls left. */
+/** A number in place of the calls left. */
 export type LeaseMark = typeof REFUSED | typeof CLOSED | typeof SHARE_USED
 
 /**
- * Leases of all keys in shared memory. Any thread takes calls; one thread, the main one, adds and takes back.
- * A call that is left can be taken or taken back, never both, since one word holds what is left. `now` is
- * epoch seconds, `hour` the number of a clock hour from 1970.
+ * Leases of all keys in shared memory. Any thread takes calls; only the main thread adds and takes back. One
+ * word holds what is left, so a call is taken or taken back, never both. `now` is epoch seconds, `hour` the
+ * number of a clock hour from 1970.
  */
 export class LeaseCounters extends SlotCounters {
   static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
@@ -39,9 +34,7 @@ export class LeaseCounters extends SlotCounters {
 
   /**
    * Takes one call of the key in `slot`.
-   *
-   * @returns an estimate of the calls left to all replicas after this one; below zero, why the call is not
-   * admitted.
+   * @returns an estimate of the calls left to all replicas, or below zero why the call is not admitted.
    * @throws RangeError for a slot that does not exist.
    */
   take(slot: number, limit: number, now: number): number {
@@ -57,7 +50,7 @@ export class LeaseCounters extends SlotCounters {
     }
   }
 
-  /** Calls left, 0 where a mark says why there are none. */
+  /** 0 where a mark tells why there are none. */
   left(slot: number, hour: number): number {
     return Math.max(0, Atomics.load(this.words, this.at(slot, hour)))
   }
@@ -69,7 +62,7 @@ export class LeaseCounters extends SlotCounters {
     Atomics.add(this.words, this.at(slot, hour), calls)
   }
 
-  /** Takes up to `calls` of those left out of the lease. @returns how many */
+  /** Takes up to `calls` out of the lease. @returns how many */
   giveBack(slot: number, hour: number, calls: number): number {
     const given = this.takeUpTo(slot, hour, calls)
     Atomics.sub(this.words, this.at(slot, hour) + 2 * this.slots, given)
@@ -94,14 +87,12 @@ export class LeaseCounters extends SlotCounters {
     return Atomics.compareExchange(this.words, this.at(slot, hour), 0, mark) === 0
   }
 
-  /** Calls that find nothing left ask again. */
   unmark(slot: number, hour: number): void {
     const at = this.at(slot, hour)
     const left = Atomics.load(this.words, at)
     if (left < 0) Atomics.compareExchange(this.words, at, left, 0)
   }
 
-  /** Notes the calls that no replica has leased. */
   setPool(slot: number, hour: number, calls: number): void {
     Atomics.store(this.words, this.at(slot, hour) + this.slots, Math.max(0, calls))
   }
@@ -111,15 +102,12 @@ export class LeaseCounters extends SlotCounters {
     return Atomics.load(this.words, this.at(slot, hour) + this.slots)
   }
 
-  /** Calls made in the hour of `now`. */
   used(slot: number, now: number): number {
     const hour = hourOf(now)
     return Atomics.load(this.words, this.at(slot, hour) + 2 * this.slots) - this.left(slot, hour)
   }
 
-  /**
-   * Makes the calls made in the hour of `now` at least `count`: those of an earlier start of this replica.
-   */
+  /** Calls of an earlier start of this replica: the count of the hour of `now` becomes `count` at least. */
   raise(slot: number, count: number, now: number): void {
     const missing = count - this.used(slot, now)
     if (missing > 0) Atomics.add(this.words, this.at(slot, hourOf(now)) + 2 * this.slots, missing)

@@ -1,23 +1,16 @@
 /**
- * The script that Redis runs for a replica, as one indivisible step: it notes what the replica has taken of
- * each key's quota, and leases it more. Its caller is `lease-book.ts`; `docs/redis.md` says what it promises.
- *
- * Names, all of one hash tag, so that one node of a cluster has them:
- *
- *     PREFIX:{quota}:begun         text: format, and since when the data are there (µs of Redis's clock)
- *     PREFIX:{quota}:replicas      sorted set: replicas by when they were last heard, µs
- *     PREFIX:{quota}:REPLICA       number of the replica's last call
- *     PREFIX:{quota}:HOUR:ID       hash of a key and clock hour: `REPLICA`: calls that the replica has taken, used
- *                                  or still to be used; `all`: their sum; `lost`: what replicas had taken that
- *                                  ended before Redis lost its data
- *
- * A replica always says how many calls it has taken in all, never by how many more: so lost answers, repeated
- * calls and lost data heal. After Redis has lost its data nothing is leased until every replica has had the
- * time to say so.
+ * The script that Redis runs for a replica as one indivisible step: it notes what the replica has taken of
+ * each key's quota, and leases it more (`docs/redis.md`). Names have one hash tag, for one node of a cluster:
+ * `PREFIX:{quota}:begun`: format, and since when the data are there (µs of Redis's clock).
+ * `PREFIX:{quota}:replicas`: sorted set of replicas by when they were last heard, µs.
+ * `PREFIX:{quota}:REPLICA`: number of the replica's last call.
+ * `PREFIX:{quota}:HOUR:ID`: hash of a key and hour: by replica the calls taken, used or not; `all`: their
+ * sum; `lost`: calls of replicas that ended before Redis lost its data.
+ * A replica reports all calls that it has taken, never how many more: so lost answers, repeated calls and
+ * lost data heal. After a loss nothing is leased until every replica has had time to report.
  */
 import type { Reply } from './redis/redis-link.ts'
 
-/** A replica that was not heard for this long counts as gone. */
 const ALIVE_MS = 2000
 /** Redis leases nothing for this long after it lost data: five times the longest pause between two calls. */
 const SETTLING_MS = 2500
@@ -83,23 +76,20 @@ end
 return answer
 `
 
-/** What a call asks for one key. */
 export interface LeaseRequest {
   /** `HOUR:ID`, the end of the hash's name. */
   readonly tag: string
   readonly quota: number
-  /** Calls taken so far, used or still to be used. */
+  /** Calls taken so far, used or not. */
   readonly held: number
-  /** Calls that all others had taken as last heard; −1 before anything was heard. */
+  /** Calls of all others as last heard; −1 for never. */
   readonly others: number
-  /** Calls wanted, and those of them for which requests wait. */
+  /** Calls wanted, and how many of them requests wait for. */
   readonly want: number
   readonly need: number
 }
 
-/** What Redis answers for one key. */
 export interface Grant {
-  /** Calls leased by this call. */
   readonly give: number
   /** Calls that nobody has taken; below zero where some were taken without Redis. */
   readonly pool: number
@@ -107,18 +97,15 @@ export interface Grant {
 }
 
 export interface LeaseReply {
-  /** Since when Redis has its data. After it has lost them the text is another one. */
+  /** Since when Redis has its data: another text after a loss. */
   readonly since: string
-  /** For how long nothing is leased yet, ms. */
+  /** Milliseconds without leases. */
   readonly settlingMs: number
-  /** Replicas that were heard lately. */
   readonly replicas: number
   readonly grants: readonly Grant[]
 }
 
-/**
- * Names and arguments of a call. `number` grows with each call of a replica; `seen` is `since` as last heard.
- */
+/** A call of the script. `number` grows with each call; `seen` is `since` as last heard. */
 export function leaseCall(
   prefix: string,
   replica: string,
@@ -132,7 +119,7 @@ export function leaseCall(
   }
 }
 
-/** The answer to a call for `requests`. @throws TypeError for one that the script cannot have given */
+/** @throws TypeError for an answer that the script cannot have given */
 export function readLeaseReply(reply: Reply, requests: readonly LeaseRequest[]): LeaseReply {
   if (!Array.isArray(reply) || reply.length !== 3 + 3 * requests.length) throw new TypeError('no such list')
   const [since, ...numbers] = reply

@@ -1,11 +1,8 @@
-/** Proxies that nobody trusts and that look like some. */
+/** Warnings about peers that look like proxies and are not trusted. */
 import type { AddressCounters } from './address-counters.ts'
 import { hourOf } from './hours.ts'
 
-/**
- * Warns the operator, once an hour at most, of a peer that looks like a proxy and is not trusted: its clients
- * share one quota. A thread that does not serve asks it every few seconds.
- */
+/** Warns of such a peer once an hour at most: its clients share one quota. Not for a serving thread. */
 export class ProxyWarnings {
   readonly #counters: AddressCounters
   readonly #log: (line: string) => void

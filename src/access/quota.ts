@@ -1,16 +1,10 @@
 /**
- * Calls per key and clock hour (UTC), exact over all threads of the process.
- *
- * The counts lie in shared memory that every thread adds to atomically, so with a quota of N exactly N calls
- * of an hour succeed (decisions, "Exactness"). A request allocates nothing here. `now` is epoch seconds
- * everywhere.
+ * Calls per key and clock hour (UTC): with a quota of N exactly N calls of an hour succeed, over all threads
+ * (decisions, "Exactness"). A request allocates nothing here. `now` is epoch seconds everywhere.
  */
 import { charge, HourBanks, hourOf } from './hours.ts'
 
-/**
- * More slots than keys, so that another key gets the slot of a revoked one only after 31,072 further
- * revocations.
- */
+/** More slots than keys: the slot of a revoked key is not taken before 31,072 further revocations. */
 export const QUOTA_SLOTS = 131_072
 // Four banks keep the counts of the hours around now when a clock is set by up to two hours.
 const QUOTA_BANKS = 4
@@ -33,7 +27,6 @@ export abstract class SlotCounters {
     this.words = this.#banks.words
   }
 
-  /** Calls counted in the hour of `now`. */
   abstract used(slot: number, now: number): number
 
   /** Makes the count of the hour of `now` at least `count`. */
@@ -49,12 +42,11 @@ export abstract class SlotCounters {
     }
   }
 
-  /** See {@link HourBanks.prepare}. */
   prepare(now: number): void {
     this.#banks.prepare(now)
   }
 
-  /** Index in `words` of the first field of a slot. @throws RangeError for a slot that does not exist */
+  /** @throws RangeError for a slot that does not exist */
   protected at(slot: number, hour: number): number {
     this.#check(slot)
     return this.#banks.start(hour) + slot
@@ -65,10 +57,7 @@ export abstract class SlotCounters {
   }
 }
 
-/**
- * The counts of all keys: one slot per key, of four hours (2 MiB for all slots). Each thread has an instance
- * of its own on the same buffer.
- */
+/** The counts of all keys (2 MiB). Each thread has an instance of its own on the same buffer. */
 export class QuotaCounters extends SlotCounters {
   static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
     return new SharedArrayBuffer(SlotCounters.bytes(slots, 1))
@@ -80,7 +69,6 @@ export class QuotaCounters extends SlotCounters {
 
   /**
    * Counts one call of the key in `slot`.
-   *
    * @returns calls left after this one, or -1 when the hour's `limit` is used up.
    * @throws RangeError for a slot that does not exist.
    */
@@ -88,10 +76,7 @@ export class QuotaCounters extends SlotCounters {
     return charge(this.words, this.at(slot, hourOf(now)), limit)
   }
 
-  /**
-   * Counts `calls` more of the key in `slot`, all or none. @returns whether the hour's `limit` had room for
-   * them
-   */
+  /** Counts all of `calls` or none. @returns whether the hour's `limit` had room for them */
   takeMore(slot: number, calls: number, limit: number, now: number): boolean {
     const { words } = this
     const at = this.at(slot, hourOf(now))
@@ -102,12 +87,10 @@ export class QuotaCounters extends SlotCounters {
     }
   }
 
-  /** Calls counted in the hour of `now`. */
   used(slot: number, now: number): number {
     return Atomics.load(this.words, this.at(slot, hourOf(now)))
   }
 
-  /** Makes the count of the hour of `now` at least `count`. Calls that came in already stay counted. */
   raise(slot: number, count: number, now: number): void {
     const { words } = this
     const at = this.at(slot, hourOf(now))

@@ -1,19 +1,13 @@
-/**
- * The client's address behind trusted proxies, from `X-Forwarded-For` or `Forwarded`. An anonymous call is
- * charged to that address.
- */
+/** The client's address behind trusted proxies, from `X-Forwarded-For` or `Forwarded`. */
 import * as address from './ip-address.ts'
 
-// These are constants of this module because calls through imports cost more on each anonymous call.
+// Calls through imports cost more on each anonymous call than constants of this module.
 const { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } = address
 
 const MAX_NETWORKS = 1000
 /** Proxies that a call may pass through. */
 const MAX_HOPS = 20
-/**
- * Characters: far more than proxies write for one hop. It bounds the work on what a client wrote further
- * left.
- */
+/** Characters, far more than proxies write for one hop: the bound on work for what a client wrote. */
 const MAX_ELEMENT_LENGTH = 512
 
 interface Network {
@@ -40,7 +34,7 @@ function parseNetwork(cidr: string): Network | null {
   return { ipv4, words, mask }
 }
 
-/** The CIDRs that hold every address of IPv4 or of IPv6, such as `0.0.0.0/0`. */
+/** CIDRs of every IPv4 or IPv6 address, such as `0.0.0.0/0`. */
 export function holdingEverybody(cidrs: readonly string[]): string[] {
   return cidrs.filter((cidr) => {
     const network = parseNetwork(cidr)
@@ -51,20 +45,15 @@ export function holdingEverybody(cidrs: readonly string[]): string[] {
 }
 
 /**
- * The proxies that are believed about the client's address (`--trusted-proxy`). From anybody else
- * `X-Forwarded-For` and `Forwarded` are ignored: a client can write what it likes into them.
- *
- * `BlockList` of node:net is not used: one check of it takes more than twenty times as long, about as long as
- * a whole anonymous answer, and a call behind a proxy needs two.
+ * The proxies that are believed about the client's address (`--trusted-proxy`). Anybody else can write what
+ * it likes into `X-Forwarded-For` and `Forwarded`. `BlockList` of node:net takes more than twenty times as
+ * long.
  */
 export class TrustedProxies {
   readonly #networks: readonly Network[]
   readonly #words = new Int32Array(4)
 
-  /**
-   * @param cidrs networks such as `10.0.0.0/8` or `fd00::/8`, or single addresses.
-   * @throws Error naming the one that is malformed.
-   */
+  /** @param cidrs networks or addresses. @throws Error naming the one that is malformed. */
   constructor(cidrs: readonly string[]) {
     if (cidrs.length > MAX_NETWORKS) throw new Error(`more than ${MAX_NETWORKS} trusted proxies`)
     this.#networks = cidrs.map((cidr) => {
@@ -78,19 +67,16 @@ export class TrustedProxies {
     })
   }
 
-  /** Whether no proxy is trusted, so that headers do not have to be read. */
   get isEmpty(): boolean {
     return this.#networks.length === 0
   }
 
   /**
-   * The address that an anonymous call is charged to. Starts at `peer` and reads the header from the right,
-   * nearest hop first, as long as the hop that wrote an element is trusted. Stops at the first hop that is
-   * not trusted, at one that is malformed or hidden (`unknown`, `_name`), and after 20 hops. `Forwarded` (RFC
-   * 7239) counts only without an `X-Forwarded-For`: most proxies write just the latter, and pass on a
-   * client's own `Forwarded` untouched.
-   *
-   * @param xForwardedFor the header's values in their order, joined with commas; empty when it is absent.
+   * The address that an anonymous call is charged to: from `peer` leftwards through the header, as long as
+   * the hop that wrote an element is trusted. Stops at a malformed or hidden hop (`unknown`, `_name`), and
+   * after 20. `Forwarded` (RFC 7239) counts only without an `X-Forwarded-For`: most proxies pass on a
+   * client's own.
+   * @param xForwardedFor the values in their order, joined with commas; empty when the header is absent.
    * @param forwarded the values of `Forwarded`, joined in the same way.
    */
   clientAddress(peer: string, xForwardedFor: string, forwarded: string): string {
@@ -113,7 +99,6 @@ export class TrustedProxies {
     return client
   }
 
-  /** Whether an address is that of a trusted proxy. */
   trusts(address: string): boolean {
     return parseAddress(address, this.#words) && this.#holds()
   }
@@ -132,10 +117,7 @@ export class TrustedProxies {
   }
 }
 
-/**
- * Where the last element of a list that ends at `end` begins. The list is read from the right, so that a
- * quote which a client left open cannot swallow what trusted proxies wrote behind it.
- */
+/** Start of the list's last element. Read from the right, a client's open quote swallows no proxy's words. */
 function elementStart(list: string, end: number): number {
   let quoted = false
   for (let at = end - 1; at >= 0; at--) {
@@ -155,8 +137,7 @@ function elementStart(list: string, end: number): number {
 const FORWARDED_PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))$/
 
 /**
- * The value of `for` in an element of `Forwarded` (RFC 7239, 4), unquoted. Empty when it is absent, repeated
- * or malformed.
+ * The unquoted `for` of an element of `Forwarded` (RFC 7239, 4). Empty for none, several or a malformed one.
  */
 function forwardedFor(element: string): string {
   let found = ''
@@ -169,10 +150,7 @@ function forwardedFor(element: string): string {
   return found
 }
 
-/**
- * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`. Empty for a
- * text of another form.
- */
+/** The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`, or ''. */
 function hopAddress(hop: string): string {
   // A zone has a meaning on one machine only, and may hold any character.
   if (hop.length > MAX_ADDRESS_LENGTH || hop.includes('%')) return ''

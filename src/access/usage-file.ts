@@ -1,7 +1,4 @@
-/**
- * Which key counts in which slot, and the file in the folder of the keys file that carries an hour's counts over a
- * restart.
- */
+/** The slots of keys, and the file beside the keys file that carries an hour's counts over a restart. */
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
@@ -17,14 +14,12 @@ const MAX_USAGE_BYTES = 16 * 1024 * 1024
 const MAX_COUNT = 0x7fff_ffff
 
 /**
- * Which key counts in which slot; only the main thread uses it. An id keeps its slot, and with it the hour's
- * count, over reloads and rotations, also when it was gone in between (a keys file that was put back from a
- * copy).
+ * Slots of keys, for the main thread. An id keeps its slot and the hour's count over reloads and rotations.
  */
 export class KeySlots {
   readonly #counters: SlotCounters
   readonly #live = new Map<string, number>()
-  // Ids in the order of revocation, the longest revoked first.
+  // The longest revoked first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 
@@ -34,7 +29,6 @@ export class KeySlots {
 
   /**
    * Gives every record its slot, and retires the slots of keys that are gone.
-   *
    * @throws RangeError for more records than slots.
    */
   assign(records: readonly KeyRecord[]): KeyEntry[] {
@@ -65,7 +59,7 @@ export class KeySlots {
     return counts
   }
 
-  /** Puts back counts that were read from the usage file. Ids without a slot are passed over. */
+  /** Puts back counts of the usage file. Ids without a slot are passed over. */
   restore(counts: ReadonlyMap<string, number>, now: number): void {
     for (const [id, count] of counts) {
       const slot = this.#live.get(id)
@@ -90,7 +84,6 @@ export class KeySlots {
   }
 }
 
-/** The path of the usage file of a keys file. */
 export function usagePath(keysPath: string): string {
   return `${keysPath}.usage`
 }
@@ -141,16 +134,14 @@ function parseUsage(text: string, now: number): Map<string, number> {
 }
 
 export interface UsageKeeper {
-  /** Writes now, if anything was counted since the last time. */
   flush(): void
   /** Stops the timer and writes a last time, when no thread counts any more. */
   close(): void
 }
 
 /**
- * Writes the counts of `slots` to `path` every `intervalMs`, so that a crash gives back the calls of those
- * seconds at most. To be started after {@link KeySlots.restore}. A failure is reported once, then again only
- * after a write has succeeded in between; serving goes on.
+ * Writes the counts to `path` every `intervalMs`: the bound on what a crash gives back. To be started after
+ * {@link KeySlots.restore}. A failure is reported once until a write succeeds; serving goes on.
  */
 export function keepUsage(
   path: string,

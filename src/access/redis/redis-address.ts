@@ -7,7 +7,7 @@ const MAX_HOSTS = 8
 const MAX_DATABASE = 16_383
 const DEFAULT_PORT = 6379
 const DEFAULT_PREFIX = 'groundswell'
-/** What of an address stands before its hosts is told from them by the last `@`, so neither part has one. */
+/** The last `@` ends what stands before the hosts, so neither part has one. */
 const ADDRESS = /^(rediss?):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/i
 const HOST = /^(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?))(?::([0-9]{1,5}))?$/i
 
@@ -26,23 +26,18 @@ export interface RedisAddress {
   readonly password: string | null
   /** Begins every name that is used in the database, before a colon. */
   readonly prefix: string
-  /** The address without password, for messages. */
   readonly name: string
-  /** The address without user and password: where the data are. */
+  /** The address without user and password. */
   readonly place: string
 }
 
-/** Whether a text is meant as an address (`redis://…`) rather than as the path of a file. */
 export function isAddress(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text)
 }
 
 /**
- * Reads `redis://[[user][:password]@]host[:port][,host[:port]…][/database][?prefix=NAME]`; `rediss://` for
- * TLS.
- *
- * @throws Error with a message that names what is allowed and fits behind "expected "; it repeats nothing of
- * the text, which may hold a password.
+ * Reads `redis://[[user][:password]@]host[:port][,host[:port]…][/database][?prefix=NAME]`, or `rediss://`.
+ * @throws Error that fits behind "expected " and repeats nothing of the text, which may hold a password.
  */
 export function parseAddress(text: string): RedisAddress {
   const [, scheme, login, hostList, path = '', query = ''] =

@@ -1,24 +1,18 @@
-/**
- * A lasting connection to one Redis: connects again when it breaks, bounds every call in time, checks
- * answers, keeps subscriptions, and reports in one line when its state changes.
- */
+/** A lasting connection to one Redis, with bounds in time, checks of answers, and reports of its state. */
 import { createHash } from 'node:crypto'
 import { timestampText } from '../../sea/time.ts'
 import type { RedisAddress } from './redis-address.ts'
 import { faultOf, GARBLED, RedisFault, type FaultKind } from './redis-fault.ts'
 import { factsOf, openLink, type Link, type Reply, type TlsFiles } from './redis-link.ts'
 
-/** An answer that takes longer is not waited for; Redis may still carry the call out. */
+/** Redis may still carry out a call that takes longer. */
 const CALL_TIMEOUT_MS = 250
 const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 2000
 const LOOK_INTERVAL_MS = 1000
-/**
- * A connection counts as slow after this time without any answer. One late answer on a busy machine is not a
- * reason.
- */
+/** Time without any answer; one late answer on a busy machine is not slowness. */
 const SLOW_AFTER_MS = 1000
-/** A connection is given up after this time without any answer: a peer that vanished closes nothing. */
+/** Time without any answer: a peer that vanished closes nothing. */
 const GIVE_UP_AFTER_MS = 5000
 /** Replicas with clocks that differ by more may disagree about the hour. */
 const MAX_SKEW_S = 1
@@ -26,7 +20,6 @@ const MAX_SKEW_S = 1
 export interface ConnectionOptions {
   readonly address: RedisAddress
   readonly tls: TlsFiles
-  /** One line for the operator. */
   readonly log: (line: string) => void
   /** Epoch seconds. */
   readonly clock: () => number
@@ -37,7 +30,6 @@ export interface ConnectionOptions {
 /** Lua that runs inside Redis as one indivisible step. */
 export class RedisScript {
   readonly source: string
-  /** The name that Redis gives the script. */
   readonly hash: string
 
   constructor(source: string) {
@@ -48,11 +40,11 @@ export class RedisScript {
 
 export interface ScriptCall<T> {
   script: RedisScript
-  /** Names that it uses, at least one; in a cluster all of one hash tag. */
+  /** At least one name; in a cluster all of one hash tag. */
   keys: readonly string[]
   args: readonly string[]
   timeoutMs?: number | undefined
-  /** Checks the whole answer. Throws for one that the script cannot have given. */
+  /** Throws for an answer that the script cannot have given. */
   read: (reply: Reply) => T
 }
 
@@ -60,13 +52,13 @@ export interface ConnectionState {
   readonly state: 'connected' | FaultKind
   /** Epoch seconds. */
   readonly since: number
-  /** What is wrong, as a sentence without a subject; null when connected. */
+  /** A sentence without a subject; null when connected. */
   readonly fault: string | null
 }
 
 export class RedisConnection {
   readonly address: RedisAddress
-  /** Resolves after the first try to connect, whatever became of it. */
+  /** Resolves after the first try to connect, also a failed one. */
   readonly tried: Promise<void>
   readonly #options: ConnectionOptions
   readonly #subscriptions = new Map<string, (message: string) => void>()
@@ -77,19 +69,17 @@ export class RedisConnection {
   #link: Link | null = null
   #isPrimary = false
   #state: ConnectionState
-  /** Whether a line was logged since the beginning. */
   #hasSpoken = false
   #skew: number | null = null
   #hasWarnedOfSkew = false
   #lastAnswer = 0
   #hostAt = 0
   #failures = 0
-  /** An answer could not be read, and none could since. */
+  /** No answer could be read since an unreadable one. */
   #isGarbled = false
   #retry: NodeJS.Timeout | null = null
   #isClosed = false
 
-  /** Begins to connect. */
   constructor(options: ConnectionOptions) {
     this.#options = options
     this.address = options.address
@@ -102,17 +92,15 @@ export class RedisConnection {
     return this.#state
   }
 
-  /** Whether calls can be sent now. */
   get isReady(): boolean {
     return this.#link !== null
   }
 
-  /** Whether calls are answered, as far as is known; also by a copy that takes no writes. */
+  /** Also true of a copy that takes no writes. */
   get isAnswering(): boolean {
     return this.#link !== null && (this.#state.state === 'connected' || this.#state.state === 'read-only')
   }
 
-  /** Whether the server takes writes, as far as is known. */
   get isWritable(): boolean {
     return this.#link !== null && this.#isPrimary
   }
@@ -122,7 +110,6 @@ export class RedisConnection {
     return this.#skew
   }
 
-  /** For `/status`. */
   status(): object {
     const { state, since, fault } = this.#state
     return {
@@ -134,7 +121,7 @@ export class RedisConnection {
     }
   }
 
-  /** Calls `listener` after each time that a connection is made, also when that is the case already. */
+  /** Calls `listener` now if connected, and after each connection. */
   onReady(listener: () => void): void {
     this.#readyListeners.push(listener)
     if (this.isReady) listener()
@@ -142,7 +129,6 @@ export class RedisConnection {
 
   /**
    * Sends one command.
-   *
    * @param key the name that decides the node of a cluster; null for any node.
    * @throws RedisFault; after one of kind `away` or `slow` Redis may have carried the command out.
    */
@@ -153,10 +139,9 @@ export class RedisConnection {
   }
 
   /**
-   * Sends one command, as `send`, and checks its answer.
-   *
-   * @throws RedisFault as `send`. After an answer that `read` refuses, the connection is closed and made anew:
-   * whatever else it brings cannot be trusted.
+   * Sends one command and checks its answer.
+   * @throws RedisFault as `send`. An answer that `read` refuses ends the connection, which cannot be trusted
+   * any more.
    */
   async ask<T>(
     key: string | null,
@@ -168,7 +153,7 @@ export class RedisConnection {
     return this.#checked(link, await this.send(key, command, timeoutMs), read)
   }
 
-  /** Runs a script, which is sent where Redis does not have it. @throws RedisFault as `ask` */
+  /** Sends the script where Redis does not have it. @throws RedisFault as `ask` */
   async runScript<T>({ script, keys, args, timeoutMs, read }: ScriptCall<T>): Promise<T> {
     const rest = [String(keys.length), ...keys, ...args]
     try {
@@ -200,10 +185,7 @@ export class RedisConnection {
     return value
   }
 
-  /**
-   * Hands messages of a channel to `listener`, now and after each reconnection. Some may be lost, and all of
-   * them where the user may not subscribe, which is logged.
-   */
+  /** Hands over messages of a channel, also after reconnections. Some may be lost; a refusal is logged. */
   async subscribe(channel: string, listener: (message: string) => void): Promise<void> {
     this.#subscriptions.set(channel, listener)
     if (this.#link !== null) await this.#subscribeOn(this.#link, channel, listener)
@@ -320,7 +302,6 @@ export class RedisConnection {
     else if (silence > SLOW_AFTER_MS) this.#enter(new RedisFault('slow', 'answers late or not at all'))
   }
 
-  /** Once a second: asks whether the server takes writes, and for its clock. */
   async #look(): Promise<void> {
     const link = this.#link
     if (link === null) return
@@ -358,7 +339,6 @@ export class RedisConnection {
     return this.#state.state === 'connected' ? 'away' : this.#state.state
   }
 
-  /** Takes over a state, and reports it if it is another one than before. */
   #enter(fault: RedisFault | null, version = ''): void {
     const state = fault === null ? 'connected' : fault.kind
     const text = fault === null ? null : fault.message

@@ -22,17 +22,13 @@ export type FaultKind =
   /** Redis refused the call for another reason. */
   | 'refused'
 
-/** What is said of an answer of kind `garbled`. */
 export const GARBLED = 'gives an answer that has not the form it must have'
 
-/**
- * A call that Redis did not carry out, as far as is known. The message has no password and no content of the
- * database.
- */
+/** A call that Redis did not carry out, as far as is known. The message has no password or content. */
 export class RedisFault extends Error {
   override readonly name = 'RedisFault'
   readonly kind: FaultKind
-  /** What Redis answered; empty where it did not. Not for messages: it may repeat content. */
+  /** Empty where Redis did not answer. It may repeat content, so it stays out of messages. */
   readonly answer: string
 
   constructor(kind: FaultKind, message: string, answer = '') {
@@ -60,7 +56,6 @@ const ANSWERS: { readonly [word: string]: readonly [FaultKind, string] } = {
 /** Codes of Node and OpenSSL for certificates that do not hold. */
 const TLS_CODE = /CERT|SSL|TLS|SELF_SIGNED|ISSUER/
 
-/** The fault behind an error of the client library. */
 export function faultOf(error: unknown): RedisFault {
   if (error instanceof RedisFault) return error
   const { message = '', code } = error as { message?: unknown; code?: unknown }

@@ -1,14 +1,11 @@
-/**
- * One connection to Redis, or one to each node of a cluster, for as long as it lasts. The only file that
- * knows the client library, and it loads it when a Redis is configured.
- */
+/** One connection to Redis or to each node of a cluster. Only this file knows the client library. */
 import type { RedisAddress, RedisHost } from './redis-address.ts'
 import { GARBLED, RedisFault } from './redis-fault.ts'
 
 const CONNECT_TIMEOUT_MS = 2000
-/** The client library counts this until a command is written; the answer is waited for by `connection.ts`. */
+/** The library counts until a command is written; `redis-connection.ts` waits for the answer. */
 const WRITE_TIMEOUT_MS = 250
-/** Commands that wait for their answers. Far more than in use; each further one fails at once. */
+/** Commands that wait for answers, far more than in use; each further one fails at once. */
 const MAX_QUEUED = 20_000
 const CLIENT_NAME = 'groundswell'
 const RESP = 3
@@ -17,7 +14,6 @@ export type Reply = string | number | boolean | null | Reply[] | { [name: string
 
 export interface ServerFacts {
   readonly isCluster: boolean
-  /** Whether the server takes writes. */
   readonly isPrimary: boolean
   readonly version: string
 }
@@ -31,15 +27,14 @@ export interface Link extends ServerFacts {
   close(): void
 }
 
-/** Certificates in PEM. */
 export interface TlsFiles {
   /** Authorities that are trusted instead of Node's own list. */
   readonly authorities: string | null
-  /** A certificate of ours, together with its key, for servers that require one. */
+  /** For servers that require a certificate. */
   readonly own: string | null
 }
 
-// What is used of the library's clients. Their own types have a member for each of hundreds of commands.
+// The library's own types have a member for each of hundreds of commands.
 interface Emitter {
   on(event: string, listener: (error: unknown) => void): unknown
 }
@@ -107,7 +102,7 @@ function clientOptions({ tls, user, password }: RedisAddress, { authorities, own
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED,
     commandOptions: { timeout: WRITE_TIMEOUT_MS },
-    // Two commands that an ACL would have to allow, for nothing that is used.
+    // An ACL would have to allow two commands for nothing that is used.
     disableClientInfo: true,
     maintNotifications: 'disabled',
     socket: {
@@ -124,7 +119,7 @@ function serverName({ host }: RedisHost): object {
   return /^[0-9.]+$|:/.test(host) ? {} : { servername: host }
 }
 
-/** What a server reports of itself, from its answer to `HELLO`. @throws RedisFault for another answer */
+/** @throws RedisFault for an answer that is not one to `HELLO` */
 export function factsOf(hello: Reply): ServerFacts {
   const facts = pairsOf(hello)
   if (typeof facts['mode'] !== 'string' || typeof facts['role'] !== 'string')
@@ -160,7 +155,7 @@ function nodeLink(client: NodeClient, facts: ServerFacts, ended: Promise<unknown
   }
 }
 
-/** The library follows the nodes of a cluster by itself, and connects again to those that went away. */
+/** The library follows the nodes of a cluster, and connects again to lost ones. */
 async function clusterLink(
   library: Library,
   address: RedisAddress,
