@@ -1,9 +1,8 @@
 /** Which requests the access log shows: `errors,slow=50ms,1%`. */
 
 export interface AccessRules {
-  /** Shows all requests with a status of 400 and above. */
   readonly errors: boolean
-  /** Shows all requests that take at least this, milliseconds; Infinity for none. */
+  /** Shows requests that take at least this, milliseconds; Infinity shows none for being slow. */
   readonly slowMs: number
   /** Share of the other requests that is shown, 0…1. */
   readonly share: number
@@ -11,10 +10,7 @@ export interface AccessRules {
 
 const MS_OF_UNIT: { readonly [unit: string]: number } = { us: 0.001, ms: 1, s: 1000 }
 
-/**
- * The rules of a text; null for an empty one: no access log.
- * @throws Error with a message that fits behind "expected "
- */
+/** Null for an empty text: no access log. @throws Error with a message that fits behind "expected " */
 export function parseAccessRules(text: string): AccessRules | null {
   if (text.trim() === '') return null
   const rules = { errors: false, slowMs: Infinity, share: 0 }

@@ -1,8 +1,5 @@
 /**
- * The access log of one worker: a line for each request that the rules take, gathered as bytes and handed on
- * in the background. Where the reader of the lines does not keep up, further lines are dropped and counted: a
- * request never waits for a log.
- *
+ * One worker's access log. A request never waits for it: lines for a slow reader are dropped and counted.
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */
 import type { AccessRules } from './access-log-rules.ts'
@@ -10,17 +7,15 @@ import { jsonLine } from '../system/json-line.ts'
 import type { Format } from '../system/log.ts'
 import { readTraceparent, sampleOf, type Trace } from './traceparent.ts'
 
-/** A request that was answered. */
 export interface AccessEntry {
   method: string
-  /** Name of the operation, or of what stands for one. */
+  /** Name of the operation, or what stands for it. */
   operation: string
   route: string
   status: number
-  /** Bytes of the body. */
   bytes: number
   durationMs: number
-  /** '' where there is none. */
+  /** '' without a key. */
   keyId: string
   requestId: string
   trace: Trace | null
@@ -32,7 +27,7 @@ export interface AccessLogOptions {
   worker: number
   /** Epoch seconds. */
   clock: () => number
-  /** Gets lines as bytes that are its own. Calls `written` of this log when they have left. */
+  /** Gets lines as bytes that are its own; `written` has to be called when they have left. */
   hand: (lines: Uint8Array<ArrayBuffer>) => void
   onDropped: (lines: number) => void
 }
@@ -40,9 +35,9 @@ export interface AccessLogOptions {
 /** Lines are handed on when this many bytes are gathered, or after this time. */
 const CHUNK_BYTES = 32 * 1024
 const FLUSH_INTERVAL_MS = 100
-/** Bytes that are handed on and not written yet: they wait for a reader that does not keep up. */
+/** Bytes handed on and not written yet: further lines are dropped. */
 const MOST_WAITING_BYTES = 512 * 1024
-/** Room for a line: more than the longest one. */
+/** More than the longest line. */
 const LINE_BYTES = 1024
 
 export class AccessLog {
@@ -59,12 +54,10 @@ export class AccessLog {
     this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS)
   }
 
-  /** The content of a header `traceparent`, where there may be a line. */
   trace(header: string): Trace | null {
     return header === '' ? null : readTraceparent(header)
   }
 
-  /** Whether there is to be a line. */
   wants(status: number, durationMs: number, trace: Trace | null): boolean {
     const { errors, slowMs, share } = this.#options.rules
     if ((errors && status >= 400) || durationMs >= slowMs) return true
@@ -89,7 +82,6 @@ export class AccessLog {
     this.#options.hand(lines)
   }
 
-  /** Reports that this many of the bytes handed on have been written. */
   written(bytes: number): void {
     this.#waiting -= bytes
   }
@@ -128,7 +120,7 @@ export class AccessLog {
     return `request time=${new Date(clock() * 1000).toISOString()} ${texts.join(' ')}\n`
   }
 
-  /** In [0, 1), by Marsaglia's xorshift: which lines a sample takes is not secret. */
+  /** In [0, 1), by Marsaglia's xorshift: a sample is not secret. */
   #random(): number {
     let x = this.#chance
     x ^= x << 13

@@ -1,4 +1,4 @@
-/** Who asks, and whether they may: the API key of a request and the quota that it is charged to. */
+/** The API key of a request and the quota that it is charged to. */
 import type { AddressCounters } from '../access/address-counters.ts'
 import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
@@ -17,33 +17,30 @@ import type { Charge } from './reply.ts'
 import type { Totals } from './totals.ts'
 
 export interface AdmissionOptions {
-  /** Leases where several replicas share the quotas. */
+  /** Leases if several replicas share the quotas. */
   quota: QuotaCounters | LeaseCounters
-  /** Null where nobody without a key is counted. */
+  /** Null if nobody without a key is counted. */
   addresses: AddressCounters | null
   proxies: TrustedProxies
-  /** Calls per hour and address on the public operations without a key; 0 is unlimited. */
+  /** Calls per hour and address on public operations without a key; 0 is unlimited. */
   anonymousQuota: number
-  /** Whose pages may read keyed operations without a key. */
   anonymousAccess: AnonymousAccess
-  /** Reads per hour and address of such pages, at least 1. */
+  /** Calls per hour and address of pages that read without a key, at least 1. */
   explorerQuota: number
   totals: Totals
 }
 
-/** Why a request is not answered. */
 export interface Refusal {
   readonly code: 'unauthorized' | 'rate_limit_exceeded' | 'service_unavailable'
   readonly message: string
-  /** Header lines in addition to those of every answer of the operation. */
+  /** Header lines in addition to those of every answer. */
   readonly headers: string
-  /** Members of the error in addition to code and message. */
   readonly more: ErrorDetails
-  /** Whether the request may be admitted within milliseconds. */
+  /** The request may be admitted within milliseconds. */
   readonly mayWait: boolean
 }
 
-/** For requests that are refused although the hour's quota may have calls for them. */
+/** `Retry-After` of requests that are refused although the hour's quota may have calls for them. */
 const SOON_SECONDS = 1
 const UNSETTLED = 'The rest of the hourly quota is being settled between servers. Try again in a second'
 const SHARE_IS_USED =
@@ -53,33 +50,31 @@ const CANNOT_CHECK = 'Quotas cannot be checked at the moment. Try again in a sec
 const NO_KEY_REFUSAL = refusalOf('API key required')
 const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
 
-/** In place of the row of a key. */
+/** `NO_KEY` and `BAD_KEY` take the place of a row of the key ring. */
 const NO_KEY = -2
 const BAD_KEY = -1
 
 const BEARER = 'bearer '
 
 export class Admission {
-  /** What the last request was charged, or null. One object serves all: one request is answered at a time. */
+  /** What the last request was charged. One object serves all: one request is answered at a time. */
   charge: Charge | null = null
-  /**
-   * Whether the answer is for the client alone: a key, good or bad, came with the request, or it was charged.
-   */
+  /** The answer is for the client alone: a key, good or bad, came with the request, or it was charged. */
   isPersonal = false
-  /** Whether the data served are a demo. */
+  /** The data served are a demo. */
   isDemo = false
-  /** Whether a page of this server was let in without a key. */
+  /** A page of this server was let in without a key. */
   isPage = false
-  /** The row of the key in the key ring, or −1 without a good one. */
+  /** Row in the key ring, −1 without a good key. */
   keyRow = -1
-  /** The client, where clients have shares of something: the slot of its key, or −1 without one. */
+  /** Slot of the key, by which clients have shares, −1 without one. */
   client = -1
 
   readonly #options: AdmissionOptions
   readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   #keys: KeyRing
   #known = new KnownKeys()
-  /** Address of the client that was charged last without a key. */
+  /** Address that was charged last without a key. */
   #address = ''
 
   constructor(options: AdmissionOptions, keys: KeyRing) {
@@ -92,7 +87,7 @@ export class Admission {
     this.#known = new KnownKeys()
   }
 
-  /** Charges a request, and gives the reason for refusing it; null where it is not refused. */
+  /** Charges a request. @returns why it is refused, or null */
   admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
     const { quota, addresses, anonymousQuota, anonymousAccess, explorerQuota, totals } = this.#options
     this.charge = null
@@ -122,7 +117,6 @@ export class Admission {
     return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
   }
 
-  /** Charges a request without a key to the address of its client. */
   #chargeAddress(exchange: Exchange, limit: number, now: number): Refusal | null {
     const { addresses, proxies } = this.#options
     if (addresses === null) return null
@@ -138,10 +132,9 @@ export class Admission {
   }
 
   /**
-   * Charges the request that was admitted last `calls` more, all of them or none; null where it may go on.
-   * Calls without a quota cost nothing. Where replicas share the quotas, it is as many as this one has leased
-   * just now: a lease is a small part of the quota, so that a request for all of its price at once would
-   * mostly be refused.
+   * Charges the request admitted last `calls` more, all or none; null if it may go on. Between replicas it
+   * takes what is leased at the moment: a lease is a small part of the quota, so the whole price would mostly
+   * be refused.
    */
   chargeMore(calls: number, now: number): Refusal | null {
     const { quota } = this.#options
@@ -165,10 +158,7 @@ export class Admission {
     return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
   }
 
-  /**
-   * Who holds a stream that the last request, which was admitted, begins. `clock`: epoch seconds; `ask` has
-   * calls leased of the key in a slot.
-   */
+  /** Who holds the stream that the request admitted last begins. `ask` leases calls for a key's slot. */
   holder(clock: () => number, ask: (slot: number, hour: number) => void): Holder & { place: number } {
     const { quota, addresses, anonymousAccess, explorerQuota } = this.#options
     if (this.keyRow === -1) {
@@ -196,10 +186,7 @@ export class Admission {
     }
   }
 
-  /**
-   * Many clients behind a proxy that is not trusted share one quota. An address that has used half of it and
-   * claims to speak for others is worth a line to the operator.
-   */
+  /** Warns of an address that has used half of its quota and claims to speak for others, like a proxy. */
   #lookForProxy(exchange: Exchange, peer: string): void {
     const { addresses, proxies } = this.#options
     const speaksForOthers =
@@ -207,14 +194,11 @@ export class Admission {
     if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
   }
 
-  /** Whether the header of a request has a key that there is. */
   hasKnownKey(exchange: Exchange): boolean {
     return this.#keys.find(bearerKey(exchange.header(AUTHORIZATION))) >= 0
   }
 
-  /**
-   * The row of the key that came with a request, `NO_KEY` or `BAD_KEY`. The header counts before the query.
-   */
+  /** The row of the request's key, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
   #keyRow(exchange: Exchange, query: RawQuery): number {
     const authorization = exchange.header(AUTHORIZATION)
     if (authorization !== '') {
@@ -252,7 +236,7 @@ export class Admission {
     }
   }
 
-  /** Refuses where nothing is leased: `why` is what `LeaseCounters.take` said. */
+  /** Refuses since nothing is leased; `why` comes from `LeaseCounters.take`. */
   #unsettled(limit: number, why: number, now: number): Refusal {
     const { quota, totals } = this.#options
     const headers = `\r\nRetry-After: ${SOON_SECONDS}`
@@ -282,10 +266,7 @@ function refusalOf(message: string): Refusal {
   return { code: 'unauthorized', message, headers: '', more: {}, mayWait: false }
 }
 
-/**
- * The key in an `Authorization` value, '' where it holds none. Not by a pattern: V8 holds on to the text that
- * a pattern was last matched with.
- */
+/** '' without a key. Not by a pattern: V8 retains the text that a pattern was last matched with. */
 function bearerKey(authorization: string): string {
   const scheme = authorization.slice(0, BEARER.length).toLowerCase()
   return scheme === BEARER ? authorization.slice(BEARER.length).trim() : ''

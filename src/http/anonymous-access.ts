@@ -1,8 +1,7 @@
 /**
- * Who may ask a keyed operation without a key: nobody, or the pages of this server, where its operator opens
- * the explorer. A browser tells in `Sec-Fetch-*` which page asks, and lets no page write these headers itself
- * (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script outside of a browser can write them; the
- * quota of its address bounds what it takes.
+ * Pages of this server may read keyed operations without a key if its operator opens the explorer. Browsers
+ * let no page write `Sec-Fetch-*` itself (W3C Fetch Metadata; Fetch, "forbidden request-header"). A script
+ * outside of a browser can; the quota of its address bounds what it takes.
  */
 import {
   FORWARDED,
@@ -14,13 +13,9 @@ import {
 } from './exchange.ts'
 import { parseAddress } from '../access/ip-address.ts'
 
-/**
- * Which visitors' pages may read without a key: all, all while the data served are a demo, visitors that no
- * proxy speaks for, or none.
- */
+/** Pages read without a key: always, while data are a demo, if no proxy speaks for the visitor, never. */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
 
-/** What the operator can choose. `anonymousAccessOf` decides what `auto` is. */
 export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
 export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
 
@@ -28,9 +23,8 @@ const LOOPBACK_IPV4 = 127
 const IPV4_MAPPED = 0xffff
 
 /**
- * What `auto` is. A demo is open, since its data are not a secret. On a loopback address the pages are open
- * for whoever sits at the machine, but not for what a proxy there forwards from elsewhere. In all other cases
- * they are keyed.
+ * What `auto` is. A demo is open: its data are not a secret. A loopback address is open for whoever sits at
+ * the machine, but not for what a proxy there forwards. Everything else is keyed.
  */
 export function anonymousAccessOf(
   choice: ExplorerChoice,
@@ -41,7 +35,6 @@ export function anonymousAccessOf(
   return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
 }
 
-/** Whether only this machine reaches the address that a server listens on. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   const words = new Int32Array(4)
@@ -52,12 +45,9 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a page of this server asks, by `fetch` or `EventSource`. A page of another origin (another port is
- * one, `same-site`), an address that somebody opens, a link, a frame and an image do not count. Browsers send
- * these headers to HTTPS and to loopback addresses only, so a foreign name that was made to resolve to this
- * server (DNS rebinding) does not pass either.
- *
- * @param isDemo whether the data served are a demo
+ * Whether a page of this server asks, by `fetch` or `EventSource`. Pages of other origins (another port is
+ * one, `same-site`), opened addresses, links, frames and images do not count. Browsers send these headers to
+ * HTTPS and loopback addresses only, so DNS rebinding does not pass either.
  */
 export function isAnonymousRead(
   exchange: Exchange,
@@ -65,7 +55,7 @@ export function isAnonymousRead(
   isDemo: boolean,
 ): boolean {
   if (anonymousAccess === 'keyed' || (anonymousAccess === 'demo' && !isDemo)) return false
-  // All lines of a header are compared, so that two of them do not pass for one.
+  // All lines of a header are compared: two must not pass for one.
   if (exchange.headerValues(SEC_FETCH_SITE) !== 'same-origin') return false
   const mode = exchange.headerValues(SEC_FETCH_MODE)
   if (mode !== 'cors' && mode !== 'same-origin') return false

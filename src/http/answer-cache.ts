@@ -1,8 +1,4 @@
-/**
- * Whole answers of one snapshot, bounded in bytes: one entry for each canonical request and content coding.
- * Nothing relies on it; a new snapshot begins with an empty one. Where it is full, the answer that was not
- * asked for the longest goes.
- */
+/** Least recently used answers of one snapshot, bounded in bytes, by canonical request and content coding. */
 import { LRUCache } from 'lru-cache'
 import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES } from './envelope.ts'
@@ -10,46 +6,42 @@ import { KeptAnswer } from './kept-answer.ts'
 import type { Encoding } from './preferences.ts'
 import type { Target } from './request-state.ts'
 
-/** An answer that takes more than this share of the cache would drive out everything else. */
+/** A longer answer would drive out everything else. */
 const LARGEST_SHARE = 1 / 8
-/** What an entry costs in addition to its bytes and key, about: map slot, objects and buffer. */
+/** Rough cost of an entry in addition to bytes and key: map slot, objects and buffer. */
 const ENTRY_BYTES = 300
-/** Smaller answers fit a packet anyway. */
+/** A smaller answer fits a packet anyway. */
 const LEAST_COMPRESSED_BYTES = 1024
 
-/** Answers of a thread that are being compressed at a time; one more goes out as it is. */
+/** Answers of a thread that are compressed at a time; one more goes out as it is. */
 const MOST_JOBS = 2
 const MOST_JOB_BYTES = 8 * 1024 * 1024
 
-/** Of the bytes, what known targets may take, and the characters of the longest of them. */
+/** Share of the bytes that known targets may take, and characters of the longest target. */
 const TARGETS_SHARE = 1 / 16
 const LONGEST_TARGET = 256
 
-/**
- * What a request target leads to, so that one that comes again is answered without being read: reading it, the
- * tag and the canonical text take 1 to 3 µs, 10 to 30 % of a kept answer.
- */
+/** What a request target leads to: reading target and tag would take 10 to 30 % of a kept answer's time. */
 export interface KnownTarget {
   readonly target: Target
   readonly canonical: string
-  /** Empty once it has left the cache. */
   readonly kept: KeptAnswer
-  /** The number of the ETag: its lower 32 bits, and the 16 above. */
+  /** The ETag's lower 32 bits, and the 16 above. */
   readonly low: number
   readonly high: number
   /** The minute that the answer is about; 0 for any. */
   readonly minute: number
-  /** The header line of parameters that are ignored. */
+  /** Header line that names ignored parameters. */
   readonly ignored: string
 }
 
-/** What a thread compresses at the moment, for all of its caches. */
+/** What a thread compresses at the moment, for all caches. */
 export class CompressionJobs {
-  /** Bytes of the answers that are being compressed. They may have left their cache. */
+  /** Bytes of the answers that are being compressed, even if they have left their cache. */
   bytes = 0
   #count = 0
 
-  /** Has `answer` compressed. @returns null where too much is being compressed */
+  /** @returns null if too much is being compressed */
   begin(answer: KeptAnswer, encoding: Encoding): Promise<KeptAnswer> | null {
     const { length } = answer
     if (this.#count === MOST_JOBS || this.bytes + length > MOST_JOB_BYTES) return null
@@ -64,14 +56,14 @@ export class CompressionJobs {
 
 export class AnswerCache {
   readonly #answers: LRUCache<string, KeptAnswer> | null
-  /** All are forgotten where one more would take too much. */
+  /** All are forgotten when one more would take too much. */
   readonly #targets = new Map<string, KnownTarget>()
   readonly #targetsLimit: number
   #targetsBytes = 0
   #known = 0
   readonly #largest: number
   readonly #jobs: CompressionJobs
-  /** Keys of what is being compressed. */
+  /** Keys of answers that are being compressed. */
   readonly #underWay = new Set<string>()
 
   /** `limit` in bytes; 0 keeps nothing. */
@@ -83,7 +75,6 @@ export class AnswerCache {
     this.#answers = maxSize === 0 ? null : new LRUCache({ maxSize, dispose: (answer) => answer.leave() })
   }
 
-  /** What it takes now. */
   get bytes(): number {
     return (this.#answers?.calculatedSize ?? 0) + this.#targetsBytes
   }
@@ -96,12 +87,11 @@ export class AnswerCache {
     return this.#answers?.get(canonical)
   }
 
-  /** What a request target led to, where that is kept still. */
   known(path: string, query: string): KnownTarget | undefined {
     if (this.#targets.size === 0) return undefined
     const known = this.#targets.get(`${path}?${query}`)
     if (known?.kept.kept !== true) return undefined
-    // Being asked for keeps an answer; noting that each time would cost half of what is gained.
+    // Being asked for keeps an answer; noting it each time would cost half of what is gained.
     if ((++this.#known & 7) === 0) this.#answers?.get(known.canonical)
     return known
   }
@@ -118,10 +108,7 @@ export class AnswerCache {
     this.#targets.set(key, known)
   }
 
-  /**
-   * Keeps a copy of `answer`, whatever its tail is, and the header lines of its links.
-   * @returns what is kept, null where it is too large
-   */
+  /** Keeps a copy of `answer`, whatever its tail, with its `Link` lines. @returns null if it is too large */
   put(canonical: string, format: Format, answer: Uint8Array, link = ''): KeptAnswer | null {
     const before = this.#answers?.peek(canonical)
     if (before !== undefined) return before
@@ -129,7 +116,7 @@ export class AnswerCache {
     return this.#keep(canonical, KeptAnswer.of(answer, format, link, TAIL_BYTES))
   }
 
-  /** A kept answer in a coding; the plain one where it is short, or not compressed yet. */
+  /** The answer in a coding; the plain one if it is short or not compressed yet. */
   inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer {
     if (answer.length < LEAST_COMPRESSED_BYTES) return answer
     const key = encoding + canonical
@@ -145,7 +132,7 @@ export class AnswerCache {
     this.#underWay.add(key)
     job
       .then((made) => this.#keep(key, made))
-      // Out of memory for the compressor: this answer stays as it is.
+      // Out of memory for the compressor: the plain answer stays.
       .catch(() => {})
       .finally(() => this.#underWay.delete(key))
   }

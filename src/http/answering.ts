@@ -25,7 +25,6 @@ import type { RequestState, Target } from './request-state.ts'
 import { LONG_BYTES, type Sender } from './sender.ts'
 import { isJob, priceOf, shapedAnswer } from './shaped.ts'
 
-/** What was read of a request. */
 interface Asked {
   readonly target: Target
   /** Decoded arguments of the path. */
@@ -37,10 +36,9 @@ interface Asked {
   readonly language: Language
 }
 
-/** What comes of asking: the body, or how it is made later. */
 interface Made {
   readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
-  /** Header lines in addition to those of all heads, each line begun by CRLF. */
+  /** More header lines, each begun by CRLF. */
   readonly headers: string
   /** In calls of the quota. */
   readonly price: number
@@ -51,7 +49,6 @@ export class Answering {
   readonly #sender: Sender
   readonly #later: LaterRequests
   readonly #tag = new TagNumber()
-  /** By the formats of an operation. */
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
   constructor(state: RequestState, sender: Sender, later: LaterRequests) {
@@ -82,8 +79,7 @@ export class Answering {
     if (shape !== null) tag.add(shaped)
     const { low, high } = tag
     const format = shape?.format ?? 'json'
-    // A client that names the tag of this very request had its answer: it need not be made. Links in heads
-    // come of making the answer.
+    // A client that names the ETag has the answer: it need not be made. `Link` lines need the answer, though.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
@@ -92,7 +88,7 @@ export class Answering {
     let canonical = ''
     if (!cache.isOff) {
       canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
-      // Links repeat the words of the query.
+      // `Link` repeats the words of the query.
       const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
       if (hasLinks) canonical += SEPARATOR + reader.given(raw)
       const kept = cache.get(canonical)
@@ -136,7 +132,6 @@ export class Answering {
       const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
       this.#sender.send(exchange, body, kept, format, again)
     } else {
-      // What is kept costs one call.
       const isKept = !isJob(body) && !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
       this.#later.send(exchange, operation, body, asked.now, {
         format,
@@ -148,7 +143,7 @@ export class Answering {
     }
   }
 
-  /** The usual JSON. @throws ApiError */
+  /** @throws ApiError */
   #json(view: View, asked: Asked): Made {
     const { target, path, raw, query, now, language } = asked
     const { served, second, options } = this.#state
@@ -168,7 +163,7 @@ export class Answering {
     return { body: writer.answer(), headers, price: 1 }
   }
 
-  /** Makes the usual JSON once more, for a client that is slow to read it. */
+  /** Makes the JSON once more, for a slow reader. */
   #again({ target, path, query, now, language }: Asked): () => Uint8Array | null {
     const { second, served } = this.#state
     const { hold, pin } = served
@@ -181,17 +176,14 @@ export class Answering {
         endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
         return writer.answer()
       } catch (error) {
-        // Changes since a snapshot that has left meanwhile.
+        // The snapshot that changes are counted from has left meanwhile.
         if (error instanceof ApiError) return null
         throw error
       }
     }
   }
 
-  /**
-   * The answer as a table. A short one is made now, a longer one in slices, and one that is too long to be kept
-   * has more time. @throws ApiError
-   */
+  /** Makes short tables now, longer ones in slices; one too long to keep has more time. @throws ApiError */
   #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
     const { target, path, raw, query, now, language } = asked
     const { operation, reader } = target
@@ -215,7 +207,7 @@ export class Answering {
     return { body: writer.answer(), headers, price }
   }
 
-  /** The shape that a request asks for, null for the usual JSON. @throws ApiError 400 */
+  /** Null for the usual JSON. @throws ApiError 400 */
   #shapeOf(exchange: Exchange, { tables, parameters }: Operation, raw: RawQuery): Shape | null {
     if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
     return shapeOf(tables, 'include' in parameters, raw, (formats) => {
@@ -229,7 +221,7 @@ export class Answering {
   }
 }
 
-/** Whether no header of the client has a say in what the answer to its target is. */
+/** Whether the answer depends on the target alone, not on a header. */
 export function isUsual(exchange: Exchange, { tables, language }: Operation): boolean {
   return (
     (tables === undefined || hasUsualAccept(exchange)) &&
@@ -237,7 +229,6 @@ export function isUsual(exchange: Exchange, { tables, language }: Operation): bo
   )
 }
 
-/** Whether the client accepts anything or JSON: most clients send no other preference. */
 function hasUsualAccept(exchange: Exchange): boolean {
   const accept = exchange.headerValues(ACCEPT)
   return accept === '' || accept === '*/*' || accept === 'application/json'

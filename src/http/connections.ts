@@ -1,48 +1,35 @@
-/**
- * How many connections there are, in all and by address, in memory that all threads of a process share, and how
- * many fit among the files that a process may open.
- */
+/** Counts connections in all and by address, in memory that threads share, and fits them to open files. */
 
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 import { unmapped } from './exchange.ts'
 
-/**
- * Addresses are counted by a hash with this many values. Two addresses with one hash share a limit: with
- * 1,000 addresses this happens to one in 16.
- */
+/** Values of the hash of addresses. Two with one hash share a limit: of 1,000 addresses one in 16 does. */
 const ADDRESS_SLOTS = 16_384
-/**
- * Each thread's row holds its connections, the connections of each slot, how many it has refused for either
- * limit, and how many it has reset.
- */
+/** A thread's row: its connections, those of each slot, the refused for either limit, the reset. */
 const COUNT_WORDS = 1 + ADDRESS_SLOTS
 const REFUSED_IN_ALL = COUNT_WORDS
 const REFUSED_BY_ADDRESS = COUNT_WORDS + 1
 const RESET = COUNT_WORDS + 2
 const ROW_WORDS = COUNT_WORDS + 3
-/** A seed before the rows makes the hash differ between processes: nobody can choose to share a limit. */
+/** A seed before the rows: nobody can choose addresses that share a limit. */
 const SEED_WORDS = 1
 
 export interface ConnectionLimits {
   /** In all threads. */
   readonly total: number
-  /** Connections of one IPv4 address or one /64 of IPv6; 0 means unlimited. */
+  /** Per IPv4 address or IPv6 /64; 0 is unlimited. */
   readonly perAddress: number
-  /** Addresses without a limit of their own. */
   readonly isExempt: (address: string) => boolean
 }
 
 export const UNLIMITED: ConnectionLimits = { total: Infinity, perAddress: 0, isExempt: () => true }
 
-/** `open` returns this for a connection that it refuses. */
+/** What `opened` returns for a connection that it refuses. */
 export const REFUSED = -1
 
-/**
- * One thread's view. Each thread writes its own row alone, so that counting needs no lock and a dead thread's
- * row can be cleared.
- */
+/** A thread writes its own row alone: counting needs no lock, and a dead thread's row can be cleared. */
 export class Connections {
   readonly #words: Int32Array
   readonly #row: number
@@ -54,29 +41,26 @@ export class Connections {
     return buffer
   }
 
-  /** Begins with no connections of `thread`: it has just started. */
+  /** Clears the row of `thread`, which has just started. */
   constructor(buffer: SharedArrayBuffer, thread: number, limits: ConnectionLimits) {
     this.#words = new Int32Array(buffer)
     this.#row = SEED_WORDS + thread * ROW_WORDS
     this.#limits = limits
-    // What was refused counts for the life of the process.
+    // Refusals count for the life of the process.
     this.#words.fill(0, this.#row, this.#row + COUNT_WORDS)
   }
 
-  /** Whether addresses are counted: finding one out costs a call into the system. */
+  /** Finding an address costs a system call. */
   get countsAddresses(): boolean {
     return this.#limits.perAddress > 0
   }
 
-  /** Connections that are open, in all threads. */
+  /** In all threads. */
   get open(): number {
     return this.#sum(0)
   }
 
-  /**
-   * Counts a connection from `address` ('' where addresses are not counted). @returns what `left` has to
-   * be called with, or `REFUSED`.
-   */
+  /** `address`: '' if addresses are not counted. @returns the argument for `left`, or `REFUSED` */
   opened(address: string): number {
     const words = this.#words
     if (this.#sum(0) >= this.#limits.total) return this.#refuse(REFUSED_IN_ALL)
@@ -100,10 +84,7 @@ export class Connections {
     if (slot > 0) this.#words[this.#row + slot]--
   }
 
-  /**
-   * Takes a connection from `address` out of the counts while it carries a stream: the limits are for those
-   * on which requests come. @returns what `returned` has to be called with before the connection has left
-   */
+  /** Uncounts a connection while it carries a stream. @returns the argument for `returned`, before `left` */
   lent(address: string): number {
     const slot = this.#slotOf(address)
     this.left(slot)
@@ -115,7 +96,6 @@ export class Connections {
     if (slot > 0) this.#words[this.#row + slot]++
   }
 
-  /** Counts a connection that was reset because it did not read and the system's TCP memory was tight. */
   reset(): void {
     this.#words[this.#row + RESET]++
   }
@@ -133,9 +113,9 @@ export class Connections {
 export interface ConnectionCounts {
   /** In all threads. */
   open: number
-  /** Since the process began: beyond the limit of all, and beyond that of one address. */
+  /** Since the process began. */
   refused: { in_all: number; by_address: number }
-  /** Since the process began: they did not read, and the system's TCP memory was tight. */
+  /** Connections that did not read while the system's TCP memory was tight, since the process began. */
   reset: number
 }
 
@@ -145,7 +125,6 @@ export function countConnections(buffer: SharedArrayBuffer): ConnectionCounts {
   return { open: sumOf(words, 0), refused, reset: sumOf(words, RESET) }
 }
 
-/** The sum over the rows of all threads. */
 function sumOf(words: Int32Array, at: number): number {
   let sum = 0
   for (let word = SEED_WORDS + at; word < words.length; word += ROW_WORDS) sum += words[word]
@@ -160,7 +139,7 @@ function hash(text: string, seed: number): number {
   return (value ^ (value >>> 15)) >>> 0
 }
 
-/** What is counted as one address: of IPv6 the first half, which is what a customer gets. */
+/** What counts as one address: all of IPv4, the first half of IPv6, which is what a customer gets. */
 export function networkOf(address: string): string {
   const plain = unmapped(address)
   if (!plain.includes(':')) return plain
@@ -174,29 +153,25 @@ export function networkOf(address: string): string {
     .join(':')
 }
 
-/**
- * For snapshots, sources, logs, the admin port and what Node itself has open; and for connections that
- * are refused.
- */
+/** For snapshots, sources, logs, the admin port, Node itself and refused connections. */
 const OTHER_FILES = 128
-/** What one thread has open before any connection: its engine listens 8 times, and its loop has a few. */
+/** Files of one thread before any connection: its engine listens 8 times, and its loop has a few. */
 const FILES_PER_THREAD = 24
 
-/** Share for streams of events, together with what other connections leave, if not all connections fit. */
+/** Least share for streams of events if not all connections fit. */
 const LISTENERS_SHARE = 1 / 4
-/** The rest of what was wanted is not worth a warning: the status shows the limit. */
+/** Down to this share of what was wanted no warning is given. */
 const ENOUGH = 1 / 2
 
-/** Connections at a time: those on which requests come, and those that carry streams of events. */
+/** At a time: connections for requests, and connections that carry streams of events. */
 export interface WantedConnections {
   connections: number
   listeners: number
 }
 
 /**
- * The connections that are wanted, or fewer if accepting would fail before: a loop that cannot accept its
- * next connection spins, since the connection goes on waiting.
- * @param openFiles what this process may have open, null where that is unknown
+ * Fewer connections than wanted if files would run out: a loop that cannot accept the next connection spins.
+ * @param openFiles what this process may have open, null if unknown
  */
 export function connectionsWithin(
   { connections, listeners }: WantedConnections,
@@ -222,7 +197,7 @@ export function connectionsWithin(
   return { maxConnections, maxListeners }
 }
 
-/** How many files this process may have open (RLIMIT_NOFILE); null where the system does not tell. */
+/** RLIMIT_NOFILE; null if the system does not tell. */
 export function openFilesLimit(): number | null {
   try {
     const match = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))

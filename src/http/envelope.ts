@@ -19,7 +19,7 @@ const SNAPSHOT_END = new Literal('",')
 const TIMESTAMP = new Literal('"timestamp":')
 const ENVELOPE_END = new Literal('}}')
 
-/** Room for what follows the data and the members of `meta`, and more. */
+/** More than what follows the data and the members of `meta`. */
 const ENVELOPE_END_BYTES = 128
 
 /** `2026-03-27T09:00:00Z"}}` ends every answer: the bytes of a kept one that change. */
@@ -27,12 +27,12 @@ export const TAIL_BYTES = 23
 
 const ENCODER = new TextEncoder()
 
-/** The tail of an answer at `second`, epoch seconds. */
+/** `second`: epoch seconds. */
 export function tailAt(second: number): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(`${timestampText(second)}"}}`)
 }
 
-/** Begins an answer in the view's writer and has the operation write its data. */
+/** Has the operation write its data into the view's writer. */
 export function beginAnswer(
   view: View,
   operation: Operation,
@@ -48,7 +48,7 @@ export function beginAnswer(
   return operation.answer(view, query, path, now, language)
 }
 
-/** Ends an answer of `second`, epoch seconds. A list of a pinned snapshot names it by its id, `pin`. */
+/** `second`: epoch seconds. `pin`: id of the pinned snapshot, which a list names. */
 export function endAnswer(writer: JsonWriter, begun: Paging | void, second: number, pin = ''): void {
   writer.ensure(ENVELOPE_END_BYTES)
   if (begun === undefined) writer.literal(META)
@@ -62,7 +62,7 @@ export function endAnswer(writer: JsonWriter, begun: Paging | void, second: numb
   writer.literal(ENVELOPE_END)
 }
 
-/** A whole expensive answer of `second`, step by step. */
+/** `second`: epoch seconds. */
 export function* answerInSteps(
   answer: ExpensiveAnswer,
   writer: JsonWriter,

@@ -1,4 +1,4 @@
-/** What exchanges and later replies of both engines share: the life of a request from its beginning to its answer. */
+/** What both engines share in a request's life, from its beginning to its answer, now or later. */
 import { FAULT_BODY, FAULT_HEAD, GONE, MOST_WRITE_BYTES, NO_KEY, NO_ROUTE, statusOf } from '../exchange.ts'
 import type {
   Again,
@@ -27,15 +27,12 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   bytes = 0
   head: string | Uint8Array = ''
   draining = false
-  /**
-   * `begun` lasts only while bytes are handed over: seen from outside, it means that this failed half-way.
-   */
+  /** `begun` lasts while bytes are handed over: seen from outside, sending failed half-way. */
   state: 'open' | 'begun' | 'answered' = 'answered'
   #request: Request | null = null
   #response: Response | null = null
-  /** The reply of this request, if it was put off. */
   #later: LaterReply | null = null
-  /** The body of this answer, if its client has not taken all of it at once. */
+  /** The part of the body that the client has not taken at once. */
   protected rest: UnsentBody | null = null
   #begun = 0
   readonly #recorder: Recorder
@@ -55,10 +52,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.state = 'open'
   }
 
-  /**
-   * Has the request answered by `onRequest`, or with `refusal`. No error leaves it, and no request is left
-   * without an answer: either would end the process.
-   */
+  /** No error leaves it, and no request stays unanswered: either would end the process. */
   answer(onRequest: OnRequest, refusal: Refusal | null, onThrow: (error: unknown) => void): void {
     this.#begun = this.#recorder.begin()
     try {
@@ -95,26 +89,25 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     return reply
   }
 
-  /** Null where the connection has to end with the answer. */
+  /** Null if the connection has to end with the answer. */
   protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response> | null
 
-  /** Ends the connection at once. */
   protected abstract cut(): void
 
-  /** Lets go of the engine's objects, so that a use after the handler's return is an ordinary error. */
+  /** Lets go of the engine's objects: a use after the handler's return is then an ordinary error. */
   protected release(): void {
     this.#request = null
     this.#response = null
   }
 
-  /** 500 if nothing was sent, a cut connection if sending failed half-way. */
+  /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
   #fail(): void {
     if (this.state === 'open') this.send(FAULT_HEAD, FAULT_BODY, true)
     else if (this.state === 'begun') this.cut()
     else this.#later?.cut()
   }
 
-  /** Notes the answer that is to be sent. @throws Error when there has been one */
+  /** @throws Error when there has been an answer */
   protected note(head: string | Uint8Array, body: Uint8Array | null): void {
     this.refuseSecond()
     this.status = statusOf(head)
@@ -140,13 +133,13 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 export abstract class BaseLaterReply<Response> implements LaterReply {
   readonly isHead: boolean
   isOver = false
-  /** Called once, when the reply is over, with the status and the bytes of the body that were sent, or `GONE`. */
+  /** Called once, with the status and the sent bytes of the body, or `GONE`. */
   onAnswer: OnAnswer = () => {}
   #isRecorded = false
-  /** The answer in pieces under way: its status and head, when it began, and the bytes of its body so far. */
+  /** The answer in pieces that is under way; `bytes` of its body so far. */
   #begun: { status: number; head: string; at: number; bytes: number } | null = null
   protected readonly response: Response
-  /** Whether an answer that begins now is the last of its connection. */
+  /** Whether an answer that begins now is the connection's last. */
   protected readonly isLast: () => boolean
   readonly #events: LaterEvents
   #onRoom: () => void
@@ -217,7 +210,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.sendWithoutBody(head, length)
   }
 
-  /** Sends a body as its client takes it, and holds no copy of one that can be made again. */
+  /** Sends a body as its client takes it; holds no copy of one that can be made again. */
   #sendPieces(body: Uint8Array, lasting: boolean | Again): void {
     const { length } = body
     const mayChange = lasting === false && length > MOST_WRITE_BYTES
@@ -240,7 +233,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
       if (sent === length) this.end()
       else if (!this.isOver) goOn(kept ?? remade(lasting as Again))
     }
-    // The call that reports room must return before the next piece is sent.
+    // The call that reports room must return before the next piece.
     this.#onRoom = () => void setImmediate(onRoom)
     goOn(body)
   }
@@ -261,12 +254,12 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.onAnswer(status, this.isHead ? 0 : bytes, head, at)
   }
 
-  /** Bytes of the body that were offered and are not out yet, as far as that is known. */
+  /** Bytes of the body that were offered and, as far as is known, are not out. */
   protected abstract get unsent(): number
 
   /** Has what `write` sends go out at once. */
   protected abstract together(write: () => void): void
-  /** The head has the header of the body's length unless `length` is null. */
+  /** `length`: null for no length header. */
   protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
   /** `length`: null for a stream. */
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
@@ -275,7 +268,6 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected abstract finish(): void
   protected abstract destroy(): void
 
-  /** Called when the connection is gone. */
   protected gone(): void {
     if (this.isOver) return
     this.#over(this.unsent)
@@ -287,7 +279,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   }
 }
 
-/** Null where a body cannot be made again: its connection is cut. */
+/** Null if the body cannot be made again. */
 function remade(again: Again): Uint8Array | null {
   try {
     return again()

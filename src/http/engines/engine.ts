@@ -8,25 +8,17 @@ import { UwsEngine } from './uws.ts'
 
 export interface EngineChoice {
   readonly kind: Engine['kind']
-  /**
-   * Threads that can listen on one port. node:http cannot share one (`reusePort` came in 23.1), so with it
-   * there is 1.
-   */
+  /** Threads that can listen on one port: 1 with node:http (`reusePort` came in 23.1). */
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  /**
-   * Without `surroundings`: the system's clock, no limit of connections, and a process warning for each error
-   * that a handler threw.
-   */
+  /** By default the system's clock, unlimited connections, a process warning for each error of a handler. */
   create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
 }
 
 /**
- * Loads the engine: `uws` and `node` insist on one, `auto` takes the native one if it can be loaded.
- *
- * Call it in the main thread before any worker starts, and again in each worker (see `loadBinding`). Throws
- * when `uws` is asked for and cannot be loaded.
+ * `auto` takes the native engine if it can be loaded. Call it in the main thread before any worker starts,
+ * and again in each worker (see `loadBinding`). @throws Error if `uws` is asked for and cannot be loaded
  */
 export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   if (preference === 'node') return nodeChoice(null)

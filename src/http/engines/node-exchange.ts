@@ -19,14 +19,11 @@ import type { Again, Framing, HeaderName, LaterEvents, Pressure, Refusal, Surrou
 import { HeldBytes, PIECE_BYTES } from './limits.ts'
 import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 
-/**
- * Characters of a request's head other than method, target, and names and values of headers: ` `, ` HTTP/1.1`
- * and the empty line.
- */
+/** ` `, ` HTTP/1.1` and the empty line, in addition to method, target and headers. */
 const HEAD_BYTES = 1 + 9 + 4
-/** Beside name and value of a header: `: ` and CRLF. */
+/** `: ` and CRLF of a header. */
 const LINE_BYTES = 4
-/** With 10,000 connections that do not read, bodies that are not counted among what is held take 160 MB. */
+/** Bodies up to this do not count as held: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024
 
 export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
@@ -35,9 +32,8 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   readonly #held = new HeldBytes()
   readonly #sending = new SendQueue()
   readonly #onThrow: (error: unknown) => void
-  /** What is to be answered to a request that no handler should see. */
+  /** The answer to a request that no handler should see. */
   refusal: Refusal | null = null
-  /** Whether requests of the same connection wait behind this one. */
   #hasMore = false
 
   constructor({ onThrow, recorder }: Surroundings) {
@@ -45,7 +41,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     this.#onThrow = onThrow
   }
 
-  /** A connection was accepted, and more may wait: Node accepts one in each turn of the loop. */
+  /** More connections may wait: Node accepts one in each turn of the loop. */
   onAccepted(): void {
     this.#sending.giveWay()
   }
@@ -78,7 +74,6 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     return framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
   }
 
-  /** Whether nothing behind this request is to be answered. */
   get isLast(): boolean {
     return this.refusal !== null || this.framing !== 'no body'
   }
@@ -143,11 +138,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     this.#sendPieces(response, first, rest, 0, stays)
   }
 
-  /**
-   * Sends `piece`, which begins at `offset` of its body, and what is behind it: each piece in its turn, and
-   * from a copy unless the body `stays`, because Node holds a piece until the kernel has taken it, and the
-   * copy of all with it.
-   */
+  /** Sends pieces in turn, as copies unless the body `stays`: Node holds what the kernel has not taken. */
   #sendPieces(
     response: ServerResponse,
     piece: Uint8Array,
@@ -165,7 +156,6 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     }
     let isTaken = false
     const goOn = (): number => {
-      // The client may have gone between two pieces.
       if (response.destroyed) return 0
       const next = rest.piece(end)
       if (next === null) {
@@ -186,10 +176,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
     })
   }
 
-  /**
-   * Whether `bytes` may be held until the answer is out. Short bodies mostly are at once, and each connection
-   * has one at a time.
-   */
+  /** Whether `bytes` may be held until the answer is out. Short bodies mostly are out at once. */
   #mayHold(response: ServerResponse, bytes: number): boolean {
     if (bytes <= SHORT_BODY_BYTES) return true
     if (!this.#held.take(bytes)) return false
@@ -198,7 +185,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
   }
 }
 
-/** A target without scheme and host, which a request to a proxy has before its path (RFC 9112, 3.2.2). */
+/** A target without scheme and host, which requests to proxies have (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   const match = /^https?:\/\/[^/?#]*/i.exec(target)
   if (match === null) return target
@@ -206,10 +193,7 @@ function originForm(target: string): string {
   return path.startsWith('/') ? path : `/${path}`
 }
 
-/**
- * Writes status and headers; with `isLast` those that end the connection behind the answer. `length`: of the
- * body, null for none.
- */
+/** `isLast` adds the headers that end the connection; `length`: null for no body. */
 function writeHead(
   response: ServerResponse,
   head: string | Uint8Array,
@@ -233,7 +217,7 @@ function writeHead(
 }
 
 class NodeLaterReply extends BaseLaterReply<ServerResponse> {
-  /** Milliseconds that the connection may be silent while an answer goes out. */
+  /** How long the connection may be silent while an answer goes out. */
   readonly #silenceMs: number
   protected unsent = 0
 
@@ -265,7 +249,7 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   }
 
   protected offer(bytes: Uint8Array): boolean {
-    // A copy, because Node may still hold the bytes when the caller uses its buffer again.
+    // Node may still hold the bytes when the caller uses its buffer again.
     const { length } = bytes
     this.unsent += length
     return this.response.write(Buffer.from(bytes), (error) => {

@@ -1,7 +1,4 @@
-/**
- * The engine on node:http, for platforms without a native binary: the same answers, about 40 % as many a
- * second.
- */
+/** The engine on node:http, for platforms without a native binary: about 40 % as many answers a second. */
 
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -23,16 +20,13 @@ import { NodeExchange } from './node-exchange.ts'
 import { ListenError, untilQuiet } from './port.ts'
 import { TcpPressure } from './tcp-pressure.ts'
 
-/** For a silent, slow, idle or stalled connection; the other engine's fixed limit is the same. */
+/** For silent, slow, idle or stalled connections, as in the other engine. */
 const TIMEOUT_MS = 10_000
-/** How often Node looks for late requests; its default of 30 s would make 40 s of the limit above. */
+/** How often Node looks for late requests: its default of 30 s would make the limit 40 s. */
 const TIMEOUT_CHECK_MS = 1_000
 /** Short turns of the loop without a connection to accept after which none is waiting. */
 const QUIET_TURNS = 3
-/**
- * Connections that wait to be accepted, as far as the system allows. Node's own 511 fill up when 2,000 come
- * at once: the system then drops whoever else connects, and that one tries again only a second later.
- */
+/** Connections that wait to be accepted: beyond Node's 511 clients would try again only a second later. */
 const BACKLOG = 4096
 
 const REFUSAL_OF_CONNECTION = Buffer.concat([
@@ -42,12 +36,11 @@ const REFUSAL_OF_CONNECTION = Buffer.concat([
   TOO_MANY_CONNECTIONS.body,
 ])
 
-/** Counts the requests of one turn of the event loop, in all and by connection. */
 class Turn {
   readonly #counts = new Map<Socket, number>()
   #total = 0
 
-  /** Whether one more request of `socket` is too many. */
+  /** Counts one more request of `socket`. @returns whether it is too many */
   isFull(socket: Socket): boolean {
     if (this.#total++ === 0) setImmediate(() => this.#end())
     const count = (this.#counts.get(socket) ?? 0) + 1
@@ -61,17 +54,12 @@ class Turn {
   }
 }
 
-/**
- * What Node's reader of requests calls with each of them, and is not in its documentation: 2 has it read no
- * further.
- */
+/** Node's undocumented reader of requests: `onIncoming` returning 2 has it read no further. */
 interface Reader {
   onIncoming: () => number
 }
 
-/**
- * Spares an ending connection the reading of what else has come: 2,000 requests in 64 KB, 10 to 15 µs each.
- */
+/** An ending connection need not read the rest: 2,000 requests in 64 KB, 10 to 15 µs each. */
 function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
   if (socket.parser != null) socket.parser.onIncoming = () => 2
 }
@@ -81,10 +69,7 @@ function cut(socket: Socket): void {
   socket.destroy()
 }
 
-/**
- * An engine with one node:http server. Malformed, oversized and late requests get Node's own bare 400, 431
- * and 408 and are cut off. Only one of them can listen on a port.
- */
+/** Malformed, oversized and late requests get Node's bare 400, 431 and 408. A port has one engine alone. */
 export class NodeEngine implements Engine {
   readonly kind = 'node'
   readonly #onRequest: OnRequest
@@ -96,7 +81,7 @@ export class NodeEngine implements Engine {
   readonly #waiting = new WeakMap<Socket, number>()
   #hasStopped = false
   #accepted = 0
-  /** Requests that have arrived, and requests with an answer that has gone or never will. */
+  /** Requests that have arrived; requests with an answer that has gone or never will. */
   #arrived = 0
   #done = 0
   /** Connections that have had their last answer. */
@@ -117,12 +102,11 @@ export class NodeEngine implements Engine {
       },
       (request, response) => this.#onArrival(request, response),
     )
-    // The time without progress in either direction: it ends clients that never send, and clients that do not
-    // read their answer.
+    // Ends clients that never send and clients that do not read.
     this.#server.timeout = TIMEOUT_MS
     this.#server.on('connection', (socket: Socket) => this.#onOpen(socket))
     this.#server.on('timeout', (socket: Socket) => {
-      // What is unread would stay in the kernel for minutes after a mere end.
+      // After a mere end the unread bytes would stay in the kernel for minutes.
       if (socket.writableLength > 0) socket.resetAndDestroy()
       else socket.destroy()
     })
@@ -157,9 +141,8 @@ export class NodeEngine implements Engine {
       cut(socket)
       return
     }
-    // Node hands over all pipelined requests at once, and would hold all their answers. A response gets its
-    // socket when the one before it is with the kernel: waiting for that, there is one body per connection
-    // in memory.
+    // Node hands over all pipelined requests at once. A response gets its socket when the one before is with
+    // the kernel: waiting for that keeps one body per connection in memory.
     if (response.socket !== null) {
       // The last answers of a connection wait until it is known what came with their request.
       if (this.#exchange.draining) setImmediate(this.#serve, request, response)
@@ -210,9 +193,8 @@ export class NodeEngine implements Engine {
   stopListening(): void {
     if (this.#hasStopped) return
     this.#hasStopped = true
-    // Closing resets who has connected and was not accepted yet. So no more are queued (the handle is not in
-    // Node's documentation), and the port is closed when those who are have been accepted, one in each turn
-    // of the loop.
+    // Closing resets connections that are not accepted yet. So the queue (an undocumented handle) is shut,
+    // and the port is closed when the queued ones have been accepted, one in each turn.
     const { _handle: handle } = this.#server as Server & {
       _handle?: { listen(backlog: number): number } | null
     }
@@ -223,7 +205,7 @@ export class NodeEngine implements Engine {
     let began = asked
     const look = (): void => {
       const now = performance.now()
-      // In a long turn somebody may have connected behind the look at who has.
+      // In a long turn somebody may have connected after the look.
       const isQuiet = this.#accepted === before && now - began < SHORT_TURN_MS
       quiet = isQuiet ? quiet + 1 : 0
       before = this.#accepted

@@ -1,4 +1,4 @@
-/** Whether an address can be listened on, who may begin to, what to say when it cannot, and when all is answered. */
+/** Whether an address can be listened on, what to say when it cannot, and when all is answered. */
 
 import { lookup } from 'node:dns/promises'
 import { connect, createServer } from 'node:net'
@@ -13,15 +13,10 @@ const TURN_INTERVAL = 20
 const TURN_NAME_BYTES = 108
 
 /**
- * Opens a port with `open`, which is given its number (for `port` 0 one that the system picks), and resolves
- * to that.
- *
- * If several servers do so at once on one port, the first opens it and the others find it taken: between
- * finding it free and listening nobody else has a turn. The turn is an abstract socket, which ends with its
- * process and is seen where the port is seen (the network namespace). Only Linux has them; elsewhere two
- * servers may share a port if they start within the same milliseconds.
- * @throws Error naming the address when something listens on it or it cannot be bound, and what `open`
- * throws.
+ * Opens a port with `open`, which is given its number; 0 is one that the system picks. Of several servers
+ * that do so at once the first gets it: a turn, an abstract socket of the network namespace that ends with
+ * its process, lets nobody in between finding the port free and listening. Only Linux has turns.
+ * @throws ListenError when something listens on the address or it cannot be bound, and what `open` throws
  */
 export async function openPort(
   host: string,
@@ -29,7 +24,7 @@ export async function openPort(
   open: (port: number) => Promise<void>,
   options: AddressOptions | null = null,
 ): Promise<number> {
-  // The name has the greatest length, because some releases of Node fill up shorter ones and others do not.
+  // The name has the greatest length: some releases of Node fill up shorter ones and others do not.
   const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
   try {
     const free = await findFreePort(host, port, options)
@@ -40,10 +35,7 @@ export async function openPort(
   }
 }
 
-/**
- * Resolves to what ends the turn. After `TURN_PATIENCE` it is passed over: whoever has it is stopped, and
- * does not listen.
- */
+/** Resolves to what ends the turn. After `TURN_PATIENCE` its holder is stopped, and is passed over. */
 async function takeTurn(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
   for (let waited = 0; waited < TURN_PATIENCE; waited += TURN_INTERVAL) {
@@ -59,13 +51,9 @@ async function takeTurn(name: string): Promise<() => void> {
 }
 
 /**
- * Resolves to a port that nothing listens on: `port` itself, or for 0 one that the system picks. Rejects with
- * a ListenError that names the address when something listens on it or it cannot be bound, and with `options`
- * which of them to change.
- *
- * To be asked once, before the workers start. They share their port, so a second server on it would get no
- * error, only half of the first one's connections; and a port that an engine got by asking for 0 cannot be
- * shared.
+ * Ask once, before the workers start: they share their port, so a second server on it would get half of the
+ * connections and no error. Port 0 is one that the system picks; an engine's own 0 cannot be shared.
+ * @throws ListenError naming the address and, with `options`, which of them to change
  */
 export async function findFreePort(
   host: string,
@@ -81,7 +69,7 @@ export async function findFreePort(
   }
 }
 
-/** Nobody knows the port before it is picked, so nobody connects while this listens on it. */
+/** Nobody knows the port before it is picked, so nobody connects to the probe. */
 function pickPort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -94,9 +82,8 @@ function pickPort(host: string): Promise<number> {
 }
 
 /**
- * Binds a socket to the address and gives it back. It does not listen: the system would accept clients for
- * it, and reset them when it is closed. Node binds without listening only what connects, so it asks for port
- * 0, which nothing ever answers.
+ * Binds a socket without listening, which would accept clients only to reset them. Node so binds only what
+ * connects: to port 0, which nothing answers.
  */
 async function bind(host: string, port: number): Promise<void> {
   const { address } = await lookup(host)
@@ -121,13 +108,13 @@ const REASONS: { readonly [code: string]: string } = {
   ENOTFOUND: 'the name is not known (ENOTFOUND)',
 }
 
-/** The options that an address comes from. */
+/** Names of the options that an address comes from. */
 export interface AddressOptions {
   readonly host: string
   readonly port: string
 }
 
-/** What to do where an address cannot be listened on. `reason`: a system's error code. */
+/** `reason`: a system's error code. */
 function adviceOn(reason: string, { host, port }: AddressOptions): string {
   if (reason === 'EADDRINUSE')
     return `choose another with ${port} (0 takes any free one), or end what has it (ss -ltnp shows it)`
@@ -136,13 +123,12 @@ function adviceOn(reason: string, { host, port }: AddressOptions): string {
   return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
 }
 
-/** An address cannot be listened on. */
 export class ListenError extends Error {
   override name = 'ListenError'
   /** A system's error code, or words. */
   readonly reason: string
 
-  /** Makes the error from the system's fault. With `options` it advises which of them to change. */
+  /** With `options` the error advises which of them to change. */
   static of(
     error: NodeJS.ErrnoException,
     host: string,
@@ -153,7 +139,6 @@ export class ListenError extends Error {
     return new ListenError(host, port, reason, options === null ? null : adviceOn(reason, options))
   }
 
-  /** `advice`: what to do. */
   constructor(host: string, port: number, reason: string, advice: string | null = null) {
     const what = `cannot listen on ${inUrl(host)}:${port}: ${REASONS[reason] ?? reason}`
     super(advice === null ? what : `${what}; ${advice}`)
@@ -161,7 +146,7 @@ export class ListenError extends Error {
   }
 }
 
-/** Whether no end of another program would help: the address is not this machine's. */
+/** The address is not this machine's: ending another program would not help. */
 export function isElsewhere(error: unknown): boolean {
   return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
 }
@@ -170,10 +155,7 @@ const QUIET_INTERVAL_MS = 10
 /** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
 const QUIET_LOOKS = 5
 
-/**
- * Resolves when the port was closed, `arrived` has not changed and `unanswered` was 0 for 50 ms, at the
- * latest after `withinMs`.
- */
+/** Resolves when a closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
 export async function untilQuiet(
   isListening: () => boolean,
   arrived: () => number,
@@ -182,7 +164,7 @@ export async function untilQuiet(
 ): Promise<void> {
   let before = arrived()
   let quiet = 0
-  // Each look comes after a turn of the loop, which reads what has come to its sockets.
+  // A turn of the loop before each look reads what has come to its sockets.
   for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
     await setTimeout(QUIET_INTERVAL_MS)
     const now = arrived()

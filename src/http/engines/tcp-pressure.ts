@@ -1,7 +1,4 @@
-/**
- * What to do when clients that do not read have filled the memory that the system has for TCP: it then drops
- * what others send. Some 2,000 unread answers of a megabyte fill it on a machine of 24 GB.
- */
+/** Resets clients that do not read when they fill the system's TCP memory: it then drops what others send. */
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 
@@ -11,10 +8,7 @@ const STALLED_LOOKS = 4
 /** One in this many stalled connections is reset at a look: the memory of the others may suffice. */
 const RESET_SHARE = 4
 
-/**
- * Whether the system's TCP connections hold more than its threshold of pressure, the second number of
- * `tcp_mem` (tcp(7)). False where that cannot be read: not on Linux, or in a network namespace of its own.
- */
+/** Beyond the second number of `tcp_mem` (tcp(7)); false if unreadable: not Linux, or a network namespace. */
 export function isTcpMemoryTight(): boolean {
   try {
     const pressurePages = Number(readFileSync('/proc/sys/net/ipv4/tcp_mem', 'latin1').split(/\s+/)[1])
@@ -28,11 +22,10 @@ export function isTcpMemoryTight(): boolean {
 interface Progress {
   written: number
   waiting: number
-  /** Looks at which nothing had changed. */
+  /** Looks without progress. */
   looks: number
 }
 
-/** Resets connections that take nothing, as long as the system's TCP memory is tight. */
 export class TcpPressure {
   readonly #sockets = new Set<Socket>()
   readonly #progress = new Map<Socket, Progress>()
@@ -69,7 +62,7 @@ export class TcpPressure {
       return
     }
     const stalled = [...this.#sockets].filter((socket) => this.#isStalled(socket))
-    // A mere end would leave in the kernel what it has still to send.
+    // A mere end would leave unsent bytes in the kernel.
     for (const socket of stalled.slice(0, Math.ceil(stalled.length / RESET_SHARE))) {
       socket.resetAndDestroy()
       this.#onReset()

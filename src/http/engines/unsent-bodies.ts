@@ -7,36 +7,30 @@ export interface UnsentBodyOptions {
   readonly from: number
   /** As `lasting` of `Exchange.send`. */
   readonly lasting: boolean | Again
-  /** What is held of all bodies. */
   readonly held: HeldBytes
   /** Gets what a body's `Again` throws. */
   readonly onThrow: (error: unknown) => void
 }
 
-/**
- * A reader that keeps up gets its body from one copy. One that does not read costs a piece of 256 KB: the
- * rest of the copy goes, and is made again when it is wanted.
- */
+/** Costs a copy for a reader that keeps up; otherwise a piece of 256 KB, and the rest is made again. */
 export class UnsentBody {
   /** The client has it all, or has gone. */
   isOver = false
-  /** Bytes of the body that are out. */
   sent: number
-  /** Called once with those bytes when it is over. */
+  /** Called once with the bytes that are out. */
   onOver: OnSent = () => {}
-  /** Bytes of the whole body. */
   readonly length: number
   readonly #held: HeldBytes
   readonly #again: Again | null
   readonly #onThrow: (error: unknown) => void
-  /** Bytes of the body from `#from` on; null where they have to be made again. */
+  /** The body from `#from` on; null if it has to be made again. */
   #bytes: Uint8Array | null
   #from: number
   /** Bytes of `#bytes` that count as held. */
   #counted = 0
   #made = 0
 
-  /** @returns null where too much is held already, and the body cannot be made again */
+  /** @returns null if too much is held already, and the body cannot be made again */
   static of(body: Uint8Array, options: UnsentBodyOptions): UnsentBody | null {
     const rest = new UnsentBody(body, options)
     return rest.#bytes === null && rest.#again === null ? null : rest
@@ -55,10 +49,7 @@ export class UnsentBody {
     this.#bytes = copyOf(body, from, body.length)
   }
 
-  /**
-   * The bytes from `offset` on, up to `end` and at most a piece. They never change. @returns null where they
-   * cannot be had
-   */
+  /** Bytes from `offset` to `end`, at most a piece, that never change; null if they cannot be had. */
   piece(offset: number, end = this.length): Uint8Array | null {
     const held = this.#bytes
     const isHeld = held !== null && offset >= this.#from && offset < this.#from + held.length
@@ -67,16 +58,15 @@ export class UnsentBody {
     return this.#bytes!.subarray(at, Math.min(at + PIECE_BYTES, end - this.#from))
   }
 
-  /** The client takes no more than up to `offset` for now: lets go of what is behind the next piece. */
+  /** Lets go of what is behind the next piece: the client takes no more than up to `offset` for now. */
   wait(offset: number): void {
     const bytes = this.#bytes
     if (this.#again === null || bytes === null) return
-    // What could not be counted would be more than all may hold.
+    // Bytes that could not be counted would be more than all may hold.
     if (this.#counted === 0) this.#bytes = null
     else if (bytes.length > PIECE_BYTES) this.#keep(bytes, this.#from, offset)
   }
 
-  /** Lets go of all that can be made again. */
   forget(): void {
     if (this.#again === null) return
     this.#bytes = null
@@ -91,7 +81,7 @@ export class UnsentBody {
     this.onOver(this.sent)
   }
 
-  /** Bytes that were made again since it was last asked. */
+  /** Bytes made again since the last call. */
   takeMade(): number {
     const made = this.#made
     this.#made = 0
@@ -114,7 +104,6 @@ export class UnsentBody {
     return true
   }
 
-  /** Keeps the piece from `offset` on of `bytes`, which begin at `from`. */
   #keep(bytes: Uint8Array, from: number, offset: number): void {
     this.#giveBack()
     this.#bytes = copyOf(bytes, offset - from, Math.min(bytes.length, offset - from + PIECE_BYTES))
@@ -139,18 +128,17 @@ function copyOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
   return new Uint8Array(bytes.subarray(from, to))
 }
 
-/** What of a body is offered at once. */
 export function firstPiece(body: Uint8Array): Uint8Array {
   return body.length <= PIECE_BYTES ? body : body.subarray(0, FIRST_PIECE_BYTES)
 }
 
-/** Each body that is ready for more sends a piece, as many of them in a turn of the loop as take 1 ms. */
+/** Each body that is ready for more sends a piece, up to 1 ms in a turn of the loop. */
 export class SendQueue {
   readonly #waiting = new Set<() => number>()
   #isScheduled = false
   #givesWay = false
 
-  /** Has `send`, which returns how many bytes it has offered and made, called in its turn. */
+  /** `send` returns how many bytes it has offered and made. */
   add(send: () => number): void {
     this.#waiting.add(send)
     if (this.#isScheduled) return
@@ -158,10 +146,7 @@ export class SendQueue {
     setImmediate(this.#sendSome)
   }
 
-  /**
-   * One piece at most in this turn. For a loop that accepts one connection a turn: those who come behind
-   * 2,000 others would wait for as many milliseconds.
-   */
+  /** One piece at most in this turn: a loop that accepts one connection a turn must get on with accepting. */
   giveWay(): void {
     this.#givesWay = true
   }
@@ -171,7 +156,7 @@ export class SendQueue {
     const limit = this.#givesWay ? 1 : PIECES_PER_TURN_BYTES
     this.#givesWay = false
     let bytes = 0
-    // Senders that are added meanwhile come in the next turn.
+    // Senders added meanwhile come in the next turn.
     let left = this.#waiting.size
     for (const send of this.#waiting) {
       if (left-- === 0 || bytes >= limit) break

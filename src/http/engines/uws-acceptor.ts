@@ -1,29 +1,27 @@
 /**
- * The connections of the engine on uWebSockets.js, which does not tell on which one a request came. So each
- * engine has several apps, all listening on its port, among which the kernel spreads connections at random:
- * what comes in a row by one app is most likely from one connection.
+ * uWebSockets.js does not tell on which connection a request came. So each engine has several apps on its
+ * port, among which the kernel spreads connections: requests in a row by one app are most likely of one.
  */
 import type { UwsApp, UwsListenToken, UwsResponse } from './uws-binding.ts'
 import { BODYLESS_LIMIT_BYTES } from './limits.ts'
 
-/** A write offset that no answer reaches, to know a connection by. */
+/** A write offset that no answer reaches marks a connection. */
 const MARK = new ArrayBuffer(64 * 1024 * 1024)
 /** Every answer has fewer bytes than this. */
 export const ANSWER_LIMIT_BYTES = MARK.byteLength
 
-/** One of an engine's apps, and its connections. */
 export class Acceptor {
   readonly app: UwsApp
   token: UwsListenToken | null = null
-  /** Objects that are good as long as their connections are, each with its slot in the counts. */
+  /** Objects that live as long as their connections, each with its slot in the counts. */
   readonly #connections: UwsResponse[] = []
   readonly #slots: number[] = []
-  /** The slot of a connection that is just being closed from here. */
+  /** Slot of a connection that is being closed from here. */
   #leaving: number | null = null
   #streams = 0
-  /** Guess of where the connection is that was opened behind the last one that closed. */
+  /** Guess of where the next connection to close is: behind the last that closed. */
   #next = 0
-  /** Bytes of answers without a body, and how many of them end the connection that gets the next one. */
+  /** Bytes of answers without a body, and how many end the connection that gets the next one. */
   #bodyless = 0
   #bodylessLimit = BODYLESS_LIMIT_BYTES
 
@@ -48,20 +46,20 @@ export class Acceptor {
     this.#streams--
   }
 
-  /** Forgets the connection that `closed`, another object, stands for too. @returns its slot */
+  /** `closed` is another object for the connection than the one known. @returns its slot */
   closed(closed: UwsResponse): number {
     if (this.#leaving !== null) return this.#leaving
     if (this.#connections.length === 1) return this.#forget(0)
     // The mark would end a stream, and the engine would then not report that its client has gone.
     if (this.#streams > 0) return this.#forget(this.#withoutAddress())
-    // Written to a connection that is closed, bytes only move its write offset, which both objects show.
+    // Bytes written to a closed connection only move its write offset, which both objects show.
     closed.cork(() => closed.tryEnd(new Uint8Array(MARK), Number.MAX_SAFE_INTEGER))
     const at = this.#find((connection) => connection.getWriteOffset() >= MARK.byteLength)
     // Behind a stream that has ended, the offset does not move.
     return this.#forget(at === -1 ? this.#withoutAddress() : at)
   }
 
-  /** Where the connection is that has just closed: it alone has no address now, but asking takes 1 µs. */
+  /** The connection that has just closed is the only one without an address; asking takes 1 µs each. */
   #withoutAddress(): number {
     return Math.max(
       0,
@@ -69,10 +67,7 @@ export class Acceptor {
     )
   }
 
-  /**
-   * Where a connection is that is being closed, −1 where it is not found. Clients that go together mostly do
-   * so in the order in which they came, and of others the newest go first: many ask once and close.
-   */
+  /** −1 if not found. Clients that go together mostly go as they came; of others the newest go first. */
   #find(isClosed: (connection: UwsResponse) => boolean): number {
     const connections = this.#connections
     for (const at of [this.#next, this.#next - 1]) {
@@ -81,11 +76,10 @@ export class Acceptor {
     return connections.findLastIndex(isClosed)
   }
 
-  /** Closes `connection` if it is still there. */
   close(connection: UwsResponse): void {
     const at = this.#connections.indexOf(connection)
     if (at < 0) return
-    // The object dies first, so it must not be asked any more.
+    // The object dies first and must not be asked any more.
     this.#leaving = this.#forget(at)
     connection.close()
     this.#leaving = null
@@ -98,25 +92,19 @@ export class Acceptor {
     this.#slots[at] = this.#slots.at(-1)!
     this.#connections.pop()
     this.#slots.pop()
-    // Nobody is left who has not read them.
+    // Nobody with unread answers is left.
     if (this.#connections.length === 0) this.#bodyless = 0
     return slot
   }
 
-  /**
-   * Does `advance`, which moves the write offset of one connection from `from` to `to`. @returns that
-   * connection
-   */
+  /** Finds the connection of which `advance` moves the write offset from `from` to `to`. */
   findMoved(from: number, to: number, advance: () => void): UwsResponse | undefined {
     const candidates = this.#connections.filter((connection) => connection.getWriteOffset() === from)
     advance()
     return candidates.find((connection) => connection.getWriteOffset() === to)
   }
 
-  /**
-   * Whether the connection that gets an answer without a body of `bytes` has to end, so that not too many of
-   * them wait unread.
-   */
+  /** Whether the connection that gets an answer without a body has to end: too many bytes may wait unread. */
   isFull(bytes: number): boolean {
     this.#bodyless += bytes
     if (this.#bodyless <= this.#bodylessLimit) return false

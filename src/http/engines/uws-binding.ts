@@ -1,7 +1,4 @@
-/**
- * Finds and loads the native uWebSockets.js. Its packages carry no types, so the calls we use are declared
- * here.
- */
+/** Loads the native uWebSockets.js and declares the calls we use: its packages carry no types. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -10,31 +7,17 @@ import { dirname, join } from 'node:path'
 
 import { HEADER_LIMIT_BYTES } from '../exchange.ts'
 
-/**
- * Methods throw after the answer is complete or the connection is gone. They must be called as methods:
- * `this` is native.
- */
+/** Methods throw once the answer is complete or the connection gone. They need their native `this`. */
 export interface UwsResponse {
-  /** Status line; everything in it goes out as it is, so headers may be joined to it by CRLF. */
+  /** The status line goes out as it is, so headers may be joined to it by CRLF. */
   writeStatus(statusLine: string | Uint8Array): unknown
-  /**
-   * Sends what the kernel takes. `done` tells whether that was all; the rest must be offered again from
-   * onWritable.
-   */
+  /** Sends what the kernel takes; unless `done`, the rest must be offered again from onWritable. */
   tryEnd(rest: Uint8Array, totalBytes: number): [ok: boolean, done: boolean]
-  /**
-   * Keeps a copy of what the kernel does not take. Writes the header `Connection: close` itself if `close`,
-   * after `write` into the body.
-   */
+  /** Keeps a copy of what the kernel does not take. `close` writes a header, after `write` into the body. */
   end(body?: Uint8Array, close?: boolean): unknown
-  /**
-   * A chunk of a body of unknown length; keeps a copy of what the kernel does not take. False where it kept
-   * some.
-   */
+  /** A chunk of a body of unknown length. False if the kernel did not take all and a copy is kept. */
   write(chunk: Uint8Array): boolean
-  /**
-   * Gathers what `handler` writes; what handlers of requests write is gathered anyhow, up to 16 KB at a time.
-   */
+  /** Gathers what `handler` writes; within handlers of requests the engine does, up to 16 KB at a time. */
   cork(handler: () => void): unknown
   /** Call it without arguments: given a length, 20.51 aborts the process. */
   endWithoutBody(): unknown
@@ -57,7 +40,6 @@ export interface UwsRequest {
 
 export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
 
-/** An opaque native pointer. */
 export type UwsListenToken = object
 
 export interface UwsApp {
@@ -66,8 +48,7 @@ export interface UwsApp {
   any(pattern: string, handler: UwsHandler): UwsApp
   /**
    * Told of each connection that opens (1) and closes (-1), each time with another object for it. The first
-   * one is good until the second time; the second time the connection is closed already, and has no address
-   * any more.
+   * is good until the close; the second is closed already, and has no address.
    */
   filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp
   /** Calls back before it returns; `false` is every kind of failure. */
@@ -83,10 +64,7 @@ export interface UwsBinding {
   us_listen_socket_close(token: UwsListenToken): void
 }
 
-/**
- * SHA-256 of the binaries that this server was tested with, by package; the versions are those of
- * package.json.
- */
+/** SHA-256 of the tested binaries by package, in the versions of package.json. */
 const TESTED_BINARIES: { readonly [name: string]: string } = {
   '@uwsjs/linux-x64-20': '4d482084b665c225892917ee0e9b9572d89eaa6f3dc200ff5e536293d3456c89',
   '@uwsjs/linux-x64-22': 'f687e7c3666b5cca9d355184bbf07bb0550f5ba0d3ffd453248ccfec552dde6c',
@@ -99,12 +77,9 @@ export type LoadedBinding =
   | { readonly binding: null; readonly reason: string }
 
 /**
- * Loads the official `uWebSockets.js` where it is installed, else the repackaged binary for this platform and
- * Node release if it is, byte for byte, the one that was tested. Never throws: `reason` tells why nothing
- * could be loaded.
- *
- * Must run in the main thread before any worker starts: the binary reads its header limit from the process
- * environment when it is first loaded, and a worker's `process.env` is only a copy of that.
+ * The official `uWebSockets.js` if installed, else the repackaged binary if it is the tested one. Never
+ * throws. Must run in the main thread before any worker starts: the binary reads its header limit from the
+ * process environment when first loaded, and a worker's `process.env` is only a copy.
  */
 export function loadBinding(): LoadedBinding {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_LIMIT_BYTES)
@@ -129,10 +104,7 @@ export function loadBinding(): LoadedBinding {
   return { binding: null, reason: reasons.join('; ') }
 }
 
-/**
- * The binary of a package, past the script that would only load it. @throws Error when it is another than the
- * one that was tested
- */
+/** The binary of a package, past the script that would load it untested. @throws Error if it is another */
 function testedBinary(entry: string, name: string): string {
   const path = join(dirname(entry), 'uws.node')
   const hash = createHash('sha256').update(readFileSync(path)).digest('hex')

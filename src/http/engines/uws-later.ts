@@ -1,4 +1,4 @@
-/** Replies of the engine on uWebSockets.js that come after their handlers have returned. */
+/** Later replies of the engine on uWebSockets.js. */
 import type { UwsResponse } from './uws-binding.ts'
 import { headText, KEPT, type LaterEvents } from '../exchange.ts'
 import { BaseLaterReply } from './base-exchange.ts'
@@ -14,14 +14,10 @@ export function withClosing(head: string | Uint8Array): string {
 }
 
 /**
- * Sends a head without a body and closes the connection, unless `isGone` tells that it has ended before.
- * `now`: epoch milliseconds.
- *
- * The engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304
- * and HEAD. So this writes the whole head including the empty line that ends it, never ends the response, and
- * closes the connection when the engine has handed the bytes to the kernel, which it does when the handler
- * returns. A request pipelined behind this one may cut the connection before its answer is out; a client may
- * only repeat both.
+ * Sends a head without a body and closes the connection, unless `isGone`. `now`: epoch milliseconds. The
+ * engine closes by itself only in `end`, which adds `Content-Length: 0`: forbidden on 204, wrong on 304 and
+ * HEAD. So this writes the head and its empty line, never ends the response, and closes when the handler's
+ * return has handed the bytes to the kernel. A pipelined request may cut the connection before.
  */
 export function closeAfterHead(
   response: UwsResponse,
@@ -36,15 +32,14 @@ export function closeAfterHead(
   })
 }
 
-/** What comes later is corked by hand: within a handler the engine does it. */
+/** Later writes are corked by hand: within a handler the engine does it. */
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
-  /** What was written and not taken. */
   #rest: Uint8Array | null = null
-  /** Whether the last byte of the body is out: then the response is dead, and touching it throws. */
+  /** The last byte of the body is out: touching the dead response throws. */
   #isComplete = false
-  /** Whether the connection ends with the answer that has begun. */
+  /** The connection ends with the answer that has begun. */
   #isClosing = false
   #isDone = false
   readonly #acceptor: Acceptor
@@ -68,7 +63,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       this.gone()
     })
     response.onWritable(() => {
-      // What the engine keeps of a stream it would only send with the next write, unless it is asked to.
+      // Unless asked, the engine sends what it keeps of a stream only with the next write.
       if (this.#length === null) response.cork(() => {})
       else if (this.#rest !== null && !this.offer(this.#rest)) return false
       this.room()
@@ -112,7 +107,6 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     this.response.cork(() => this.response.writeStatus(whole))
   }
 
-  /** Hands over bytes of the body, and keeps a copy of those that are not taken. */
   protected offer(bytes: Uint8Array): boolean {
     if (this.#isComplete) return true
     const { response } = this
@@ -139,9 +133,8 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     // A body of known length has ended with its last byte, unless it has none.
     if (this.#length === 0) this.offer(NOTHING)
     if (this.#length !== null) return
-    // The client closes the connection, as the head asks, or the engine does after a silence. Nothing here
-    // can: `end` with `close` writes a header into the body, chunks move no write offset that a connection is
-    // known by, and nothing reports when the last chunk has left.
+    // The client closes the connection, as the head asks, or the engine after a silence. `end` with `close`
+    // would write into the body, chunks move no write offset, and nothing reports when the last has left.
     this.response.cork(() => this.response.end())
     this.#done()
   }
@@ -151,10 +144,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isComplete) this.response.close()
   }
 
-  /**
-   * Offers bytes of a body of `length` from `offset` on, and closes the connection behind a last answer.
-   * Where there are none, no connection is known by what it has written, and its client closes it.
-   */
+  /** Offers bytes and closes behind a last answer; a connection of an empty body is found by nobody. */
   #advance(offset: number, length: number, offer: () => void): void {
     if (!this.#isClosing || length === 0) {
       offer()

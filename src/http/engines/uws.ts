@@ -1,4 +1,4 @@
-/** The engine on uWebSockets.js. Beside `binding.ts` this file and its neighbours `uws-…` alone know it. */
+/** The engine on uWebSockets.js; only the files `uws-…` know the library. */
 
 import type { UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 import { REFUSED } from '../connections.ts'
@@ -21,22 +21,12 @@ import { CLOSING } from './uws-later.ts'
 
 /** Each acceptor accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
 const ACCEPTORS = 8
-/**
- * Requests in one turn before which nothing is watched: a turn that ends resets the counts, and telling that
- * it ends costs 0.5 µs.
- */
+/** Requests in one turn before any is watched: telling that a turn ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 8
-/**
- * Milliseconds in which no request waits after one connection has surely sent several at once: the engine
- * cannot tell connections apart, and cuts one that has sent more behind a request that waits.
- */
+/** For this time after pipelining no request waits: the engine cuts a connection that sends behind one. */
 const PIPELINED_MS = 10_000
 
-/**
- * An engine with its native apps. Several of them, in as many threads, may listen on the same host and port;
- * so may, without an error, another process of the same user, which is why `findFreePort` must be asked
- * first.
- */
+/** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
 export class UwsEngine implements Engine {
   readonly kind = 'uws'
   readonly #binding: UwsBinding
@@ -44,24 +34,21 @@ export class UwsEngine implements Engine {
   readonly #exchange: UwsExchange
   readonly #surroundings: Surroundings
   readonly #onRequest: OnRequest
-  /** Requests in this turn of the loop; the acceptor of the last one, and how many came in a row by it. */
+  /** Requests in this turn of the loop; the acceptor of the last, and how many came in a row by it. */
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0
-  /** Whether all of the row surely came in this turn. */
+  /** All of the row surely came in this turn. */
   #isRowWatched = false
   /** Set for a while after connections have sent several requests at once. */
   #pipelined: NodeJS.Timeout | null = null
-  /** What was sent before this turn was watched, and before the row. */
+  /** Bytes sent before this turn was watched, and before the row. */
   #sentBeforeTurn = 0
   #sentBeforeRow = 0
   #isRefusing = false
-  /** Connections. */
+  /** Open connections. */
   #open = 0
-  /**
-   * What comes between `HTTP/1.1 ` and CRLF, of a whole answer: with `end` one would not know when the
-   * connection can be closed.
-   */
+  /** A whole answer from behind `HTTP/1.1 `: with `end` nobody would know when to close the connection. */
   readonly #refusal =
     `${TOO_MANY_CONNECTIONS.head}${CLOSING}\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
     Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
@@ -105,7 +92,7 @@ export class UwsEngine implements Engine {
       return
     }
     this.#isRefusing = true
-    // A connection that is new takes so few bytes at once.
+    // A new connection takes this few bytes at once.
     connection.cork(() => connection.writeStatus(this.#refusal))
     connection.close()
     this.#isRefusing = false
@@ -116,7 +103,7 @@ export class UwsEngine implements Engine {
     const { connections, onProgress } = this.#surroundings
     onProgress()
     this.#open--
-    // What comes next by this acceptor comes from another one.
+    // A request that comes next by this acceptor is from another connection.
     this.#acceptor = null
     connections.left(acceptor.closed(connection))
   }
@@ -132,7 +119,7 @@ export class UwsEngine implements Engine {
     }
     this.#inRow++
     if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
-    // A request waits only if a connection need not have sent several: its own limits hold the others.
+    // A request waits only if no connection need have sent several: its own limits hold the others.
     this.#exchange.mayWait =
       this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
@@ -149,10 +136,7 @@ export class UwsEngine implements Engine {
     this.#exchange.isPutOff = false
   }
 
-  /**
-   * Whether what came in a row, as good as surely from one connection, is more than a connection may ask for
-   * in this turn.
-   */
+  /** Whether a row, as good as surely of one connection, is more than one may ask for in this turn. */
   #isTooMuch(): boolean {
     const { sentBytes } = this.#exchange
     const isBusy = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT > BUSY_TURN_UNITS
@@ -162,7 +146,7 @@ export class UwsEngine implements Engine {
   }
 
   readonly #endTurn = (): void => {
-    // What came before the turn was watched may have come in several turns.
+    // Requests from before the turn was watched may be of several turns.
     if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) this.#seePipelining()
     this.#inTurn = 0
     this.#sentBeforeTurn = this.#exchange.sentBytes
@@ -182,7 +166,7 @@ export class UwsEngine implements Engine {
   }
 
   async listen(host: string, port: number): Promise<number> {
-    // One that an app got by asking for 0 cannot be shared by the others.
+    // A port that an app got by asking for 0 cannot be shared by the others.
     const shared = port === 0 ? await findFreePort(host, 0) : port
     for (const acceptor of this.#acceptors) {
       acceptor.app.listen(host, shared, (token) => {
@@ -197,8 +181,7 @@ export class UwsEngine implements Engine {
   }
 
   stopListening(): void {
-    // Closing resets who has connected and was not accepted yet. A turn accepts all that have, so that behind
-    // a short one next to nobody is.
+    // Closing resets connections that are not accepted yet: next to none behind a short turn.
     const asked = performance.now()
     let began = asked
     const look = (): void => {
