@@ -1,13 +1,10 @@
-/**
- * The proleptic Gregorian calendar in integers (Howard Hinnant, "chrono-compatible low-level date
- * algorithms"): a Date object per value is what makes time slow.
- */
+/** The Gregorian calendar in integers (Howard Hinnant, "chrono-compatible low-level date algorithms"). */
 
 export const MINUTE = 60
 export const HOUR = 3600
 export const DAY = 86400
 
-/** Days from 1970-01-01 to the given date; month 1…12. */
+/** Days from 1970-01-01 to a date; month 1…12. */
 export function daysFromCivil(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)

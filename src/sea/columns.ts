@@ -1,16 +1,8 @@
-/**
- * The measured columns of the snapshot: how each quantity becomes a small integer and back.
- *
- * Every value is kept as `round(value × scale)` in 16 bits, with one code reserved for "missing". The scales
- * are finer than any source we read (heights to the millimetre, periods to the millisecond, the rest to a
- * hundredth), so that a measured value keeps exactly the digits its source gave. Contract: "Units used
- * everywhere".
- */
+/** Measures as `round(value × scale)`, finer than any source's digits (contract, "Units used everywhere"). */
 
 export const MISSING_U16 = 0xffff
 export const MISSING_I16 = -0x8000
 
-/** What a column of a snapshot's part may be. */
 export type Column =
   | Uint8Array
   | Uint16Array
@@ -20,9 +12,8 @@ export type Column =
   | Float32Array
   | Float64Array
 
-/** In the column of countries: a buoy without one. */
+/** Stands in the column of countries for a buoy without one. */
 export const NO_COUNTRY = 0xffff
-/** A typed array that one measured column lives in. */
 export type Codes = Uint16Array | Int16Array
 
 export interface Measure {
@@ -32,7 +23,6 @@ export interface Measure {
   /** Codes per unit. */
   readonly scale: number
   readonly signed: boolean
-  /** The code that stands for "not measured". */
   readonly missing: number
   /** Physical limits, inclusive, in units: values outside never enter a snapshot. */
   readonly min: number

@@ -1,10 +1,6 @@
-/**
- * Positions on a sphere of 6371 km (decisions, operation 5). Distances are great circles by the haversine
- * formula, which stays exact for near points where the spherical law of cosines does not.
- */
+/** Positions on a sphere of 6371 km, great circles by the haversine formula (decisions, operation 5). */
 
 export const EARTH_RADIUS_KM = 6371
-/** Half the circumference: nothing on the sphere is farther away. */
 export const FARTHEST_KM = Math.PI * EARTH_RADIUS_KM
 
 const RADIANS = Math.PI / 180
@@ -16,7 +12,7 @@ export function haversineKm(lat1: number, lng1: number, lat2: number, lng2: numb
   return 2 * EARTH_RADIUS_KM * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
-/** Steps per degree to which a wrapped longitude is rounded: a tenth of a millimetre. */
+/** Steps per degree of a wrapped longitude: a tenth of a millimetre. */
 const WRAPPED_STEPS = 1e9
 
 /** Positions are the same to four decimals, some ten metres: finer than any model's grid. */
@@ -29,13 +25,9 @@ export function pointKey(lat: number, lng: number): string {
   return `${steps(lat)},${steps(wrapLongitude(lng) === 180 ? -180 : wrapLongitude(lng))}`
 }
 
-/**
- * A longitude brought into −180…180; what already lies there keeps every bit. The binary noise of a
- * subtraction is removed: 355.032 must become exactly −4.968, because it is compared with borders.
- */
+/** A longitude in −180…180, without a subtraction's binary noise: 355.032 must become exactly −4.968. */
 export function wrapLongitude(lng: number): number {
   if (lng >= -180 && lng <= 180) return lng
-  // The remainder is exact for numbers of any size.
   const turned = lng % 360
   const wrapped = turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned
   return Math.round(wrapped * WRAPPED_STEPS) / WRAPPED_STEPS + 0
@@ -49,16 +41,10 @@ export interface Bounds {
   east: number
 }
 
-/**
- * Spans from here on are the whole circle. A viewport of one turn, computed by a client in binary, often ends
- * a hair below 360; its two sides would wrap onto each other and leave next to nothing between them.
- */
+/** Spans from here on are the whole circle: a client's binary turn often ends a hair below 360. */
 const WHOLE_CIRCLE = 360 - 10 / WRAPPED_STEPS
 
-/**
- * Brings a box as a map client sends it onto the globe: latitudes clamped, longitudes wrapped, a span of 360
- * degrees or more is all of it (decisions, operation 1).
- */
+/** Clamps latitudes, wraps longitudes; a span of 360 degrees or more is all (decisions, operation 1). */
 export function boundsOnGlobe(box: Bounds): Bounds {
   const clamp = (lat: number): number => Math.min(90, Math.max(-90, lat))
   const all = box.east - box.west >= WHOLE_CIRCLE
@@ -70,7 +56,7 @@ export function boundsOnGlobe(box: Bounds): Bounds {
   }
 }
 
-/** Whether a point lies in a box on the globe, borders included. −180 and 180 are one meridian. */
+/** Borders are included; −180 and 180 are one meridian. */
 export function boundsContain(box: Bounds, lat: number, lng: number): boolean {
   if (lat < box.south || lat > box.north) return false
   return longitudeWithin(box, lng) || (Math.abs(lng) === 180 && longitudeWithin(box, -lng))
@@ -80,10 +66,7 @@ function longitudeWithin({ west, east }: Bounds, lng: number): boolean {
   return west <= east ? lng >= west && lng <= east : lng >= west || lng <= east
 }
 
-/**
- * The boxes without an antimeridian inside that together cover `box`: one or two, and a sliver at ±180 where
- * it ends there.
- */
+/** One or two boxes without the antimeridian inside, and a sliver at ±180 where `box` ends there. */
 export function boundsPieces({ south, west, north, east }: Bounds): Bounds[] {
   const pieces =
     west <= east

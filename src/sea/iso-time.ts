@@ -1,36 +1,27 @@
-/**
- * The grammar of date-times, read from bytes: ISO 8601 and common deviations from it. Requests and sources
- * each state which deviations they allow.
- */
+/** The grammar of date-times, read from bytes: ISO 8601 and the deviations that a caller allows. */
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from './calendar.ts'
 
-/**
- * What a date-time may have besides `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or `±hh:mm`. Add up what is
- * allowed.
- */
+/** Additions to `YYYY-MM-DDThh:mm[:ss[.fraction]]` and `Z` or `±hh:mm`; sum up those that are allowed. */
 export const LIBERTIES = {
-  /** A blank in place of the `T`. */
   blankForT: 1,
-  /** An offset of hours alone, `+01`. */
   hoursAlone: 2,
   /** A comma before the fraction. */
   comma: 4,
   /** A blank before the zone, and the word `UTC`. */
   looseZone: 8,
-  /** A blank in place of the `+` of an offset: a plus sign in a URL that was not encoded. */
+  /** A plus sign in a URL that was not encoded. */
   blankForPlus: 16,
 } as const
 
 export interface IsoTime {
-  /** Seconds from 1970-01-01T00:00 of the date and the clock as they are written, without the fraction. */
+  /** Seconds from 1970 of the date and the clock as they are written, without the fraction. */
   local: number
   /** 0 up to 1. */
   fraction: number
-  /** What the time is ahead of UTC, seconds; null where it does not tell. */
+  /** Seconds ahead of UTC; null where the text does not tell. */
   offset: number | null
 }
 
-/** Digits of a fraction. */
 const MAX_FRACTION = 9
 
 const BLANK = 0x20
@@ -44,7 +35,7 @@ const ZERO = 0x30
 const SMALL = 0x20
 const [T, Z] = [0x74, 0x7a]
 
-/** The date-time in [from, to), or null if it is not one. Years run from 0000 to 9999. */
+/** The date-time in [from, to), or null. Years run from 0000 to 9999. */
 export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed: number): IsoTime | null {
   const middle = bytes[from + 10]
   const isMiddle = (middle | SMALL) === T || (middle === BLANK && (allowed & LIBERTIES.blankForT) !== 0)
@@ -70,13 +61,11 @@ export function readIsoTime(bytes: Uint8Array, from: number, to: number, allowed
   return Number.isNaN(offset) ? null : { local, fraction, offset }
 }
 
-/**
- * The last date, as one number, and its midnight: a row of an archive mostly has the date of the one before.
- */
+/** The last date and its midnight: a row of an archive mostly has the date of the row before. */
 let lastDate = -(2 ** 30)
 let lastMidnight = 0
 
-/** Seconds of date and clock; NaN if the moment does not exist. */
+/** NaN if the moment does not exist. */
 function secondsOf(bytes: Uint8Array, from: number, second: number): number {
   const high = twoDigits(bytes, from)
   const low = twoDigits(bytes, from + 2)
@@ -95,7 +84,7 @@ function secondsOf(bytes: Uint8Array, from: number, second: number): number {
   return lastMidnight + hour * HOUR + minute * MINUTE + second
 }
 
-/** Seconds ahead of UTC of the zone that fills [from, to); NaN if it is not a zone. */
+/** Seconds ahead of UTC of the zone that fills [from, to), or NaN. */
 function offsetOf(bytes: Uint8Array, from: number, to: number, allowed: number): number {
   let at = from
   const isLoose = (allowed & LIBERTIES.looseZone) !== 0
@@ -118,7 +107,7 @@ function offsetOf(bytes: Uint8Array, from: number, to: number, allowed: number):
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9
 
-/** Two digits as a number, −1 if either is not a digit. */
+/** Two digits as a number, or −1. */
 function twoDigits(bytes: Uint8Array, at: number): number {
   const tens = bytes[at] - ZERO
   const ones = bytes[at + 1] - ZERO

@@ -3,14 +3,13 @@ import { MEASURE_NAMES, MEASURES, type Codes, type Measure, type MeasureName } f
 
 /** The code of "nothing was measured", outside of every measure's limits, in signed columns too. */
 export const NO_CODE = -0x8000
-/** A value beyond the measure's physical limits. Outside of 16 bits, so it is never a code. */
+/** A value beyond the measure's physical limits: outside of 16 bits, so it is never a code. */
 export const OUTSIDE = 0x10000
 
-/** What the codes of a measure may be, inclusive. */
 export interface CodeLimits {
   readonly min: number
   readonly max: number
-  /** The code of a full circle, which is stored as 0; `NO_CODE` for what is not a direction. */
+  /** A full circle, which is stored as 0; `NO_CODE` for what is not a direction. */
   readonly circle: number
 }
 
@@ -22,40 +21,29 @@ export function codeLimits({ unit, scale, min, max }: Measure): CodeLimits {
   }
 }
 
-/**
- * The code of a value in the measure's unit: `NO_CODE` where it is not finite, `OUTSIDE` beyond the limits.
- * A value with more digits than the code keeps is rounded once, halves away from zero.
- */
+/** The code of a value, rounded once: `NO_CODE` if it is not finite, `OUTSIDE` beyond the limits. */
 export function codeOf(scale: number, limits: CodeLimits, value: number): number {
   return Number.isFinite(value) ? codeWithin(limits, roundHalfUp(value * scale)) : NO_CODE
 }
 
-/** A rounded code that is checked against the limits: itself, 0 for a full circle, or `OUTSIDE`. */
+/** A rounded code within the limits, 0 for a full circle, or `OUTSIDE`. */
 export function codeWithin({ min, max, circle }: CodeLimits, code: number): number {
   if (code >= min && code <= max) return code
   return code === circle && circle !== NO_CODE ? 0 : OUTSIDE
 }
 
-/**
- * As one rounds by hand: products of binary fractions come out a few last bits below the half that their
- * decimals make.
- */
+/** Rounds halves as decimals do: binary products come out a few last bits below the half. */
 function roundHalfUp(value: number): number {
   return Math.sign(value) * Math.floor(Math.abs(value) * (1 + 4 * Number.EPSILON) + 0.5) + 0
 }
 
-/** An empty column of `length` rows, every row missing. */
 export function missingColumn(measure: Measure, length: number): Codes {
   return (measure.signed ? new Int16Array(length) : new Uint16Array(length)).fill(measure.missing)
 }
 
 export type RowColumns = { [name in MeasureName]: Codes }
 
-/**
- * Rows of one buoy on their way from a source to the snapshot: parallel arrays, used again from batch to
- * batch. A row without `significantHeight` is not a reading (decisions, "Definitions"); its wind and
- * temperature still feed the series of those metrics.
- */
+/** Rows of one buoy; rows without `significantHeight` are not readings (decisions, "Definitions"). */
 export class RowBatch {
   length = 0
   /** Epoch seconds, UTC. */
@@ -67,7 +55,7 @@ export class RowBatch {
     this.columns = columnsOf(capacity)
   }
 
-  /** Begins a row at `time`; every measure is missing until `columns[name][row]` is set. Returns the row. */
+  /** Returns the new row, in which every measure is missing until `columns[name][row]` is set. */
   add(time: number): number {
     const row = this.length++
     if (row === this.time.length) this.#grow()

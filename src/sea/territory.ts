@@ -1,24 +1,17 @@
-/**
- * Country and time zone of a position, found once when a snapshot is built. Countries: the source's own word
- * first, then the country with land or waters around the point, then the nearest one within 200 nautical
- * miles, else none.
- */
+/** Country and time zone of a position, found once when a snapshot is built, unless the source gives them. */
 import { feature, iso1A2Code } from '@rapideditor/country-coder'
 import tzLookup from '@photostructure/tz-lookup'
 import { EARTH_RADIUS_KM, wrapLongitude } from './geo.ts'
 
 /** 200 nautical miles, the width of an exclusive economic zone. */
 const COAST_REACH_KM = 370.4
-/** Rings of this step around the point are asked: the answer is the nearest country to within it. */
+/** Rings of points are this far apart, so the nearest country is right to within it. */
 const RING_STEP_KM = 5
 const BEARINGS = 72
 
 const RADIANS = Math.PI / 180
 
-/**
- * ISO 3166-1 alpha-2 code of the country at or nearest to a point of the sea, or null beyond 200 nautical
- * miles.
- */
+/** ISO 3166-1 alpha-2 code of the country at or nearest to a point, or null beyond 200 nautical miles. */
 export function countryAt(lat: number, lng: number): string | null {
   const here = iso1A2Code([lng, lat])
   if (here !== null) return here
@@ -39,13 +32,9 @@ export function timezoneAt(lat: number, lng: number): string {
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 
-/**
- * Codes of ISO 3166-1, and Kosovo's, which is in use but not in the standard. Unions and parts of countries
- * are only reserved there.
- */
+/** ISO 3166-1 and Kosovo; unions and parts of countries have reserved codes only. */
 const CODE_STATES = new Set(['official', 'usrAssn'])
 
-/** English name of a country's code, or null for a code of none. */
 export function countryName(code: string): string | null {
   // Intl also names unions, placeholders and countries that are gone.
   const known = feature(code)?.properties
@@ -54,7 +43,6 @@ export function countryName(code: string): string | null {
     : null
 }
 
-/** The point `km` away in a direction, on the sphere. */
 function destination(lat: number, lng: number, km: number, bearing: number): [lat: number, lng: number] {
   const angle = km / EARTH_RADIUS_KM
   const [phi, theta] = [lat * RADIANS, bearing * RADIANS]

@@ -1,12 +1,9 @@
 /**
- * The harmonic constituents of the tide: how fast each one turns, where it stands at a given time, and how
- * the moon's node changes it over 18.6 years.
+ * The harmonic constituents of the tide: speed, argument, and the part of the moon's node over 18.6 years.
  *
- * Arguments and node factors are those of P. Schureman, "Manual of Harmonic Analysis and Prediction of Tides"
- * (US Coast and Geodetic Survey, Special Publication 98, 1940; equations by number below), which published
- * constants are made for; mean longitudes are those of J. Meeus, "Astronomical Algorithms" (1998).
- * Shallow-water constituents are taken apart by their names (IHO, "Standard list of tidal constituents",
- * annex B).
+ * Arguments and node factors: P. Schureman, "Manual of Harmonic Analysis and Prediction of Tides" (US Coast
+ * and Geodetic Survey, Special Publication 98, 1940; equations by number below). Mean longitudes: J. Meeus,
+ * "Astronomical Algorithms" (1998). Names of compounds: IHO, "Standard list of tidal constituents", annex B.
  */
 import { DAY } from './time.ts'
 import tables from './tidal-constituents.json' with { type: 'json' }
@@ -16,16 +13,12 @@ const RADIANS = Math.PI / 180
 /** Node factors that Schureman gives a formula for; all others are made of these. */
 type Node = 'Mm' | 'Mf' | 'O1' | 'K1' | 'J1' | 'OO1' | 'M1' | 'M2' | 'K2' | 'L2'
 
-/**
- * Multiples of T (hour angle of the mean sun), s, h, p and p1 (mean longitudes of the moon, the sun, the
- * lunar and the solar perigee), then quarter turns.
- */
+/** Multiples of T (hour angle of the mean sun) and the mean longitudes s, h, p and p1, then quarter turns. */
 type Multiples = readonly [T: number, s: number, h: number, p: number, p1: number, quarters: number]
 
-/** The largest tides of the world are 16 m from low to high. */
+/** m; the largest tides of the world are 16 m from low to high. */
 export const MAX_AMPLITUDE = 20
 export interface Constituent {
-  /** One spelling for all that are in use. */
   readonly name: string
   readonly multiples: Multiples
   /** Node factors with the power of each: f multiplies by the power's size, u adds by its sign. */
@@ -33,33 +26,22 @@ export interface Constituent {
 }
 
 /**
- * Constituents that are not made of others: Schureman's table 2, and behind it those of the IHO list that databases
- * give. The Norwegian Mapping Authority counts SA_KV and S1_KV from the sun's perigee. Against other constants of the
- * same gauges their phases differ by 81 and 205 degrees (28 and 24 gauges), where p1 makes 77 and, with a quarter turn
- * back, 193.
+ * Schureman's table 2, then constituents of the IHO list that databases give and that are not made of others.
+ * The Norwegian Mapping Authority counts SA_KV and S1_KV from the sun's perigee.
  */
 const BASIC = tables.basic as unknown as { readonly [name: string]: readonly [...Multiples, node?: Node] }
 
 const GREEK: { readonly [letter: string]: string } = tables.greek
 
-/**
- * R3 and 3N2 are numbers 383.555 and 257.555 of the TICON manual; in the last ones a leading 2 stands for both
- * letters, and the like.
- */
+/** R3 and 3N2 are numbers 383.555 and 257.555 of the TICON manual. */
 const ALIASES: { readonly [name: string]: string } = tables.aliases
 
-/** Longer than any name in use; a name is looked at letter by letter. */
+/** Longer than any name in use. */
 const MAX_NAME = 16
-/**
- * More parts than any compound in use has (5MS12 has six). Each multiplies a node factor: with 63 of O1 a
- * tide of 1 m would be one of 30 km.
- */
+/** More than in any compound in use (5MS12 has six); each multiplies a node factor. */
 const MAX_PARTS = 16
 
-/**
- * The constituent of that name, in any of the spellings in use (`LAM2`, `lambda2`, `λ2`), or null when it is
- * not known.
- */
+/** Takes any spelling in use (`LAM2`, `lambda2`, `λ2`); null when the constituent is not known. */
 export function constituentOf(spelling: string): Constituent | null {
   if (spelling.length > MAX_NAME) return null
   const name = spelling.replaceAll(/[α-ω]/g, (letter) => GREEK[letter] ?? letter).toUpperCase()
@@ -70,7 +52,7 @@ export function constituentOf(spelling: string): Constituent | null {
       ['M2', -1],
     ])
   if (known === 'M3') {
-    // A half of three M2 in argument and node; not a compound.
+    // M3 is a half of three M2 in argument and node; not a compound.
     return { name: known, multiples: [3, -3, 3, 0, 0, 0], nodes: [['M2', 1.5]] }
   }
   if (!Object.hasOwn(BASIC, known)) {
@@ -83,16 +65,10 @@ export function constituentOf(spelling: string): Constituent | null {
 
 type Member = readonly [name: string, factor: number]
 
-/**
- * Letters in names of compounds, with how often a day each turns; K is K1 or K2, whichever makes the sum come
- * out.
- */
+/** Turns a day of the letters in names of compounds; K is K1 or K2, whichever makes the sum come out. */
 const LETTERS: { readonly [letter: string]: number } = tables.letters
 
-/**
- * Takes `2MK3` apart into 2 M2 − K1: the number at the end is how often a day the whole turns; where the sum
- * of the parts is more, parts are subtracted from the right until it agrees.
- */
+/** `2MK3` is 2 M2 − K1: it turns three times a day, so parts are subtracted from the right to make three. */
 function membersOf(name: string): Member[] | null {
   const [, body, end] = /^((?:[2-9]?[A-Z])+)([1-9]\d?)$/.exec(name) ?? []
   if (body === undefined) return null
@@ -141,26 +117,21 @@ function compound(name: string, members: readonly Member[]): Constituent {
   return { name, multiples, nodes }
 }
 
-/**
- * How constituents move from one time to another: arguments and node factors change evenly. Parallel arrays.
- */
+/** Arguments and node factors that change evenly from one time to another. */
 export interface Motion {
-  /** Epoch seconds at which it begins. */
+  /** Epoch seconds. */
   readonly from: number
-  /** V + u at the beginning, radians. */
+  /** V + u at `from`, radians. */
   readonly argument: Float64Array
   /** Radians per second. */
   readonly speed: Float64Array
-  /** Node factor f at the beginning. */
+  /** Node factor f at `from`. */
   readonly factor: Float64Array
   /** Change of f per second. */
   readonly drift: Float64Array
 }
 
-/**
- * The motion of `constituents` between two times some days apart (epoch seconds, UT taken as UTC: a second
- * turns M2 by 0.008 degrees). Motions that follow each other join without a step.
- */
+/** Times are epoch seconds some days apart, UT taken as UTC; successive motions join without a step. */
 export function motionBetween(constituents: readonly Constituent[], from: number, to: number): Motion {
   const start = stateAt(constituents, from)
   const end = stateAt(constituents, to)
@@ -178,7 +149,7 @@ export function motionBetween(constituents: readonly Constituent[], from: number
   }
 }
 
-/** V + u (radians), its rate without the node's part (radians per second) and f of constituents at a time. */
+/** V + u (radians), its rate without the node's part (radians per second), and f. */
 function stateAt(
   constituents: readonly Constituent[],
   epoch: number,
@@ -203,14 +174,14 @@ function stateAt(
   return { argument, speed, factor }
 }
 
-/** A whole or half power. The last digit of `**` is not the same in all releases of the engine. */
+/** A whole or half power; `**` has another last digit in some releases of the engine. */
 function powerOf(base: number, exponent: number): number {
   let product = exponent % 1 === 0 ? 1 : Math.sqrt(base)
   for (let times = Math.floor(exponent); times > 0; times--) product *= base
   return product
 }
 
-/** 2000-01-01 12:00, from which the mean longitudes are counted. */
+/** 2000-01-01 12:00. */
 const J2000 = 946_728_000
 const CENTURY = 36_525 * DAY
 
@@ -223,10 +194,7 @@ const MEAN_LONGITUDES = {
   node: [125.044_547_9, -1934.136_289_1, 0.002_075_4],
 } as const
 
-/**
- * T, s, h, p, p1 in radians with their rates in radians per second, and the longitude of the moon's ascending
- * node.
- */
+/** T, s, h, p, p1 (radians), their rates (radians per second), and the longitude of the ascending node. */
 function astronomy(epoch: number): { angles: number[]; rates: number[]; node: number } {
   const centuries = (epoch - J2000) / CENTURY
   const longitude = ([at, per, square]: readonly number[]): number =>
@@ -246,13 +214,10 @@ function astronomy(epoch: number): { angles: number[]; rates: number[]; node: nu
 
 type Factors = { [node in Node]: number }
 
-/**
- * f and u (radians) for the moon's node at longitude `node` and its perigee at `perigee`, both in radians.
- */
+/** f and u (radians) for the longitudes of the moon's node and of its perigee, radians. */
 function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } {
   const { sin, cos, tan, atan, atan2, sqrt, acos, round, PI } = Math
-  // Inclination of the moon's orbit to the equator, and where the two cross (equations 191 and those before
-  // it).
+  // Inclination of the moon's orbit to the equator, and where the two cross (equations up to 191).
   const I = acos(0.9137 - 0.03569 * cos(node))
   const N = node - 2 * PI * round(node / (2 * PI))
   const a = atan(1.01883 * tan(N / 2))
@@ -267,8 +232,7 @@ function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } 
   const fO1 = (sinI * cosHalf ** 2) / 0.38
   const fM2 = powerOf(cosHalf, 4) / 0.9154
   const uM2 = 2 * (xi - nu)
-  // Equations 213 and 214, 197 and 203: how the perigee joins two constituents that records cannot tell
-  // apart.
+  // Equations 213, 214, 197, 203: how the perigee joins two constituents that records cannot tell apart.
   const overRa = sqrt(1 - 12 * tanHalf2 * cos(2 * P) + 36 * tanHalf2 ** 2)
   const R = atan2(sin(2 * P), 1 / (6 * tanHalf2) - cos(2 * P))
   const ratio = cos(I) / cosHalf ** 2
@@ -294,7 +258,7 @@ function nodeFactors(node: number, perigee: number): { f: Factors; u: Factors } 
       K1: -atan2(sin2I * sin(nu), sin2I * cos(nu) + 0.3347),
       J1: -nu,
       OO1: -2 * xi - nu,
-      // The argument of M1 holds p already.
+      // The argument of M1 has p already.
       M1: -nu - P + Q,
       M2: uM2,
       K2: -atan2(sinI ** 2 * sin(2 * nu), sinI ** 2 * cos(2 * nu) + 0.0727),

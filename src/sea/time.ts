@@ -1,23 +1,19 @@
-/**
- * UTC time as numbers. Everything inside is epoch seconds; text exists only at the two ends, in requests and
- * in answers.
- */
+/** UTC time as epoch seconds; text exists only in requests and in answers. */
 import { civilFromDays, DAY, daysFromCivil, daysInMonth, MINUTE } from './calendar.ts'
 import { LIBERTIES, readIsoTime } from './iso-time.ts'
 import { digitsAt } from './numerals.ts'
 
 export { civilFromDays, DAY, daysFromCivil, daysInMonth, HOUR, isLeapYear, MINUTE } from './calendar.ts'
 
-/** The last second that 32 bits hold, in 2106: no time of a snapshot is later. */
+/** The last second of 32 bits, in 2106. */
 export const LAST_SECOND = 0xffff_ffff
 
-/** Months since January 1970 of an instant: the number that names a part of the snapshot. */
+/** Months since January 1970: the number that names a part of the snapshot. */
 export function monthOf(epoch: number): number {
   const { year, month } = civilFromDays(Math.floor(epoch / DAY))
   return (year - 1970) * 12 + month - 1
 }
 
-/** First second of a month counted from January 1970. */
 export function monthStart(month: number): number {
   return daysFromCivil(1970 + Math.floor(month / 12), (((month % 12) + 12) % 12) + 1, 1) * DAY
 }
@@ -34,10 +30,7 @@ export function dateText(epoch: number): string {
   return dayText(Math.floor(epoch / DAY))
 }
 
-/**
- * Texts of the days from 1970 to 2106 as they come up, 64 days a list: making one takes four times as long as a
- * whole timestamp out of tables.
- */
+/** Texts of the days from 1970 to 2106 as they come up, 64 days a list: making one is slow. */
 const dayTexts: (string | undefined)[][] = Array.from({ length: 777 }, () => [])
 
 function dayText(day: number): string {
@@ -55,7 +48,7 @@ const SECOND_TEXTS = Array.from({ length: 60 }, (_, i) => `${pad2(i)}Z`)
 
 /** `2026-03-27T09:00:00Z`, whole seconds (decisions, "Times in answers"). */
 export function timestampText(epoch: number): string {
-  // A window around the first or last moment that four digits a year can name ends there.
+  // A window around the first or last moment with four digits a year ends there.
   const whole = Math.min(END_OF_TEXT - 1, Math.max(FIRST_TEXT, Math.floor(epoch)))
   const day = Math.floor(whole / DAY)
   const second = whole - day * DAY
@@ -66,7 +59,7 @@ export function timestampText(epoch: number): string {
 export interface ParsedTime {
   /** Epoch seconds, with a fraction where the text had one. */
   epoch: number
-  /** The text was a date alone: it means that whole UTC day. */
+  /** A date alone means that whole UTC day. */
   wholeDay: boolean
 }
 
@@ -78,15 +71,12 @@ export function endOf({ epoch, wholeDay }: ParsedTime): number {
 const encoder = new TextEncoder()
 
 const DASH = 0x2d
-/** Length of `2026-03-27`. */
 const DATE_LENGTH = 10
 /** Bytes of the longest timestamp: nine digits of a fraction, and an offset. */
 const MAX_TIMESTAMP = 35
 const written = new Uint8Array(3 * MAX_TIMESTAMP)
 
-/**
- * Epoch seconds of midnight of the `YYYY-MM-DD` in [from, to), or null when the calendar has no such date.
- */
+/** Epoch seconds of midnight of a `YYYY-MM-DD`, or null when the calendar has no such date. */
 export function parseDate(text: string): number | null {
   return text.length === DATE_LENGTH ? dateAtStart(text) : null
 }
@@ -100,17 +90,13 @@ function dateAtStart(text: string): number | null {
   return daysFromCivil(year, month, day) * DAY
 }
 
-/**
- * Midnight before the year 0000 and after the year 9999: beyond them a time has no text of four digits a
- * year.
- */
+/** Midnight before the year 0000 and after 9999: times outside have no text of four digits a year. */
 const FIRST_TEXT = -62167219200
 const END_OF_TEXT = 253402300800
 
 /**
- * Reads the timestamp of a request: ISO 8601 with `Z`, an offset or milliseconds, or a date
- * alone (decisions, "Times in requests"). Without `Z` or offset it is UTC, like every other time of this
- * service. Returns null when it is none, or when its offset leads out of the years 0000 to 9999.
+ * ISO 8601 with `Z`, an offset or milliseconds, or a date alone; UTC without a zone (decisions, "Times in
+ * requests"). Null for any other text, and outside the years 0000 to 9999.
  */
 export function parseTimestamp(text: string): ParsedTime | null {
   if (text.length === DATE_LENGTH) {
@@ -130,7 +116,6 @@ const STEPS: readonly [seconds: number, unit: string][] = [
   [60, 'minutes'],
 ]
 
-/** A time that has passed, for people. */
 export function ageText(seconds: number): string {
   const [size, unit] = STEPS.find(([step]) => seconds >= 2 * step) ?? [1, 'seconds']
   return `${Math.round(seconds / size)} ${unit}`

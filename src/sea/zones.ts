@@ -1,47 +1,29 @@
-/**
- * Civil time of IANA zones as numbers. The only source of rules is the tz database inside the engine's ICU
- * (`Intl`), which answers about one question a microsecond: too slow per sample, so each zone keeps the
- * offsets it has asked for.
- */
+/** Civil time of IANA zones; each keeps the offsets it asked of ICU (`Intl`), which is slow per sample. */
 import { HOUR, MINUTE } from './time.ts'
 
-/**
- * Zones are kept per thread; there are about 600 names, and one holds some 45 KB, nearly all of it ICU's
- * formatter.
- */
+/** Zones are kept per thread, some 45 KB each; there are about 600 names. */
 const KEPT_ZONES = 64
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-// ICU knows more three-letter names than the tz database, and they mislead: its BST is Dhaka, not London in
-// summer.
+// ICU's other three-letter names mislead: its BST is Dhaka, not London in summer.
 const THREE_LETTERS = /^[A-Za-z]{3}$/
 const IANA_THREE_LETTERS = 'CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET'.split(' ')
 
-/** Instants are unsigned 32-bit seconds (1970 to 2106), like the times of readings. */
+/** Instants are unsigned 32-bit seconds (1970 to 2106). */
 const INSTANTS = 2 ** 32
-/**
- * Offsets are looked up in stretches of about 388 days, when first needed: 0.1 ms each; all 128 would be 15
- * ms.
- */
+/** Offsets are looked up in stretches of about 388 days, when first needed. */
 const STRETCH = 2 ** 25
-/**
- * Probes are 6.07 days apart; the shortest time between two changes in the tz database since 1970 is 6.96
- * days.
- */
+/** Probes are 6.07 days apart, the closest changes in the tz database since 1970 6.96 days. */
 const PROBE = 2 ** 19
 /** No zone is further than this from UTC in either direction. */
 const FURTHEST = 16 * HOUR
 
-/**
- * Offsets within one stretch: `offsets[i]` holds from `starts[i]` on; `starts[0]` is the stretch's first
- * second.
- */
+/** `offsets[i]` holds from `starts[i]` on; `starts[0]` is the stretch's first second. */
 interface Stretch {
   starts: number[]
   offsets: number[]
 }
 
-/** Whether `name` is an IANA zone that this Node knows. A look-up takes 0.05 ms. */
 export function isZone(name: string): boolean {
   // Nodes from 22 on take offsets ("+01:00") for zones, too.
   if (!/^[A-Za-z]/.test(name)) return false
@@ -52,15 +34,9 @@ export function isZone(name: string): boolean {
   }
 }
 
-/**
- * One IANA zone. Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were
- * UTC.
- */
+/** Times are epoch seconds; "local seconds" are a wall clock's reading counted as if it were UTC. */
 export class Zone {
-  /**
-   * As the tz database spells it where ICU can tell, else as the caller did (`Asia/Kolkata`, an alias to
-   * ICU).
-   */
+  /** As the tz database spells it where ICU can tell, else as the caller did. */
   readonly name: string
   readonly #format: Intl.DateTimeFormat
   readonly #stretches: (Stretch | undefined)[]
@@ -73,9 +49,7 @@ export class Zone {
     this.#stretches = Array.from({ length: INSTANTS / STRETCH })
   }
 
-  /**
-   * Seconds that local time is ahead of UTC. Instants outside 1970 to 2106 get the offset of the nearer end.
-   */
+  /** Seconds that local time is ahead of UTC; outside 1970 to 2106 the offset of the nearer end. */
   offsetAt(epoch: number): number {
     const { starts, offsets } = this.#stretchAt(epoch)
     let i = starts.length - 1
@@ -91,10 +65,7 @@ export class Zone {
     return next < INSTANTS ? next : Infinity
   }
 
-  /**
-   * The first instant at which the zone's wall clock shows `local` or later: a time that the clock skips
-   * gives the first instant after the gap, one that it shows twice the first of the two.
-   */
+  /** The first instant at which the wall clock shows `local` or later: after a gap, or first of two. */
   firstInstant(local: number): number {
     let from = local - FURTHEST
     for (;;) {
@@ -143,14 +114,10 @@ export class Zone {
   }
 }
 
-// In order of last use: the first is the one that has to go.
+// In order of last use: the first has to go.
 const kept = new Map<string, Zone>()
 
-/**
- * The zone of an IANA name (canonical or alias, in any case), or null for anything else; UTC offsets like
- * `+02:00` are not names. Known zones cost a look-up; a new one 0.1 ms, plus 0.1 ms for each year that is
- * then looked at.
- */
+/** By a canonical name or an alias, in any case; null for anything else, also for offsets like `+02:00`. */
 export function zone(name: string): Zone | null {
   let found = kept.get(name)
   if (found === undefined) {
