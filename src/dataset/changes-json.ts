@@ -25,7 +25,6 @@ const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80
 /** Bytes and rows of one step: some 50 µs. */
 const STEP_BYTES = 8 * 1024
 
-/** Two snapshots and what distinguishes them. */
 export interface ComparedCatalogs {
   changes: Changes
   before: Catalog
@@ -93,7 +92,7 @@ export interface ComparedMonths {
   after: (month: number) => MonthRows | null
 }
 
-/** The list of readings that differ, `from` up to `to` of all, by buoy and time. */
+/** Readings `from` up to `to` of all that differ, by buoy and time. */
 export function* writeChangedReadings(
   writer: JsonWriter,
   changes: Changes,
@@ -119,7 +118,6 @@ export function* writeChangedReadings(
 
 interface SpanAsked {
   span: number
-  /** The buoy's id. */
   buoy: number
   month: number
   /** Measures that each reading has after its other members. */
@@ -129,7 +127,7 @@ interface SpanAsked {
 /** Rows that are written in one step. */
 const ROWS_A_STEP = 32
 
-/** Writes readings of one span from the one at `at` on. @returns where to go on */
+/** @returns the reading to go on with */
 function writeSpan(
   writer: JsonWriter,
   changes: Changes,
@@ -162,7 +160,7 @@ function writeSpan(
   return at
 }
 
-/** Writes more members in place of the brace that ends a reading. */
+/** Writes in place of the brace that ends a reading. */
 function writeExtras(
   writer: JsonWriter,
   { measures }: MonthRows,

@@ -1,9 +1,6 @@
 /** Texts in CSV (RFC 4180), safe to open in a spreadsheet. */
 
-/**
- * What spreadsheets take for the beginning of a formula (OWASP, "CSV Injection"). Some read the full-width
- * forms of Chinese and Japanese keyboards as the ASCII ones.
- */
+/** Beginnings of formulas (OWASP, "CSV Injection"). Some spreadsheets take full-width forms for ASCII. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
 const TO_QUOTE = /[",\r\n]/
 

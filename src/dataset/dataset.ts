@@ -1,8 +1,4 @@
-/**
- * What every reader gets: one snapshot's frozen columns and the indexes over them. A buoy is an ordinal, its
- * position in the ascending ids. The indexes are made once, into shared memory (`indexesOf`), and each thread
- * has views on them; nothing here changes afterwards.
- */
+/** One snapshot's frozen columns with their shared indexes. A buoy is an ordinal: its position in the ids. */
 import { lowerBound } from '../index/bisect.ts'
 import { Aggregates, type AggregateYear } from '../index/day-aggregates.ts'
 import { Boxes } from '../index/boxes.ts'
@@ -24,45 +20,38 @@ import type { SpotRecord } from '../sea/records.ts'
 
 export interface Dataset {
   readonly snapshotId: string
-  /** The data's time, epoch seconds. */
+  /** Epoch seconds. */
   readonly asOf: number
   readonly publishedAt: number
-  /** Whether any of its data are made up. */
+  /** Whether any of the data are made up. */
   readonly demo: boolean
   readonly catalog: Catalog
   readonly buoyCount: number
-  /**
-   * Readings, and the rows without a significant height that only feed the series of wind and temperature.
-   */
+  /** Readings, and rows without a significant height, which only feed series. */
   readonly readings: Segments
   readonly weather: Segments
-  /** What the build worked out of each buoy's days; empty where an older program built the snapshot. */
+  /** Empty where an older program built the snapshot. */
   readonly aggregates: Aggregates
-  /** 1 for a buoy whose newest reading is no older than the active window at the snapshot's time. */
+  /** 1 for a buoy with a reading in the active window before the snapshot's time. */
   readonly active: Uint8Array
   readonly latest: Latest
   readonly groups: Groups
-  /** All buoys by their distance from a position. */
   readonly near: NearPoints
   /** Whether a buoy is active and physical, not a point that only satellites pass over. */
   readonly isActiveAndPhysical: (ordinal: number) => boolean
   readonly boxes: Boxes
   readonly search: Search
   readonly passes: Passes
-  /** Null when the snapshot has no forecast. */
   readonly forecast: Forecast | null
-  /** Null when the snapshot has no harbours. */
   readonly tides: Tides | null
   readonly spots: ReadonlyMap<number, SpotRecord>
-  /** The files that the snapshot was exported as: the value of `data` on the wire. */
+  /** The value of `data` on the wire. */
   readonly files: Uint8Array
-  /** The parts that the dataset was opened over, by file. */
   readonly parts: OpenedParts
   ordinalOfId(id: number): number
   ordinalOfSlug(slug: string): number
 }
 
-/** A catalogue with what is looked up in it. */
 interface OpenedCatalog extends Catalog {
   ordinalBySlug: ReadonlyMap<string, number>
   spotById: ReadonlyMap<number, SpotRecord>
@@ -80,8 +69,7 @@ type OpenedPart =
 export type OpenedParts = ReadonlyMap<string, OpenedPart>
 
 /**
- * Opens the parts of a snapshot. Parts that `before` has are taken over with what they have made, such as
- * tables of tides.
+ * Opens the parts of a snapshot. Parts that `before` has are taken over with all that they have made.
  * @throws SnapshotError when one is malformed
  */
 export function* openParts({ parts }: LoadedSnapshot, before?: OpenedParts): Steps<OpenedParts> {
@@ -118,7 +106,7 @@ function openPart({ entry, bytes }: LoadedPart): OpenedPart {
   }
 }
 
-/** What parts hold, by kind; rows by month. @throws SnapshotError when there is no catalogue */
+/** Parts by kind; rows by month. @throws SnapshotError when there is no catalogue */
 export function sorted(opened: OpenedParts) {
   let catalog: OpenedCatalog | null = null
   let passes: PassColumns | null = null
@@ -148,7 +136,7 @@ export function sorted(opened: OpenedParts) {
   }
 }
 
-/** What is made of a snapshot's parts for looking things up: the same for all threads, in shared memory. */
+/** The same for all threads, in shared memory. */
 export interface Indexes {
   readonly readings: SegmentColumns
   readonly weather: SegmentColumns
@@ -160,10 +148,7 @@ export interface Indexes {
   readonly passes: PassIndexes
 }
 
-/**
- * Opens a snapshot over its opened parts and its `indexes`.
- * @throws SnapshotError when a part is missing
- */
+/** @throws SnapshotError when a part is missing */
 export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexes: Indexes): Dataset {
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
@@ -196,7 +181,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
   }
 }
 
-/** Time of a buoy's newest reading in epoch seconds, or −1 when it has none. */
+/** Epoch seconds, or −1 for a buoy without readings. */
 export function newestReadingTime(readings: Segments, ordinal: number): number {
   const count = readings.count(ordinal)
   return count === 0 ? -1 : readings.timeAt(ordinal, count - 1)

@@ -1,7 +1,4 @@
-/**
- * What is made of a snapshot's parts for answers: indexes and fragments. They are made once, on a thread that
- * serves nothing, into shared memory (`server/make-ready.ts`); a serving thread only opens them.
- */
+/** Indexes and fragments of a snapshot, made once into shared memory (`server/make-ready.ts`). */
 import { openDataset, openParts, type Dataset, type Indexes } from './dataset.ts'
 import { openFragments, type RenderedFragments, type SnapshotFragments } from './fragments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
@@ -13,21 +10,16 @@ export interface Derived {
   readonly fragments: RenderedFragments
 }
 
-/** A snapshot that can be opened by any thread. */
 export interface ReadySnapshot extends LoadedSnapshot {
   readonly derived: Derived
 }
 
-/** What a thread answers from. */
 export interface OpenedSnapshot {
   readonly dataset: Dataset
   readonly fragments: SnapshotFragments
 }
 
-/**
- * Opens a snapshot, and takes over the parts that are the same in `before`.
- * @throws SnapshotError when a part is missing or malformed
- */
+/** Takes over equal parts from `before`. @throws SnapshotError for a missing or malformed part */
 export function* openReady(snapshot: ReadySnapshot, before: Dataset | null = null): Steps<OpenedSnapshot> {
   const { indexes, fragments } = snapshot.derived
   const dataset = openDataset(snapshot, yield* openParts(snapshot, before?.parts), indexes)

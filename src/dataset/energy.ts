@@ -3,13 +3,13 @@
 /** kJ per metre of crest of a wave of 1 m and 1 s. */
 export const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
 
-/** Energy in kJ per metre of crest, from a height in m and a period in s. Null unless both are above 0. */
+/** kJ per metre of crest, from a height in m and a period in s. Null unless both are above 0. */
 export function waveEnergy(height: number | null, period: number | null): number | null {
   if (height === null || period === null || height <= 0 || period <= 0) return null
   return roundedEnergy(height, period)
 }
 
-/** The same for a height and a period above 0, rounded. */
+/** As `waveEnergy` for a height and a period above 0, rounded. */
 export function roundedEnergy(height: number, period: number): number {
   return Math.round(ENERGY_FACTOR * height * height * period * period)
 }

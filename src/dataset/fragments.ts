@@ -1,10 +1,6 @@
 /**
- * JSON bytes that several operations share: everything about a buoy that stays the same for a snapshot. They
- * are rendered once for all threads (`formats/render-fragments.ts`); each thread has a copy in front of where it writes
- * answers, and operations copy from there.
- *
- * Why not straight from shared memory: V8 copies within a buffer of one thread five times as fast as from or
- * within a shared one, and that is most of what an answer of fragments costs.
+ * JSON bytes that several operations share, rendered once (`formats/render-fragments.ts`). Each thread copies
+ * from its own: V8 copies within one thread's buffer five times as fast as from a shared one.
  */
 import type { NearPoints } from '../index/near.ts'
 import type { Language } from '../sea/languages.ts'
@@ -26,25 +22,21 @@ export class Fragments {
     this.#start = start
   }
 
-  /** One piece, without its comma. */
+  /** Without its comma. */
   write(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
   }
 
-  /** As `write`, into another writer. */
   writeTo(writer: JsonWriter, ordinal: number): void {
     writer.take(this.#writer.bytes.subarray(this.#start[ordinal] + 1, this.#start[ordinal + 1]))
   }
 
-  /** One piece with its comma: what follows another. */
+  /** With its comma. */
   writeNext(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal], this.#start[ordinal + 1])
   }
 
-  /**
-   * The pieces of `ordinals[from]` to `ordinals[to - 1]`, separated by commas. Neighbouring ordinals lie side
-   * by side, so runs of them are copied in one go.
-   */
+  /** The pieces of `ordinals[from]` to `ordinals[to - 1]`. Runs of neighbours are copied in one go. */
   writeList(ordinals: ArrayLike<number>, from: number, to: number): void {
     for (let i = from; i < to;) {
       const first = ordinals[i]
@@ -56,13 +48,11 @@ export class Fragments {
   }
 }
 
-/** Bytes by their position. */
 export interface Range {
   readonly from: number
   readonly to: number
 }
 
-/** The fragments of a snapshot by name; each list is an `Of`. */
 interface FragmentLists<Of> {
   /** `GET /buoys` items. */
   readonly list: Of
@@ -70,10 +60,7 @@ interface FragmentLists<Of> {
   readonly detail: Of
   /** `GET /buoys/search` items. */
   readonly search: Of
-  /**
-   * `GET /buoys/nearest` items, up to the number of `distance_km`, which is the last member: so an item is
-   * one copy.
-   */
+  /** `GET /buoys/nearest` items up to the number of `distance_km`, the last member: one copy each. */
   readonly nearest: Of
   /** `GET /buoys/last_readings` items. */
   readonly lastReading: Of
@@ -85,38 +72,32 @@ interface FragmentLists<Of> {
   readonly idAndName: Of
   /** `GET /buoys/satellite_passes` items, by row. */
   readonly pass: Of
-  /** Names of harbours by harbour, credits by credit, as JSON texts; none where the snapshot has no tides. */
+  /** Names of harbours, and credits, as JSON texts; none where the snapshot has no tides. */
   readonly harbour: Of
   readonly tideSource: Of
 }
 
 interface FragmentRanges {
-  /** The data of `GET /buoys/satellites` by language. */
+  /** The data of `GET /buoys/satellites`. */
   readonly satellites: { readonly [language in Language]: Range }
   /** The data of `GET /countries`. */
   readonly countries: Range
   readonly timeAxis: TimeAxis
 }
 
-/** Fragments as they are rendered, in shared memory. */
 export interface RenderedFragments extends FragmentRanges {
   readonly bytes: Uint8Array
-  /** Where the pieces of each list begin, and behind the last of them where it ends. */
+  /** Where the pieces of each list begin, and where the last one ends. */
   readonly lists: FragmentLists<Uint32Array>
 }
 
-/** What answers of one snapshot share, as a thread has it. */
 export interface SnapshotFragments extends FragmentLists<Fragments>, FragmentRanges {
   readonly writer: JsonWriter
 }
 
-/**
- * Room for answers behind the fragments, in addition to that for all buoys of the map, the longest answer
- * that is written here. A longer one would make the writer twice as large: 9 MB at 1,200 buoys, and malloc
- * keeps the 4.5 MB before.
- */
+/** Room behind the fragments and all buoys of the map. A longer answer would double the writer for good. */
 const ANSWER_BYTES = 256 * 1024
-/** Bytes that are copied in one step of some 50 µs. */
+/** One step of some 50 µs. */
 const COPIED_BYTES = 128 * 1024
 
 /** Copies fragments to where this thread writes answers. */
@@ -137,7 +118,6 @@ export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): 
 /** Bytes: more than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
-/** The first `count` buoys that were found last, separated by commas. */
 export function writeNearest({ writer, nearest }: SnapshotFragments, near: NearPoints, count: number): void {
   for (let i = 0; i < count; i++) {
     const ordinal = near.ordinals[i]

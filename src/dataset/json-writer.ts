@@ -1,7 +1,6 @@
 /**
- * JSON as bytes. An answer is written into one reused buffer, mostly by stores of eight bytes at a time that
- * overshoot and are overwritten by what follows. Numbers come ready-made out of tables indexed by a column's
- * code. Byte loops and JSON.stringify are many times slower.
+ * JSON as bytes in one reused buffer, mostly by stores of eight bytes that overshoot and are overwritten by
+ * what follows. Byte loops and JSON.stringify are many times slower.
  */
 import { Literal, type TextTable } from './literals.ts'
 import { FOUR_DIGITS, fourHex, HUNDREDTH_TEXT, SHORT_INTEGERS, THOUSANDTH_TEXT } from './number-text.ts'
@@ -17,7 +16,6 @@ const QUOTE_AND_COMMA = QUOTE | (COMMA << 8)
 
 const PLAIN_TIME_BYTES = 20
 
-/** Digits of the number in an ETag. */
 export const ETAG_NUMBER_LENGTH = 12
 
 /** Longer texts go through the encoder. */
@@ -30,10 +28,7 @@ const NULL = new Literal('null')
 const NULLS_AT_ONCE = 8
 const NULLS = new Literal('null,'.repeat(NULLS_AT_ONCE))
 
-/**
- * A growing byte buffer with a position. What is kept for the life of a snapshot is written first; `mark`
- * then says where answers begin. Copies within one buffer are what V8 does fastest.
- */
+/** A growing byte buffer. What is kept for the life of a snapshot stands before `mark`, answers behind it. */
 export class JsonWriter {
   bytes: Uint8Array
   at = 0
@@ -50,22 +45,19 @@ export class JsonWriter {
     this.#mark = this.at
   }
 
-  /** Begins an answer. */
   begin(): void {
     this.at = this.#mark
   }
 
-  /** Bytes of the answer so far. */
   get length(): number {
     return this.at - this.#mark
   }
 
-  /** The answer so far, as a view that the next one overwrites. */
+  /** A view that the next answer overwrites. */
   answer(): Uint8Array {
     return this.bytes.subarray(this.#mark, this.at)
   }
 
-  /** Bytes that stand in this buffer as text. */
   textOf(from: number, to: number): string {
     return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, to - from).toString()
   }
@@ -80,14 +72,13 @@ export class JsonWriter {
     this.view = new DataView(grown.buffer)
   }
 
-  /** Copies bytes that stand in this buffer already. */
+  /** Copies bytes of this buffer. */
   copy(from: number, to: number): void {
     this.ensure(to - from)
     this.bytes.copyWithin(this.at, from, to)
     this.at += to - from
   }
 
-  /** Copies bytes that may stand elsewhere. */
   take(bytes: Uint8Array): void {
     this.ensure(bytes.length)
     this.bytes.set(bytes, this.at)
@@ -110,10 +101,7 @@ export class JsonWriter {
     this.at += table.lengths[index]
   }
 
-  /**
-   * Values of a column by its codes in [from, to), each with a comma behind. The caller has ensured 8 bytes
-   * for each.
-   */
+  /** Values by codes in [from, to), each with a comma. The caller has ensured 8 bytes for each. */
   entries(table: TextTable, codes: Uint16Array, from: number, to: number): void {
     const { words, lengths } = table
     const view = this.view
@@ -126,14 +114,14 @@ export class JsonWriter {
     this.at = at
   }
 
-  /** `count` times `null` with a comma behind. The caller has ensured 8 bytes for each. */
+  /** `null` with a comma, `count` times. The caller has ensured 8 bytes for each. */
   nulls(count: number): void {
     const { at } = this
     for (let i = 0; i < count; i += NULLS_AT_ONCE) this.literal(NULLS)
     this.at = at + count * (NULLS.length / NULLS_AT_ONCE)
   }
 
-  /** Any text as it is, in UTF-8. Short ASCII is written by hand, which is faster than the encoder. */
+  /** UTF-8 as it is. Short ASCII is written by hand, which is faster than the encoder. */
   text(text: string): void {
     this.ensure(text.length * 3)
     if (text.length <= SHORT_TEXT) {
@@ -157,7 +145,7 @@ export class JsonWriter {
     this.text(JSON.stringify(text))
   }
 
-  /** A whole number, |value| < 2^53. */
+  /** |value| < 2^53. */
   integer(value: number): void {
     let rest = value
     if (rest < 0) {
@@ -187,16 +175,15 @@ export class JsonWriter {
     this.at += 4
   }
 
-  /** A whole number from 0 to 9999. */
+  /** From 0 to 9999. */
   #short(value: number): void {
     this.view.setUint32(this.at, SHORT_INTEGERS.words[value], true)
     this.at += SHORT_INTEGERS.lengths[value]
   }
 
   /**
-   * Any finite number in its shortest form. A number with at most six decimals is written from tables, which
-   * is faster than `String`. Decimals of up to 15 digits are all different doubles, so one that reads back as
-   * the number is its shortest form.
+   * Any finite number in its shortest form, up to six decimals from tables. Decimals of up to 15 digits are
+   * different doubles, so one that reads back as the number is its shortest form.
    */
   number(value: number): void {
     const magnitude = Math.abs(value)
@@ -211,7 +198,7 @@ export class JsonWriter {
     this.#decimals(millionths - whole * 1e6)
   }
 
-  /** Millionths, below a million, as what stands behind the whole part. */
+  /** Millionths, below a million, behind the whole part. */
   #decimals(millionths: number): void {
     const high = (millionths / 1000) >>> 0
     const low = millionths - high * 1000
@@ -239,7 +226,7 @@ export class JsonWriter {
     this.at += HUNDREDTH_TEXT.lengths[fraction]
   }
 
-  /** Exactly ten digits of a whole number below 10^10. */
+  /** Exactly ten digits, below 10^10. */
   tenDigits(value: number): void {
     const high = Math.floor(value / 1e8)
     const low = value - high * 1e8
@@ -251,10 +238,7 @@ export class JsonWriter {
     this.at += 10
   }
 
-  /**
-   * Exactly twelve hexadecimal digits of a whole number below 2^48, with a hyphen behind the eighth where
-   * asked for.
-   */
+  /** Exactly twelve hexadecimal digits below 2^48, where asked for with a hyphen behind the eighth. */
   twelveHex(value: number, hyphen: boolean): void {
     const view = this.view
     const high = Math.floor(value / 0x100000000)
@@ -284,7 +268,6 @@ export class JsonWriter {
     this.quote()
   }
 
-  /** A timestamp without quotes. */
   plainTime(epoch: number): void {
     if (epoch < 0 || epoch > LAST_SECOND) {
       this.text(timestampText(epoch))
@@ -295,9 +278,8 @@ export class JsonWriter {
   }
 
   /**
-   * `"2026-03-29T00:00:00+01:00"` (UTC is `+00:00`) of whole epoch seconds on a clock that is `offset`
-   * seconds ahead of UTC. The form cannot hold an offset with seconds (Liberia until 1972). Such an offset is
-   * rounded to the minute and the local time with it, so that the text still means the same instant.
+   * `"2026-03-29T00:00:00+01:00"` of whole epoch seconds and an `offset` in seconds ahead of UTC. An offset
+   * with seconds (Liberia until 1972) is rounded to the minute and the local time with it: the same instant.
    */
   localTime(epoch: number, offset: number): void {
     const shift = Math.round(offset / MINUTE)
@@ -342,10 +324,8 @@ export class JsonWriter {
 
 const COUNT = new Literal('],"count":')
 const END = new Literal('}')
-/** Bytes: more than a count takes. */
 const COUNT_BYTES = 32
 
-/** Ends the list that `data` is, with its `count`. */
 export function endList(writer: JsonWriter, count: number): void {
   writer.ensure(COUNT_BYTES)
   writer.literal(COUNT)

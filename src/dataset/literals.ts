@@ -1,8 +1,6 @@
 /**
- * Text ready to be stored eight bytes at a time: as doubles, and as tables of short texts by index.
- *
- * UTF-8 in a double is never a NaN (its exponent would need two bytes that never follow each other), so no
- * bits change on the way.
+ * Text to be stored eight bytes at a time: as doubles, and as tables of short texts by index. UTF-8 in a
+ * double is never a NaN (two bytes of the exponent never follow each other), so no bits change.
  */
 
 import { sharedOnce } from '../system/thread-memory.ts'
@@ -11,7 +9,7 @@ const COMMA = 0x2c
 
 const ENCODER = new TextEncoder()
 
-/** Text in UTF-8 as doubles of eight bytes each, the last padded with zeros. */
+/** UTF-8, the last double padded with zeros. */
 export function wordsOf(text: string): Float64Array {
   const bytes = ENCODER.encode(text)
   const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8)
@@ -19,10 +17,9 @@ export function wordsOf(text: string): Float64Array {
   return new Float64Array(padded.buffer)
 }
 
-/** Text of any length, ready to be stored eight bytes at a time. */
 export class Literal {
   readonly words: Float64Array
-  /** Length in bytes of UTF-8. */
+  /** Bytes of UTF-8. */
   readonly length: number
 
   constructor(text: string) {
@@ -55,11 +52,9 @@ export class TextTable {
   }
 
   /**
-   * A large table that all threads share. It is made without a string for each entry: 65,536 strings would
-   * leave a thread's heap 3 MiB larger for as long as it lives.
+   * A table that all threads share: 65,536 strings would leave each thread's heap 3 MiB larger.
    * @param name no other table has it
-   * @param write puts the text of an index at `at`, and returns where it ends; it may write over the eight
-   * bytes behind
+   * @param write puts the text of an index at `at`, and returns its end; it may overwrite eight bytes more
    */
   static shared(name: string, size: number, write: Write): TextTable {
     return new TextTable(

@@ -1,8 +1,6 @@
 /**
- * The newest readings of the buoys as ready bytes, newest first. Most requests for readings ask for them,
- * each with another page or another start, so that kept answers do not serve them. One copy takes the place
- * of writing a page from six columns. The bytes are not in shared memory, where V8 copies several times
- * slower.
+ * The newest readings of the buoys as ready bytes, newest first: a page of them is one copy, and not of
+ * shared memory, where V8 copies several times slower.
  */
 import type { Segments } from '../index/segments.ts'
 import { JsonWriter } from './json-writer.ts'
@@ -12,32 +10,23 @@ import { READING_BYTES, writeReadings } from './reading-json.ts'
 const MOST_ROWS = 48
 /** Room for the rows of some 1,300 buoys. Pages that nothing was written to take no memory. */
 const ARENA_BYTES = 16 * 1024 * 1024
-/** Room for the starts of their rows. */
 const MOST_SLOTS = 4096
 /** Starts of rows, and the end of the last. */
 const STARTS = MOST_ROWS + 1
-/** Requests in a row for another snapshot after which its rows take the place of those that are here. */
+/** Requests in a row for another snapshot after which its rows replace the kept ones. */
 const TAKEOVER_REQUESTS = 256
 
-/** What one thread keeps: rows of one snapshot at a time, the one that is asked for most. */
 export class NewestReadings {
   #writer: JsonWriter | null = null
-  /** The snapshot that the rows are from. */
   #serial = -1
-  /** Requests in a row for another snapshot. */
   #forOthers = 0
   /** Slots by ordinal: 0 before the first request for newest readings, 1 after it, and the slot from 2 on. */
   #slots = new Uint16Array(0)
   #used = 2
-  /** Rows by slot, and where in the writer each begins. */
   readonly #rows = new Uint8Array(MOST_SLOTS)
   #starts = new Uint32Array(0)
 
-  /**
-   * Writes `count` readings of a buoy from `position` backwards in time, each with its comma, where they are
-   * here.
-   * @returns whether they are
-   */
+  /** Writes `count` readings from `position` backwards, each with its comma. @returns if they are kept */
   write(
     out: JsonWriter,
     readings: Segments,

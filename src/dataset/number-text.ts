@@ -16,7 +16,6 @@ export function compassIndex(hundredths: number): number {
   return ((hundredths + 1125) / 2250) >>> 0
 }
 
-/** Four characters as the 32-bit number whose little-endian bytes they are. */
 const fourCharacters = (text: string): number =>
   text.charCodeAt(0) | (text.charCodeAt(1) << 8) | (text.charCodeAt(2) << 16) | (text.charCodeAt(3) << 24)
 
@@ -30,7 +29,6 @@ const TWO_HEX = Uint16Array.from(
   (_, n) => fourCharacters(n.toString(16).padStart(4, '0')) >>> 16,
 )
 
-/** Four hexadecimal digits of 16 bits. */
 export function fourHex(value: number): number {
   return TWO_HEX[value >>> 8] | (TWO_HEX[value & 0xff] << 16)
 }
@@ -58,13 +56,10 @@ function behindPoint(hundredths: number): string {
 }
 
 const DASH = 0x2d
-/** `null` as the 32-bit number whose little-endian bytes it is. */
+/** `null` in little-endian bytes. */
 const NULL = 0x6c6c756e
 
-/**
- * Writes a code of thousandths (heights, periods) at `at`; up to four bytes behind its text may be written, too.
- * @returns where its text ends
- */
+/** Writes thousandths (heights, periods) at `at`, and up to four bytes more. @returns where the text ends */
 export function writeThousandths(view: DataView, at: number, code: number): number {
   if (code === MISSING_U16) return writeNull(view, at)
   const whole = (code / 1000) >>> 0
@@ -75,12 +70,12 @@ export function writeThousandths(view: DataView, at: number, code: number): numb
   return point + THOUSANDTH_TEXT.lengths[rest]
 }
 
-/** Writes a code of hundredths (directions) in the same way. */
+/** Writes hundredths (directions) in the same way as thousandths. */
 export function writeHundredths(view: DataView, at: number, code: number): number {
   return code === MISSING_U16 ? writeNull(view, at) : writePositive(view, at, code)
 }
 
-/** Writes a code of signed hundredths (temperatures) in the same way. */
+/** Writes signed hundredths (temperatures) in the same way as thousandths. */
 export function writeSignedHundredths(view: DataView, at: number, code: number): number {
   if (code >= 0) return writePositive(view, at, code)
   if (code === MISSING_I16) return writeNull(view, at)
@@ -102,10 +97,9 @@ function writeNull(view: DataView, at: number): number {
   return at + 4
 }
 
-/*
- * The text of every code of a measured column, half a megabyte a table, once for all threads. The tables
- * serve rows that come together. For a single row the functions above are faster, since one look into a large
- * table mostly misses the processor's cache.
+/**
+ * Texts of all codes, half a megabyte a table, for rows that come together. A single row is written faster by
+ * the functions above: one look into a large table mostly misses the processor's cache.
  */
 
 /** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */

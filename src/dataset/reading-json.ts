@@ -1,7 +1,4 @@
-/**
- * The Reading: its two ids, and its bytes where one stands alone (contract, "Reading"). Every literal and
- * every number is stored eight bytes at a time, and what overshoots is overwritten by what follows.
- */
+/** The Reading: its ids, and its bytes where it stands alone (contract, "Reading"). */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { extraMeasures, WIRE_NAMES } from './wire-measures.ts'
 import {
@@ -18,18 +15,15 @@ import type { JsonWriter } from './json-writer.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
 
-/**
- * A reading's id is its buoy's id times this, plus its time in epoch seconds: below 2^53 for ids up to
- * `MAX_BUOY_ID`.
- */
+/** A reading's id is its buoy's id times this plus epoch seconds: below 2^53 up to `MAX_BUOY_ID`. */
 export const READING_ID_FACTOR = 1e10
 
-/** Bytes: more than any reading takes in JSON. */
+/** More than any reading takes in JSON. */
 export const READING_BYTES = 384
 
 const READING_UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-8000-8000-([0-9a-f]{12})$/
 
-/** The time that a reading's id or uuid names for this buoy, epoch seconds, or null when it names none. */
+/** Epoch seconds of a reading's id or uuid; null when it names none of this buoy. */
 export function readingTime(text: string, buoyId: number): number | null {
   const id = idOf(text)
   if (id >= 0) {
@@ -153,10 +147,9 @@ export function writeReadings(
   }
 }
 
-/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
+/** The caller has ensured `READING_BYTES`. */
 export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
   writeReadings(out, buoyId, rows, row, 1, 1)
-  // The comma goes.
   out.at--
 }
 
@@ -164,13 +157,12 @@ const EXTRA_LITERALS = new Map(
   MEASURE_NAMES.map((name) => [name, new Literal(`,"${WIRE_NAMES[name]}":`)] as const),
 )
 
-/** Bytes: more than all that `include` can add to a reading takes. */
+/** More than all that `include` can add to a reading takes. */
 const EXTRA_BYTES = 160
 
 /** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
 export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {
   out.ensure(EXTRA_BYTES)
-  // The extras go before the closing brace.
   out.at--
   for (const name of extraMeasures(included)) {
     const { codes, mask } = measures[name]

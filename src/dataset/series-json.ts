@@ -24,7 +24,7 @@ export const POINT_BYTES = 176
 /** Points that are written in a step: 11 KB, some 30 µs. */
 const POINTS_OF_STEP = 64
 
-/** Writes the series of `metric` of the buoy at `ordinal`. A step writes 16 KB at most. */
+/** A step writes 16 KB at most. */
 export function* writeSeries(
   writer: JsonWriter,
   summaries: Fragments,
@@ -52,7 +52,7 @@ export function* writeSeries(
   endList(writer, count)
 }
 
-/** Writes the season of `year`; returns how many points it has. */
+/** @returns how many points the season has */
 function* writeSeason(writer: JsonWriter, asked: SeriesQuery, series: Series, year: number): Steps<number> {
   const { complete } = yield* series.season(year)
   const { length } = series
@@ -91,7 +91,6 @@ function writePoints(
   }
 }
 
-/** Writes a point up to its value. */
 function writeHead(
   writer: JsonWriter,
   { start, end, ordinal }: { start: number; end: number; ordinal: number },
@@ -119,13 +118,9 @@ interface Heads {
 }
 
 const WORD_BYTES = 8
-/**
- * Seasons of all zones with the heads that a thread keeps, 55 KB each. They are the same for all buoys of a
- * zone, and without them a series of ten seasons takes 1.6 times its CPU time over HTTP.
- */
+/** Heads by zone and season, 55 KB each. Without them ten seasons take 1.6 times the CPU time. */
 const HEADS = new LRUCache<string, Heads>({ max: 256 })
 
-/** The heads of the days of `year`, whose season `series` has worked out. */
 function headsOf({ zone: clock, dates }: SeriesQuery, series: Series, year: number): Heads {
   const { startMonth, startDay, endMonth, endDay } = dates
   const key = `${clock.name} ${year} ${startMonth}-${startDay} ${endMonth}-${endDay}`

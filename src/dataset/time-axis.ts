@@ -1,7 +1,4 @@
-/**
- * Timestamps of the half-hours of the week before a snapshot's time, ready to be copied: most buoys report
- * then, and most charts are of that week. Writing them one by one takes a quarter of a chart's time.
- */
+/** Half-hours of the week before a snapshot's time, ready to be copied: most charts are of that week. */
 import { DAY, MINUTE } from '../sea/time.ts'
 import type { JsonWriter } from './json-writer.ts'
 
@@ -21,7 +18,6 @@ export interface TimeAxis {
   readonly first: number
 }
 
-/** Writes the axis of a snapshot whose time is `asOf`. */
 export function renderTimeAxis(writer: JsonWriter, asOf: number): TimeAxis {
   const first = Math.max(0, Math.floor(asOf / STEP_SECONDS) * STEP_SECONDS - AXIS_SECONDS)
   const { at } = writer
@@ -33,7 +29,7 @@ export function renderTimeAxis(writer: JsonWriter, asOf: number): TimeAxis {
   return { at, first }
 }
 
-/** Writes times as `writer.timestamps` does, copied from the axis where they follow each other upon it. */
+/** Writes times as `writer.timestamps` does, copied where they follow each other on the axis. */
 export function writeTimes(
   writer: JsonWriter,
   { at, first }: TimeAxis,
@@ -56,10 +52,7 @@ export function writeTimes(
   }
 }
 
-/**
- * How many times from `row` on stand side by side on the axis, the first of them at `place`; 0 where it is on
- * none.
- */
+/** How many times from `row` on follow each other on the axis from `place`; 0 off the axis. */
 function evenly(times: Uint32Array, row: number, to: number, place: number): number {
   if (place < 0 || place >= PLACES || place !== Math.floor(place)) return 0
   const most = Math.min(to, row + PLACES - place)

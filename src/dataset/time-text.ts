@@ -22,7 +22,6 @@ function know(day: number): void {
   dayWord = twoDigits(dayOfMonth)
 }
 
-/** Two digits of a number below 100, as 16 bits. */
 function twoDigits(value: number): number {
   return FOUR_DIGITS[value] >>> 16
 }

@@ -6,12 +6,11 @@ import type { SnapshotFragments } from './fragments.ts'
 export interface View {
   readonly dataset: Dataset
   readonly fragments: SnapshotFragments
-  /** What distinguishes this snapshot from another one; null where the server does not hold that one. */
+  /** Null when the server does not hold the other snapshot. */
   readonly changesSince?: (id: string) => ChangesSince | null
 }
 
 export interface ChangesSince {
   readonly changes: Changes
-  /** The snapshot that the changes are counted from. */
   readonly before: Dataset
 }

@@ -1,8 +1,6 @@
 /**
- * An answer as a table. One description for each operation says which columns there are, in which unit, and
- * how a cell is read from the snapshot's columns; CSV, NDJSON, GeoJSON, JSON by columns and files for
- * databases are written from it. A column is a member of the JSON answer's items, a nested one with a dot
- * (`last_reading.time`).
+ * An answer as a table, which all formats but usual JSON are written from. A column is a member of the JSON
+ * answer's items, a nested one with a dot (`last_reading.time`).
  */
 import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
@@ -15,10 +13,7 @@ interface Named {
   readonly name: string
   /** As documented: `m`, `degree`, `UTC` for times; '' where the column has none. */
   readonly unit: string
-  /**
-   * Set where JSON has the value outside of its list. With `tables` all tables have it by default; with
-   * `fields` only those that name it in `fields` have it.
-   */
+  /** Set where JSON has the value outside its list: in `tables` by default, or where `fields` names it. */
   readonly beside?: 'tables' | 'fields'
   /** Whether JSON leaves the member out of a row's object; never for the first column. */
   readonly isLeftOut?: (row: number) => boolean
@@ -61,20 +56,19 @@ export interface FlagColumn extends Named {
 
 export type Column = CodeColumn | NumberColumn | TextColumn | WordColumn | FlagColumn
 
-/** Rows that follow each other: `from`, `from + step`, …, `count` of them. */
+/** Rows `from`, `from + step`, …, `count` of them. */
 export interface Run {
   readonly from: number
   readonly step: number
   readonly count: number
 }
 
-/** Points in their order, decimal degrees. */
+/** Decimal degrees. */
 export interface Line {
   readonly lat: readonly number[]
   readonly lng: readonly number[]
 }
 
-/** The position of a row. */
 export type Place =
   | { readonly kind: 'point'; lat(row: number): number; lng(row: number): number }
   | { readonly kind: 'line'; line(row: number): Line }
@@ -82,41 +76,32 @@ export type Place =
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members stand together. */
   readonly columns: readonly Column[]
-  /** The most rows there can be; the exact number unless rows are only known once they are made. */
+  /** At most; the exact number unless rows are only known once they are made. */
   readonly rows: number
-  /** About how long reading and computing take, without writing. */
+  /** Reading and computing, without writing. */
   readonly microseconds?: number
-  /**
-   * The rows in their order. Cells are read while a run is the newest: the next one may move what the columns
-   * read. Undefined after a piece of work that gave no rows. May be called again once it has ended.
-   */
+  /** Only the newest run has cells. Undefined after work that gave no rows. May be called again. */
   runs(): Generator<Run | undefined, void, undefined>
-  /**
-   * Writers of rows with the columns that a format has by default, each row with the end of its line. They
-   * serve tables with too many rows for a call per cell.
-   */
+  /** Writers of whole rows in default columns, for tables with too many rows for a call per cell. */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
-  /** Readings of one buoy as they are kept, for a format that another thread writes by column. */
+  /** Readings of one buoy, for a format that another thread writes by column. */
   readonly readings?: KeptReadings
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
-  /** The place of a feature; null where the operation has none. */
+  /** Null where rows have no place. */
   readonly place: Place | null
-  /** The column that identifies a feature. */
   readonly id?: string
   /** Set where the answer is one page of several. */
   readonly paging?: Paging & { readonly perPage: number }
-  /** Rows of all pages; null where only those in the answer are counted. */
+  /** Null where only rows in the answer are counted. */
   readonly total: number | null
-  /** What the answer is, for the name of a file: `anglet-readings`. */
+  /** For the name of a file: `anglet-readings`. */
   readonly name: string
-  /** The list in JSON; null where the data are not a list. */
+  /** Null where the data are not a list. */
   readonly list: JsonList | null
 }
 
-/**
- * Readings in shared memory. The rows of a run are those of the cursor's month while the run is the newest.
- */
+/** Readings in shared memory. The rows of a run are those of the cursor's month. */
 export interface KeptReadings {
   readonly cursor: { readonly month: MonthRows }
   readonly buoy: ReadingsBuoy
@@ -126,7 +111,6 @@ export interface KeptReadings {
   readonly isDemo: boolean
 }
 
-/** What the rows of one buoy share. */
 export interface ReadingsBuoy {
   readonly id: number
   readonly slug: string
@@ -134,14 +118,11 @@ export interface ReadingsBuoy {
   /** Decimal degrees. */
   readonly lat: number
   readonly lng: number
-  /** The network's name on the wire. */
   readonly source: string
   readonly dtz: string
 }
 
-/** Writes `count` rows from `from` on, `step` apart. */
 export interface BulkWriter {
-  /** Bytes that a row takes at most. */
   readonly rowBytes: number
   write(writer: JsonWriter, from: number, step: number, count: number): void
 }
@@ -160,7 +141,6 @@ export interface JsonList {
 export interface TableRequest<P extends Parameters = Parameters> {
   readonly view: View
   readonly query: QueryOf<P>
-  /** Decoded arguments of the path. */
   readonly path: readonly string[]
   /** Epoch seconds. */
   readonly now: number

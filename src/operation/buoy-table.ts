@@ -7,7 +7,6 @@ import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
 import type { Column, KeptReadings, Place, Table } from './answer-table.ts'
 
-/** A row of a table of buoys → the buoy's ordinal. */
 export type OrdinalOf = (row: number) => number
 
 const DEGREE = 'degree'
@@ -18,7 +17,6 @@ const ITEMS = {
   detail:
     'id name slug lat lng source source_identifier last_reading_time readings_count last_reading timezone country dtz',
   search: 'id name slug lat lng source source_identifier country',
-  /** Before its distance. */
   nearest: 'id name lat lng source source_identifier last_reading',
   lastReading: 'id name lat lng source whole_last_reading',
   map: 'id name slug lat lng timezone source virtual last_reading_time last_reading newest_pass',
@@ -31,10 +29,7 @@ const ITEMS = {
 export type BuoyItem = keyof typeof ITEMS
 export const BUOY_ITEMS = Object.keys(ITEMS) as BuoyItem[]
 
-/**
- * The columns of an item of buoys. `ordinalOf` gives the buoy that a row is about; `included` is what `include`
- * adds to the last reading (see `extraMeasures`).
- */
+/** `included` is what `include` adds to the last reading (see `extraMeasures`). */
 export function itemColumns(
   item: BuoyItem,
   dataset: Dataset,
@@ -77,16 +72,12 @@ function buoyMembers({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
   }
 }
 
-/** The name of a buoy's network on the wire. */
 function sourceOf({ sources, source }: Dataset['catalog'], ordinal: number): string {
   const { name, label } = sources[source[ordinal]]
   return label ?? name
 }
 
-/**
- * Columns of the buoy that a list belongs to. Tables have its position and identity by default, so that files
- * of several buoys can be put together. The other columns have to be named.
- */
+/** Tables have the buoy's position and identity by default, so that files of several can be put together. */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
   const beside = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, () => ordinal)
   const [id, name] = itemColumns('idAndName', dataset, () => ordinal)
@@ -100,7 +91,6 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
   ]
 }
 
-/** What a file of readings tells about its buoy. */
 export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<KeptReadings, 'cursor'> {
   const { credit, licence } = catalog.sources[catalog.source[ordinal]]
   return {
@@ -119,7 +109,6 @@ export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<
   }
 }
 
-/** `last_reading` of buoys. */
 function lastReadingColumns(
   { catalog, readings }: Dataset,
   ordinalOf: OrdinalOf,
@@ -144,7 +133,6 @@ function lastReadingColumns(
   return columnsOf(cursor, included).map((column) => elsewhere(column, `last_reading.${column.name}`, seek))
 }
 
-/** The pass that gave a virtual buoy its newest reading, as the map has it. */
 function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   const { catalog, passes } = dataset
   const rowOf = (row: number): number => passes.newestOf(ordinalOf(row))
@@ -159,12 +147,12 @@ function newestPassColumns(dataset: Dataset, ordinalOf: OrdinalOf): Column[] {
   ].map(([column, wire]) => ({ ...elsewhere(column, wire, rowOf), isLeftOut }))
 }
 
-/** Which of the nested members of buoys are null: `last_reading` of a buoy without readings. */
+/** `last_reading` is null for a buoy without readings. */
 export function absentOf({ readings }: Dataset, ordinalOf: OrdinalOf): NonNullable<Table['absent']> {
   return { last_reading: (row) => readings.count(ordinalOf(row)) === 0 }
 }
 
-/** A table of buoys, a row for each of `ordinals`, but for its name and its list. */
+/** A row for each of `ordinals`. */
 export function buoyRows(
   item: BuoyItem,
   dataset: Dataset,

@@ -1,4 +1,4 @@
-/** Columns of tables, by their kinds: what a cell is, see `answer-table.ts`. `unit` is '' where there is none. */
+/** Columns of tables by kind (`answer-table.ts`). `unit` is '' where there is none. */
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import type { Column, FlagColumn, NumberColumn, TextColumn, WordColumn } from './answer-table.ts'
 
@@ -23,10 +23,7 @@ export const word = (name: string, width: number, write: WordColumn['write']): W
   return { kind: 'word', name, unit: '', width, write }
 }
 
-/**
- * The column under another name. Its cell for a row is that of `rowOf(row)`, empty where that is −1. Each kind has
- * a closure of its own: one for all makes short tables take 1.3 times as long.
- */
+/** Cells of `rowOf(row)` under another name, empty at −1. One closure for all kinds is 1.3 times slower. */
 export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
   switch (column.kind) {
     case 'code': {

@@ -1,6 +1,4 @@
-/**
- * The closed table of errors (contract, "Errors"; decisions, "Everywhere"). Codes stay, messages may change.
- */
+/** The closed table of errors (contract, "Errors"). Codes stay, messages may change. */
 
 export const ERRORS = {
   bad_request: { status: 400, reason: 'Bad Request' },
@@ -16,20 +14,16 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** More fields of an error's body. */
 export type ErrorDetails = { [field: string]: string | number | null }
 
-/**
- * Ends a request with one of the errors. The message goes to the client: it names what was wrong and what is
- * allowed.
- */
+/** An answer with an error. The message goes to the client: what was wrong and what is allowed. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode
   readonly details: ErrorDetails | null
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails | null = null) {
-    // The stack is of no use to anyone, and walking it takes longer than the rest of a 404.
+    // Walking the stack takes longer than the rest of a 404.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     super(message)
@@ -43,15 +37,10 @@ export function notFound(message: string): ApiError {
   return new ApiError('resource_not_found', message)
 }
 
-/** Ids of snapshots are the first 96 bits of a hash. */
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
 const ALLOWED_SNAPSHOT = 'the id of a snapshot, once, as X-Snapshot-Id names it'
 
-/**
- * `value` of the parameter `name` as the id of a snapshot; null where it was given several times or cannot be
- * decoded.
- * @throws ApiError 400
- */
+/** The id of a snapshot; null for several values or a broken encoding. @throws ApiError 400 */
 export function snapshotId(name: string, value: string | null): string {
   if (value !== null && SNAPSHOT_ID.test(value)) return value
   throw new ApiError('bad_request', `Parameter ${name} is malformed. Allowed: ${ALLOWED_SNAPSHOT}`, {

@@ -16,15 +16,13 @@ export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
 
-/** What `meta` tells about the pages of a list. */
 export interface Paging {
   /** Counted from 1; it may be past the last page. */
   page: number
-  /** Pages in all. */
   pages: number
 }
 
-/** The paging of the list that was written last. One object serves all: one answer is written at a time. */
+/** One object serves all lists, since one answer is written at a time. */
 const PAGING: Paging = { page: 0, pages: 0 }
 
 /** Bytes: more than the beginning of `meta` and the members of a paged list take. */
@@ -34,25 +32,19 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/** Largest page number (decisions, "Numbers in requests"). */
+/** Decisions, "Numbers in requests". */
 export const MAX_PAGE = 2147483647
 
-/**
- * An answer above one of these is expensive: it is made and sent in slices, between which others are served.
- */
+/** A longer answer is expensive: it is made and sent in slices, between which others are served. */
 export const EXPENSIVE_BYTES = 64 * 1024
 export const EXPENSIVE_US = 1000
 
-/** An expensive answer, before it is made. */
 export interface ExpensiveAnswer {
-  /** Bytes that `data` takes at most. */
   readonly bytes: number
-  /** The paging, where the answer is a paged list. */
   readonly paging?: Paging
   /**
-   * Writes what `answer` would have written, into a writer that may begin anew after each step: hold nothing
-   * of it from one step to the next. A step takes some 50 µs, writes 16 KB at most, and makes room
-   * for that itself.
+   * Writes what `answer` would have written. The writer may begin anew after each step: hold nothing of it. A
+   * step takes some 50 µs, and ensures its own room of 16 KB at most.
    */
   steps(writer: JsonWriter): Steps<Paging | void>
 }
@@ -71,7 +63,6 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly parameters: P
   /** The error of a missing, malformed or out-of-range parameter (decisions, "Everywhere"). */
   readonly refusal: 'bad_request' | 'validation_failed'
-  /** The documented errors in addition to 401 and 429. */
   readonly errors: readonly ErrorCode[]
   /** Without a `time` parameter the answer and its validators are those of the current minute. */
   readonly perMinute?: true | undefined
@@ -80,10 +71,9 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The answer as a table, in the formats that make sense of it. */
   readonly tables?: Tables<P> | undefined
   /**
-   * Writes the value of `data` into the view's writer. An answer with more in its `meta` than the timestamp
-   * goes on with `META` and its members, each followed by a comma, and returns its paging. An expensive
-   * answer is not written but returned. The writer has `PRELUDE_BYTES` of room. `path` holds the decoded
-   * arguments of the path, `now` the time of the answer in epoch seconds, `language` that of the answer.
+   * Writes the value of `data`, or returns an expensive answer. An answer with more in its `meta` goes on
+   * with `META` and its members, each followed by a comma, and returns its paging. The writer has
+   * `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds, `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
   answer(
@@ -106,13 +96,12 @@ export interface Tables<P extends Parameters = Parameters> extends Offered {
 /** What admits, routes and documents a request: all of an operation but its answer. */
 export type Declared<P extends Parameters = Parameters> = Omit<Operation<P>, 'answer'>
 
-/** An operation that is answered with a stream of events (Server-Sent Events). */
+/** Answered with Server-Sent Events. */
 export interface StreamOperation<P extends Parameters = Parameters> extends Declared<P> {
-  /** Ids of the buoys that a client asks about, ascending; null for all. @throws ApiError */
+  /** Ids that a client asks about, ascending; null for all buoys. @throws ApiError */
   buoys(view: View, query: QueryOf<P>): readonly number[] | null
 }
 
-/** As `operation`, for a stream. */
 export function streamOperation<const P extends Parameters>(definition: StreamOperation<P>): StreamOperation {
   return definition
 }
@@ -122,7 +111,7 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
   return definition
 }
 
-/** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
+/** @throws ApiError 404 */
 export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   const id = idOf(idOrSlug)
   const byId = id >= 0 ? dataset.ordinalOfId(id) : -1
@@ -135,7 +124,7 @@ export function requireBuoy({ dataset }: View, idOrSlug: string): number {
 const LONGEST_LOOKED_FOR = 64
 const LEAST_LOOKED_FOR = 3
 
-/** The 404 of an unknown buoy. It names the slug that was probably meant, and never what was asked for. */
+/** The 404 that names the slug that was probably meant, and never what was asked for. */
 export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
   const { length } = idOrSlug
   const isLikely = length >= LEAST_LOOKED_FOR && length <= LONGEST_LOOKED_FOR
@@ -145,10 +134,7 @@ export function noSuchBuoy(dataset: Dataset, idOrSlug: string): ApiError {
   return new ApiError('resource_not_found', `Buoy not found. Did you mean ${slug}?`, { did_you_mean: slug })
 }
 
-/**
- * Checks `start_date` and `end_date`, epoch seconds.
- * @throws ApiError 422 when the range ends before it starts
- */
+/** @throws ApiError 422 when the range (epoch seconds) ends before it starts */
 export function refuseBackwards(start: number, end: number): void {
   if (start <= end) return
   throw new ApiError(
@@ -158,18 +144,15 @@ export function refuseBackwards(start: number, end: number): void {
   )
 }
 
-/** The rows of page `page` of `count`: from `from` up to `to`. */
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
   const from = Math.min(count, (page - 1) * perPage)
   return { from, to: Math.min(count, from + perPage) }
 }
 
-/** One run of rows 0 to `count` − 1. */
 export function* allRows(count: number): Generator<Run, void, undefined> {
   if (count > 0) yield { from: 0, step: 1, count }
 }
 
-/** The rows of a table: all of them, or those of one page, with its paging. */
 export function tablePage(
   count: number,
   isWhole: boolean,
@@ -180,7 +163,6 @@ export function tablePage(
   return { ...rowsOfPage(count, page, perPage), paging: { page, perPage, pages: Math.ceil(count / perPage) } }
 }
 
-/** Begins `meta` with the members of a paged list. */
 export function writePaging(writer: JsonWriter, count: number, page: number, perPage: number): Paging {
   writer.ensure(PAGING_BYTES)
   writer.literal(META)

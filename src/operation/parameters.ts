@@ -1,7 +1,4 @@
-/**
- * Kinds of parameters. An operation declares its parameters once, in its handler's file; parsing, errors,
- * canonical form and documentation come from that declaration. Rules: decisions, "Everywhere".
- */
+/** Kinds of parameters, declared once in a handler's file (decisions, "Everywhere"). */
 import type { Bounds } from '../sea/geo.ts'
 import type { ParsedTime } from '../sea/time.ts'
 import {
@@ -30,7 +27,7 @@ import {
 } from './value-text.ts'
 
 export interface Parameter<T> {
-  /** What is allowed, in words that end an error message: "an integer from 1 to 50". */
+  /** Words that end an error message: "an integer from 1 to 50". */
   readonly allowed: string
   readonly description: string
   /** JSON schema of the typed value. */
@@ -41,9 +38,7 @@ export interface Parameter<T> {
   readonly default: T | undefined
   /** May be given several times; the values are joined by commas. */
   readonly repeatable: boolean
-  /** Other names under which it is accepted. */
   readonly aliases: readonly string[]
-  /** Reads a decoded value. */
   parse(text: string): T | Malformed
 }
 
@@ -59,7 +54,6 @@ export type QueryOf<P extends Parameters> = {
       : never
 }
 
-/** A parameter that always has a value: required, or with a default. */
 interface Given<T> extends Parameter<T> {
   readonly given: true
 }
@@ -77,10 +71,7 @@ interface Limits {
 type WithDefault<T> = { required: true } | { default: T }
 type Declared<T> = { required?: boolean; default?: T }
 
-/**
- * Patterns for documentation. 90 and 180 degrees are the ends, whatever the number of decimals and of leading
- * zeros. The reader rounds to a double first, so it takes a little more beyond 13 decimals.
- */
+/** Ends at 90 and 180 degrees, whatever the decimals; the reader rounds to a double beyond 13. */
 const LATITUDE = '-?0*(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
 const LONGITUDE = '-?0*(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
 
@@ -147,7 +138,6 @@ export function boolean(options: Common & { default: boolean }): Given<boolean> 
 interface TextOptions extends Common {
   minLength?: number
   pattern?: string
-  /** What `pattern` means, in words. */
   allowed?: string
   trim?: boolean
 }
@@ -175,7 +165,6 @@ function parseTrimmed(given: string): string | Malformed {
   return value === MALFORMED ? MALFORMED : value.trim()
 }
 
-/** One of a list of words. */
 export function choice<const W extends string>(
   options: Common & { values: readonly W[] } & WithDefault<W>,
 ): Given<W>
@@ -271,9 +260,7 @@ export function integerList(options: Common & { required: true }): Given<number[
   })
 }
 
-/**
- * Texts such as ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`.
- */
+/** Ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`. */
 export function textList(options: Common & { most: number; allowed: string }): Parameter<string[]> {
   const items = { type: 'string', minLength: 1, maxLength: MAX_TEXT }
   const schema = { type: 'array', maxItems: options.most, items }
@@ -286,10 +273,7 @@ export function textList(options: Common & { most: number; allowed: string }): P
   })
 }
 
-/**
- * Some of a list of words, separated by commas: a bit for each word, the first one's the lowest. The handler
- * refuses those without `needed`.
- */
+/** A bit for each word, the first one's the lowest. The handler refuses sets without `needed`. */
 export function wordSet(options: Common & { values: readonly string[]; needed?: string }): Parameter<number> {
   const { values, needed } = options
   const any = `(${values.join('|')})`

@@ -11,7 +11,6 @@ import type { Dataset } from '../dataset/dataset.ts'
 import type { Column, Line } from './answer-table.ts'
 import { integer, number, text, time } from './columns.ts'
 
-/** `rowOf`: the pass that a row of the table is about. */
 export function passColumns({ passes }: Dataset, rowOf: (row: number) => number) {
   const { columns } = passes
   const missionOf = (pass: number): Mission => missionOfIndex(columns.mission[pass])!
@@ -44,7 +43,7 @@ export function passColumns({ passes }: Dataset, rowOf: (row: number) => number)
   }
 }
 
-/** The virtual buoys that a pass gave readings, in the order of its flight. */
+/** In the order of the pass's flight. */
 export function passLine(dataset: Dataset, pass: number): Line {
   const { passes, catalog } = dataset
   const { first, buoy, time: times } = passes.columns

@@ -1,7 +1,6 @@
 /**
- * Raw query text → typed values, in two steps: the strict parsers of the parameters, then the operation's
- * compiled ajv schema for ranges, lists and what is required. What fails becomes an error that names the
- * parameter.
+ * Raw query text → typed values: strict parsers, then the operation's ajv schema. What fails becomes an error
+ * that names the parameter.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { ApiError, type ErrorCode } from './errors.ts'
@@ -10,10 +9,9 @@ import { checkOf } from './query-check.ts'
 import type { TagNumber } from './tag-number.ts'
 import { MALFORMED } from './value-text.ts'
 
-/** Readers by their parameters. Each is made once a thread, since ajv takes some 20 ms to compile one. */
+/** One reader a thread, since ajv takes some 20 ms to compile it. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 
-/** The reader of an operation's parameters. */
 export function readerOf(
   parameters: Parameters,
   refusal: 'bad_request' | 'validation_failed',
@@ -23,7 +21,6 @@ export function readerOf(
   return reader
 }
 
-/** The JSON schema of an operation's typed values, which its check is made from. */
 export function schemaOf(parameters: Parameters): object {
   const entries = Object.entries(parameters)
   return {
@@ -40,19 +37,18 @@ interface Values {
   [name: string]: unknown
 }
 
-/** The compiled form of an operation's parameters. */
 export class QueryReader<P extends Parameters> {
   readonly #names: readonly string[]
   readonly #parameters: readonly Parameter<unknown>[]
-  /** The ordinal of the parameter that a name means, aliases too. */
+  /** Ordinals by name and alias. */
   readonly #known: ReadonlyMap<string, number>
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
   readonly #defaults: Readonly<Values>
-  /** An empty query, or null where a parameter is required. */
+  /** Null where a parameter is required. */
   readonly #blank: QueryOf<P> | null
 
-  /** `refusal` is the error of a missing, malformed or out-of-range parameter on this operation. */
+  /** `refusal` is the error of a missing, malformed or out-of-range parameter. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
     const entries = Object.entries(parameters)
     this.#names = Object.keys(parameters)
@@ -68,10 +64,7 @@ export class QueryReader<P extends Parameters> {
       : (Object.freeze({ ...this.#defaults }) as QueryOf<P>)
   }
 
-  /**
-   * Takes into `tag` what differs from an empty query.
-   * @throws ApiError that names the parameter, what is wrong with it and what is allowed
-   */
+  /** Takes into `tag` what is not default. @throws ApiError with the parameter and what is allowed */
   read(raw: RawQuery, tag: TagNumber): QueryOf<P> {
     if (raw.names.length === 0 && this.#blank !== null) return this.#blank
     const texts = this.#textsOf(raw)
@@ -90,10 +83,7 @@ export class QueryReader<P extends Parameters> {
     return query as QueryOf<P>
   }
 
-  /**
-   * One text for all queries that ask for the same: the typed values that are not the default, in the order of
-   * declaration.
-   */
+  /** One text for all queries that ask for the same: values that are not the default, as declared. */
   canonical(query: QueryOf<P>): string {
     let canonical = ''
     for (const name of this.#names) {
@@ -103,7 +93,7 @@ export class QueryReader<P extends Parameters> {
     return canonical
   }
 
-  /** The text of each parameter, by its ordinal. @throws ApiError */
+  /** By ordinal. @throws ApiError */
   #textsOf({ names, values }: RawQuery): (string | undefined)[] {
     const texts: (string | undefined)[] = []
     for (let i = 0; i < names.length; i++) {
@@ -119,10 +109,7 @@ export class QueryReader<P extends Parameters> {
     return texts
   }
 
-  /**
-   * The parameters that a query gives, which `read` has read before, under their own names and encoded anew:
-   * `&order=asc&per_page=5`. `page` is left out.
-   */
+  /** `&order=asc&per_page=5` of a query that `read` has read, encoded anew without `page`. */
   given(raw: RawQuery): string {
     const texts = this.#textsOf(raw)
     return this.#names
@@ -156,13 +143,11 @@ function canonicalText(value: unknown): string {
 /** Parameters that choose the form of an answer, which every operation understands. */
 const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'include'])
 
-/** The text of a query taken apart into names and values. */
 export class RawQuery {
-  /** Decoded names of the parameters that have a value, in their order; '' for one that cannot be decoded. */
+  /** Decoded names of parameters with a value, in order; '' for one that cannot be decoded. */
   readonly names: string[] = []
-  /** Their decoded values; null for one that cannot be decoded. */
+  /** Decoded values; null for one that cannot be decoded. */
   readonly values: (string | null)[] = []
-  /** Whether the query may choose the form of the answer. */
   readonly mayShape: boolean
 
   constructor(query: string) {
@@ -185,10 +170,7 @@ export class RawQuery {
     this.mayShape = mayShape
   }
 
-  /**
-   * The decoded value of a parameter, '' when it is absent, null when it is given more than once or cannot be
-   * decoded.
-   */
+  /** '' when the parameter is absent, null when it is given more than once or cannot be decoded. */
   get(name: string): string | null {
     const at = this.names.indexOf(name)
     if (at === -1) return ''
@@ -196,7 +178,7 @@ export class RawQuery {
   }
 }
 
-/** Percent-decoded text with `+` as a blank, or null when the encoding is broken. */
+/** `+` is a blank; null for a broken encoding. */
 function decode(encoded: string): string | null {
   const plain = encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded
   if (!plain.includes('%')) return plain
@@ -207,7 +189,6 @@ function decode(encoded: string): string | null {
   }
 }
 
-/** All names that a parameter is accepted under. */
 export function namesOf(name: string, { aliases, repeatable }: Parameter<unknown>): string[] {
   return [name, ...aliases, ...(repeatable ? [`${name}[]`] : [])]
 }

@@ -1,7 +1,4 @@
-/**
- * Readings as lines of CSV with all their columns. The code is flat, as `writeReadings` is, because histories
- * have hundreds of thousands of rows.
- */
+/** Readings as lines of CSV. The code is flat because histories have hundreds of thousands of rows. */
 import { MEASURES, MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
@@ -29,11 +26,10 @@ const DASH = 0x2d
 const CIRCLE = 36000
 /** Compass points by `compassIndex`, with a comma behind; the missing code falls on the last. */
 const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((index * 2250) % CIRCLE)))
-/** The text in front of the energy: `unit`. */
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
-/** Writes lines of the month of `cursor`. Each ends with `beside`, the CSV that all have in common. */
+/** Each line of the month of `cursor` ends with `beside`, the CSV that all have in common. */
 export function csvReadings(cursor: ReadingCursor, beside: string): BulkWriter {
   const { id } = cursor
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')

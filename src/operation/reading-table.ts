@@ -17,13 +17,11 @@ const CIRCLE = 36000
 /** Compass points by `compassIndex`: a full turn is north again. */
 const COMPASS = Array.from({ length: 17 }, (_, index) => new Literal(compassPoint((index * 2250) % CIRCLE)))
 
-/** The rows that columns of readings read: of one month, of one buoy. */
 export interface ReadingCursor {
   id: number
   month: MonthRows
 }
 
-/** A measured column as it is kept. */
 function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
   // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
@@ -54,7 +52,6 @@ const uuidColumn = (cursor: ReadingCursor): Column =>
 
 const UNIT = word('unit', 1, (writer) => writer.literal(METRE))
 
-/** What all readings have: heights, period, time, temperature and direction. */
 function measuredColumns(cursor: ReadingCursor): Column[] {
   return [
     measureColumn(cursor, 'significantHeight'),
@@ -66,7 +63,6 @@ function measuredColumns(cursor: ReadingCursor): Column[] {
   ]
 }
 
-/** What `include` adds to a reading, behind its other members. */
 function extraColumns(cursor: ReadingCursor, included: number | undefined): Column[] {
   return extraMeasures(included).map((measure) => measureColumn(cursor, measure))
 }
@@ -98,7 +94,7 @@ export function readingColumns(cursor: ReadingCursor, included?: number): Column
   ]
 }
 
-/** The subset of a Reading that is embedded in buoy lists and details. */
+/** The subset of a Reading in buoy lists and details. */
 export function readingSubsetColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [uuidColumn(cursor), ...measuredColumns(cursor), UNIT, ...extraColumns(cursor, included)]
 }

@@ -3,7 +3,7 @@ import { parseTimestamp } from '../sea/time.ts'
 import type { Column, Table } from './answer-table.ts'
 import { allRows } from './operation.ts'
 
-/** A member, where it is nested with a dot. */
+/** A nested member has a dot. */
 export interface RecordColumn {
   readonly name: string
   readonly kind: 'number' | 'integer' | 'time' | 'text' | 'flag'

@@ -1,11 +1,8 @@
-/**
- * In which form an answer is wanted: the parameters `format`, `fields`, `layout` and `units`, which every
- * operation that has a table takes, and the header `Accept`.
- */
+/** The form of an answer: `format`, `fields`, `layout`, `units`, and the header `Accept`. */
 import { ApiError } from './errors.ts'
 import type { RawQuery } from './query.ts'
 
-/** Formats that are written row by row. */
+/** Written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
 /** Parquet is written by column, on a thread that serves nothing. */
@@ -19,10 +16,9 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
   parquet: 'application/vnd.apache.parquet',
 }
 
-/** In what form an answer is wanted, where it is not the usual JSON. */
 export interface Shape {
   readonly format: Format
-  /** Names of columns or of what nests them, in the order asked for; null for all. */
+  /** Columns or what nests them, in the order asked for; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
   readonly withUnits: boolean
@@ -30,24 +26,19 @@ export interface Shape {
   readonly isExplicit: boolean
 }
 
-/** What an operation offers. */
 export interface Offered {
   readonly formats: readonly Format[]
   /** Whether its JSON is a list, which `fields` and `layout` can shape. */
   readonly isList: boolean
 }
 
-/** The formats of an operation without a table. */
 const ONLY_JSON: readonly Format[] = ['json']
 const ONLY_ROWS = ['rows']
 
 /** The longest list of names: every column of an operation fits. */
 const MOST_FIELDS_TEXT = 2000
 
-/**
- * The shape that a query asks for, null for the usual JSON. `accepted` is the format that `Accept` chooses.
- * @throws ApiError 400 that names the parameter and what is allowed for this operation
- */
+/** Null for the usual JSON. `accepted` is the format that `Accept` chooses. @throws ApiError 400 */
 export function shapeOf(
   offered: Offered | undefined,
   canInclude: boolean,
@@ -91,7 +82,7 @@ export function shapeKey({ format, fields, byColumns, withUnits }: Shape): strin
   return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${withUnits ? 'u' : ''}`
 }
 
-/** The query parameters of a shape, encoded, each begun by `&`. */
+/** Query parameters, encoded, each begun by `&`. */
 export function shapeQuery({ format, fields, byColumns, withUnits }: Shape): string {
   return (
     `&format=${format}` +
@@ -101,7 +92,7 @@ export function shapeQuery({ format, fields, byColumns, withUnits }: Shape): str
   )
 }
 
-/** Whether a line of units is wanted. Clients of other services ask for `units=imperial`. */
+/** Clients of other services ask for `units=imperial`. */
 function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): boolean {
   const value = raw.get('units')
   if (value === '' || value === '0') return false

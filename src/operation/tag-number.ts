@@ -1,7 +1,4 @@
-/**
- * 48 bits of what a request asks for: the number in the ETag of its answer. They distinguish the answers of one
- * snapshot and do not withstand an adversary. Values go in one by one: texts of numbers cost 0.1 µs each.
- */
+/** 48 bits of what a request asks for, for ETags of one snapshot. No defence against an adversary. */
 const NUMBER = new Float64Array(1)
 const HALVES = new Int32Array(NUMBER.buffer)
 
@@ -15,7 +12,7 @@ export class TagNumber {
     return this
   }
 
-  /** Takes a value in. Whether it is a number, a text, a list or an object has to be clear from what went before. */
+  /** A value's type has to be clear from what went before. */
   add(value: unknown): this {
     if (typeof value === 'string') return this.#text(value)
     if (typeof value !== 'object' || value === null) return this.#number(Number(value))
@@ -25,12 +22,11 @@ export class TagNumber {
     return this
   }
 
-  /** The lower 32 bits. 48 in one number would be a double, which is memory of its own wherever it is kept. */
+  /** The lower 32 bits; 48 in one number would be a double, which takes memory of its own. */
   get low(): number {
     return Math.imul(this.#a ^ (this.#a >>> 15), 0x2c1b3c6d)
   }
 
-  /** The upper 16 bits. */
   get high(): number {
     return (this.#b >>> 12) & 0xffff
   }

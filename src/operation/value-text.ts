@@ -1,27 +1,24 @@
 /**
- * Strict parsers of a parameter's decoded text. A parser answers `MALFORMED` where the text is not of the
- * parameter's form; ranges and lists are left to the schema.
- *
- * The parsers are our own because lenient coercion takes `1e2`, ` 5` or `Infinity` for integers.
+ * Strict parsers of decoded text; `MALFORMED` is text of another form. Lenient coercion would take `1e2`, `
+ * 5` or `Infinity` for integers. Ranges and lists are left to the schema.
  */
 import type { Bounds } from '../sea/geo.ts'
 import { decimalOf, integerOf } from '../sea/numerals.ts'
 import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
 
-/** The text is not of the parameter's form. */
 export const MALFORMED = Symbol('malformed')
 export type Malformed = typeof MALFORMED
 
-/** Longest plain text we take, in code points: names and identifiers are far shorter. */
+/** Code points; names and identifiers are far shorter. */
 export const MAX_TEXT = 100
 
 /** `hasControlCharacter` negated, as a pattern of JSON Schema. */
 export const WITHOUT_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f]*$'
 
-/** Longest JSON text of a box: four names and numbers of any useful length. */
+/** Four names and numbers of any useful length. */
 export const MAX_BOUNDS_TEXT = 400
 
-/** Longest list of words: it has room for each of them several times. */
+/** Each word has room several times. */
 export const MAX_WORDS_TEXT = 400
 
 /** What a number of a duration counts; seconds without a letter. */
@@ -77,12 +74,11 @@ export function parseTime(text: string): ParsedTime | Malformed {
   return parseTimestamp(text) ?? MALFORMED
 }
 
-/** `YYYY-MM-DD` as epoch seconds of the day's first second, UTC. */
+/** Epoch seconds of the first second of `YYYY-MM-DD`, UTC. */
 export function parseDay(text: string): number | Malformed {
   return parseDate(text) ?? MALFORMED
 }
 
-/** `HH:MM` as seconds of the day. */
 export function parseTimeOfDay(text: string): number | Malformed {
   const match = TIME_OF_DAY.exec(text)
   return match === null ? MALFORMED : Number(match[1]) * HOUR + Number(match[2]) * MINUTE
@@ -121,10 +117,7 @@ function parseJsonObject(value: string): { [key: string]: unknown } | null {
   }
 }
 
-/**
- * Integers that are not negative, separated by commas. Digit by digit takes a third of the time of a pattern and
- * `split`; beyond 2^53 numbers are not exact.
- */
+/** Integers that are not negative, separated by commas; those beyond 2^53 are not exact. */
 export function parseIntegers(text: string): number[] | Malformed {
   const values: number[] = []
   let value = NaN
