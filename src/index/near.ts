@@ -121,8 +121,8 @@ export class NearPoints {
   }
 
   /**
-   * Finds all points within `km` (inclusive) that `accept` takes, or does not have as 0;
-   * returns their number. Only places `from` to before `to` of `ordinals` are put in order.
+   * Finds all points within `km` (inclusive) that `accept` takes (in a mask: not 0), and returns their number.
+   * Only places `from` to before `to` of `ordinals` are put in order.
    */
   within(
     lat: number,

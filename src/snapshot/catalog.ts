@@ -1,7 +1,7 @@
 /**
  * The catalogue part: sources, countries, buoys with their ids and slugs, spots, and the indexes over them.
  *
- * Its registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
+ * The registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
  * today: an id or slug is never given to another buoy (decisions, operation 2).
  */
 import { readWords, type WordColumns } from '../index/suffixes.ts'
@@ -147,7 +147,7 @@ export function readCatalog(part: Part, file: string): Catalog {
 
 function readRegistry(registry: unknown, file: string): RegistryEntry[] {
   const what = `${file}: registry`
-  // Older folders have a plain list.
+  // Older folders have the registry as a plain list.
   const entries = Array.isArray(registry) ? registry : list(unnested(registry, what), what)
   return entries.map((entry: unknown) => {
     const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)

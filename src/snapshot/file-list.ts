@@ -18,7 +18,7 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
 const LIST_VERSION = 2
-/** Every file of readings in such lists is one of a month. */
+/** In lists of this version every file of readings is one of a month. */
 const MONTHS_VERSION = 1
 /** Ten networks over all months of 32-bit times take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20

@@ -28,8 +28,8 @@ export class ForecastSet {
   readonly #points = new Map<string, PointForecast>()
 
   /**
-   * Of several records of a point the newest run stays, and the first of equal runs. A record without any
-   * value (a point on land) is left out.
+   * The newest run of a point stays, and the first of equal runs. A record without any value (a point on
+   * land) is left out.
    * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or the limits of a measure
    */
   add(record: ForecastRecord): void {

@@ -22,7 +22,7 @@ export const MANIFEST_FILE = 'manifest.msgpack'
 const MANIFEST_FORMAT = 'groundswell-snapshot'
 /** The last month that a time can lie in. */
 const LAST_MONTH = monthOf(LAST_SECOND)
-/** 1 + 3 parts, two kinds of 1,634 months and one of 137 years, some 200 bytes each, are 0.7 MB. */
+/** Four single parts, two kinds of 1,634 months and one of 137 years, 200 bytes each, are 0.7 MB. */
 export const MAX_MANIFEST_BYTES = 2 ** 20
 
 const SHA256 = /^[0-9a-f]{64}$/
