@@ -1,7 +1,6 @@
 /**
- * The yearly parts of daily aggregates of the snapshot under way. A year keeps its part while its monthly
- * parts and its buoys' zones are as they were. Of another year only the days of changed months are worked out
- * anew.
+ * Yearly parts of daily aggregates. A year keeps its part while its monthly parts and its buoys' zones are as
+ * they were; in another year only the days of changed months are worked out anew.
  */
 import { setImmediate } from 'node:timers/promises'
 import { NO_ZONE, type AggregateYear } from '../index/day-aggregates.ts'
@@ -19,9 +18,8 @@ import { YearOfDays } from './year-of-days.ts'
 const MONTHS_OF_YEAR = 12
 
 /**
- * Writes the years of aggregates that are new. `months` are the monthly parts of the snapshot under way and
- * `previous` all parts of the one before; `zones` the zones of the catalogue's buoys by id.
- * @returns oldest first
+ * Writes the years of aggregates that are new, oldest first. `months` are the monthly parts of the snapshot
+ * under way, `previous` all parts of the one before, `zones` the buoys' zones by id.
  */
 export async function writeAggregates(
   out: string,
@@ -36,17 +34,16 @@ export async function writeAggregates(
       entries.push(before)
       continue
     }
-    // Of a damaged part all is made anew.
     const known = before === undefined ? null : await readYear(out, before).catch(nullIfDamaged)
     const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
     entries.push(writePart(out, part, rows, januaryOf(year)))
-    // Lets timers and signals in between.
+    // Timers and signals run in between.
     await setImmediate()
   }
   return entries
 }
 
-/** Whether a part is what would be made now: only the beginning of its file is read. */
+/** Whether a part is what would be made now, by the beginning of its file. */
 function isCurrent(
   out: string,
   entry: PartEntry,
@@ -79,11 +76,10 @@ interface Known {
   zones: ReadonlyMap<number, string>
   /** The year as it was; null where all of it is to be made. */
   known: AggregateYear | null
-  /** The parts that it was made from, among others. */
   previous: readonly PartEntry[]
 }
 
-/** Makes a year's part. Not more than two months of rows are in memory. */
+/** Makes a year's part, with at most two months of rows in memory. */
 async function makeYear(
   out: string,
   year: number,
@@ -135,7 +131,7 @@ function newestTime(out: string, monthly: readonly PartEntry[]): number {
   return newest
 }
 
-/** Rows of months, of which the last two that were asked for are kept. */
+/** Rows of the last two months that were asked for. */
 class MonthWindow {
   readonly #out: string
   readonly #parts: readonly PartEntry[]
@@ -160,8 +156,7 @@ class MonthWindow {
 }
 
 /**
- * Works a year of aggregates out anew from the monthly parts next to it in `parts`.
- * @returns what is wrong with it, null where nothing is
+ * What is wrong with a stored year, by a new one from the monthly parts in `parts`; null where nothing is.
  * @throws SnapshotError for a part that cannot be read
  */
 export async function faultOfYear(
@@ -181,7 +176,7 @@ export async function faultOfYear(
     if (said.zone[i] !== NO_ZONE) zones.set(id, said.zones[said.zone[i]].name)
   })
   const { part, rows } = await makeYear(dir, said.year, parts, { zones, known: null, previous: [] })
-  // An older builder took the rules of more days. The rules of all days are the same, as was checked above.
+  // The rules of all days were checked above; an older builder took the rules of more days.
   const rules = said.zones.map(({ name, rules }) => [name, rules])
   const made = { ...part, meta: { ...part.meta, zones: rules } }
   if (rows === entry.rows && sha256(encodePart(made)) === hash) return null

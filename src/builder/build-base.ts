@@ -1,8 +1,7 @@
 /**
- * What a build is asked to do and what it goes upon: the folder's snapshot, what each source gave of it, and
- * all ids that were ever given in the folder. Made-up data and measured ones stay apart. A snapshot of a demo
- * is marked for good. Measured data never take its rows over, and a demo is never built upon measured data by
- * itself.
+ * What a build is asked to do and goes upon: the folder's snapshot, what each source gave, and all ids. A
+ * demo's snapshot is marked for good: measured data never take its rows over, nor is a demo built upon
+ * measured data.
  */
 import type { Source } from '../sources/source.ts'
 import type { Target } from '../formats/bulk/bulk-target.ts'
@@ -19,7 +18,7 @@ import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
 import { type Registry, readRegistryFile, unite } from './registry.ts'
 import { BuildError } from '../system/build-error.ts'
 
-/** A share of anything that the folder has may go; more means that the sources are broken. */
+/** A larger lost share of what the folder has means that the sources are broken. */
 export const DEFAULT_ALLOWED_LOSS = 0.5
 
 export interface BuildOptions {
@@ -27,29 +26,25 @@ export interface BuildOptions {
   out: string
   /** Epoch seconds; null: the newest reading in the input. */
   asOf: number | null
-  /** The clock, epoch seconds; no byte of a snapshot depends on it unless a source makes its data up. */
+  /** The clock, epoch seconds; only made-up sources put it into a snapshot. */
   now: number
   report: BuildReport
   /** Takes only ids and slugs over from the folder's snapshot, not its rows. */
   fresh?: boolean
-  /** Share of what the folder has of any kind that may be missing from the new snapshot, 0…1. */
+  /** Share (0…1) of what the folder has of any kind that may be missing from the new snapshot. */
   allowLoss?: number
-  /** Manifests kept to roll back to. */
   keep?: number
-  /**
-   * Networks, most preferred first. Where two have one buoy, within `sameWithinKm`, the first one's stays.
-   */
+  /** Networks, most preferred first: a buoy within `sameWithinKm` of a preferred network's is left out. */
   prefer?: readonly string[]
   sameWithinKm?: number
   /** Publishes to a store first, and in the folder only what the store has accepted. */
   publishTo?: { store: Store; singleWriter: boolean } | null
   /** Exports each snapshot there as files, for databases. */
   exportTo?: Target | null
-  /** Readings later than this come from a clock gone wrong, epoch seconds; absent: any time is possible. */
+  /** Epoch seconds; later readings come from a clock gone wrong. Absent: any time is possible. */
   latest?: number
 }
 
-/** A snapshot that another one is built upon. */
 export interface Previous {
   manifest: Manifest
   catalog: Catalog
@@ -68,10 +63,9 @@ export interface Base {
 }
 
 /**
- * Reads what the next build goes upon: the published snapshot, or the newest one that was built while a
- * rollback holds or while the store could not be reached, since feeds of the latest rows give each row only
- * once. Run under the builder's lock. `warn` takes what was lost and made good.
- * @throws SnapshotError when the folder has a snapshot that cannot be read
+ * Reads what the next build goes upon: the published snapshot, or the newest kept one while a rollback holds
+ * or the store is out of reach, as feeds give a row only once. Run under the builder's lock; `warn` takes
+ * what was lost and made good. @throws SnapshotError when the folder has a snapshot that cannot be read
  */
 export async function readBase(out: string, fresh: boolean, warn: (message: string) => void): Promise<Base> {
   const hold = readHold(out)
@@ -105,7 +99,7 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
     throw error instanceof SnapshotError ? new SnapshotError(`${error.message}; ${advice}`) : error
   })
   const kept = listKept(out)
-  // The manifest is missing: it was lost, or the first build was killed before it published what it had kept.
+  // The manifest was lost, or the first build was killed before it published what it had kept.
   const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
   const other =
     kept.findLast(({ sequence }) => sequence > (hold?.after ?? readAgreed(out)?.after ?? Infinity)) ??
@@ -163,14 +157,12 @@ async function registryOf(
 /** The credits of demos that were built before manifests had a mark. */
 const MADE_UP_CREDIT = /made up, not measured/i
 
-/** Whether a snapshot of these sources is to be marked. */
 export function isMadeUp(sources: readonly Source[]): boolean {
   return sources.some((source) => source.isMadeUp === true)
 }
 
 /**
- * What a build goes upon, once what may not be mixed with its sources is left out: measured data upon a demo
- * start over, with the folder's ids and slugs alone.
+ * Leaves out what may not be mixed with the sources: measured data upon a demo take over ids and slugs alone.
  * @throws BuildError for a demo upon measured data, unless the build is fresh
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {

@@ -1,7 +1,4 @@
-/**
- * What a build reports while it works and when it is done: progress, remarks, and what was refused, by file
- * and line. The same is kept with the snapshot as a document (`report-document.ts`).
- */
+/** What a build reports while it works and when it is done: progress, remarks, and what was refused. */
 import type { FetchOutcome } from './fetch/fetch-sources.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
@@ -80,10 +77,7 @@ export class BuildReport implements Report {
     this.#source = this.#sourceOf(null)
   }
 
-  /**
-   * What follows is of the source `name` of the configuration. Null stands for the sources of the command
-   * line, and for none.
-   */
+  /** Begins the source `name` of the configuration; null stands for the command line, and for none. */
   begin(name: string | null): void {
     this.#source = this.#sourceOf(name)
   }
@@ -185,7 +179,6 @@ export class BuildReport implements Report {
     this.progress(`wrote ${text}, ${this.#monthsWritten} of ${counted(most, 'month')}`)
   }
 
-  /** The snapshot is there; it is published unless a rollback holds. */
   built(id: string, asOf: number, published: boolean): void {
     this.#built = { id, asOf, published }
   }

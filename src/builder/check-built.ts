@@ -1,7 +1,4 @@
-/**
- * Step 4 of a build: nothing is published that would lose much, or that is not on the disk as it was written.
- * Sources that suddenly give much less are taken for broken.
- */
+/** Step 4 of a build: refuses a snapshot that loses much (its sources are broken) or is damaged on disk. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Part, PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
@@ -21,7 +18,7 @@ export async function checkBuild(
   await checkParts(out, parts, folder)
 }
 
-/** New parts are read back whole; parts that the folder has published must still be there, of their size. */
+/** New parts are read back whole; published parts must still be there, of their size. */
 async function checkParts(out: string, parts: readonly PartEntry[], folder: Previous | null): Promise<void> {
   for (const { file, bytes } of parts) {
     const size = statSync(join(out, file), { throwIfNoEntry: false })?.size

@@ -40,7 +40,6 @@ export class Contribution {
 
 interface Handle {
   readonly contribution: Contribution
-  /** The key that `buoyKey` makes. */
   readonly key: string
   readonly isWanted: boolean
   record: BuoyRecord
@@ -48,22 +47,18 @@ interface Handle {
   newest: number
 }
 
-/** What makes two records records of one buoy. */
 export function buoyKey({ source, identifier }: { source: string; identifier: string }): string {
   return JSON.stringify([source, identifier])
 }
 
-/**
- * The sink of all sources, one after another: buoys by handle, rows to the spool. What a source gave can be
- * discarded.
- */
+/** The sink of all sources in turn: buoys by handle, rows to the spool. A source's rows can be discarded. */
 export class Collector implements Sink {
   /** A reading later than this comes from a clock gone wrong, epoch seconds. */
   readonly #latest: number
   readonly #spool: Spool
   readonly #onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void
   readonly #handles: Handle[] = []
-  /** Contributions in the order of the sources. Where two mention the same thing, the earlier one counts. */
+  /** Contributions in the order of the sources: of two with the same thing the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
   constructor(
@@ -92,9 +87,8 @@ export class Collector implements Sink {
   }
 
   /**
-   * Takes what a stale source gave in an earlier build for what it gives now; a source that has not begun
-   * comes last. Run when all sources have been read, since what they give for the same network's kind and the
-   * same spots counts more.
+   * Takes what a stale source gave in an earlier build, last in order if it has not begun. Run when all
+   * sources have been read, as what they give for the same networks and spots counts more.
    */
   carryOver(source: Source, state: SourceState, { passes, forecast, tides }: StateParts): void {
     const at = this.#contributions.findIndex((contribution) => contribution.source === source)
@@ -140,7 +134,6 @@ export class Collector implements Sink {
     return [...merged.values()]
   }
 
-  /** The wanted buoys of one source. */
   buoysOf(contribution: Contribution): BuoyRecord[] {
     return this.#wanted(contribution).map(({ record }) => record)
   }
@@ -248,7 +241,7 @@ export class Collector implements Sink {
   }
 }
 
-/** Names are shown to people: no control characters, no runs of blanks, no more than a snapshot holds. */
+/** Names for people: no control characters, no runs of blanks, no more than a snapshot holds. */
 function cleanText(text: string): string {
   return text
     .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -256,10 +249,7 @@ function cleanText(text: string): string {
     .slice(0, MAX_TEXT_LENGTH)
 }
 
-/**
- * Checks a text that identifies or credits something. Such a text is never cut.
- * @throws BuildError for a text that no snapshot may hold
- */
+/** Checks an identifier or a credit, which is never cut. @throws BuildError where no snapshot may hold it */
 function expectShort(text: string | null | undefined, what: string): void {
   if ((text ?? '').length <= MAX_TEXT_LENGTH) return
   throw new BuildError(`${what} has ${text!.length} characters, at most ${MAX_TEXT_LENGTH} are kept`)

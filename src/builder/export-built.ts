@@ -1,7 +1,4 @@
-/**
- * A build exports its snapshot on request, before it is published. The list of the files is put next to the
- * snapshot, so that a server can show it. An export that fails does not keep data from being published.
- */
+/** Exports a snapshot on request before it is published; a failed export keeps no data back. */
 import { readdirSync } from 'node:fs'
 import type { Target } from '../formats/bulk/bulk-target.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
@@ -22,9 +19,8 @@ interface Exporting {
 }
 
 /**
- * Exports `manifest`, whose parts are in the folder, and puts the list next to it. Where that fails, the list
- * of the current snapshot is put there: its files are still in their place.
- * @throws BuildError when the list cannot be written
+ * Exports `manifest`, whose parts are in the folder, and puts the list of files next to it for servers; a
+ * failed export gets the current snapshot's list. @throws BuildError when the list cannot be written
  */
 export async function exportBuilt(
   { dir, target, log, warn }: Exporting,

@@ -1,7 +1,4 @@
-/**
- * Checks a folder: every part that its manifests and the states of its sources name, and the aggregates
- * against the readings.
- */
+/** Checks all parts that a folder's manifests and source states name, and aggregates against readings. */
 import { existsSync } from 'node:fs'
 import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
@@ -11,7 +8,7 @@ import { stateParts } from './source-state.ts'
 import { listKept } from '../snapshot/retained.ts'
 import { readRegistryFile } from './registry.ts'
 
-/** Reads every part that the current or a kept manifest names. Returns the faults found. */
+/** Faults of every part that the current or a kept manifest names. */
 export async function checkFolder(dir: string): Promise<string[]> {
   const { faults, parts, manifests } = await namedParts(dir)
   const broken = new Map<string, string>()

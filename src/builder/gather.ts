@@ -1,7 +1,4 @@
-/**
- * Step 1 of a build: reads all sources into the collector and settles the data's time. What a stale source
- * gave last is carried over.
- */
+/** Step 1 of a build: reads all sources into the collector, carries stale ones over, settles the time. */
 import { spotsInOrder } from '../snapshot/make-catalog.ts'
 import { passesPart } from '../snapshot/make-passes.ts'
 import { tidesPart } from '../snapshot/make-tides.ts'
@@ -17,7 +14,7 @@ export interface Gathered {
   input: Collector
   /** The data's time, epoch seconds. */
   asOf: number
-  /** The data's time where it was asked for or a source knows it; null where it is the newest reading's. */
+  /** The asked or given time of the data; null where it is the newest reading's. */
   wantedAsOf: number | null
   stale: ReadonlyMap<Source, string>
 }
@@ -48,9 +45,7 @@ function settledAsOf(input: Collector, { previous }: Base, wantedAsOf: number | 
 }
 
 /**
- * Reads all sources. A source of the configuration that cannot be read, or that suddenly gives nothing, is
- * reported, and the build goes on without it.
- * @returns the stale sources, with what was wrong
+ * Reads all sources; returns the stale ones (unreadable, or suddenly empty) with what was wrong.
  * @throws BuildError when none could be read, or one of the command line could not
  */
 async function readSources(

@@ -1,7 +1,4 @@
-/**
- * Step 2 of a build: which buoys the snapshot has, and who each of them is: id and slug by the registry,
- * country and time zone by its source's word or its position.
- */
+/** Step 2 of a build: which buoys the snapshot has, with id, slug, country and time zone. */
 import { countryAt, countryName, timezoneAt } from '../sea/territory.ts'
 import { isZone } from '../sea/zones.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -57,8 +54,8 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
 }
 
 /**
- * Buoys of the folder that stay although no source mentions them. Each is in a network of a source that
- * mentions only who reported lately, and comes with the sources for which it stays.
+ * Buoys that no source mentions, but in a network of sources that mention only who reported lately, with
+ * these sources.
  */
 function stayingBuoys(
   known: readonly CataloguedBuoy[],
@@ -80,8 +77,8 @@ function stayingBuoys(
 }
 
 /**
- * Fills in the country and the time zone that the source does not name, or names wrongly. What was found for
- * `previous`, the same buoy at the same position, is not looked for again.
+ * Fills in country and time zone where the source names none or a wrong one; `previous` gives them for the
+ * same buoy at the same position.
  */
 export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: CataloguedBuoy): CataloguedBuoy {
   const hasMoved = previous === undefined || previous.lat !== buoy.lat || previous.lng !== buoy.lng
@@ -113,9 +110,8 @@ interface SameBuoy {
 }
 
 /**
- * Refuses an order of networks that names one which no source has: its buoys would silently stay twice. A
- * network of the folder may be missing today. While a source that was never read is stale, nobody knows what
- * its networks are, and the name is only reported.
+ * Refuses an order of networks with a name that neither sources nor folder have: its buoys would silently
+ * stay twice. While a source that was never read is stale, the name is only reported.
  * @throws BuildError naming the networks that there are
  */
 function expectKnownNetworks(
@@ -135,7 +131,6 @@ function expectKnownNetworks(
   else throw new BuildError(`${what}: write a network as its buoys have it, not the name of a source`)
 }
 
-/** The mentioned and the staying buoys without those that a preferred network has too. */
 async function withoutDuplicates<Staying extends BuoyRecord>(
   { out, prefer = [], sameWithinKm = 1, report }: BuildOptions,
   previous: Previous | null,
@@ -165,8 +160,8 @@ async function withoutDuplicates<Staying extends BuoyRecord>(
 }
 
 /**
- * Pairs of physical buoys in two networks of `prefer` within `km` of each other. The buoy of the preferred
- * network stays; pairs of the most preferred networks come first, the nearest of them before the others.
+ * Pairs of physical buoys in two networks of `prefer` within `km`. Those of the most preferred networks come
+ * first, the nearest before the others.
  */
 export function pairsWithin(km: number, buoys: readonly BuoyRecord[], prefer: readonly string[]): SameBuoy[] {
   const rank = new Map(prefer.map((name, i) => [name, i]))
@@ -183,10 +178,7 @@ export function pairsWithin(km: number, buoys: readonly BuoyRecord[], prefer: re
   return pairs.sort((a, b) => rank.get(a.stays.source)! - rank.get(b.stays.source)! || a.km - b.km)
 }
 
-/**
- * Decides which of the pairs leave a buoy out, each buoy once. `newestOf` gives the time of a buoy's newest
- * reading, −1 where it has none.
- */
+/** Which pairs leave a buoy out, each buoy once. `newestOf` is the time of its newest reading, or −1. */
 export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord) => number): SameBuoy[] {
   const out = new Map<BuoyRecord, SameBuoy>()
   for (const pair of pairs) {
@@ -197,7 +189,6 @@ export function leaveOut(pairs: readonly SameBuoy[], newestOf: (buoy: BuoyRecord
   return [...out.values()]
 }
 
-/** Time of the newest reading by buoy in the last months of a snapshot. */
 async function newestBefore(
   out: string,
   { parts }: Manifest,

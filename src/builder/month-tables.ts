@@ -1,7 +1,4 @@
-/**
- * A month's rows as tables: sorted by buoy and time, one row for each time, what the month had before merged
- * with what is new.
- */
+/** A month's rows as tables by buoy and time, one row for each time, new rows merged with those of before. */
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
@@ -37,12 +34,11 @@ interface Stretch {
 }
 
 interface BuoyRows {
-  /** New rows, in the order in which they came. */
   runs: Run[]
   base: Stretch[]
 }
 
-/** Makes the tables of a month out of the spooled runs and the rows of before; see `Spool.take`. */
+/** Makes the tables of a month of the spooled runs and the rows of before; see `Spool.take`. */
 export function monthTables(
   month: number,
   runs: readonly Run[],
@@ -66,7 +62,6 @@ export function monthTables(
   return { readings: readings.table(), weather: weather.table() }
 }
 
-/** The new and the earlier rows by buoy id, and how many they are. */
 function rowsByBuoy(
   runs: readonly Run[],
   idOf: (handle: number) => number,
@@ -118,9 +113,8 @@ function wholeColumns({ time, measures }: MonthRows): Rows {
 }
 
 /**
- * `stretches` with the rows that `base` has at other times. A new row replaces the old row of its time as a
- * whole: sources correct themselves (NDBC takes back the first of two equal samples), and half a correction
- * would keep what was taken back.
+ * `stretches` with the rows of `base` at other times. A new row replaces the old one whole, as half a
+ * correction would keep what a source takes back (NDBC: the first of two equal samples).
  */
 function addOlder(stretches: Stretch[], base: Stretch): Stretch[] {
   const last = base.rows.time[base.to - 1]
@@ -164,7 +158,7 @@ class TableWriter {
     this.#start = new Uint32Array(buoys + 1)
   }
 
-  /** Copies rows. Long runs are copied as a whole, which is faster; for short ones the views cost more. */
+  /** Copies rows; long runs are copied as a whole, for short ones the views cost more. */
   copy(rows: Rows, from: number, to: number): void {
     if (to - from < LONG_RUN_ROWS) {
       for (let row = from; row < to; row++) this.#copyRow(rows, row)
@@ -243,10 +237,7 @@ function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
   return sorted ? stretches : [merge(runs, chunks)]
 }
 
-/**
- * Makes one row for each time. Of each feed the row that came last counts, as a whole. The lowest feed wins,
- * and the others fill what it lacks.
- */
+/** Makes one row for each time: the lowest feed's last row, with its gaps filled by the feeds above. */
 function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
   for (const run of runs) {

@@ -1,7 +1,6 @@
 /**
- * Step 5 of a build: puts the manifest into the folder, with what the next build has to know. While a
- * rollback holds, the snapshot is only kept. Where the folder is published to a store, the store comes first:
- * what it does not accept is only kept, too.
+ * Step 5 of a build: publishes the manifest, to a store first, with what the next build has to know. A
+ * snapshot is only kept while a rollback holds, or where the store does not accept it.
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'

@@ -1,9 +1,8 @@
 /**
- * Quality control while a snapshot is built, in the way of the QARTOD manual for waves (IOOS). Impossible
- * values are taken out: a maximum height below the significant height or far beyond what that allows, and
- * periods of 0. Adapters keep the limits of the single measures (`columns.ts`). Suspect values stay and are
- * counted for the report: waves too steep, values that do not change, a sea that never moves, spikes and
- * jumps. Nothing is corrected or made up.
+ * Quality control in the way of the QARTOD manual for waves (IOOS). Impossible values are taken out: maximum
+ * below or far above the significant height, periods of 0. Suspect ones stay and are counted for the report:
+ * too steep waves, values that do not change, a dead sea, spikes and jumps. Adapters keep the limits of
+ * single measures.
  */
 import { MEASURES } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
@@ -11,9 +10,8 @@ import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/make-month.ts'
 
 /**
- * The highest of 300 waves is 1.8 times as high as the significant height; in every record measured so far it
- * is less than 3.7 times as high. Many networks round heights to tenths: half a tenth, in codes, is allowed
- * for that.
+ * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. Half a tenth
+ * of a metre, in codes, is allowed on top, as many networks round heights to tenths.
  */
 const MOST_OVER_SIGNIFICANT = 3.7
 const HEIGHT_ROUNDING_MM = 50
@@ -33,20 +31,19 @@ const STUCK_SECONDS = 6 * HOUR
 
 /** Readings further apart than this are not compared. */
 const NEIGHBOUR_SECONDS = 2 * HOUR
-/** A height that leaves both neighbours in one direction by this, metres and share of them, is a spike. */
+/** Metres and share by which a height leaves both neighbours in one direction: a spike. */
 const SPIKE_METRES = 1
 const SPIKE_SHARE = 0.5
-/** A change of height by more than this, metres and share, within this many seconds is a jump. */
+/** Seconds, metres and share of a change of height that is a jump. */
 const JUMP_SECONDS = HOUR
 const JUMP_METRES = 2
 const JUMP_SHARE = 0.5
 
-/** A sensor that shows at most this height for this long is dead: no open sea is that calm for a week. */
+/** Metres and time of a dead sensor: no open sea is that calm for a week. */
 const DEAD_METRES = 0.05
 const DEAD_SECONDS = 7 * DAY
 const DEAD_READINGS = 50
 
-/** What makes readings suspect, in the words of the report. */
 export const SUSPECT_TEXTS = {
   steep: 'waves too steep for their period',
   period: 'period outside 1 to 30 s',
@@ -115,10 +112,7 @@ export function newestReading(
 
 type Counts = { [reason in SuspectReason]: number }
 
-/**
- * Counts the suspect readings of a month: `report` is called with the buoy's id, the reason, and how many of
- * its readings are suspect for that reason.
- */
+/** Counts the suspect readings of a month: `report` gets the buoy's id, the reason, and how many. */
 export function countSuspect(
   table: MonthTable,
   report: (buoy: number, reason: SuspectReason, readings: number) => void,
@@ -149,7 +143,6 @@ function countSingle({ columns }: MonthTable, first: number, end: number, counts
   }
 }
 
-/** Counts what a height shows against the ones before and after it. */
 function countChanges({ time, columns }: MonthTable, first: number, end: number, counts: Counts): void {
   const heights = columns.significantHeight
   for (let row = first + 1; row < end; row++) {

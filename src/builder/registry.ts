@@ -1,14 +1,11 @@
 /**
- * The registry: all ids and slugs that were ever given in a folder. `registry.jsonl` lies beside the
- * snapshots and outlasts each of them. A catalogue knows only the ids of its own past; a snapshot that a
- * rollback went back from, or that `--keep` dropped, has given others.
+ * The registry of all ids and slugs ever given in a folder, `registry.jsonl` next to the snapshots. A
+ * catalogue knows only its own past, without what a rollback or `--keep` dropped.
  *
  *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state-file.ts`
  *
- * Entries are added, never changed. The builder replaces the file as a whole, under its lock, before a
- * snapshot with new ids is kept or published; nobody has seen the ids of a build that is killed before that.
- * Where the file is lost or damaged, the catalogues of the kept snapshots say the same together, since each
- * was built upon all ids before it.
+ * Entries are added, never changed. The file is replaced before a snapshot with new ids is kept, so nobody
+ * sees ids of a build killed earlier. The catalogues of all kept snapshots together replace a lost file.
  */
 import type { Lock } from '../system/lock.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
@@ -22,7 +19,6 @@ export const REGISTRY_FILE = 'registry.jsonl'
 
 const FORMAT = { format: 'groundswell-registry', version: 1 } as const
 
-/** Lists of entries, united. */
 export interface Registry {
   /** The valid entry of each (source, identifier), by id. */
   entries: readonly RegistryEntry[]
@@ -51,18 +47,14 @@ export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
 
 /**
  * The entries of a folder's file, those that win over others first; null where the file is missing.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
- * program wrote it
+ * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
 export function readRegistryFile(dir: string): RegistryEntry[] | null {
   const entries = readStateFile(dir, REGISTRY_FILE, FORMAT)
   return entries?.map(entryOf) ?? null
 }
 
-/**
- * Replaces a folder's file, unless it has the same entries already. @throws BuildError when it cannot be
- * written
- */
+/** Replaces a folder's file, unless it is the same. @throws BuildError when it cannot be written */
 export function writeRegistryFile(dir: string, { entries, former }: Registry, lock: Lock): void {
   const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
     source,
@@ -112,9 +104,8 @@ export function slugOf(name: string): string {
 }
 
 /**
- * Gives every buoy its entry: the registry's, or a new one whose id and slug neither the registry nor a
- * `former` entry of another buoy has. Physical buoys come first, then the order is by source and identifier,
- * so that the same input always gets the same ids.
+ * Gives every buoy its entry, a known one or one with a new id and slug. Physical buoys come first, then the
+ * order is by source and identifier, so the same input always gets the same ids.
  */
 export function register(
   buoys: readonly BuoyRecord[],

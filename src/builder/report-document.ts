@@ -1,7 +1,4 @@
-/**
- * The report of a build as a document. Rows, lines and files are counted over the whole build; what is listed
- * one by one is bounded, whatever the sources contain. Times are as on the wire.
- */
+/** The report of a build as a document: complete counts, bounded lists, times as on the wire. */
 import type { CarriedOver } from './source-state.ts'
 
 export const REPORT_FORMAT = 'groundswell-report'
@@ -45,9 +42,7 @@ export interface SourceDocument {
   bad: { file: string; line: number; reason: string; text: string | null }[]
   /** Rows or values left out by a rule of the format, by reason. */
   skipped: { [reason: string]: number }
-  /** Counts of `skipped` by station, where the rule is about a station. */
   skipped_stations: { [reason: string]: { [identifier: string]: number } }
-  /** Stations left out for lack of a position. */
   without_position: string[]
   warnings: string[]
   fetch: FetchDocument | null
@@ -66,9 +61,9 @@ export interface FetchDocument {
   /** Files that were removed, since the configuration no longer names them. */
   removed: number
   bytes: number
-  /** When the file that was confirmed longest ago was confirmed; null while a file has never come. */
+  /** When the file confirmed longest ago was confirmed; null while a file has never come. */
   oldest: string | null
-  /** The first failures; `used_from` is when the file that stays in use was confirmed, null without a file. */
+  /** The first failures; `used_from` is when the file still in use was confirmed, null without a file. */
   failures: { url: string; reason: string; used_from: string | null }[]
 }
 
@@ -78,7 +73,6 @@ export interface NetworkDocument {
   /** Buoys with a reading in this build's input. */
   reporting: number
   newest_reading: string | null
-  /** Values taken out, by reason. */
   impossible: { [reason: string]: number }
   /** Suspect readings in the months that were written; they stay as they are. */
   doubtful: { reason: string; readings: number; buoys: number; identifiers: string[] }[]
@@ -86,9 +80,7 @@ export interface NetworkDocument {
 
 /** Bad lines of one file that are shown one by one; the others are only counted. */
 export const BAD_LINES_SHOWN = 5
-/** Characters of a faulty text that are shown. */
 const TEXT_SHOWN = 40
-/** Bad lines of a source in the document. */
 export const BAD_LINES_KEPT = 200
 /** Remarks, duplicates and identifiers in the document, of each kind. */
 export const REMARKS_KEPT = 200
@@ -100,7 +92,7 @@ export const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 export const REASONS_KEPT = 500
 
-/** The number of keys of each object of counts, so that they are not counted anew for each addition. */
+/** The number of keys of each object of counts, which an addition does not count anew. */
 const keysOf = new WeakMap<object, number>()
 
 /** Adds to one of at most `mostKeys` counts; what would be one more is not counted. */
@@ -124,8 +116,7 @@ export function addBounded(
 /** The beginning of a text in quotes; nothing in it steers a terminal or changes its direction of reading. */
 export function quoted(text: string): string {
   const cut = text.slice(0, TEXT_SHOWN)
-  // Formats (Cf) change the direction of what follows; surrogates, private and unassigned characters (C) show
-  // nothing.
+  // Characters that change the direction (Cf) or show nothing (C: surrogates, private, unassigned).
   const visible = JSON.stringify(cut).replace(
     /[\p{C}\u2028\u2029]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,

@@ -1,7 +1,4 @@
-/**
- * The report of a build as tables for a terminal and for a page that runs no script, and as files beside its
- * snapshot: `report-ID.json` and `report-ID.html`.
- */
+/** The report of a build: tables for a terminal, `report-ID.json`, `report-ID.html` without scripts. */
 import { counted } from '../system/text.ts'
 import { STATIONS_SHOWN } from './report-document.ts'
 import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument } from './report-document.ts'
@@ -149,7 +146,6 @@ function tablesOf({
   return tables.map(([title, head, rows]) => ({ title, head, rows })).filter(({ rows }) => rows.length > 0)
 }
 
-/** What was read, in words. */
 export function readText(files: number, rows: number, bad: number): string {
   return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
 }
@@ -163,7 +159,6 @@ function unpublishedText({ announced = true }: Partial<ReportDocument>): string 
   return announced ? '' : ', not published when it was built: a rollback held'
 }
 
-/** The stations with the highest counts, in words. */
 function stationsText(counts: { readonly [identifier: string]: number } = {}): string {
   const stations = Object.entries(counts).sort(([, a], [, b]) => b - a)
   const shown = stations.slice(0, STATIONS_SHOWN).map(([identifier, n]) => `${identifier} ${n}`)
@@ -251,10 +246,7 @@ export function reportedSnapshot(file: string): string | null {
   return REPORT_FILE.exec(file)?.[1] ?? null
 }
 
-/**
- * Puts a report next to its snapshot, as JSON and as a page, in place of that of an earlier build.
- * @throws BuildError when a file cannot be written
- */
+/** Puts a report next to its snapshot, in place of an earlier one. @throws BuildError when that fails */
 export function writeReport(dir: string, document: ReportDocument): void {
   const texts = { json: `${JSON.stringify(document, null, 2)}\n`, html: reportPage(document) }
   for (const [ending, text] of Object.entries(texts)) {
@@ -267,9 +259,7 @@ export function writeReport(dir: string, document: ReportDocument): void {
   }
 }
 
-/**
- * The builder's lock is released by now: the next builder may remove the temporary file as a dead builder's.
- */
+/** The builder's lock is released by now: the next builder may remove the temporary file as a dead one's. */
 function putInPlace(dir: string, file: string, text: string): void {
   for (let made = 1; ; made++) {
     const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)

@@ -1,11 +1,7 @@
 /**
- * Builds a snapshot in a folder, upon what the folder holds. Read this file first: `build` below is the table
- * of contents, and each step has a file of its own.
- *
- * Rows that no source gives any more stay, and months without new rows keep their parts. A buoy that no
- * source mentions is left out but not forgotten: its id, slug and rows are there when it comes back. A buoy
- * stays where its source mentions only who reported lately, or is stale. The same input upon the same folder
- * gives the same bytes: no clock, no random number and no order of arrival reaches them.
+ * Builds a snapshot in a folder, upon what the folder holds. Read this file first: each step of `build` below
+ * has a file of its own. Rows that no source gives any more stay; a buoy that no source mentions is left out,
+ * but its id, slug and rows return with it. The same input upon the same folder gives the same bytes.
  */
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
@@ -104,7 +100,6 @@ function reportOutcome(
   if (outcome !== undefined) report.line(outcomeText(outcome, publishTo?.store.address ?? ''))
 }
 
-/** A network that sources mention and that has no buoys is reported, too. */
 function reportNetworks(report: BuildReport, input: Collector, buoys: readonly CataloguedBuoy[]): void {
   const newest = input.newestReadings()
   const none = { buoys: 0, reporting: 0, newest: -1 }

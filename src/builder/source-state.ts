@@ -1,14 +1,12 @@
 /**
- * The last known state of each source of the configuration: `given-ID.jsonl` beside each kept snapshot, one
- * line a source, under the head of `state-file.ts`. A stale source is carried over from it as if it had been
- * read, but for its rows: those stay in the months. The file belongs to its snapshot: a rollback goes back to
- * its states, and the file is removed with the snapshot.
+ * The last known state of each configured source: `given-ID.jsonl` next to each kept snapshot, one line a
+ * source, under the head of `state-file.ts`. A stale source is carried over from it but for its rows, which
+ * stay in the months, and a rollback goes back to it.
  *
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,
  *    "networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
- * `parts` are named as in a manifest and hold the passes, forecast and harbours that this source alone gave.
- * Where it is the only source that gives such, they are the snapshot's own files.
+ * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +26,6 @@ import type { Previous } from './build-base.ts'
 
 const FORMAT = { format: 'groundswell-given', version: 1 } as const
 
-/** A buoy as a source gave it. */
 export interface StateBuoy extends BuoyRecord {
   /** Null for a buoy that was left out for another network's. */
   id: number | null
@@ -52,10 +49,8 @@ export interface SourceState {
 export const givenFile = (id: string): string => `given-${id}.jsonl`
 
 /**
- * The states of a snapshot's sources; null where the snapshot has none: it was built without a configuration,
- * or by an older program.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
- * program wrote it
+ * The states of a snapshot's sources; null without a configuration, or from an older program.
+ * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
 export function readGiven(dir: string, id: string): SourceState[] | null {
   const states = readStateFile(dir, givenFile(id), FORMAT) as SourceState[] | null
@@ -89,7 +84,6 @@ export function stateOfAll({ manifest, catalog }: Previous): SourceState {
   }
 }
 
-/** The parts of one source's state. */
 export interface StateParts {
   passes: PassColumns | null
   forecast: ForecastColumns | null
@@ -151,9 +145,7 @@ interface StaleSource {
   age_seconds: number | null
 }
 
-/**
- * The stale sources of a folder's snapshots. The file is read again only when it has changed; never throws.
- */
+/** Stale sources of a folder's snapshots. The file is read again only when it has changed; never throws. */
 export function staleSources(dir: string): (id: string, now: number) => StaleSource[] {
   let known: { mark: string; stale: SourceState[] } = { mark: '', stale: [] }
   return (id, now) => {
@@ -183,7 +175,7 @@ function changedAt(path: string): number | null {
 
 function readStale(dir: string, id: string): SourceState[] {
   try {
-    // What the sources gave is not kept here, since it may take much memory.
+    // What the sources gave may take much memory and is not kept.
     return (readGiven(dir, id) ?? [])
       .filter(({ refused }) => refused !== null)
       .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))

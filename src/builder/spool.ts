@@ -1,7 +1,6 @@
 /**
- * Rows on their way from the sources to the monthly parts, collected by calendar month (UTC). Memory stays
- * bounded: when the rows of all months together pass the budget they go to files in `dir` and come back month
- * by month, so that a build needs room for its largest month, not for its history.
+ * Rows on their way from the sources to the monthly parts, by UTC month. Rows past a budget of memory go to
+ * files and come back month by month: a build needs room for its largest month.
  */
 import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,9 +47,8 @@ export class Spool {
   }
 
   /**
-   * Takes a month out of the spool. `idOf` maps a handle to the buoy's id, 0 to leave the buoy out; rows
-   * after `asOf` are left out too. `base` holds what the month had before, by buoy id: a new row replaces the
-   * row of its time, a row without any value removes it.
+   * Takes a month out. `idOf` gives a handle's buoy id, 0 to leave the buoy out; rows after `asOf` are left
+   * out. A new row replaces the one of its time in `base` (rows by buoy id); without any value it removes it.
    */
   take(
     month: number,
@@ -111,7 +109,6 @@ class Month {
   chunks: Rows[] = []
   /** Rows in the last chunk. */
   used = 0
-  /** Chunks that went to the file. */
   spilled = 0
   readonly #file: string
 

@@ -1,6 +1,4 @@
-/**
- * Stale sources: each is carried over from its last known state, and the next build finds that state again.
- */
+/** Carries stale sources over from their last known states, and keeps those for the next build. */
 import { timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/snapshot-format.ts'
 import type { Source } from '../sources/source.ts'
@@ -22,9 +20,7 @@ import type { Identified } from './identify.ts'
 const ANY_SOURCE: Source = { read: () => Promise.resolve() }
 
 /**
- * Gives `input` what each stale source gave last.
- * @param stale the stale sources, with what was wrong
- * @returns their names, when they were read last, and how much is carried over
+ * Gives `input` what each source of `stale` gave last. Returns names, times of the last read, and how much.
  * @throws BuildError when that is damaged, or the build takes nothing over from the folder
  */
 export async function carryOverStale(
@@ -60,9 +56,7 @@ function lastStates(stale: readonly Source[], { folder, states }: Base): [Source
   return ofAll === undefined ? own : [...own, [ANY_SOURCE, ofAll]]
 }
 
-/**
- * The state of each source of the configuration after this build: what it gave now, or what is carried over.
- */
+/** The state of each configured source after this build: what it gave now, or what is carried over. */
 export function statesNow({
   input,
   stale,

@@ -1,9 +1,7 @@
 /**
- * Files with a folder's state beside its snapshots: JSON lines under a head with their number and hash, so
- * that a file that was cut or changed is recognised.
+ * Files with a folder's state: JSON lines under a head that gives away a cut or changed file.
  *
  *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash of all that follows
- *   …                                                                one line an entry
  */
 import { join } from 'node:path'
 import { readRegularFileSync } from '../system/regular-files.ts'
@@ -13,7 +11,7 @@ import { BuildError } from '../system/build-error.ts'
 import { sha256, SnapshotError } from '../snapshot/snapshot-format.ts'
 import { holds, writeDurably } from '../snapshot/write-snapshot.ts'
 
-/** The state of 900,000 buoys, the most that can have an id, takes less. */
+/** Bytes; the state of 900,000 buoys, the most that can have an id, takes less. */
 export const MAX_STATE_BYTES = 512 * 1024 * 1024
 
 type Head = { [name: string]: unknown }
@@ -25,8 +23,7 @@ interface StateFormat {
 
 /**
  * The entries of a file, null where there is none.
- * @throws SnapshotError naming the file, when it is not whole; BuildError when another version of this
- * program wrote it
+ * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
 export function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
   let bytes: Buffer
@@ -53,10 +50,7 @@ export function readStateFile(dir: string, file: string, { format, version }: St
   return entries
 }
 
-/**
- * Replaces a file as a whole, unless it has these entries already.
- * @throws BuildError when it cannot be written
- */
+/** Replaces a file whole, unless it has these entries. @throws BuildError when it cannot be written */
 export function writeStateFile(
   dir: string,
   file: string,

@@ -16,10 +16,7 @@ import { writeMonths } from './month-parts.ts'
 import type { Spool } from './spool.ts'
 
 export interface Written {
-  /**
-   * The parts in the order of the manifest: the catalogue, the months and years from the oldest on, passes,
-   * forecast, tides.
-   */
+  /** In the order of the manifest: catalogue, months and years (oldest first), passes, forecast, tides. */
   parts: PartEntry[]
   /** Parts with the passes, forecasts and harbours that one source of the configuration gave now. */
   own: ReadonlyMap<Contribution, PartEntry[]>

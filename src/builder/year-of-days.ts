@@ -17,9 +17,7 @@ interface BuoyDays {
   readonly isNew: boolean
 }
 
-/**
- * Which days of a month to work out: all, the last where it goes on in the next month, or only new buoys'.
- */
+/** The days of a month to work out: all, the last where it goes on in the next month, or only new buoys'. */
 export type Wanted = 'all' | 'last' | 'none'
 
 /** A buoy's rows in one month: `from` to before `to`. */
@@ -39,14 +37,12 @@ export class YearOfDays {
   readonly #known: AggregateYear | null
   readonly #buoys = new Map<number, BuoyDays>()
   #newBuoys = 0
-  /** Codes of the present day's samples. */
   #codes = new Int32Array(256)
 
   /**
-   * `newest` is the time of the year's newest row, epoch seconds. What the tz database has for later days is
-   * not in the part, so that its bytes do not depend on what an edition expects. `zoneOf` gives the zones of
-   * the catalogue's buoys. Days of a buoy with the same zone are taken from `known`; a buoy without a zone
-   * keeps the one that it had there.
+   * `newest` is the time of the year's newest row, epoch seconds; rules of zones after it stay out, so that
+   * the bytes do not depend on what an edition of the tz database expects. `zoneOf` gives the buoys' zones.
+   * Days of a buoy with the same zone, or without one, are taken from `known`.
    */
   constructor(
     year: number,
@@ -72,7 +68,6 @@ export class YearOfDays {
     return this.#newBuoys > 0
   }
 
-  /** Adds the buoys of a month, before any is worked out. */
   addBuoys(ids: Uint32Array): void {
     for (const id of ids) {
       if (!this.#buoys.has(id)) this.#buoys.set(id, this.#begin(id))
@@ -160,7 +155,6 @@ export class YearOfDays {
     return { median: values(), mean: values(), least: values(), greatest: values(), count: values() }
   }
 
-  /** Puts the codes of a day's samples into `#codes`; returns how many. */
   #gather(stretches: readonly Stretch[], name: MeasureName, day: number): number {
     const { missing } = MEASURES[name]
     let n = 0

@@ -1,7 +1,4 @@
-/**
- * The form of `groundswell.config.json` as types and JSON schema (draft 7); `docs/configuration.md` documents
- * it.
- */
+/** The form of `groundswell.config.json` (`docs/configuration.md`) as types and JSON schema (draft 7). */
 import { type Static, Type } from 'typebox'
 import { KIND_OPTIONS } from './kinds.ts'
 import { named, object } from './schema.ts'

@@ -1,7 +1,7 @@
 /**
- * Météo-France's marine observations, one file a day: `marine.20241209.csv` or `bouees.20241209.csv`.
- * `period` is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, `mq` is
- * missing, times are UTC.
+ * Météo-France's marine observations, a file a day: `marine.20241209.csv` or `bouees.20241209.csv`. `period`
+ * is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, times UTC, `mq` is
+ * missing.
  */
 import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'

@@ -1,8 +1,7 @@
 /**
  * Tide stations with harmonic constituents: `@neaps/tide-database` (`tides:database`, or no folder in a
  * configuration), or a folder of station files in its JSON shape (`tides:FOLDER`). Only reference stations
- * with a licence for commercial use are taken: a subordinate station has no constituents, only corrections to
- * another's.
+ * with a licence for commercial use are taken: a subordinate station corrects the constituents of another.
  */
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/regular-files.ts'

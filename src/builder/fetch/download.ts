@@ -1,7 +1,6 @@
 /**
- * One download over HTTP. Nothing that a server says is believed: each step and the whole have a time limit,
- * the body has a size limit before and after decompression, redirects are few, and the body must look like
- * what was asked for before it replaces a file.
+ * One download over HTTP from an untrusted server: time limits for each step and the whole, size limits
+ * before and after decompression, few redirects, and a look at the body before it replaces a file.
  */
 import { renameSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -23,12 +22,10 @@ import { randomName } from '../../system/random-name.ts'
 export const TEMPORARY_PREFIX = '.part-'
 
 const MAX_REDIRECTS = 5
-/** At the beginning of a body, to recognise what it is. */
 const HEAD_BYTES = 1024
 /** A longer validator is not kept. */
 const MAX_VALIDATOR_LENGTH = 1000
 
-/** What the server said about a file when it sent it. */
 export interface Validators {
   etag: string | null
   lastModified: string | null
@@ -36,7 +33,6 @@ export interface Validators {
 
 export interface DownloadRequest {
   url: string
-  /** Where the file goes; its folder exists. */
   path: string
   content: Content
   maxBytes: number
@@ -53,9 +49,8 @@ export interface DownloadRequest {
 export type DownloadResult = { state: 'unchanged' } | ({ state: 'fetched'; bytes: number } & Validators)
 
 /**
- * Downloads a file, or leaves the present one when the server says that it is unchanged. A failure leaves the
- * present file as it was.
- * @throws RequestFault, whose message holds neither headers nor secret parameters; faults of our own disk
+ * Downloads a file, or leaves the present one when it is unchanged or the download fails.
+ * @throws RequestFault, with neither headers nor secret parameters in its message; faults of our own disk
  */
 export async function download(wanted: DownloadRequest): Promise<DownloadResult> {
   const answer = await follow(wanted)
@@ -83,7 +78,7 @@ function validator(text: string | undefined): string | null {
   return text !== undefined && text.length <= MAX_VALIDATOR_LENGTH ? text : null
 }
 
-/** Sends the request, and follows redirects that neither leave HTTPS nor take a secret to another host. */
+/** Sends the request; follows redirects that neither leave HTTPS nor take a secret to another host. */
 async function follow(wanted: DownloadRequest): Promise<WebAnswer> {
   const { validators, signal } = wanted
   const first = new URL(wanted.url)
@@ -112,7 +107,7 @@ async function follow(wanted: DownloadRequest): Promise<WebAnswer> {
   throw new RequestFault(`redirected more than ${MAX_REDIRECTS} times`)
 }
 
-/** Writes the body beside the file, inspects it, and replaces the file with it. Returns the file's bytes. */
+/** Writes the body to a temporary file that replaces the file once inspected. Returns its bytes. */
 async function store(wanted: DownloadRequest, { headers, body }: WebAnswer): Promise<number> {
   const { path, maxBytes, signal } = wanted
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity'
@@ -122,7 +117,7 @@ async function store(wanted: DownloadRequest, { headers, body }: WebAnswer): Pro
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
   const temporary = join(dirname(path), `${TEMPORARY_PREFIX}${randomName()}-${basename(path)}`)
   const stored = counter(maxBytes)
-  // Opened before anything can fail: an open under way would make the file again after its removal.
+  // An open under way would make the file again after its removal, so it ends before anything can fail.
   const file = await open(temporary, 'w', 0o644)
   try {
     await pipeline(
@@ -148,9 +143,7 @@ function tooLarge(maxBytes: number): RequestFault {
   return new RequestFault(`has more than ${maxBytes} bytes`)
 }
 
-/**
- * Lets bytes through up to a limit: what a small compressed body expands to reaches the disk only up to it.
- */
+/** Lets at most `maxBytes` through, so that no more of a small compressed body reaches the disk. */
 function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   let bytes = 0
   const stream = new Transform({
@@ -163,10 +156,7 @@ function counter(maxBytes: number): { stream: Transform; bytes: () => number } {
   return { stream, bytes: () => bytes }
 }
 
-/**
- * Refuses a file that is not what was asked for: error pages come with status 200, too.
- * @throws RequestFault
- */
+/** Refuses a file that was not asked for: error pages come with status 200, too. @throws RequestFault */
 async function inspect(file: string, { content, maxBytes, signal }: DownloadRequest): Promise<void> {
   const handle = await open(file)
   try {

@@ -1,7 +1,4 @@
-/**
- * Which files the configuration asks for, with the words of its templates filled in, and which of them are
- * due. A hidden index in the source's folder holds what the servers said about each file.
- */
+/** Which files a configuration's templates name, and which are due by the hidden index in the folder. */
 import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConfiguredSource } from '../../sources/configuration.ts'
@@ -18,7 +15,6 @@ const DEFAULT_MAX_BYTES = 256 * 2 ** 20
 /** Most files of one source: a template of stations and days can name very many. */
 const MAX_FILES = 50_000
 
-/** One file to ask for. */
 export interface PlannedFile {
   url: string
   /** Path below the source's folder. */
@@ -73,15 +69,12 @@ function contentOf(path: string): Content {
   return Object.hasOwn(known, ending) ? known[ending] : 'any'
 }
 
-/** The planned files that a fetch at `now` would ask for. */
 export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
   const index = readIndex(source.folder)
   return planFiles(source, now).filter((file) => isDue(source, file, index, now))
 }
 
-/**
- * A refresh is aligned to the clock, as builds are: otherwise a build a second early would ask for nothing.
- */
+/** A refresh is aligned to the clock, as builds are: a build a second early would else ask for nothing. */
 export function isDue(
   { folder, refresh }: ConfiguredSource,
   { to, url }: PlannedFile,
@@ -109,7 +102,6 @@ export interface IndexEntry extends Validators {
 /** Entries by path below the source's folder. */
 export type Index = Map<string, IndexEntry>
 
-/** Whether the file is the one in the index. */
 export function isThere(folder: string, to: string, { bytes, modified }: IndexEntry): boolean {
   const info = statSync(join(folder, to), { throwIfNoEntry: false })
   return info !== undefined && info.size === bytes && info.mtimeMs === modified

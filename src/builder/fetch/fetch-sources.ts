@@ -1,7 +1,6 @@
 /**
- * Keeps a source's folder up to date with its network's servers: which files to ask for, when, how often and
- * how gently. Where a file cannot be fetched, the one of last time stays in use. The adapter reads the
- * folder; a hidden index in it holds what the servers said about each file.
+ * Keeps a source's folder up to date with its network's servers, gently. A file that cannot be fetched stays
+ * in use; a hidden index holds what the servers told about each file.
  */
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -46,7 +45,6 @@ const ATTEMPTS = { most: 4, firstPauseMs: 500, longestPauseMs: 60_000, longestRe
 /** A host is left alone after this many downloads in a row without an answer. */
 const MAX_UNANSWERED = 3
 
-/** Failures of one source that are listed one by one. */
 const FAILURES_SHOWN = 50
 
 /** Times in milliseconds. */
@@ -69,7 +67,6 @@ export interface FetchContext {
   clock: () => number
   /** A number in [0, 1). */
   random: () => number
-  /** Takes how far the work is, and what must not be lost. */
   report: { progress(message: string): void; line(message: string): void }
   limits?: FetchLimits
   /** Waits `ms` milliseconds before another attempt; for tests. */
@@ -80,8 +77,8 @@ export interface FetchContext {
 export type FetchOutcome = FetchDocument & { source: string }
 
 /**
- * Fetches what is due of all sources, each source by itself. Never throws for what servers do: the outcomes
- * say it, in the order of the sources that fetch anything.
+ * Fetches what is due of all sources, each by itself. Never throws for what servers do: outcomes tell it, in
+ * the order of the sources that fetch anything.
  */
 export async function fetchSources(
   configuration: Configuration,
@@ -114,7 +111,7 @@ export async function fetchSources(
   }
 }
 
-/** Requests to one host: few at a time, not too close together, and none any more once it does not answer. */
+/** Requests to one host: few at a time, not too close together, none once it does not answer. */
 class Host {
   readonly #limits: HostLimits
   readonly #waiting: (() => void)[] = []
@@ -126,7 +123,7 @@ class Host {
     this.#limits = limits
   }
 
-  /** @throws RequestFault of `task`, or since the host is left alone */
+  /** @throws RequestFault of `task`, or because the host is left alone */
   async run<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#limits.connections) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -144,7 +141,6 @@ class Host {
       if (isUnanswered) this.#unanswered++
       throw error
     } finally {
-      // The next in the queue takes over the slot.
       const next = this.#waiting.shift()
       if (next === undefined) this.#running--
       else next()
@@ -247,7 +243,6 @@ function timeLimit(
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
-/** What the files of a source share. */
 interface SourceFetch {
   readonly folder: string
   readonly index: Index

@@ -1,10 +1,7 @@
 /**
- * What a folder and the store that it is published to last agreed on: `published.json` in the folder. What
- * the folder has built since is ahead of the store.
+ * `published.json`: what a folder and its store last agreed on. Later builds are ahead of the store.
  *
  *   {"format":"groundswell-published","version":2,"to":"s3://…","commit":"…","tried":["…"],"after":N}
- *
- * Version 1 had members that are not needed any more, and no `tried`.
  */
 import { join } from 'node:path'
 import { syncFolder, writeDurably } from '../../snapshot/write-snapshot.ts'
@@ -21,11 +18,10 @@ const MAX_BYTES = 8192
 const MOST_TRIED = 100
 
 export interface Agreed {
-  /** Address of the store. */
   to: string
   /** Name of the commit; empty before there is one. */
   commit: string
-  /** Names of commits that were put since, and of which it is not known whether the store took them. */
+  /** Names of commits that were put since, whether the store took them or not. */
   tried: string[]
   /** Kept snapshots with a higher sequence number are not published yet. */
   after: number

@@ -1,6 +1,6 @@
 /**
- * Removes from a store what no kept commit names: only objects with names of ours, and none younger than a
- * day by the store's own clock, which another builder or a reader may be about to need.
+ * Removes objects with names of ours that no kept commit names, and none younger than a day by the store's
+ * clock: another builder or a reader may be about to need them.
  */
 import { performance } from 'node:perf_hooks'
 import { filesNamed, type Commit } from '../../snapshot/commit.ts'
@@ -13,8 +13,8 @@ import { CONTENT, FORMER, NUMBERED, type Prefix } from './prefix.ts'
 const LISTING_HOLDS_MS = 60_000
 
 /**
- * Never throws for what stores do: the snapshot is published, and the next build collects.
- * @param keep commits that stay, however old, the newest one among them
+ * Collects, and never throws for what stores do: the next build collects, too.
+ * @param keep commits that stay, however old, with the newest one
  */
 export async function collectObjects(
   prefix: Prefix,

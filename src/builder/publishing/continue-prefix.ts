@@ -1,7 +1,4 @@
-/**
- * A folder continues what a store has: its snapshot, its registry of ids, the states of its sources and its
- * hold. Killed at any point, it is done again from the beginning.
- */
+/** Makes a folder continue a store's snapshot, ids, source states and hold; once killed, it starts over. */
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { plainManifest, type Commit } from '../../snapshot/commit.ts'
@@ -44,7 +41,7 @@ export async function continueFrom(
   const plain = plainManifest(bytes)
   if (listKept(dir).at(-1)?.id !== id) keepManifest(dir, nextKeptFile(dir, id), plain, lock)
   const after = listKept(dir).at(-1)!.sequence
-  // A rollback that was asked for here, and is not published yet, stays.
+  // A rollback that was asked for here and is not published yet stays.
   if (readHold(dir) === null) {
     if (hold !== null) writeHold(dir, id, after, now, lock)
     publishManifest(dir, plain, lock)

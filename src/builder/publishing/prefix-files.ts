@@ -11,10 +11,7 @@ import { NEVER_CHANGING } from './prefix.ts'
 /** Age from which unnamed objects are collected, by the store's clock. */
 export const COLLECTED_AFTER_S = 86_400
 
-/**
- * Brings files into a folder that does not have them in their size.
- * @throws RequestFault, or BuildError when the disk is full
- */
+/** Fetches files that the folder lacks in their size. @throws RequestFault; BuildError on a full disk */
 export async function fetchFiles(store: Store, dir: string, files: readonly StoredFile[]): Promise<void> {
   const missing = files.filter(
     ({ file, bytes }) => statSync(join(dir, file), { throwIfNoEntry: false })?.size !== bytes,
@@ -35,10 +32,8 @@ export async function fetchFiles(store: Store, dir: string, files: readonly Stor
 export type FileToStore = StoredFile & { from: string | Uint8Array }
 
 /**
- * Puts the files that the store does not have, and again those that could be collected before a commit names
- * them.
- * @param named files that the newest commit names, which nobody collects
- * @returns the number and bytes of files that were put
+ * Puts files that the store lacks, and those that could be collected before a commit names them. `named` are
+ * those of the newest commit, which nobody collects. Returns number and bytes.
  * @throws StoreError, also where the store does not list them then
  */
 export async function storeFiles(

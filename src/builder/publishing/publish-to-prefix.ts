@@ -1,11 +1,9 @@
 /**
  * Publishes a folder's snapshots to a prefix of a store, where one builder publishes. Read this file first.
- *
  * `beginPublishing` compares folder and store under the folder's lock: an empty folder continues what the
- * store has, and any other one has to have published that itself. `publishSnapshot` puts what the store lacks,
- * then the manifest, on the condition that it is still the one that was found at the beginning. Of two builders
- * one is refused, and stops. Only what the store has accepted becomes the folder's own current snapshot, so
- * that no reader of either sees ids that move.
+ * store has, any other has to have published that itself. `publishSnapshot` puts what the store lacks, then
+ * the manifest on condition that it is still the one found at the beginning, so one of two builders is
+ * refused. What the store accepted becomes the folder's current snapshot, so no reader sees ids that move.
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -40,11 +38,9 @@ import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.t
 export interface PublishingOptions {
   dir: string
   prefix: Prefix
-  /** Commits that stay in the store. */
   keep: number
   /** Epoch seconds. */
   now: number
-  /** Takes what happened, one line at a time. */
   log: (line: string) => void
 }
 
@@ -58,16 +54,14 @@ export function outcomeText(outcome: Outcome, address: string): string {
     : `${address} has it: ${outcome.files} files of ${outcome.bytes} bytes were put there`
 }
 
-/** A folder that is about to be published, and what the store has. */
 export interface Publishing extends PublishingOptions {
-  /** Of the folder. */
   lock: Lock
   newest: StoredCommit | null
   agreed: Agreed
 }
 
 /**
- * Compares folder and store, and has an empty folder continue what the store has. Run under the folder's lock.
+ * Compares folder and store; an empty folder continues what the store has. Run under the folder's lock.
  * @throws RequestFault; BuildError or SnapshotError where they do not belong together
  */
 export async function beginPublishing(options: PublishingOptions, lock: Lock): Promise<Publishing> {
@@ -95,10 +89,7 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
   return { ...options, lock, newest, agreed }
 }
 
-/**
- * As `beginPublishing`; null where the store does not answer for now and the folder has something to go on
- * with. The build goes on, and tries again at its end.
- */
+/** As `beginPublishing`; null where the store does not answer and the folder has something to go on with. */
 export async function beginIfThere(options: PublishingOptions, lock: Lock): Promise<Publishing | null> {
   try {
     return await beginPublishing(options, lock)
@@ -112,10 +103,7 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
   }
 }
 
-/**
- * What a folder has for the store: the snapshot of a rollback that holds, else the newest that was built. Null
- * where it has nothing.
- */
+/** The snapshot for the store: of a rollback that holds, else the newest built; null without one. */
 export function pendingSnapshot({ dir, agreed }: Publishing): { id: string; bytes: Uint8Array } | null {
   const kept = readHold(dir) === null ? listKept(dir) : []
   const unpublished = kept.findLast(({ sequence, manifest }) => sequence > agreed.after && manifest !== null)
@@ -127,9 +115,8 @@ export function pendingSnapshot({ dir, agreed }: Publishing): { id: string; byte
 }
 
 /**
- * Publishes a snapshot of the folder, in the store and then in the folder.
- * @throws RequestFault; then the snapshot is kept, and the next build or `publish` tries again. BuildError where
- * another builder was there first
+ * Publishes a snapshot in the store, then in the folder. @throws RequestFault: the snapshot is kept, and the
+ * next build or `publish` tries again. BuildError where another builder was there first
  */
 export async function publishSnapshot(
   { dir, prefix, keep, now, log, lock, newest, agreed }: Publishing,
@@ -162,7 +149,7 @@ export async function publishSnapshot(
     ...needs,
   }
   const commit = decodeCommit(encodeCommit(bytes, record), MANIFEST_FILE)
-  // What is replaced keeps its files for readers that are still at it.
+  // The replaced commit keeps its files for its readers.
   if (newest !== null) await store.put(formerFile(newest), newest.bytes, { cacheControl: CHANGING })
   const tried = { ...agreed, tried: [...agreed.tried, commit.name] }
   writeAgreed(dir, tried, lock)
@@ -173,7 +160,6 @@ export async function publishSnapshot(
   return put
 }
 
-/** Makes the folder what the store is now. */
 function agree(dir: string, { name, manifest }: Commit, plain: Uint8Array, { to }: Agreed, lock: Lock): void {
   const isShown = readHold(dir) !== null || manifestOf(join(dir, MANIFEST_FILE))?.id === manifest.id
   if (!isShown) publishManifest(dir, plain, lock)
@@ -194,14 +180,12 @@ function hasHistory(dir: string): boolean {
   return existsSync(join(dir, MANIFEST_FILE))
 }
 
-/** The error for a store that has what the folder did not publish. */
 function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildError {
   return new BuildError(
     `${address}: has ${commitText(there)}, which is not what ${dir} published last: another builder publishes there, or the store shows an old state. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has`,
   )
 }
 
-/** All that a snapshot is made of, and what the next build needs with it. */
 function filesOf(
   dir: string,
   id: string,

@@ -1,7 +1,4 @@
-/**
- * Answers of forecast services as series at positions: Open-Meteo JSON, CoverageJSON, ERDDAP JSON, by
- * content.
- */
+/** Forecast services' answers as series at positions, by content: Open-Meteo, CoverageJSON, ERDDAP's JSON. */
 import { isKnownLabel } from './forecast-quantities.ts'
 import { isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoSeconds } from '../reading/times.ts'

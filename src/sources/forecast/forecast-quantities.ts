@@ -31,10 +31,7 @@ export function isKnownLabel(label: string): boolean {
   return KNOWN_LABELS.has(label.toLowerCase())
 }
 
-/**
- * The factor to the contract's unit, null for an unknown unit. A missing one is the contract's but for
- * speeds.
- */
+/** The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds. */
 function factorOf(name: ForecastName, unit: string): number | null {
   const measure = FORECAST_MEASURES[name]
   if (unit.trim() === '') return MEASURES[measure].unit === 'km/h' ? null : 1

@@ -30,10 +30,7 @@ export const WDIR = 5
 export const WSPD = 6
 export const GST = 7
 
-/**
- * The rows of one feed of a station in the order of its files; codes as in the snapshot, NO_CODE where
- * missing.
- */
+/** Rows of one feed of a station in the order of its files; snapshot codes, NO_CODE where missing. */
 export class StationRows {
   length = 0
   time: Float64Array
@@ -107,8 +104,8 @@ function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
 }
 
 /**
- * Finds the header and returns a reader of the lines below it, all of `station` if one is named; a file
- * without a header is reported.
+ * Finds the header and returns a reader of the lines below, all of `station` if named. A missing header is
+ * reported.
  */
 export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
   const fields = new Fields()
@@ -155,8 +152,8 @@ class RowReader {
   }
 
   /**
-   * Puts the next row with waves, wind or water temperature at `base` of `codes`, in the order of READ. False
-   * at the end of the file.
+   * Puts the next row with waves, wind or water temperature at `base` of `codes`, in order of READ; false at
+   * the end.
    */
   next(codes: Int32Array, base: number): boolean {
     while (this.#at < this.bytes.length) {

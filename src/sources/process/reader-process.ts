@@ -126,10 +126,7 @@ class ReaderProcess implements FrameTaker {
     })
   }
 
-  /**
-   * Takes what the reader sends until it ends, and resolves to how it ended. @throws as the sink or the
-   * report
-   */
+  /** Takes what the reader sends, and resolves to how it ended. @throws what the sink or the report throws */
   #follow(child: ChildProcess, job: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const frames = new FrameReader(this)

@@ -119,8 +119,7 @@ interface Line {
 /**
  * Reads the measured fields of a line into `codes` from `base` on, one per column. NO_CODE stands for an
  * empty field, `MM`, a marker, or a value beyond the measure's limits, which is counted as skipped. Further
- * decimals are rounded, halves away from zero. Returns what is wrong with the line (in the field
- * `fields.wrong`), or null.
+ * decimals are rounded, halves away from zero. Returns what is wrong with the field `fields.wrong`, or null.
  */
 export function readMeasures(
   { bytes, fields }: Line,

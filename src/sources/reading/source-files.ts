@@ -1,7 +1,4 @@
-/**
- * Files of a source as bytes (plain or gzip, UTF-8 or UTF-16) and JSON documents, within bounds of number,
- * size and nesting.
- */
+/** Files of a source as bytes (plain, gzip, UTF-8, UTF-16) and JSON, bounded in number, size and nesting. */
 import { createGunzip, gunzipSync } from 'node:zlib'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'

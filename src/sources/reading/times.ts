@@ -30,9 +30,8 @@ const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone
 const LOOSE = STRICT + LIBERTIES.comma + LIBERTIES.looseZone
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (also with a blank for T) as epoch seconds, or −1. `zone` is what
- * follows: 'none', 'offset' (`Z`, `±hh`, `±hhmm`, `±hh:mm`) or 'any'. A time without a zone is `ahead`
- * seconds ahead of UTC.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (or a blank for T) as epoch seconds, or −1. `zone` is 'none', 'offset'
+ * (`Z`, `±hh`, `±hhmm`, `±hh:mm`) or 'any'. A time without a zone is `ahead` seconds ahead of UTC.
  */
 export function isoSeconds(
   bytes: Uint8Array,
