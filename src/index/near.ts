@@ -121,7 +121,7 @@ export class NearPoints {
   }
 
   /**
-   * Finds all points within `km` (inclusive) that `accept` takes (in a mask: not 0), and returns their number.
+   * Finds all points within `km` (inclusive) that `accept` takes (in a mask: not 0); returns their number.
    * Only places `from` to before `to` of `ordinals` are put in order.
    */
   within(
