@@ -40,7 +40,7 @@ export const STREAM_WORDS = 4
 /** Stands in a stream for directions that cancel out. */
 export const CANCELLED = 360
 
-/** Number of streams: median and mean, least, greatest as differences, samples; of directions mean, samples. */
+/** Streams: median, differences of mean, least and greatest, samples; of a direction mean and samples. */
 export function streamsOf(measure: Measure): number {
   return isDirection(measure) ? 2 : 5
 }
