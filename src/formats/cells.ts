@@ -6,7 +6,7 @@ import type { CodeColumn, Column, WordColumn } from '../operation/answer-table.t
 import { csvText } from '../dataset/csv-text.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
-/** Writes the cell of a row, for which there is room: see `cellBytes`. Texts make room for themselves. */
+/** Writes the cell of a row, with room as `cellBytes` gives it. Texts make room for themselves. */
 export type Cell = (writer: JsonWriter, row: number) => void
 
 const QUOTE = 0x22
@@ -60,10 +60,10 @@ function textsOf(
   return { words: table.words, lengths }
 }
 
-/** 64 KB each, made where they are first needed. */
+/** Tables of 64 KB, made where they are first needed. */
 const csvLengths = new Map<TextTable, Uint8Array>()
 
-/** The cell as a JSON value, or in CSV: there nothing is written where there is no value. */
+/** The cell as a JSON value, or in CSV, where a missing value is empty. */
 export function cellOf(column: Column, isCsv: boolean): Cell {
   const none = isCsv ? (): void => {} : (writer: JsonWriter): void => writer.null()
   switch (column.kind) {

@@ -21,11 +21,10 @@ const AROUND_BYTES = 4096
 export interface Formed {
   /** Bytes of the body at most, but for long texts. */
   readonly bytes: number
-  /** Writes the body, or the value of `data` where the format is JSON. Can be called again. */
+  /** Writes the body, or the value of `data` where the format is JSON. May be called again. */
   steps(writer: JsonWriter): Steps<void>
 }
 
-/** A shape of answers that are written row by row. */
 export type RowShape = Shape & { readonly format: RowFormat }
 
 export function isRowShape(shape: Shape): shape is RowShape {
@@ -59,7 +58,6 @@ function formOf(table: Table, columns: readonly Column[], shape: RowShape, snaps
   }
 }
 
-/** A table's own writer knows all columns alone. */
 function withBulk(form: RowForm, { fields }: Shape, bulk: BulkWriter | undefined): RowForm {
   return fields !== null || bulk === undefined ? form : { ...form, bulk, rowBytes: bulk.rowBytes }
 }
@@ -76,10 +74,7 @@ function metaOf({ paging, total }: Table, snapshotId: string): string {
   return JSON.stringify(members).slice(1, -1)
 }
 
-/**
- * The columns that are asked for, in that order; all that the form has by default where none are named.
- * @throws ApiError 400
- */
+/** The columns that are asked for, in that order, or the form's default. @throws ApiError 400 */
 export function selected(
   table: Table,
   { fields, format }: Pick<Shape, 'fields' | 'format'>,

@@ -1,7 +1,4 @@
-/**
- * GeoJSON by RFC 7946: a FeatureCollection in WGS 84, longitude first, with the rows' columns as properties.
- * The paging of the JSON answer is a foreign member `meta`.
- */
+/** GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`. */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { Column, Line, Place, Table } from '../operation/answer-table.ts'
@@ -65,10 +62,7 @@ function geometryCell(place: Place): Cell {
   }
 }
 
-/**
- * Writes a line as a geometry: one over the antimeridian as several that meet there (RFC 7946, section
- * 3.1.9), one point as a point, none as null.
- */
+/** Writes a line, cut at the antimeridian (RFC 7946, 3.1.9), one point as a point, none as null. */
 function writeLine(writer: JsonWriter, { lat, lng }: Line): void {
   if (lat.length === 0) {
     writer.null()

@@ -1,6 +1,6 @@
 /**
- * Parquet files: readings as columns under the names of the JSON answers, with physical and logical types,
- * units, and values of the snapshot's codes; and a writer that hands its bytes on after each row group.
+ * Parquet files of readings: columns under the names of JSON, with types, units and values of the snapshot's
+ * codes; and a writer that hands its bytes on after each row group.
  */
 import { ByteWriter, ParquetWriter, type ColumnSource, type SchemaElement } from 'hyparquet-writer'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
@@ -14,7 +14,7 @@ export interface RunBuoy {
   source: string
 }
 
-/** Rows `from` up to `to` of a month, all of one buoy. */
+/** Rows `from` to before `to` of a month, all of one buoy. */
 export interface Run {
   buoy: RunBuoy
   rows: Pick<MonthRows, 'time' | 'measures'>
@@ -22,7 +22,6 @@ export interface Run {
   to: number
 }
 
-/** A null stands for a value that was not measured. */
 export type Values = (number | bigint | string | boolean | Uint8Array | null)[]
 
 export type Encoding = NonNullable<ColumnSource['encoding']>
@@ -30,9 +29,9 @@ export type Encoding = NonNullable<ColumnSource['encoding']>
 export interface ReadingColumn {
   readonly name: string
   readonly element: SchemaElement
-  /** As in the README of the API; null for what has none. */
+  /** The unit as in the README of the API; null for what has none. */
   readonly unit: string | null
-  /** How values are encoded. Without this the writer chooses between a dictionary and plain values. */
+  /** Without an encoding the writer chooses between a dictionary and plain values. */
   readonly encoding?: Encoding
   /** The values of some runs, `count` rows in all. */
   readonly values: (runs: readonly Run[], count: number) => Values
@@ -121,7 +120,6 @@ function measureColumn(name: string, measure: MeasureName): ReadingColumn {
   }
 }
 
-/** All columns that readings can have, by their names on the wire. */
 export const READING_COLUMNS = {
   buoy_id: {
     name: 'buoy_id',
@@ -174,7 +172,7 @@ export const READING_COLUMNS = {
   gust_speed: measureColumn('gust_speed', 'gustSpeed'),
 } as const satisfies { [name: string]: ReadingColumn }
 
-/** Takes the next bytes of a file. They are overwritten when it returns. */
+/** Takes the next bytes of a file, which are overwritten when it returns. */
 export type ByteSink = (bytes: Uint8Array) => void
 
 export interface ParquetColumn {
@@ -186,7 +184,6 @@ export interface ParquetColumn {
 /** Room that a writer begins with; it grows to the size of a row group. Exports have many at a time. */
 const FIRST_ROOM_BYTES = 2 ** 16
 
-/** Holds one row group at a time. */
 class GroupBytes extends ByteWriter {
   readonly #sink: ByteSink
 

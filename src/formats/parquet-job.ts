@@ -1,6 +1,6 @@
 /**
- * Readings as a Parquet file, for the thread that writes it: what it is to know first, then the rows of one
- * row group at a time. All of it can be posted; the values themselves stay in shared memory.
+ * Readings for the thread that writes Parquet: a start, then the rows of one row group at a time. All of it
+ * can be posted; the values stay in shared memory.
  */
 import type { ReadingsBuoy, Table } from '../operation/answer-table.ts'
 import type { Shape } from '../operation/shape.ts'
@@ -8,12 +8,9 @@ import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'
 import { selected } from './format-choice.ts'
 
-/**
- * Rows of a row group. With all columns a group takes 20 ms of work and some 250 KB, which the server holds
- * for a client that does not read.
- */
+/** Rows of 20 ms and, with all columns, 250 KB, which the server holds for a client that does not read. */
 const GROUP_ROWS = 10_000
-/** A row takes at most, with all columns: the texts of a uuid and of the buoy, and 8 bytes a number. */
+/** Bytes of a row at most, with all columns: the texts of a uuid and of the buoy, and 8 bytes a number. */
 const ROW_BYTES = 160
 
 /** What a file begins with. */
@@ -23,7 +20,7 @@ export interface ParquetStart {
   readonly metadata: { readonly [key: string]: string }
 }
 
-/** Rows that follow each other in a month, the oldest first; `isBackwards`: the newest is to come first. */
+/** Consecutive rows of a month, the oldest first; `isBackwards`: the newest is to come first. */
 export interface ParquetRun {
   readonly rows: Pick<MonthRows, 'time' | 'measures'>
   readonly isBackwards: boolean
@@ -83,7 +80,6 @@ function* rowGroups(table: Table): Generator<ParquetRun[], void, undefined> {
   if (count > 0) yield group
 }
 
-/** Rows `from` up to `to` as views on the same memory. */
 function partOf({ time, measures }: MonthRows, from: number, to: number): ParquetRun['rows'] {
   const parts = MEASURE_NAMES.map((name): [MeasureName, MonthRows['measures'][MeasureName]] => {
     const { codes, mask } = measures[name]

@@ -1,7 +1,4 @@
-/**
- * The thread that writes Parquet: it serves nothing, so that a row group, which is one uninterrupted piece of
- * work, keeps nobody waiting. It writes a row group of a file when it is asked to, and never more.
- */
+/** The thread that writes Parquet: on request one row group, uninterrupted work that nobody waits for. */
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { waveEnergy } from '../dataset/energy.ts'
@@ -26,14 +23,13 @@ export type ToParquet =
   | { type: 'group'; file: number; runs: readonly ParquetRun[]; isLast: boolean }
   | { type: 'drop'; file: number }
 
-/** The next bytes of a file, or why there are none: then it is dropped. */
+/** The next bytes of a file, or the fault for which it is dropped. */
 export type FromParquet = { file: number; bytes: Uint8Array } | { file: number; fault: Error }
 
 interface OpenFile {
   readonly start: ParquetStart
   readonly columns: readonly ReadingColumn[]
   readonly file: ParquetFile
-  /** Bytes that were written and not handed on. */
   readonly pieces: Uint8Array[]
 }
 
@@ -41,7 +37,7 @@ const CREATED_BY = 'groundswell'
 /** Serving threads come first where processors are scarce. */
 const NICENESS = 5
 
-// Only Linux has a priority of a thread; elsewhere it would be that of the whole process.
+// Elsewhere than on Linux the priority would be that of the whole process.
 if (process.platform === 'linux') setPriority(NICENESS)
 
 const files = new Map<number, OpenFile>()
@@ -51,11 +47,10 @@ const DEGREE = 'degree'
 const UUID_MIDDLE = '-8000-8000-'
 /** Hexadecimal digits of a buoy's id. */
 const HEX_DIGITS = 12
-/** Where the digits of the time stand that are not always 0. */
+/** Places of the digits of the time that are not always 0. */
 const TIME_DIGITS_AT = [4, 5, 6, 7, 9, 10, 11, 12]
 const HEX = Buffer.from('0123456789abcdef')
 
-/** One value for each row, which `valueOf` reads. */
 function perRow(
   valueOf: (rows: Run['rows'], row: number) => number | string | null,
 ): ReadingColumn['values'] {
@@ -85,7 +80,7 @@ const degrees = (name: string, value: number): ReadingColumn => ({
   values: perBuoy(() => value),
 })
 
-/** Uuids as texts in one buffer: making and encoding each text would take as long as all other columns. */
+/** Uuids as texts in one buffer: separate texts would take as long as all other columns. */
 function uuids(id: number): ReadingColumn['values'] {
   const pattern = Buffer.from(`0000xxxx-xxxx${UUID_MIDDLE}${id.toString(16).padStart(HEX_DIGITS, '0')}`)
   return (runs, count) => {
@@ -119,7 +114,7 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
       name: 'uuid',
       element: textElement('uuid'),
       unit: null,
-      // No two are the same: looking for a dictionary is in vain.
+      // Uuids are all different: looking for a dictionary is in vain.
       encoding: 'PLAIN',
       values: uuids(buoy.id),
     },
@@ -154,7 +149,6 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
   ]
 }
 
-/** The columns of these names, in this order. */
 function parquetColumns(buoy: ReadingsBuoy, names: readonly string[]): ReadingColumn[] {
   const columns = new Map(columnsOf(buoy).map((column) => [column.name, column]))
   return names.map((name) => {

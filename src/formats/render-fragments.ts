@@ -1,7 +1,4 @@
-/**
- * The fragments of a snapshot: the items of buoys and passes as JSON, from the columns that tables have, too.
- * They are rendered once, on a thread that serves nothing, into shared memory.
- */
+/** Renders items of buoys and passes as JSON, once, into shared memory, on a thread that serves nothing. */
 import type { Dataset } from '../dataset/dataset.ts'
 import type { Range, RenderedFragments } from '../dataset/fragments.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
@@ -14,14 +11,14 @@ import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/copy-for-threads.ts'
 import { objectBytes, objectCell } from './row-writers.ts'
 
-/** Bytes of a buoy's items, about: the writer grows where they take more. */
+/** Bytes of a buoy's items, about; the writer grows where they take more. */
 const BUOY_BYTES = 4096
 /** Pieces that are rendered in one step of some 50 µs. */
 const PIECES_PER_STEP = 16
 
 const sameRow = (row: number): number => row
 
-/** Renders a snapshot's fragments. `pictures`: where those of missions are, with `{slug}` for the mission. */
+/** Renders a snapshot's fragments. `pictures`: address of missions' pictures, with `{slug}` in it. */
 export function* renderFragments(dataset: Dataset, pictures?: string): Steps<RenderedFragments> {
   const { buoyCount, passes, tides } = dataset
   const writer = new JsonWriter(buoyCount * BUOY_BYTES)
@@ -68,7 +65,7 @@ function renderItems(writer: JsonWriter, item: BuoyItem, dataset: Dataset): Step
   })
 }
 
-/** Writes `count` pieces, each begun by a comma. Returns where they begin, and behind the last where it ends. */
+/** Writes `count` pieces, each begun by a comma. Returns where each begins, and where the last ends. */
 function* renderPieces(
   writer: JsonWriter,
   count: number,

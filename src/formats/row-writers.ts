@@ -6,7 +6,7 @@ import { csvText } from '../dataset/csv-text.ts'
 import type { Steps } from '../system/steps.ts'
 import { cellBytes, cellOf, type Cell } from './cells.ts'
 
-/** One form of one table. Each of the three makes room for itself. */
+/** One form of a table; its three functions make room for themselves. */
 export interface RowForm {
   /** Bytes that a row takes at most, but for long texts. */
   readonly rowBytes: number
@@ -19,7 +19,7 @@ export interface RowForm {
   end(writer: JsonWriter, count: number): void
 }
 
-/** A step of an expensive answer writes 16 KB at most, and takes some 50 µs. */
+/** Bytes; a step of an expensive answer writes 16 KB at most, and takes some 50 µs. */
 const STEP_BYTES = 12 * 1024
 const MOST_ROWS_OF_STEP = 128
 
@@ -49,7 +49,7 @@ export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Ste
   form.end(writer, written)
 }
 
-/** This is a function of its own: V8 compiles it while the generator is still interpreted. */
+/** A function of its own is compiled by V8 while the generator is still interpreted. */
 function writeBatch(form: RowForm, writer: JsonWriter, from: number, step: number, count: number): void {
   for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
 }
@@ -58,10 +58,7 @@ function writeBatch(form: RowForm, writer: JsonWriter, from: number, step: numbe
 const CRLF = 0x0a0d
 const END_BYTES = 8
 
-/**
- * CSV by RFC 4180: lines end with CRLF, the first holds the names of the columns as in JSON, and with `units`
- * the second their units. No value is an empty field.
- */
+/** CSV by RFC 4180: CRLF, a line of names, with `units` a line of units, empty fields for missing values. */
 export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm {
   const cells = columns.map((column) => cellOf(column, true))
   const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
@@ -102,7 +99,7 @@ export function objectBytes(columns: readonly Column[]): number {
   return columns.reduce((sum, column) => sum + cellBytes(column) + column.name.length + MEMBER_BYTES, 16)
 }
 
-/** Writes a row of `columns` as an object. What JSON leaves out is left out. */
+/** Writes a row of `columns` as an object, without what JSON leaves out. */
 export function objectCell(columns: readonly Column[], absent: Table['absent'] = {}): Cell {
   return nested(
     columns.map((column) => ({ column, path: column.name })),
@@ -142,7 +139,7 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
             if (isAbsent(row)) writer.null()
             else inner(writer, row)
           }
-    // What nests members that are all left out is left out.
+    // An object of members that are all left out is left out.
     const outs = own.map((member) => member.column.isLeftOut)
     const isLeftOut = outs.includes(undefined) ? null : (row: number) => outs.every((out) => out!(row))
     return { start, cell, isLeftOut }
@@ -162,7 +159,6 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
   }
 }
 
-/** One object a line. */
 export function ndjsonForm(table: Table, columns: readonly Column[]): RowForm {
   const object = objectCell(columns, table.absent)
   return {
@@ -176,7 +172,7 @@ export function ndjsonForm(table: Table, columns: readonly Column[]): RowForm {
   }
 }
 
-/** The list of an answer in JSON, as an array of objects with the members of `columns` alone. */
+/** The list of an answer in JSON: an array of objects with the members of `columns` alone. */
 export function jsonListForm(table: Table, list: JsonList, columns: readonly Column[]): RowForm {
   const object = objectCell(columns, table.absent)
   let isFirst = true
@@ -197,7 +193,7 @@ export function jsonListForm(table: Table, list: JsonList, columns: readonly Col
   }
 }
 
-/** The list of an answer in JSON, as an object of arrays, one for each column under its name with dots. */
+/** The list of an answer in JSON: an object of arrays, one for each column under its name with dots. */
 export function* writeJsonColumns(
   table: Table,
   list: JsonList,

@@ -1,7 +1,6 @@
 /**
- * The OpenAPI 3.1 description of the service. It is made from what serves: the table of operations, with
- * declarations that also check parameters, and the table of errors. Meanings of fields are in `schemas.ts`,
- * texts in `operation-texts.json` and `guides.md`, answers of the demo snapshot in `examples.json`.
+ * The OpenAPI 3.1 description, made from the tables of operations and errors that serve. Meanings of fields
+ * are in `schemas.ts`, texts in `operation-texts.json` and `guides.md`, answers in `examples.json`.
  */
 import { readFileSync } from 'node:fs'
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
@@ -33,12 +32,12 @@ import {
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
 /**
- * The version of the contract, which existing clients know; its first number is in every path (`/v2`). The
- * package counts the program and has a version of its own: CHANGELOG.md tells what changes each.
+ * The contract's version, with its first number in every path (`/v2`). CHANGELOG.md tells it from the
+ * package's.
  */
 const VERSION = '2.0.0'
 
-/** Written out in each operation: programs that make clients mostly pass over references to parameters. */
+/** The parameter is written out, as generators of clients mostly pass over references to parameters. */
 const SNAPSHOT_PARAMETER = {
   name: 'snapshot',
   in: 'query',
@@ -124,7 +123,6 @@ export function openApiDocument(
 /** The guides of the documentation, in Markdown. `BASE` stands for the base path. */
 const guides = (): string => readFileSync(new URL('./guides.md', import.meta.url), 'utf8').trimEnd()
 
-/** Whether it is answered with a stream of events. */
 const isStream = (operation: Declared): boolean => !('answer' in operation)
 
 function describe(operation: Operation | Declared, answers: ExampleAnswers): Described {
@@ -209,7 +207,6 @@ function queryParameter(name: string, parameter: Parameter<unknown>, example: st
   }
 }
 
-/** The value of a parameter in the first example that has it. */
 function exampleOf(examples: { readonly [word: string]: string }, parameter: string): string | null {
   for (const request of Object.values(examples)) {
     const query = request.split('?')[1] ?? ''
@@ -226,7 +223,6 @@ function typedExample(wire: object, example: string): unknown {
   return type === 'array' ? example.split(',').map(Number) : example
 }
 
-/** Whether its answers come in pages. */
 const isPaged = ({ parameters }: Declared): boolean => 'page' in parameters
 
 /** `ListBuoysAnswer` of `listBuoys`. */

@@ -1,24 +1,17 @@
-/**
- * What the documentation adds about each operation to the declarations of its handler: a description of its
- * answer, and example requests to the demo data. `operation-texts.json` has the texts, `examples.json` the
- * answers.
- */
+/** Descriptions and example requests of operations (`operation-texts.json`), and answers (`examples.json`). */
 import type { Declared } from '../operation/operation.ts'
 import type { Format } from '../operation/shape.ts'
 import EXAMPLES from './examples.json' with { type: 'json' }
 import TEXTS from './operation-texts.json' with { type: 'json' }
 
-/** The time of the demo snapshot behind the examples, and of their answers: `AS_OF` in their requests. */
+/** Time of the demo snapshot and of its answers in the examples: `AS_OF` in requests. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
-/** The id of the demo snapshot, which changes with the demo data: `SNAPSHOT` in the requests. */
+/** Id of the demo snapshot, which changes with the demo data: `SNAPSHOT` in requests. */
 const EXAMPLES_SNAPSHOT = 'c0dfa5839c5782b49537ade6'
-/** The UUID in the examples of errors. */
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
-/** The groups of operations, and what each is about. */
 export const TAGS: { readonly [tag: string]: string } = TEXTS.tags
 
-/** The arguments of paths. */
 export const PATH_PARAMETERS: { readonly [name: string]: { description: string; example: string } } =
   TEXTS.pathParameters
 
@@ -62,13 +55,10 @@ export interface Refused {
 /** Requests that are refused, by a word for the documentation's list. */
 export const REFUSED = TEXTS.refused as readonly Refused[]
 
-/**
- * Bodies of answers by request, and of refusals by `refusalKey`: what is not JSON as text, Parquet as a table
- * of what is in the file.
- */
+/** Bodies by request, of refusals by `refusalKey`. Parquet is a table of its content, CSV a text. */
 export type ExampleAnswers = { readonly [request: string]: unknown }
 
-/** `npm run openapi` writes them; a test checks that a server over the demo still answers so. */
+/** Written by `npm run openapi`; a test checks that a server over the demo still answers so. */
 export const EXAMPLE_ANSWERS: ExampleAnswers = EXAMPLES
 
 export interface ExampleRequest {
@@ -89,7 +79,7 @@ export function exampleRequests({ name }: Declared, format: Format): ExampleRequ
   }))
 }
 
-/** The key of its answer among the examples. One request may be refused in several ways. */
+/** The key of a refusal among the examples: one request may be refused in several ways. */
 export function refusalKey({ status, request, word }: Refused): string {
   return `${status} ${word} ${request}`
 }

@@ -1,7 +1,4 @@
-/**
- * The parts of the description about answers other than their JSON: headers of requests and answers, other
- * formats, and the answers that are not successes.
- */
+/** Descriptions of headers, of formats other than JSON, and of answers that are not successes. */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Declared, Tables } from '../operation/operation.ts'
 import type { Format } from '../operation/shape.ts'
@@ -184,7 +181,6 @@ export const STREAM_HEADERS = {
 
 const COLUMN = '[a-z_]+([.][a-z_]+)*'
 
-/** Contents of a success in addition to JSON. */
 export const FORMAT_CONTENTS: {
   readonly [format in Exclude<Format, 'json'>]: { readonly type: string; readonly schema: Schema }
 } = {
@@ -207,10 +203,9 @@ export const FORMAT_CONTENTS: {
 }
 
 const POSITION: Schema = { type: 'array', items: { type: 'number' } }
-/** A point has a number here, a line a position, several lines a line. */
+/** A coordinate is a number in a point, a position in a line, a line in several lines. */
 const COORDINATE: Schema = { anyOf: [{ type: 'number' }, POSITION, { type: 'array', items: POSITION }] }
 
-/** The components that operations with tables share. */
 export const FEATURE_COLLECTION: Schema = {
   type: 'object',
   description: 'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items.',
@@ -315,7 +310,7 @@ const REFUSAL_HEADERS = { ...SNAPSHOT_HEADER, ...ANONYMOUS_RATE_HEADERS }
 
 const EXAMPLE_ERROR = { timestamp: EXAMPLES_AS_OF, request_id: EXAMPLES_REQUEST_ID }
 
-/** For errors that no request to a healthy server gets. */
+/** Messages of errors that no request to a healthy server gets. */
 const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
   internal_error: 'Internal error',
   service_unavailable: 'No snapshot is loaded yet',
@@ -325,7 +320,6 @@ const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
 export const pascal = (words: string): string =>
   words.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 
-/** `components.responses`. */
 export function responses(answers: ExampleAnswers): { readonly [name: string]: Schema } {
   return {
     NotModified: {

@@ -1,6 +1,6 @@
 /**
- * The forms of answers as JSON Schema 2020-12, under the names of the contract. Each field has its meaning
- * and its unit. Objects require all their keys: a missing measurement is `null`, never a missing key.
+ * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
+ * unit. Objects require all their keys: a missing measurement is `null`.
  */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
@@ -204,12 +204,9 @@ const monthAndDay = (description: string): Schema =>
     description,
   )
 
-/**
- * Only requests that name a snapshot get it. Others must not have to know it, so it has a schema of its own.
- */
+/** Only requests that name a snapshot get this error, so it has a schema of its own. */
 const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
 
-/** What every error has. */
 const error = {
   error: text('The code for programs. Codes never change; messages may.', {
     enum: Object.keys(ERRORS).filter((code) => code !== PINNED_ERROR),
@@ -686,7 +683,6 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
 
 const PINNED = text('The snapshot of the answer, where the request pins one with `snapshot`.')
 
-/** `meta` of lists that come in pages. */
 function pagedMeta(more: Properties = {}): Schema {
   return withOptional(
     object(
@@ -703,7 +699,6 @@ function pagedMeta(more: Properties = {}): Schema {
   )
 }
 
-/** An object that may also have the properties of `more`. */
 function withOptional(schema: Schema, more: Properties): Schema {
   return { ...schema, properties: { ...(schema.properties as Properties), ...more } }
 }
@@ -713,9 +708,7 @@ const counted = (key: string, item: string, description: string, of: string): Sc
 
 const IN_ANSWER = 'Items in the answer.'
 
-/**
- * `data` of each operation's answer, and `meta` where it is more than the timestamp, by the operation's name.
- */
+/** `data` of each operation's answer, and `meta` where there is more than the timestamp, by operation. */
 export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Schema } } = {
   listBuoys: {
     data: counted('buoys', 'Buoy', 'The buoys of this page.', 'Buoys that match, over all pages.'),

@@ -1,7 +1,4 @@
-/**
- * A bucket as the target of an export. A file is put under its final name as soon as it is whole; nobody
- * looks for it there before the list names it.
- */
+/** A bucket as the target of an export: whole files get their final names, and their list comes last. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { StoreError, type Store, type StoredObject } from '../../snapshot/store/store.ts'
@@ -27,7 +24,7 @@ export class BucketTarget implements Target {
   #before: Buffer | null = null
   #objects = new Map<string, StoredObject>()
   #storeNow: number | null = null
-  /** Files that the list before names: nobody collects them. */
+  /** Files that the list before names, which nobody collects. */
   #named = new Set<string>()
 
   /** @param temporary folder of this machine in which one file at a time is written before it is put */

@@ -1,9 +1,7 @@
 /**
- * Exports a snapshot to a folder or bucket: the readings of each network, in one file for each year that is
- * over and one for each month of the last year, and all buoys. Read this file first.
- *
- * Files of the same data stay in the target as they are. Months with unchanged parts are not read. The list
- * of all files comes last: an export that is killed leaves the export before or this one.
+ * Exports a snapshot to a folder or bucket: each network's readings in a file for each past year and each
+ * month of the last one, and all buoys. Read this file first. Unchanged files stay, and the list of files
+ * comes last: a killed export leaves the export before or this one.
  */
 import { createHash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
@@ -31,7 +29,6 @@ import { metadataOf, ReadingsFile, UNITS, writeBuoys, writeGeoJson } from './bul
 import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
 
 export interface ExportOptions {
-  /** The folder of the snapshot. */
   dir: string
   manifest: Manifest
   format: ExportFormat
@@ -39,13 +36,12 @@ export interface ExportOptions {
   since: Manifest | null
   /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
   named: ReadonlySet<string>
-  /** Takes what happens, one line at a time. */
   log: (line: string) => void
 }
 
 export interface Exported {
   list: FileList
-  /** Files that were written, and their bytes and rows; the others were there. */
+  /** Files that were written, with their bytes and rows; the others were there. */
   written: { files: number; bytes: number; rows: number }
 }
 
@@ -67,7 +63,7 @@ export async function exportSnapshot(options: ExportOptions, target: Target): Pr
 }
 
 /**
- * The list that an export goes on from; null for one in another format, all of which is written anew.
+ * The list that an export goes on from; null for one in another format, as everything is written anew.
  * @throws BuildError where the new list would hide what the old one has
  */
 function usable(before: FileList | null, { format, since }: ExportOptions, address: string): FileList | null {
@@ -82,7 +78,6 @@ function usable(before: FileList | null, { format, since }: ExportOptions, addre
   return before?.as === format ? before : null
 }
 
-/** One side of a comparison. */
 interface Side {
   networks: Map<string, BulkNetwork>
   /** Parts of readings by month. */
@@ -97,7 +92,7 @@ interface Span {
   months: number[]
 }
 
-/** Hashes of what a network has in the months of a span. Months without rows of it are left out. */
+/** Hashes of a network's rows by month of a span, without months that have none. */
 type Contents = Map<number, string>
 
 interface Draft {
@@ -203,7 +198,7 @@ class Export {
     return { kept, written: await this.#write(span, toWrite, now), removed }
   }
 
-  /** Whether the export before has what this one would have, as the hashes of what it is made from show. */
+  /** Whether the export before has what this one would have, by the hashes of what it is made from. */
   #isUnread(name: string, { year, month, months }: Span, { networks, parts }: Side): boolean {
     const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.made_from
     const isSamePart = (each: number): boolean =>
@@ -214,7 +209,7 @@ class Export {
     if (month === null && ofYear.length > months.length) return false
     const file = this.#filesBefore.get(keyOf(name, { year, month }))
     if (file !== undefined) return this.#target.has(file)
-    // Until the year was over its months had files of their own; else the network has no readings.
+    // Until the year was over its months had files of their own; without them the network has no readings.
     const isYear = month === null
     return !this.#before!.files.some(
       (each) => each.network === name && each.year === year && (each.month === null) !== isYear,
@@ -302,7 +297,7 @@ class Export {
     }
   }
 
-  /** The buoys of all networks: some hundred kilobytes, so they are made to see whether they differ. */
+  /** The buoys of all networks: some hundred kilobytes, made anew to see whether they differ. */
   async #buoys(catalog: Catalog): Promise<ExportedFile[]> {
     const { format } = this.#options
     const rows = catalog.id.length
@@ -370,7 +365,6 @@ function spansOf(months: ReadonlySet<number>, asOf: number): Span[] {
 const keyOf = (network: string | null, span: { year: number | null; month: string | null }): string =>
   `${spanText(span)} ${network}`
 
-/** What a file would be made from. */
 function madeFromOf(contents: Contents): string {
   return createHash('sha256')
     .update(JSON.stringify([...contents]))
@@ -384,7 +378,7 @@ function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Si
   }
 }
 
-/** Whether a network has the same rows in two snapshots, as what they are made from shows. */
+/** Whether a network has the same rows in two snapshots, by the hashes of what they are made from. */
 function isSame(name: string, { months }: Span, now: Side, then: Side): boolean {
   return (
     now.networks.get(name)?.made_from === then.networks.get(name)?.made_from &&

@@ -8,19 +8,15 @@ import type { ExportedNetwork, ExportFormat } from '../../snapshot/file-list.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
 const LAYOUT = 'groundswell-bulk 2'
-/** Characters of a network's name that its folder keeps. */
 const MAX_FOLDER_LENGTH = 60
-/** Digits of the hash of a name that leaves nothing to write. */
 const NAMELESS_DIGITS = 8
 
 export interface BulkNetwork extends ExportedNetwork {
-  /** Its folder below `readings/`. Two networks may share one: their files differ by their hashes. */
+  /** Folder below `readings/`. Networks may share one: their files differ by their hashes. */
   folder: string
-  /** The network's buoys by id. */
   buoys: ReadonlyMap<number, RunBuoy>
 }
 
-/** Networks in the order of the catalogue, also those without buoys. */
 export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[] {
   const buoys = catalog.sources.map(() => new Map<number, RunBuoy>())
   catalog.id.forEach((id, i) => {
@@ -49,10 +45,7 @@ export function folderOf(name: string): string {
   return `network-${createHash('sha256').update(name).digest('hex').slice(0, NAMELESS_DIGITS)}`
 }
 
-/**
- * The rows of a network in a month, by buoy and time. Rows of buoys that are not in the catalogue are left
- * out: no request finds them either.
- */
+/** A network's rows in a month, by buoy and time; buoys outside the catalogue are left out, as in answers. */
 export function runsOf({ buoys }: BulkNetwork, rows: MonthRows): Run[] {
   const runs: Run[] = []
   rows.buoys.forEach((id, i) => {
@@ -94,7 +87,7 @@ export function contentHash(
     hash.update(bytesOf(rows.time.subarray(from, to)))
     for (const name of MEASURE_NAMES) {
       const { codes, mask } = rows.measures[name]
-      // A column that another network's rows brought into the month is as missing as one that is not there.
+      // A column that another network brought into the month is as missing as an absent one.
       const own =
         mask === 0 ? new Uint16Array(to - from).fill(MEASURES[name].missing) : codes.subarray(from, to)
       hash.update(bytesOf(own))
@@ -103,7 +96,7 @@ export function contentHash(
   return hash.digest('hex')
 }
 
-/** Adds values as JSON with its length before it, so that no two lists give the same bytes. */
+/** Adds values as JSON after its length, so that no two lists give the same bytes. */
 function add(hash: Hash, values: unknown): void {
   const text = JSON.stringify(values)
   hash.update(`${text.length} ${text}`)

@@ -19,14 +19,13 @@ import type { ExportFormat } from '../../snapshot/file-list.ts'
 import { csvText } from '../../dataset/csv-text.ts'
 import { groupsOf, type BulkNetwork } from './bulk-networks.ts'
 
-/** A row group: some 5 MB of values in memory, and an eighth of a second of work. */
+/** Rows: some 5 MB of values in memory, and an eighth of a second of work. */
 const GROUP_ROWS = 50_000
-/** Rows of CSV that are written at a time. */
 const CSV_ROWS = 5000
 const CREATED_BY = 'groundswell'
 
 const C = READING_COLUMNS
-/** Columns in the order of both formats. What follows from them (uuid, compass, energy) is left out. */
+/** Columns in the order of both formats, without derived ones (uuid, compass, energy). */
 const COLUMNS: readonly ReadingColumn[] = [
   C.buoy_id,
   C.buoy_slug,
@@ -49,7 +48,6 @@ export const UNITS = JSON.stringify(
   Object.fromEntries(COLUMNS.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]]))),
 )
 
-/** Where the data come from, as a file names it. */
 export function metadataOf(
   { source, credit, licence }: Pick<BulkNetwork, 'source' | 'credit' | 'licence'>,
   snapshot: string,
@@ -65,7 +63,6 @@ export function metadataOf(
   }
 }
 
-/** A file of readings that is written in pieces. */
 export class ReadingsFile {
   readonly #sink: ByteSink
   /** Null for CSV. */

@@ -6,7 +6,6 @@ import { decodeList, LIST_FILE, type FileList } from '../../snapshot/file-list.t
 import { BuildError } from '../../system/build-error.ts'
 import { whyNotWritten } from '../../system/file-faults.ts'
 
-/** A file that a target has, or is to have. */
 export interface TargetFile {
   /** The path from the target's own folder, with slashes. */
   path: string
@@ -18,27 +17,19 @@ export interface TargetFile {
 export interface Target {
   /** The address as the operator wrote it. */
   readonly address: string
-  /** What clients may know of it; null for a folder. */
+  /** The address for clients; null for a folder. */
   readonly publicAddress: string | null
-  /** A folder for files that are being written. */
   readonly staging: string
-  /**
-   * What was exported before; null where nothing was.
-   * @throws BuildError or StoreError where the target cannot be used, or another export is at work there
-   */
+  /** The list of the export before, or null. @throws BuildError or StoreError for a busy or bad target */
   begin(): Promise<FileList | null>
   /** Whether a file of the export before is there in its size, and will stay. */
   has(file: TargetFile): boolean
-  /** Takes a staged file. Nobody sees it yet, or only who knows its name. */
+  /** Takes a staged file, which only who knows its name can see. */
   add(file: TargetFile, staged: StagedFile): Promise<void>
-  /** Makes a list the target's own, and its files visible. @throws BuildError or StoreError */
+  /** Makes a list and its files visible. @throws BuildError or StoreError */
   publish(list: Buffer, files: readonly TargetFile[]): Promise<void>
-  /**
-   * Removes old files that are not among those that are named. Never throws for what stores do: the next
-   * export collects.
-   */
+  /** Removes old files that are not named. Never throws for what stores do: the next export collects. */
   collect(named: ReadonlySet<string>): Promise<void>
-  /** Leaves nothing half-written. */
   end(): Promise<void>
 }
 
@@ -53,7 +44,7 @@ export interface StagedFile {
   sha256: string
 }
 
-/** Writes a file where nobody looks, and hashes it meanwhile; it is named when it is whole. */
+/** Writes and hashes a file where nobody looks; the file is named when it is whole. */
 export class StagedFileWriter {
   readonly #path: string
   readonly #file: number
@@ -76,7 +67,7 @@ export class StagedFileWriter {
     this.#bytes += bytes.length
   }
 
-  /** Ends the file. Its bytes may not be on the disk yet. @throws BuildError */
+  /** Ends the file, with bytes that may not be on the disk yet. @throws BuildError */
   end(): StagedFile {
     faultsAt(this.#path, () => closeSync(this.#file))
     this.#isOpen = false

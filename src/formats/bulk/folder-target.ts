@@ -1,7 +1,6 @@
 /**
- * A folder as the target of an export. New files stand under temporary names until all are whole; then they
- * are renamed into their places, and the list after them. So a look at all files of the folder finds each
- * month once, but for the moment in which files are renamed.
+ * A folder as the target of an export. Files have temporary names until all are whole, then all are renamed,
+ * the list last. So a look at the folder finds each month once, but for the moment of renaming.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -25,7 +24,7 @@ import {
 const LOCK_FILE = 'export.lock'
 /** The wait for another export, which may be about to end. */
 const LOCK_PATIENCE_MS = 1000
-/** A file stays this long: a reader may be about to open what the list named a moment ago. */
+/** Seconds that a file stays: a reader may be about to open what the list named a moment ago. */
 const GRACE_S = 120
 
 /** Files that are on their way to the disk at a time. */
@@ -53,7 +52,6 @@ export class FolderTarget implements Target {
   readonly #now: number
   #lock: Lock | null = null
   #staged: { path: string; from: string }[] = []
-  /** The last files on their way to the disk. */
   #syncs: Promise<void>[] = Array.from({ length: SYNCS }, () => Promise.resolve())
 
   constructor(dir: string, now: number) {
@@ -137,7 +135,6 @@ export class FolderTarget implements Target {
     return Promise.resolve()
   }
 
-  /** Paths of files with names of ours. */
   #contents(): string[] {
     const readings = this.#at('readings')
     const below = existsSync(readings) ? readdirSync(readings, { recursive: true }) : []
