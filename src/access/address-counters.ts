@@ -7,7 +7,7 @@ import { HourBanks, charge, hourOf } from './hours.ts'
 // addresses in an hour, half of them IPv6 and each in another /48, fill half of a bank.
 const LINES = 368_000
 const LINE_WORDS = 16
-// Sixteen cache lines: with a million addresses an hour, they are full for one newcomer in many hours.
+// Sixteen cache lines; half would be full for one newcomer in twenty hours, at a million addresses an hour.
 const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
@@ -57,8 +57,7 @@ export class AddressCounters {
   }
 
   /**
-   * Counts one call of an address, unless it is refused. Every text that is not an address is one more
-   * address.
+   * Counts one call of an address unless it is refused; a text that is not one counts as one address.
    * @param limit calls per hour, at least 1.
    * @param now epoch seconds.
    * @returns calls left after this one, or -1 when the hour's limit is used up.

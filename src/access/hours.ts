@@ -20,8 +20,7 @@ export function retryAfter(now: number): number {
 
 /**
  * Counts one call on `words[at]` unless the count has reached `limit`.
- * @returns calls left after this one, or exactly -1 when it is refused, also where a quota was lowered below
- * its use.
+ * @returns calls left, or exactly -1 when refused, also where a quota was lowered below its use.
  */
 export function charge(words: Int32Array, at: number, limit: number): number {
   // A plain read costs nothing. A stale value is found out by the exchange, and before a refusal.
@@ -44,9 +43,8 @@ const MAX_LOCK_WAITS = 100
 const SETTLED_S = 60
 
 /**
- * Counts in shared memory for several clock hours. The hour chooses the bank; the bank's tag holds its hour.
- * So threads on both sides of the top of an hour, or with a clock that is set, never touch another hour's
- * counts.
+ * Counts in shared memory for several clock hours. The hour chooses the bank, and the bank's tag holds it:
+ * threads on both sides of the top of an hour, or after a set clock, touch no other hour's counts.
  */
 export class HourBanks {
   readonly words: Int32Array
@@ -76,9 +74,8 @@ export class HourBanks {
   }
 
   /**
-   * Zeroes the banks of this hour and the next ahead of time. A thread that does not serve calls this every
-   * few seconds. The next hour's bank waits for a minute: of two banks, a slow thread may just be finishing
-   * in it.
+   * Zeroes the banks of this hour and the next ahead of time, every few seconds, on a thread that does not
+   * serve. The next hour's bank waits for a minute: a slow thread may just be finishing in it.
    */
   prepare(now: number): void {
     const hour = hourOf(now)

@@ -119,10 +119,7 @@ export interface KeyRequest {
 
 export type Changed<Result> = [records: readonly KeyRecord[], result: Result]
 
-/**
- * The records with a key for an owner that has none.
- * @throws KeyCommandError for an owner that is malformed or has a key, a quota out of range, too many keys.
- */
+/** @throws KeyCommandError for a malformed owner or one with a key, a quota out of range, too many keys */
 export function issued(records: readonly KeyRecord[], request: KeyRequest): Changed<IssuedKey> {
   const owner = request.owner.trim().normalize('NFC')
   const fault = ownerFault(owner)
@@ -142,10 +139,7 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
   return [[...records, record], { record, key }]
 }
 
-/**
- * The records with another key for `id`; owner, quota and the hour's count stay. `now` is epoch seconds.
- * @throws KeyCommandError for an unknown id.
- */
+/** Another key for `id`; all else stays. `now` is epoch seconds. @throws KeyCommandError for an unknown id */
 export function rotated(records: readonly KeyRecord[], id: string, now: number): Changed<IssuedKey> {
   const key = newKeyText()
   const record = { ...findKey(records, id), hash: hashOf(key), rotated: timestampText(now) }
@@ -158,10 +152,7 @@ export function revoked(records: readonly KeyRecord[], id: string): Changed<KeyR
   return [records.filter((other) => other !== record), record]
 }
 
-/**
- * The records with another quota for `id`, in calls per hour, from the next request on.
- * @throws KeyCommandError for an unknown id or a quota out of range.
- */
+/** Calls per hour, from the next request on. @throws KeyCommandError for an unknown id or a bad quota */
 export function withQuota(records: readonly KeyRecord[], id: string, quota: number): Changed<KeyRecord> {
   const record = { ...findKey(records, id), quota: checkedQuota(quota) }
   return [withRecord(records, record), record]
@@ -200,10 +191,7 @@ export interface Imported {
   readonly same: number
 }
 
-/**
- * The records of both, or with `replace` the imported ones alone.
- * @throws KeyCommandError for an id or an owner that both have with different records, unless `replace`.
- */
+/** @throws KeyCommandError for an id or owner with different records in both, unless `replace` */
 export function merged(
   there: readonly KeyRecord[],
   imported: readonly KeyRecord[],

@@ -40,10 +40,7 @@ function digest(text: string): void {
   }
 }
 
-/**
- * An open hash table by the SHA-256 of the key. The main thread builds one for each change of the keys; a
- * serving thread wraps its buffer.
- */
+/** An open hash table by SHA-256, made anew for each change of the keys; threads wrap its buffer. */
 export class KeyRing {
   readonly #words: Int32Array
   readonly #mask: number

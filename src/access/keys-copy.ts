@@ -30,10 +30,7 @@ export interface KeysCopy {
   readonly isForked: boolean
 }
 
-/**
- * The copy of the keys of an address, or null.
- * @throws KeysFileError for a file that cannot be read, and for a keys file that must not be replaced.
- */
+/** Null for no copy of this address. @throws KeysFileError for a file that is unreadable or not a copy */
 export function readCopy(path: string, address: string): KeysCopy | null {
   if (!existsSync(path)) return null
   const head = headOf(path)

@@ -46,10 +46,7 @@ interface KeysFile {
   readonly stamp: string
 }
 
-/**
- * The keys in the file at `path`; a missing file has none.
- * @throws KeysFileError when it cannot be read or is not a whole keys file.
- */
+/** A missing file has no keys. @throws KeysFileError when it cannot be read or is not a whole keys file */
 export function loadKeys(path: string): KeyRecord[] {
   return readKeysFile(path).records
 }
@@ -174,10 +171,7 @@ export function changeKeys<Result>(
   }
 }
 
-/**
- * Does `issued` in the file at `path`; the next three functions do the same for their commands.
- * @throws KeyCommandError, KeysFileError
- */
+/** @throws KeyCommandError, KeysFileError, as the next three functions do */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
 }

@@ -38,7 +38,7 @@ const LONG_CALL_MS = 3000
 /** Staged records expire, so that a killed import leaves nothing behind. */
 const STAGING_S = 600
 
-/** Both scripts: the state that the caller has read must still be there. Returns 0 where it is not. */
+/** In both scripts the state that the caller has read must still be there; they return 0 where it is not. */
 const PRELUDE = `
 local records, changes = KEYS[1], KEYS[2]
 local state = redis.call('HGET', records, '${STATE}') or ''
@@ -72,9 +72,10 @@ redis.call('HSET', KEYS[1], unpack(ARGV))
 return redis.call('EXPIRE', KEYS[1], ${STAGING_S})
 `)
 
-/** KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, how many are staged. Of
- * an upgrade, KEYS[4] is the state of the earlier layout, and ARGV ends with its version and stamp as the caller has
- * read them. */
+/**
+ * KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, number of
+ * staged records. In an upgrade KEYS[4] is the earlier state, and ARGV ends with its version and stamp as read.
+ */
 const REPLACE_SCRIPT = new RedisScript(`${PRELUDE}
 if ARGV[5] then
   local old = redis.call('HMGET', KEYS[4], 'version', 'stamp')

@@ -21,7 +21,7 @@ const RECHECK_MS = 1000
 const KEPT_MS = 2 * HOUR_S * 1000
 /** Each key keeps Redis busy for some 10 µs. */
 const KEYS_PER_CALL = 64
-/** This also keeps this replica among the live. */
+/** Each poll also keeps this replica among the live. */
 const POLL_MS = 500
 const PROBE_MS = 100
 
@@ -281,7 +281,6 @@ export class LeaseBook {
     }
   }
 
-  /** What an answer means for requests that wait, and for those to come. */
   #settle(lease: Lease, give: number, now: number): void {
     const { counters } = this.#options
     const { key, hour, pool } = lease

@@ -32,11 +32,7 @@ export class LeaseCounters extends SlotCounters {
     super(buffer, LEASE_FIELDS)
   }
 
-  /**
-   * Takes one call of the key in `slot`.
-   * @returns an estimate of the calls left to all replicas, or below zero why the call is not admitted.
-   * @throws RangeError for a slot that does not exist.
-   */
+  /** @returns an estimate of calls left to all replicas, or a mark. @throws RangeError for a bad slot */
   take(slot: number, limit: number, now: number): number {
     const words = this.words
     const at = this.at(slot, hourOf(now))

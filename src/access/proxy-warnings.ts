@@ -2,7 +2,7 @@
 import type { AddressCounters } from './address-counters.ts'
 import { hourOf } from './hours.ts'
 
-/** Warns of such a peer once an hour at most: its clients share one quota. Not for a serving thread. */
+/** Warns of an untrusted proxy once an hour at most: its clients share one quota. Not for serving threads. */
 export class ProxyWarnings {
   readonly #counters: AddressCounters
   readonly #log: (line: string) => void

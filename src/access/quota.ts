@@ -67,11 +67,7 @@ export class QuotaCounters extends SlotCounters {
     super(buffer, 1)
   }
 
-  /**
-   * Counts one call of the key in `slot`.
-   * @returns calls left after this one, or -1 when the hour's `limit` is used up.
-   * @throws RangeError for a slot that does not exist.
-   */
+  /** @returns calls left, or -1 when the hour's `limit` is used up. @throws RangeError for an unknown slot */
   take(slot: number, limit: number, now: number): number {
     return charge(this.words, this.at(slot, hourOf(now)), limit)
   }

@@ -45,9 +45,8 @@ export function holdingEverybody(cidrs: readonly string[]): string[] {
 }
 
 /**
- * The proxies that are believed about the client's address (`--trusted-proxy`). Anybody else can write what
- * it likes into `X-Forwarded-For` and `Forwarded`. `BlockList` of node:net takes more than twenty times as
- * long.
+ * The proxies that are believed about the client's address (`--trusted-proxy`): anybody else can write what
+ * it likes into the headers. `BlockList` of node:net takes more than twenty times as long.
  */
 export class TrustedProxies {
   readonly #networks: readonly Network[]
@@ -136,9 +135,7 @@ function elementStart(list: string, end: number): number {
 
 const FORWARDED_PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))$/
 
-/**
- * The unquoted `for` of an element of `Forwarded` (RFC 7239, 4). Empty for none, several or a malformed one.
- */
+/** The unquoted `for` of an element of `Forwarded` (RFC 7239, 4). Empty for none, several or a bad one. */
 function forwardedFor(element: string): string {
   let found = ''
   for (const part of element.match(/(?:[^;"]|"(?:[^"\\]|\\.)*"|")+/g) ?? []) {

@@ -13,9 +13,7 @@ const USAGE_FORMAT = 1
 const MAX_USAGE_BYTES = 16 * 1024 * 1024
 const MAX_COUNT = 0x7fff_ffff
 
-/**
- * Slots of keys, for the main thread. An id keeps its slot and the hour's count over reloads and rotations.
- */
+/** Slots of keys, for the main thread. An id keeps its slot and count over reloads and rotations. */
 export class KeySlots {
   readonly #counters: SlotCounters
   readonly #live = new Map<string, number>()
@@ -27,10 +25,7 @@ export class KeySlots {
     this.#counters = counters
   }
 
-  /**
-   * Gives every record its slot, and retires the slots of keys that are gone.
-   * @throws RangeError for more records than slots.
-   */
+  /** Retires the slots of keys that are gone. @throws RangeError for more records than slots */
   assign(records: readonly KeyRecord[]): KeyEntry[] {
     const ids = new Set<string>()
     for (const { id } of records) ids.add(id)

@@ -91,11 +91,7 @@ export const BUILD_SETTINGS = {
   ...PUBLISH_SETTINGS,
 } as const
 
-/**
- * Refuses a jitter with which a build would begin later than the next one is due: builds would come less
- * often than `every` asks.
- * @throws UsageError
- */
+/** Builds would come less often than `every` asks if one began after the next is due. @throws UsageError */
 export function expectSchedule({ every, jitter }: { every: number; jitter: number }): void {
   if (every > 0 && jitter > every) {
     throw new UsageError(

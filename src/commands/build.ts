@@ -95,9 +95,8 @@ async function dryRunLines(configuration: Configuration): Promise<string[]> {
 }
 
 /**
- * The sources of a command line, opened and not read yet, and the configuration that it names.
- * @throws UsageError for an unknown kind and for an argument that its kind refuses; BuildError for a
- * configuration that cannot be read
+ * The sources of a command line, opened and not read yet, and its configuration.
+ * @throws UsageError for an unknown or refused argument; BuildError for an unreadable configuration
  */
 export async function openSources({
   source: named,

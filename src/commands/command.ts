@@ -8,10 +8,7 @@ import { environment } from './surroundings.ts'
 
 interface Described {
   readonly settings: Settings
-  /**
-   * The arguments that are not options, as in `<DIR> [ID]`. A first one called DIR is a folder that has to
-   * exist.
-   */
+  /** Arguments as in `<DIR> [ID]`. A first one called DIR is a folder that has to exist. */
   readonly takes?: string
   /** The option of a file that has to exist where the operator names it; the default file may be missing. */
   readonly existing?: string
@@ -100,11 +97,9 @@ export interface CommandLine<S extends Settings> {
 }
 
 /**
- * The values of a command's settings, once `parser` has read its command line. An option counts before a
- * variable, and that before the default; an empty variable counts as not set. `usualFolder` is asked for the
- * data folder when a default lies in it and `--data` is not given. `config.data` is the data folder, or null
- * where no default lies in it.
- * @throws UsageError naming the option or variable.
+ * The values of a command's settings. An option counts before a variable, and that before the default; an
+ * empty variable counts as not set. `usualFolder` is asked where a default lies in the data folder and
+ * `--data` is not given. `config.data` is null where no default lies in the data folder.
  */
 export function valuesOf<S extends Settings>(
   parser: Parser,

@@ -1,8 +1,4 @@
-/**
- * The data folder: where snapshots and keys lie unless an option says otherwise. In a clone it is `data`, as
- * is a folder `data` that has them already; an installed program follows the XDG Base Directory
- * Specification.
- */
+/** The data folder unless an option tells otherwise: `data` in a clone or where it has data, else by XDG. */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
@@ -40,10 +36,7 @@ function home(): string {
   )
 }
 
-/**
- * Makes the folder where it is missing, for its owner alone. Null where no setting needs it.
- * @throws Error of the system, with the path
- */
+/** Makes the folder for its owner alone; null for none. @throws Error of the system, with the path */
 export function makeDataFolder(folder: string | null): void {
   if (folder !== null) mkdirSync(folder, { recursive: true, mode: OWNER_ONLY })
 }

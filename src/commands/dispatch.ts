@@ -144,10 +144,7 @@ const FIRST_COMMAND = 'run'
 const FAILED = 1
 const MISUSED = 2
 
-/**
- * @param argv what follows the program's name
- * @param isJson whether lines are JSON, as far as that is known before `argv` is read
- */
+/** @param argv what follows the program's name @param isJson as far as known before `argv` is read */
 export async function runCommand(argv: readonly string[], isJson: boolean, signals: Signals): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   process.on('uncaughtException', onUncaught)

@@ -67,10 +67,9 @@ export const exportCommand = command({
 })
 
 /**
- * The folder or bucket of an address on the command line. Asks nothing yet.
+ * A folder or bucket, not asked yet. @throws UsageError
  * @param option how the operator knows the address
  * @param dir the folder of snapshots, which an export must not lie in
- * @throws UsageError
  */
 export function openTarget(
   option: string,

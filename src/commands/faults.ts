@@ -1,7 +1,4 @@
-/**
- * Which errors are faults of input, files and surroundings: the operator gets a sentence for them. All others
- * are faults of the program and keep their stack.
- */
+/** Faults of input, files and surroundings: a sentence for the operator. All others keep their stack. */
 import { AdminTokenError } from '../server/admin.ts'
 import { ListenError } from '../http/engines/port.ts'
 import { UsageError } from '../server/setting.ts'

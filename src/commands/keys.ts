@@ -1,7 +1,4 @@
-/**
- * `keys …`: issues, lists, rotates and revokes keys, sets their quotas, and moves them between files and
- * Redis.
- */
+/** `keys …`: issues, lists, rotates and revokes keys, sets quotas, and moves keys to files or Redis. */
 import { existsSync } from 'node:fs'
 import {
   DEFAULT_QUOTA,
@@ -230,10 +227,7 @@ function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boo
   }
 }
 
-/**
- * Keys with what they used of this hour's quota, as the servers last saved it (every two seconds). With keys
- * in Redis each server has its own counts, so none are shown.
- */
+/** Keys with this hour's use, as saved every two seconds. With Redis each server has its own counts: none. */
 function keyLines(store: KeyStore, records: readonly KeyRecord[], json: boolean): string[] {
   const counts = store.used(clock())
   const rows = records.map(({ id, owner, quota, created, rotated }) => ({

@@ -52,11 +52,7 @@ export const publish = command({
   },
 })
 
-/**
- * The bucket of an address on the command line.
- * @param option how the operator knows the address
- * @throws UsageError for an address that cannot be written to
- */
+/** @param option how the operator knows the address @throws UsageError for one that cannot be written to */
 export function openPublishing(option: string, address: string): Store {
   try {
     parseBucket(address)

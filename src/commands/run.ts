@@ -1,7 +1,4 @@
-/**
- * `run`: all that a service needs in one command. Builds, issues a first key, serves, and builds again on
- * schedule.
- */
+/** `run`: builds, issues a first key, serves, and builds again on schedule. */
 import type { Signals } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
@@ -117,10 +114,7 @@ async function serveWithKey(
   }
 }
 
-/**
- * Builds in a process of its own, from the demo where the operator names no source.
- * @param isDemo whether all data are made up
- */
+/** Builds in a process of its own, from the demo without a source. @param isDemo whether all data are */
 function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
   // The demo has no files to count, and the server names what it serves. Structured logs have it all.

@@ -136,11 +136,7 @@ export async function serveUntilStopped(
   if (!haveEnded) throw new ServerFailure('a worker does not end')
 }
 
-/**
- * Finds out whether a server can listen before anything is done.
- * @throws Error naming the address and what to do; where a groundswell listens there, the address of its
- * pages
- */
+/** @throws Error with the address and what to do; where a groundswell listens there, with its pages */
 export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
   try {
     await findFreePort(host, port, API_ADDRESS)

@@ -4,10 +4,7 @@ export type StopSignal = 'SIGINT' | 'SIGTERM'
 
 /** The listeners for signals; a new listener takes the place of the one before. */
 export interface Signals {
-  /**
-   * Calls back for each signal that asks for an end, the first being number 1; for signals that have come
-   * before at once.
-   */
+  /** The first signal is number 1. Signals that have come before call back at once. */
   onStop(listener: (signal: StopSignal, number: number) => void): void
   /** Calls back for each SIGHUP, and at once if one has come before. */
   onReload(listener: () => void): void

@@ -1,7 +1,4 @@
-/**
- * The end of a command that goes on until a signal stops it: the first ends it in good order, the second at
- * once.
- */
+/** The end of a command by signals: the first ends it in good order, the second at once. */
 import type { Signals, StopSignal } from './signals.ts'
 
 /** The exit codes that a shell reports of a process that such a signal has ended. */
@@ -49,10 +46,7 @@ export class Stops {
     Stops.endAbruptly()
   }
 
-  /**
-   * Ends the process although a thread of it is in native code and cannot be ended. `process.exit` would wait
-   * for the thread, or end it with its engine open and abort, with a core file as large as the data.
-   */
+  /** Ends the process with a thread in native code: `process.exit` would wait, or abort with a core file. */
   static endAbruptly(): never {
     process.kill(process.pid, 'SIGKILL')
     // The first process of a container cannot be killed from within.

@@ -20,10 +20,7 @@ export const noteEnd = (text: string): void => noted.always(text, 'error')
 let printed: Log | null = null
 let noted = logTo(process.stderr, 'text', 'info')
 
-/**
- * How lines are written from now on.
- * @param isService whether standard output is a log, too, and not what the operator asked for
- */
+/** @param isService whether standard output is a log, too, and not what the operator asked for */
 export function setLog(format: Format, level: Level, isService: boolean): void {
   noted = logTo(process.stderr, format, level)
   printed = isService && format === 'json' ? logTo(process.stdout, format, level) : null

@@ -1,7 +1,4 @@
-/**
- * JSON as bytes in one reused buffer, mostly by stores of eight bytes that overshoot and are overwritten by
- * what follows. Byte loops and JSON.stringify are many times slower.
- */
+/** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and what follows overwrites them. */
 import { Literal, type TextTable } from './literals.ts'
 import { FOUR_DIGITS, fourHex, HUNDREDTH_TEXT, SHORT_INTEGERS, THOUSANDTH_TEXT } from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'

@@ -1,7 +1,4 @@
-/**
- * Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; the detail adds `country` and
- * `dtz`, the zone again.
- */
+/** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; adds `country` and `dtz`. */
 import { addExtras } from '../dataset/reading-json.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { wordSet } from '../operation/parameters.ts'

@@ -1,8 +1,4 @@
-/**
- * `GET /changes`: what distinguishes the snapshot from one that was served before it. A copy that asks again
- * and again, each time since the `until` of its last answer, stays equal to the data without fetching them
- * anew.
- */
+/** `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. */
 import {
   changedBuoysBytes,
   EXTRAS_BYTES,

@@ -242,10 +242,7 @@ function rangeOf(
 /** Stands for the month in a run of hours without readings. */
 const NO_MONTH = -1
 
-/**
- * The slots of a chart's time axis. Readings stay in their months: runs of them are written straight from the
- * columns, which is faster than copying them here first. One axis serves all charts of a thread.
- */
+/** A chart's time slots. Runs of readings are written straight from the columns. One axis a thread. */
 const axis = {
   length: 0,
   /** Each run's month, or `NO_MONTH`, and its rows there, or its indexes in `hours`. */
@@ -371,10 +368,7 @@ function endArray(writer: JsonWriter): void {
   if (axis.length > 0) writer.at--
 }
 
-/**
- * Forecast and tide at `count` full hours from `first` on: the nearest forecast point within 50 km, the
- * nearest harbour within 100 km, as in the conditions.
- */
+/** The nearest forecast point within 50 km and harbour within 100 km, at `count` full hours from `first`. */
 function layHours(
   { dataset: { catalog, forecast, tides } }: View,
   ordinal: number,

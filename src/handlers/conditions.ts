@@ -1,7 +1,6 @@
 /**
- * Operation 13, `GET /conditions`: forecast, buoy reading and tide of one position and time. Without `time`
- * it is that of the current minute. The forecast's energy is that of the height and period it shows, so that
- * a client can check it.
+ * Operation 13, `GET /conditions`: forecast, reading and tide of a position and time (the current minute by
+ * default). The forecast's energy is that of the height and period it shows.
  */
 import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
@@ -228,10 +227,7 @@ const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
-/**
- * Values of the forecast that is being written, in the order of the answer: codes of hundredths, indexes of
- * compass points.
- */
+/** In the order of the answer: codes of hundredths, indexes of compass points. */
 const values = new Int32Array(8)
 
 const NO_MODEL: ForecastModel = { model: null, credit: null }
@@ -283,10 +279,7 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
   writer.literal(END)
 }
 
-/**
- * Reads what the answer shows into `values`, in its order. All are read before any is written, so that the
- * waits for memory overlap, and whole numbers between functions need no memory of their own.
- */
+/** Reads all values before any is written: waits for memory overlap, and numbers need no memory. */
 function readValues(codes: ForecastCodes, row: number, share: number): void {
   values[0] = tenthAt(codes.waveHeight, row, share)
   values[1] = tenthAt(codes.wavePeriod, row, share)
@@ -298,10 +291,7 @@ function readValues(codes: ForecastCodes, row: number, share: number): void {
   values[7] = pointAt(codes.swellDirection, row, share)
 }
 
-/**
- * Index into `COMPASS_TEXT` of a direction. A direction between two rows lies on the shorter way. Where both
- * rows have the same compass point, it has that one too, and no arc tangent is needed.
- */
+/** Index into `COMPASS_TEXT`, on the shorter way between two rows. Equal points need no arc tangent. */
 function pointAt(codes: Uint16Array, row: number, share: number): number {
   const point = compassIndex(codes[row])
   return share === 0 || point === compassIndex(codes[row + 1])
@@ -309,10 +299,7 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
     : compassIndex(directionAt(codes, row, share))
 }
 
-/**
- * A tenth of a quantity's code, rounded: thousandths become hundredths. `share` is how much of the way to the
- * next row lies behind.
- */
+/** A tenth of a code, rounded: thousandths become hundredths. `share` of the way to the next row is done. */
 function tenthAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16) return MISSING_U16
@@ -350,10 +337,7 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
   writer.ensure(ANSWER_BYTES)
 }
 
-/**
- * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has a fresh one, or
- * else one within reach of `time`. Returns its time, or −1 when there is none.
- */
+/** The nearest physical buoy with a fresh reading, else one near `time`. @returns its time or −1 */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, near } = dataset
   let row = -1

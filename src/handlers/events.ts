@@ -1,7 +1,6 @@
 /**
- * `GET /events`: a stream that tells of each new snapshot what it changes, from the moment when it is served.
- * An id that no buoy has is watched all the same, because the buoy may come. A slug has to be that of a buoy,
- * because it is looked up once.
+ * `GET /events`: a stream that tells of each new snapshot what it changes. An id of no buoy is watched all
+ * the same, because the buoy may come; a slug has to exist, because it is looked up once.
  */
 import { noSuchBuoy, streamOperation } from '../operation/operation.ts'
 import { textList } from '../operation/parameters.ts'

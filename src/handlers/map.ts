@@ -1,7 +1,4 @@
-/**
- * `GET /buoys/map` (decisions, 15): all active buoys unpaged, in the form map clients draw; the word beats a
- * slug `map`.
- */
+/** `GET /buoys/map` (decisions, 15): all active buoys unpaged; the word beats a slug `map`. */
 import { boundsOnGlobe } from '../sea/geo.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'

@@ -1,7 +1,6 @@
 /**
- * Operation 5, `GET /buoys/nearest`: active, physical buoys by great circle. `limit` 1 answers `data.buoy`,
- * above 1 `data.buoys`, nearest first, and `data.count`; nothing in range is a 404. Items carry
- * `last_reading` too, which clients rely on.
+ * Operation 5, `GET /buoys/nearest`: active, physical buoys by great circle, as `data.buoy` for `limit` 1,
+ * else `data.buoys` and `data.count`; nothing in range is a 404. Clients rely on `last_reading`.
  */
 import { notFound } from '../operation/errors.ts'
 import { buoyRows } from '../operation/buoy-table.ts'

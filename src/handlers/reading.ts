@@ -1,7 +1,4 @@
-/**
- * Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: by the integer id or the uuid. Both are made of
- * buoy and time, so they are found by arithmetic and stay the same in every later snapshot.
- */
+/** Operation 8, `GET /buoys/{buoy_id}/readings/{reading_id}`: integer id or uuid, made of buoy and time. */
 import { notFound } from '../operation/errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'

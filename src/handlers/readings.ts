@@ -1,7 +1,4 @@
-/**
- * Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy's readings, by range, day or around a
- * moment. Counts are differences of positions, so a page out of ten years costs what one out of a day does.
- */
+/** Operation 6, `GET /buoys/{buoy_id}/readings`: a page of one buoy. Any page costs the same. */
 import { ApiError } from '../operation/errors.ts'
 import {
   MAX_PAGE,
@@ -111,9 +108,7 @@ export const listReadings = operation({
   tables: { formats: [...FORMATS, 'parquet'], isList: true, costsByRows: true, make: tableOf },
 })
 
-/**
- * The readings of a range: positions from `first` up to `end`, and the ends of the range as `meta` has them.
- */
+/** Positions from `first` up to `end`, and the ends of the range as `meta` has them. */
 interface Positions {
   first: number
   end: number
@@ -250,10 +245,7 @@ function rangeOf({
   return range
 }
 
-/**
- * `count` rows from `position` on, for which there is room, forwards or backwards in time, separated by
- * commas.
- */
+/** `count` rows from `position` on, in either direction, separated by commas. The caller has made room. */
 function writeRows(
   writer: JsonWriter,
   readings: Segments,

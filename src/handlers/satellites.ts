@@ -1,7 +1,4 @@
-/**
- * Operation 11, `GET /buoys/satellites`: every mission of the catalogue, also those without a pass in the
- * snapshot. `locale` beats `Accept-Language`, whose quality values count.
- */
+/** Operation 11, `GET /buoys/satellites`: every mission, passes or not. `locale` beats `Accept-Language`. */
 import { LANGUAGES } from '../sea/languages.ts'
 import { recordTable, type JsonRecord } from '../operation/record-table.ts'
 import { operation } from '../operation/operation.ts'

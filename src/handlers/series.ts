@@ -263,10 +263,7 @@ function impossible(parameter: string, message: string): ApiError {
   return new ApiError('validation_failed', message, { parameter })
 }
 
-/**
- * @throws ApiError 422 for a metric that the buoy's network does not have, or the minimum or maximum of a
- * direction.
- */
+/** @throws ApiError 422 for a metric that the network does not have, or the extreme of a direction */
 function measureOf({ dataset: { catalog } }: View, ordinal: number, { metric, aggregation }: Query): Measure {
   const offered = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
   if (!offered.includes(metric)) {

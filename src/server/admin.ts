@@ -1,11 +1,8 @@
 /**
- * The operator's port: health, status, metrics and a reload by hand. It runs on node:http in the main thread,
- * which serves nothing else, so it answers even when every worker is busy. It listens on loopback unless the
- * settings name another address, and shows no key.
- *
- * A page in a browser on the same machine reaches loopback too. So the `Host` of a request has to be an
- * address or a name of the operator's: another name that resolves to this machine is refused (DNS rebinding).
- * And a request that another page made is refused.
+ * The operator's port: health, status, metrics and a reload by hand, on node:http in the main thread, so it
+ * answers even when every worker is busy. It shows no key.
+ * A page in a browser on the same machine reaches loopback too. So a `Host` that is not an address or a name
+ * of the operator's is refused (DNS rebinding), and so is a request that another page made.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -19,32 +16,29 @@ import type { ServeConfig } from './serve-settings.ts'
 export interface AdminOptions {
   host: string
   port: number
-  /** Host names that requests may use, in addition to addresses and `localhost`; lower case. */
+  /** Host names in addition to addresses and `localhost`; lower case. */
   names: readonly string[]
-  /** The bearer token that all but the probes require; null for none. */
+  /** All but the probes require it; null for none. */
   token: string | null
-  /** Why requests should not be sent here now, for `/readyz`; null when they should. */
+  /** For `/readyz`; null when requests should be sent here. */
   notReady: () => string | null
   status: () => object
-  /** The text of `/metrics`. */
   metrics: () => string
   reload: () => Promise<void>
-  /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
+  /** `POST /log-level` changes it; null where it cannot be changed. */
   logLevel: { level: Level } | null
-  /** Replaces `UNREAD_TIMEOUT_MS`, so that a test need not wait for it. */
   unreadTimeoutMs?: number
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
 }
 
-/** Limit of a request: longer than any health check waits. Only the answer of a reload takes time. */
+/** Longer than any health check waits. Only the answer of a reload takes time. */
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
 const MOST_CONNECTIONS = 64
 const UNREAD_TIMEOUT_MS = 10_000
 
-/** The options that set the address of the operator's port. */
 export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
 
 /** For probes of a supervisor, which cannot always send a token. They show next to nothing. */
@@ -55,7 +49,7 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/
 
 export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
 
-/** The port where `--admin-port` is `auto`. Another program may have it already. */
+/** Another program may have the port already. */
 export const DEFAULT_ADMIN_PORT = 8081
 
 /**
@@ -93,7 +87,7 @@ export async function openAdminPort(
   }
 }
 
-/** The level of the log; a change of it is in the log, with the level that shows it. */
+/** A change of the level is in the log, with the level that shows it. */
 function announced(logLevel: { level: Level }, log: (line: string) => void): { level: Level } {
   return {
     get level() {
@@ -187,7 +181,7 @@ function answerStatus(response: ServerResponse, options: AdminOptions): void {
   answer(response, 200, status)
 }
 
-/** `POST /log-level?level=debug` changes the level; both it and GET answer with that of the moment. */
+/** Both POST and GET answer with the level of the moment. */
 function answerLogLevel(
   { method, url }: IncomingMessage,
   response: ServerResponse,
@@ -224,8 +218,7 @@ function answerMetrics(response: ServerResponse, options: AdminOptions): void {
     })
     return
   }
-  // A text fits into what the kernel holds for a connection: one that does not read, or asks again and again
-  // without reading, is done with here.
+  // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
   response.writeHead(200, {
     'Content-Type': EXPOSITION_TYPE,
     'Cache-Control': 'no-store',
@@ -284,7 +277,7 @@ export class AdminTokenError extends Error {
   override name = 'AdminTokenError'
 }
 
-/** The token in a file, without blanks around it. @throws AdminTokenError */
+/** Blanks around the token are dropped. @throws AdminTokenError */
 export function readToken(path: string): string {
   let text: string
   try {

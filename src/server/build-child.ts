@@ -11,24 +11,20 @@ const GRACE_MS = 2000
 
 export interface BuildToRun {
   sources: readonly { kind: string; argument: string }[]
-  /** Path of a configuration; null without one. */
   configuration: string | null
   out: string
-  /** More options of the build. */
   options: readonly string[]
-  /** Seconds that the build may take. */
+  /** Seconds. */
   limit: number
-  /** Ends the build. */
   signal: AbortSignal
 }
 
-/** The builds that run, each with the promise of its end. */
+/** Running builds, each with the promise of its end. */
 const running = new Map<ChildProcess, Promise<unknown>>()
 
 /**
  * Resolves when the snapshot is published.
- * @throws BuildError when the build fails, takes too long or is ended, UsageError when its arguments are
- * wrong.
+ * @throws BuildError when the build fails, takes too long or is ended, UsageError for wrong arguments.
  */
 export async function runBuild({
   sources,
@@ -45,7 +41,7 @@ export async function runBuild({
   ])
   if (configuration !== null) args.push('--config', configuration)
   const program = fileURLToPath(new URL(`../cli${extname(import.meta.url)}`, import.meta.url))
-  // A process group of its own, so that all that it starts ends with it.
+  // All that the build starts ends with its process group.
   const child = spawn(process.execPath, [program, 'build', ...args, ...options, '--out', out], {
     stdio: ['ignore', 'inherit', 'inherit'],
     detached: true,
@@ -86,7 +82,6 @@ async function follow(child: ChildProcess, out: string, limit: number): Promise<
   throw new BuildError(`the build ended with ${signal === null ? `code ${code}` : signal}`)
 }
 
-/** Kills all builds that run. Resolves to true when they have ended. */
 export async function endChildren(): Promise<boolean> {
   for (const child of running.keys()) killGroup(child, 'SIGKILL')
   await Promise.all(running.values())
@@ -104,7 +99,5 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return
   try {
     process.kill(-child.pid, signal)
-  } catch {
-    // The whole group has ended.
-  }
+  } catch {}
 }

@@ -1,30 +1,21 @@
 /**
  * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails
- * is reported and leaves everything as it is. It is tried again soon, then after longer and longer times, and
- * at the latest at the next regular time.
+ * is tried again after longer and longer times, and at the latest at the next regular time.
  */
 
-/** Time before the first retry; twice as long after each further failure. */
+/** The first retry comes after this; each further one after twice the time. */
 const FIRST_RETRY_S = 15
-/**
- * Time between two looks at the clock while nothing is due: it may be set, and the machine may have slept.
- */
+/** Between two looks while nothing is due: the clock may be set, and the machine may have slept. */
 const LONGEST_SLEEP_S = 60
 
 export interface ScheduleOptions {
-  /** Seconds between builds. */
+  /** Seconds. */
   every: number
-  /**
-   * Most seconds by which a build begins late, chosen anew for each, so that many servers do not ask a source
-   * at once.
-   */
+  /** Seconds. Each build begins late by a chance part, so that servers do not ask a source at once. */
   jitter: number
-  /**
-   * When the last build was, in epoch seconds; null when there was none. A build that is overdue begins at
-   * once.
-   */
+  /** Epoch seconds; null for none. A build that is overdue begins at once. */
   lastBuilt: number | null
-  /** Why a build failed just now; null when it succeeded or when none was tried. */
+  /** Null when the build succeeded or when none was tried. */
   failedFirst?: string | null
   /** Epoch seconds. */
   clock: () => number
@@ -37,7 +28,7 @@ export interface ScheduleOptions {
 /** Times are epoch seconds. */
 export interface ScheduleState {
   next_at: number
-  /** When the running build began; null when none runs. */
+  /** Null when no build runs. */
   running_since: number | null
   last_at: number | null
   last_error: string | null
@@ -81,7 +72,6 @@ export class Schedule {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  /** Plans the build that follows the one at `after`. */
   #plan(after: number): void {
     const { every, jitter, random } = this.#options
     this.state.next_at = nextBuild(after, every, this.state.failures_in_row, jitter * random())

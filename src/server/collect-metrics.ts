@@ -18,7 +18,7 @@ import type { QuotaFigures } from './quota-store.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
 
-/** Share of the main thread's time that scrapes may take: a text is given again until it is that old. */
+/** Share of the main thread's time for scrapes: a text is given again until it is old enough. */
 const SHARE = 1 / 10
 
 /** Networks and inputs that are shown, each as a series of some metrics, and reasons of one network. */
@@ -26,7 +26,6 @@ const MOST_SHOWN = 200
 const MOST_REASONS = 20
 
 export interface MetricsOptions {
-  /** Folder of the snapshots. */
   dir: string
   version: string
   /** Epoch seconds. */
@@ -36,14 +35,13 @@ export interface MetricsOptions {
   keys: () => KeyFigures
   quota: () => QuotaFigures
   observed: () => Observed
-  /** Builds that this process starts; null where it starts none. */
+  /** Null where this process starts no builds. */
   builds: () => ScheduleState | null
 }
 
 /** All that `/metrics` shows, at one moment. To add a metric: a row in `metrics-table.ts`. */
 export type Figures = ReturnType<typeof figuresOf>
 
-/** Makes the text; asked again and again without a pause, it takes a tenth of the thread's time. */
 export function metricsText(options: MetricsOptions): () => string {
   const report = reportOf(options.dir)
   const routes = routeNames(ROUTED, options.common.config['base-path'])
@@ -82,11 +80,10 @@ function figuresOf(
     snapshot,
     held,
     reload,
-    /** Networks of the served snapshot, and the time of each one's newest reading; −1 for none. */
+    /** Times are those of the newest readings; −1 for none. */
     networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
     report,
     builds: builds(),
-    /** Whether a rollback holds the folder. */
     isHeld: readHold(dir) !== null,
     mirror: mirror(),
     keys: keys(),
@@ -94,10 +91,7 @@ function figuresOf(
   }
 }
 
-/**
- * The report of the newest build in a folder, as much of it as is shown. It is read again only when the folder
- * has changed. Never throws: an unreadable report gives no figures.
- */
+/** Read again only when the folder has changed. Never throws: an unreadable report gives no figures. */
 function reportOf(dir: string): () => ReportDocument | null {
   let mark = -1
   let known: ReportDocument | null = null

@@ -1,7 +1,4 @@
-/**
- * The files that describe the service: `openapi.json` below the base path for programs, `/llms.txt` for
- * language models.
- */
+/** `openapi.json` below the base path for programs, and `/llms.txt` for language models. */
 import type { Declared } from '../operation/operation.ts'
 import type { StaticFile } from './static-files.ts'
 import { openApiDocument, type OpenApiDocument } from '../openapi/document.ts'
@@ -29,11 +26,7 @@ export function descriptionFiles(operations: readonly Declared[], basePath: stri
   ]
 }
 
-/**
- * One plain text with everything that a language model needs to write calls: the guides, and each operation
- * with its parameters. It has the form of llmstxt.org: a title, a summary in a quotation, sections of links
- * and text.
- */
+/** One plain text with all that a language model needs to write calls, in the form of llmstxt.org. */
 function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocument): string {
   const operations = Object.entries(paths).map(([path, { get }]) => {
     const parameters = get.parameters.flatMap(({ name, in: location, required, description }) =>
@@ -75,10 +68,7 @@ ${objects.join('\n\n')}
 `
 }
 
-/**
- * A line for each member of an object, and of objects and lists in it, as far as they have no name of their
- * own.
- */
+/** A line for each member of an object, and of what is in it without a name of its own. */
 function fieldLines(schema: Schema, path: string): string[] {
   const { properties, items, oneOf, anyOf } = schema as {
     properties?: { [name: string]: Schema }

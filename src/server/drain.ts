@@ -1,10 +1,7 @@
 /** The last seconds of a server: until its balancer and its clients have left. */
 import { setTimeout } from 'node:timers/promises'
 
-/**
- * How long, at most a quarter of the drain time, a stopping server only answers clients that have connected
- * before. Balancers need the time before that to see that it is not ready: two intervals of their checks.
- */
+/** At most a quarter of the drain time. Before it, balancers need two intervals of their checks. */
 const LAST_ANSWERS_MS = 500
 
 const LOOK_INTERVAL_MS = 20
@@ -13,17 +10,15 @@ const EMPTY_LOOKS = 5
 
 export interface Draining {
   drainMs: number
-  /** Whether a balancer asks for readiness, and so has to be given the time to see that there is none. */
+  /** A balancer that asks for readiness has to be given the time to see that there is none. */
   isWatched: boolean
-  /** Connections that are open. */
   open: () => number
   stopListening: () => void
 }
 
 /**
- * Resolves when no connection is left, at the latest after the drain time. Connections are taken until
- * shortly before that. Only where nobody watches does that end with the last connection, too: a balancer that
- * has not asked yet would find the port closed.
+ * Resolves when no connection is left, at the latest after the drain time. Only where nobody watches does the
+ * port close early: a balancer that has not asked yet would find it closed.
  */
 export async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
   const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
@@ -37,7 +32,6 @@ export async function drain({ drainMs, isWatched, open, stopListening }: Drainin
   await until(isEmpty, lastAnswersMs)
 }
 
-/** Resolves when `holds`, at the latest after `ms`. */
 async function until(holds: () => boolean, ms: number): Promise<void> {
   const end = performance.now() + ms
   while (performance.now() < end && !holds()) {

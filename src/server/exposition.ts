@@ -3,11 +3,11 @@ import type { Figures } from './collect-metrics.ts'
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Series of one metric at most: no input makes the text larger. */
+/** The bound on one metric, whatever the input. */
 export const MOST_SERIES = 2000
 const LABEL_CHARACTERS = 120
 
-/** A value with those of its labels, in the order of the metric's; a histogram's has its buckets and sum. */
+/** Labels have the order of the metric's; a histogram's sample has its buckets and sum. */
 export type Sample =
   | { labels: readonly string[]; value: number }
   | { labels: readonly string[]; buckets: readonly number[]; sum: number }
@@ -20,10 +20,7 @@ export interface Metric {
   /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
   readonly unit: string
   readonly labels: readonly string[]
-  /**
-   * Upper bounds of a histogram, without `+Inf`. The buckets of its samples are not cumulated, and there is
-   * one more of them.
-   */
+  /** Upper bounds without `+Inf`. Samples have one bucket more, and none is cumulated. */
   readonly bounds?: readonly number[]
   /** A metric without a value has no sample. */
   readonly read: (figures: Figures) => readonly Sample[]
@@ -36,7 +33,7 @@ export function exposition(metrics: readonly Metric[], figures: Figures): string
     if (samples.length === 0) continue
     const { name, type, help } = metric
     lines.push(`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`)
-    // Names that differ behind the cut would be one series twice, and Prometheus refuse all of it.
+    // Prometheus would refuse everything for names that are the same once they are cut.
     const seen = new Set<string>()
     for (const sample of samples) {
       const labels = labelText(metric.labels, sample.labels)

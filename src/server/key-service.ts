@@ -1,7 +1,4 @@
-/**
- * The keys of a running server and their counts: followed in the keys file or in Redis, handed to the
- * workers, saved.
- */
+/** The keys of a running server and their counts: followed, handed to the workers, saved. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { FollowedKeys } from '../access/followed-keys.ts'
@@ -17,31 +14,27 @@ import type { REDIS_SETTINGS, ServeConfig } from './serve-settings.ts'
 
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 
-/** The copy lies next to the folder of snapshots, unless `--keys-copy` names another place. */
+/** Next to the folder of snapshots, unless `--keys-copy` names another place. */
 const COPY_NAME = 'keys-copy.json'
 
-/** For the metrics. */
 export interface KeyFigures {
-  /** Where the keys come from: `file`, or a backend that replicas share. */
+  /** `file`, or a backend that replicas share. */
   backend: string
   count: number
-  /** Whether the last look at the backend gave a good set; the last good one stays in force. */
+  /** False after a look that gave no good set; the last good one stays in force. */
   isUp: boolean
 }
 
 export interface ServedKeys {
-  /** The keys of the moment, with their slots and quotas. */
   entries(): Iterable<KeyEntry>
   figures(): KeyFigures
-  /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
+  /** Before it resolves, a server must answer nobody. */
   readonly known: Promise<void>
-  /** The key ring of the moment. */
   ring(): SharedArrayBuffer
   /** Calls `listener` with the ring of the moment, and again with each later one. */
   onChange(listener: (ring: SharedArrayBuffer) => void): void
-  /** For `/status`. */
   status(): object
-  /** Follows no more, and saves the counts. */
+  /** Saves the counts. */
   close(): void
 }
 
@@ -88,7 +81,6 @@ export function startKeys(
 
 interface Followed {
   readonly known: Promise<void>
-  /** The file next to which the counts lie. */
   readonly file: string
   figures(): KeyFigures
   status(): object

@@ -1,6 +1,4 @@
-/**
- * The thread on which `load.ts` loads snapshots: a manifest in, the snapshot or what is wrong with it out.
- */
+/** The thread on which `load.ts` loads snapshots: a manifest in, a snapshot or its fault out. */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadySnapshot } from '../dataset/derived.ts'
@@ -23,9 +21,9 @@ import type { PartSummary } from '../snapshot/catalog-summary.ts'
 
 export interface LoadStart {
   dir: string
-  /** What those who serve have counted; null where nobody serves. */
+  /** What serving threads have counted; null where nobody serves. */
   totals: SharedArrayBuffer | null
-  /** Where the pictures of missions are, with `{slug}` for the mission. */
+  /** `{slug}` stands for the mission. */
   pictures: string | undefined
 }
 
@@ -57,10 +55,7 @@ const SLICE_MS = 0.2
 /** Once something is served, those who serve come first where processors are scarce. */
 const NICENESS = 5
 
-/**
- * The thread works without rests if no request came for this time: fewer than 20 a second find it on their
- * core for as long as the system lets a thread run, some 3 ms.
- */
+/** Without a request in this time the thread takes no rests: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
 const { dir, totals, pictures } = workerData as LoadStart
@@ -69,12 +64,8 @@ const isQuiet = (): boolean => quiet?.lasts() ?? false
 const main = parentPort!
 /** Summaries of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
-/** What was made of the last snapshot. */
 let made: Made | null = null
-/**
- * Catalogues of the snapshots that are held, by file: decoding one takes some milliseconds, and comparing
- * needs four a swap.
- */
+/** Catalogues of held snapshots, by file: decoding takes milliseconds, and comparing needs four a swap. */
 const catalogs = new Map<string, Catalog>()
 
 function requestsIn(totals: SharedArrayBuffer): () => number {
@@ -83,7 +74,7 @@ function requestsIn(totals: SharedArrayBuffer): () => number {
 }
 
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
-  // Elsewhere it would be that of the whole process.
+  // Elsewhere the priority would be that of the whole process.
   if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
@@ -95,7 +86,7 @@ async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromL
     for (const [file, part] of made.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
     return { ready: done.ready }
   } catch (error) {
-    // Any other fault is one of the program, which no snapshot may bring about; it ends this thread.
+    // A fault of the program ends this thread.
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }
   }
@@ -126,8 +117,7 @@ main.on('message', (message: ToLoad | ToCompare | ToCollect) => {
   const answer = message.type === 'load' ? load(message) : compare(message)
   void answer.then((each) => {
     main.postMessage(each)
-    // Nobody else has the parts of a refused snapshot. What the first one leaves behind is the most there
-    // will be.
+    // Nobody else has a refused snapshot's parts. What the first snapshot leaves behind is the most.
     const isFirst = message.type === 'load' && message.previous === null
     if (isFirst || 'refusal' in each) setImmediate(collectSoon)
   })

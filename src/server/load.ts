@@ -1,7 +1,6 @@
 /**
- * Loads snapshots on a thread of its own, which serves nobody, and makes there what workers share of them. So
- * it can be ended, whatever a snapshot does to it: by a time limit, by a limit of memory, or because the
- * server stops.
+ * Loads snapshots on a thread of its own, which a time limit, a memory limit or a stop can end, and makes
+ * there what workers share.
  */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
@@ -11,31 +10,28 @@ import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './loa
 import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { ReadySnapshot } from '../dataset/derived.ts'
 
-/** Time limit for the smallest snapshot: a machine may be busy, a disk asleep. */
+/** A machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
 /** A slow disk's speed; loading in slices while threads serve is faster. */
 const SLOWEST_BYTES_A_MS = 10_000
-/**
- * Old heap of the thread. Parts lie outside of it; the texts of 900,000 buoys, the most there can be, take
- * 600.
- */
+/** Parts lie outside of this heap; the texts of 900,000 buoys, the most there can be, take 600. */
 const HEAP_MIB = 1024
 
-/** Milliseconds that loading `bytes` of new parts may take. */
+/** Time limit for `bytes` of new parts. */
 export function loadLimitMs(bytes: number): number {
   return LEAST_LIMIT_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
 }
 
 export interface LoaderOptions {
   dir: string
-  /** A buoy is active with a reading in this many seconds before the time of its snapshot. */
+  /** Seconds before a snapshot's time: the window of active buoys. */
   activeWithin?: number
-  /** Milliseconds that loading this many bytes may take, in place of the usual limit. */
+  /** In place of the usual limit. */
   limitMs?: (bytes: number) => number
   heapMiB?: number
-  /** What those who serve have counted, to whom loading gives way; null where nobody serves. */
+  /** What serving threads have counted, to whom loading gives way; null where nobody serves. */
   totals?: SharedArrayBuffer | null
-  /** Where the pictures of missions are, with `{slug}` for the mission. */
+  /** `{slug}` stands for the mission. */
   pictures?: string | undefined
 }
 
@@ -43,9 +39,8 @@ export class Loader {
   readonly #options: LoaderOptions
   readonly #limitMs: (bytes: number) => number
   readonly #activeWithin: number
-  /** The thread is kept from one load to the next: starting it takes longer than loading a new month. */
+  /** Starting the thread takes longer than loading a new month, so it is kept. */
   #thread: Worker | null = null
-  /** Gives up what is being loaded. */
   #giveUp: ((why: string) => void) | null = null
 
   constructor(options: LoaderOptions) {
@@ -55,9 +50,8 @@ export class Loader {
   }
 
   /**
-   * Loads one snapshot, one at a time; parts that `previous` has are taken from there.
-   * @throws SnapshotError for whatever keeps it from being loaded, also when it takes too long or `end` is
-   * called.
+   * Loads one snapshot at a time; parts that `previous` has are taken from there.
+   * @throws SnapshotError for whatever keeps it from being loaded, also a time limit or `end`.
    */
   async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<ReadySnapshot> {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
@@ -65,14 +59,11 @@ export class Loader {
     const limit = this.#limitMs(bytes)
     const question: ToLoad = { type: 'load', manifest, previous, activeWithin: this.#activeWithin }
     const { ready } = (await this.#ask(question, manifest.id, limit)) as { ready: ReadySnapshot }
-    // What was in memory stays the very object that it was.
+    // Parts in memory stay the very objects that they were.
     return { ...ready, parts: ready.parts.map((part) => held.get(part.entry.file) ?? part) }
   }
 
-  /**
-   * Compares two loaded snapshots, one pair at a time, and not while one is loaded.
-   * @throws SnapshotError as `load` does
-   */
+  /** Compares one pair at a time, not during a load. @throws SnapshotError as `load` does */
   async compare(before: LoadedSnapshot, after: LoadedSnapshot): Promise<Changes> {
     const known = new Set(before.parts.map(({ entry }) => entry.file))
     const differing = after.parts.filter(({ entry }) => !known.has(entry.file))
@@ -87,12 +78,11 @@ export class Loader {
     return ((await this.#ask(question, after.id, limit)) as { changes: Changes }).changes
   }
 
-  /** Frees what the thread holds no longer. */
   collect(): void {
     this.#thread?.postMessage({ type: 'collect' } satisfies ToCollect)
   }
 
-  /** Ends the thread; what it was loading is broken off. */
+  /** Breaks off what is being loaded. */
   end(): void {
     this.#giveUp?.('loading was broken off')
     this.#drop()
@@ -109,7 +99,7 @@ export class Loader {
         clearTimeout(timer)
         this.#giveUp = null
         thread.removeAllListeners('message')
-        // While it waits for the next it keeps no process alive.
+        // A thread that waits keeps no process alive.
         thread.unref()
       }
       this.#giveUp = (why) => {
@@ -141,13 +131,13 @@ export class Loader {
       this.#thread = null
       this.#giveUp?.(`ended the thread that loaded it (${why})`)
     }
-    // The fault is given by code or name and not by its message, which may quote what was read.
+    // A fault's code or name: its message may quote what was read.
     thread.on('error', (error: NodeJS.ErrnoException) => lost(error.code ?? error.name))
     thread.on('exit', (code) => lost(`code ${code}`))
     return thread
   }
 
-  /** Ends the thread without waiting: a thread that waits for a disk cannot be ended before that answers. */
+  /** A thread that waits for a disk cannot be ended before the disk answers, so nobody waits for it. */
   #drop(): void {
     const thread = this.#thread
     this.#thread = null

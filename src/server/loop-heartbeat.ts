@@ -1,11 +1,9 @@
 /**
- * Signs of life of one worker, in memory that the main thread reads: its progress, whether its engine may be
- * open, and, on Linux, its processor time. A timer alone shows nothing about a busy thread: an event loop
- * with enough ready sockets runs no timers.
+ * Signs of life of one worker, in memory that the main thread reads: its progress, its engine's state, and on
+ * Linux its processor time. A timer is not enough: a loop with enough ready sockets runs none.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** Places in the shared memory. */
 const PROGRESS = 0
 const ENGINE = 1
 const TASK = 2
@@ -16,15 +14,10 @@ const NOT_OPEN = 0
 const OPEN = 1
 const NEVER = 2
 
-/**
- * The kernel counts processor time in hundredths of a second, whatever its own clock is (`USER_HZ`, proc(5)).
- */
+/** The kernel counts processor time in hundredths of a second (`USER_HZ`, proc(5)). */
 const TICKS_PER_SECOND = 100
 
-/**
- * The name of a function of every worker, a global symbol: it gets a thread id and returns what that thread did
- * last, a JSON value.
- */
+/** Global symbol of a worker's function: from a thread id to what that thread did last, as JSON. */
 export const LAST_ACT = 'groundswell.lastAct'
 
 export class Heartbeat {
@@ -38,7 +31,7 @@ export class Heartbeat {
     this.#cells = new Int32Array(buffer)
   }
 
-  /** For the worker: it has made progress. No other thread writes here, so the step is not atomic. */
+  /** For the worker, the only writer: so the step is not atomic. */
   advance(): void {
     this.#cells[PROGRESS]++
   }
@@ -47,14 +40,11 @@ export class Heartbeat {
     return Atomics.load(this.#cells, PROGRESS)
   }
 
-  /**
-   * For the worker, before it opens its engine. When this is false, it is being ended and must not open it.
-   */
+  /** For the worker, before it opens its engine: when false, it is being ended and must not open it. */
   mayOpen(): boolean {
     return Atomics.compareExchange(this.#cells, ENGINE, NOT_OPEN, OPEN) === NOT_OPEN
   }
 
-  /** For the worker: its engine is closed for good. */
   closed(): void {
     Atomics.store(this.#cells, ENGINE, NEVER)
   }
@@ -64,7 +54,7 @@ export class Heartbeat {
     return Atomics.compareExchange(this.#cells, ENGINE, NOT_OPEN, NEVER) !== OPEN
   }
 
-  /** For the worker: notes the number by which the kernel knows its thread. */
+  /** For the worker: notes the kernel's number of its thread. */
   identify(): void {
     try {
       Atomics.store(this.#cells, TASK, Number(readlinkSync('/proc/thread-self').split('/').at(-1)))
@@ -73,16 +63,13 @@ export class Heartbeat {
     }
   }
 
-  /**
-   * Processor seconds of the thread so far, and whether it waits for a processor or a disk; null where
-   * unknown.
-   */
+  /** Processor seconds so far, and whether the thread waits for a processor or a disk; null if unknown. */
   processor(): { seconds: number; waits: boolean } | null {
     const task = Atomics.load(this.#cells, TASK)
     if (task === 0) return null
     try {
       const stat = readFileSync(`/proc/self/task/${task}/stat`, 'latin1')
-      // The name is in brackets and may hold blanks. Behind it the fields begin with number 3, the state.
+      // The name is in brackets and may hold blanks. The fields behind it begin with number 3, the state.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const ticks = Number(fields[11]) + Number(fields[12])
       return { seconds: ticks / TICKS_PER_SECOND, waits: fields[0] === 'R' || fields[0] === 'D' }

@@ -1,7 +1,4 @@
-/**
- * Makes a snapshot ready for answers: its indexes and fragments, into shared memory. The load thread does it
- * once for all serving threads, which import nothing of this.
- */
+/** Makes a snapshot's indexes and fragments, once for all serving threads, which import nothing of this. */
 import { buildGroups, passIndexes } from '../index/make-groups.ts'
 import { latestOf } from '../index/latest.ts'
 import { nearColumns } from '../index/near.ts'
@@ -22,10 +19,9 @@ import {
 import type { ReadySnapshot } from '../dataset/derived.ts'
 import { renderFragments } from '../formats/render-fragments.ts'
 
-/** What a thread that makes snapshots ready keeps of the last one: much of it is the same in the next. */
+/** What is kept of the last snapshot for the next one. */
 export interface Made {
   readonly indexes: Indexes
-  /** The parts that do not hold rows. */
   readonly parts: OpenedParts
 }
 
@@ -34,10 +30,7 @@ export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Step
   return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
 }
 
-/**
- * Makes a snapshot ready upon what was made of an earlier one, and gives what was made of this one, too.
- * `pictures` is where the pictures of missions are, with `{slug}` for the mission.
- */
+/** Makes a snapshot ready upon an earlier one. In `pictures`, `{slug}` stands for the mission. */
 export function* makeReadyUpon(
   snapshot: LoadedSnapshot,
   activeWithin: number,
@@ -53,19 +46,15 @@ export function* makeReadyUpon(
   }
 }
 
-/**
- * Parts of rows are opened fast, and a thread that kept them would keep their memory, also where nobody
- * serves the snapshot.
- */
+/** A thread that kept parts of rows would keep their memory, also where nobody serves them. */
 function withoutRows(parts: OpenedParts): OpenedParts {
   const rows = new Set(['readings', 'weather', 'aggregates'])
   return new Map([...parts].filter(([, { kind }]) => !rows.has(kind)))
 }
 
 /**
- * Makes the indexes over `parts`, which are the snapshot's. `activeWithin` is in seconds. What is the same in
- * `before`, the indexes of an earlier snapshot, is taken from there.
- * @throws SnapshotError when a part is missing
+ * The indexes over a snapshot's `parts`; what is the same in `before` is taken from there. `activeWithin` is
+ * in seconds. @throws SnapshotError when a part is missing
  */
 function* indexesOf(
   snapshot: LoadedSnapshot,

@@ -1,7 +1,6 @@
 /**
- * Every metric once: the text of `/metrics`, `docs/metrics.md` and the tests are made from this table. A row
- * describes a metric and reads its value from the figures of the moment. Names and units follow the
- * conventions of OpenTelemetry and Prometheus; no label holds a key, a buoy, an address or a path.
+ * Every metric once, for `/metrics`, `docs/metrics.md` and the tests. Names and units follow OpenTelemetry
+ * and Prometheus; no label holds a key, a buoy, an address or a path.
  */
 import type { Metric, Sample } from './exposition.ts'
 import { readdirSync } from 'node:fs'
@@ -15,10 +14,7 @@ import { DELAY_BOUNDS_S, type WorkerFigureName } from './worker-figures.ts'
 
 type Values = number | boolean | null | readonly (readonly [...labels: string[], value: number])[]
 
-/**
- * A counter, where the name ends in `_total`, or a gauge.
- * @param series its name, and its labels behind that: `NAME{LABEL,LABEL}`
- */
+/** A counter where the name ends in `_total`, else a gauge. @param series `NAME{LABEL,LABEL}` */
 function metric(series: string, help: string, read: (figures: Figures) => Values): Metric {
   const [name, labels = ''] = series.split(/[{}]/)
   return {
@@ -45,19 +41,16 @@ const byWorker =
   ({ workers }: Figures): Values =>
     workers.rows.map((row, worker) => [String(worker), row[name]])
 
-/** One sample for each input that was fetched. */
 const byFetch =
   (of: (fetch: FetchDocument, report: ReportDocument) => number) =>
   ({ report }: Figures): Values =>
     (report?.sources ?? []).flatMap(({ name, fetch }) => (fetch ? [[name, of(fetch, report!)] as const] : []))
 
-/** When the newest build ended that left a report. */
 const builtAt = ({ built_at: at }: ReportDocument): number => parseTimestamp(at)?.epoch ?? 0
 
-/** Outcomes of the files of a fetch, as the report calls them. */
+/** As the report calls them. */
 const OUTCOMES = ['fetched', 'unchanged', 'not_due', 'failed', 'removed'] as const
 
-/** The sum by route of something that is counted for each series of requests. */
 function byRoute({ requests }: Figures, of: (series: Figures['requests'][number]) => number): Values {
   const sums = new Map<string, number>()
   for (const series of requests) sums.set(series.route, (sums.get(series.route) ?? 0) + of(series))
@@ -549,7 +542,7 @@ const PROCESS: readonly Metric[] = [
   metric('process_max_fds', 'How many may be open', openFilesLimit),
 ]
 
-/** The metrics by what they are about, in the order of `/metrics`. */
+/** In the order of `/metrics`. */
 export const METRIC_GROUPS: readonly { title: string; metrics: readonly Metric[] }[] = [
   { title: 'Requests', metrics: REQUESTS },
   { title: 'Connections and slow readers', metrics: CONNECTIONS },

@@ -1,7 +1,4 @@
-/**
- * Reads a published snapshot as plain objects: for scripts and other programs on the machine that has the
- * folder. Every byte is checked as a server checks it.
- */
+/** Reads a published snapshot as plain objects, and checks every byte as a server does. */
 import { Segments, segmentsOf, type MeasureColumn, type MonthRows } from '../index/segments.ts'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import { cataloguedBuoys, readCatalog, type CataloguedBuoy } from '../snapshot/catalog.ts'
@@ -78,15 +75,9 @@ export interface Snapshot {
   readonly buoys: readonly Buoy[]
   /** The buoy with this id or slug; null where there is none. */
   buoy(idOrSlug: number | string): Buoy | null
-  /**
-   * Readings of a buoy, oldest first.
-   * @throws RangeError where the snapshot has no such buoy, or a time is not a date
-   */
+  /** Oldest first. @throws RangeError where there is no such buoy, or a time is not a date */
   readings(buoy: number | string | Buoy, range?: ReadingRange): IterableIterator<Reading>
-  /**
-   * The newest reading of a buoy, null where it has none.
-   * @throws RangeError where the snapshot has no such buoy
-   */
+  /** Null for a buoy without readings. @throws RangeError where there is no such buoy */
   newestReading(buoy: number | string | Buoy): Reading | null
 }
 
@@ -183,7 +174,6 @@ class OpenSnapshot implements Snapshot {
     return ordinal
   }
 
-  /** How many of the buoy's readings are older than `time`. */
   #positionOf(ordinal: number, time: Date, name: string): number {
     const epoch = time instanceof Date ? time.getTime() / 1000 : NaN
     if (Number.isNaN(epoch)) throw new RangeError(`${name}: expected a valid Date`)

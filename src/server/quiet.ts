@@ -1,11 +1,10 @@
-/** Whether anybody asks at all: work that gives way to requests need not rest while there are none. */
+/** Whether anybody asks: work that gives way to requests need not rest while there are none. */
 export class Quiet {
   readonly #requests: () => number
   readonly #atLeastMs: number
   #count: number
   #since: number
 
-  /** @param requests how many there have been */
   constructor(requests: () => number, atLeastMs: number) {
     this.#requests = requests
     this.#atLeastMs = atLeastMs
@@ -13,7 +12,7 @@ export class Quiet {
     this.#since = performance.now()
   }
 
-  /** Whether no request came since the last look, nor in the time that it takes at least. */
+  /** True when no request came since the last look, nor in the least time. */
   lasts(): boolean {
     const count = this.#requests()
     const now = performance.now()

@@ -1,7 +1,6 @@
 /**
- * Quotas that several replicas share through Redis: carries the calls of the lease book to Redis and back,
- * hands what is leased to waiting requests of the workers, and reports what is wrong. It runs on the main
- * thread.
+ * Quotas that several replicas share: carries calls of the lease book to Redis and back on the main thread,
+ * wakes waiting requests, and reports faults.
  */
 import { randomInt } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
@@ -18,20 +17,16 @@ import { timestampText } from '../sea/time.ts'
 import { WAIT_BOUNDS_MS, type TotalName } from '../http/totals.ts'
 
 const SCRIPT = new RedisScript(LEASE_SCRIPT)
-/** Between two looks at the leases in use. */
 const LOOK_INTERVAL_MS = 20
-/**
- * A call without an answer for this many looks counts as failed. It counts looks and not milliseconds,
- * because after a pause of this thread the answer may be there and only be unread.
- */
+/** Looks and not milliseconds: after a pause of this thread the answer may be there and only be unread. */
 const PATIENT_LOOKS = 50
 /** The connection is given up after this time without an answer. */
 const CALL_TIMEOUT_MS = 5000
 /** A fault that is over sooner is not worth a line. */
 const PATIENCE_MS = 500
-/** A starting server waits this long for a Redis that is new, or has lost data, to begin to lease. */
+/** For a Redis that is new, or has lost data, to begin to lease. */
 const START_PATIENCE_MS = 4000
-/** A stopping server tries this long to give its leases back. */
+/** For a stopping server to give its leases back. */
 const LEAVE_PATIENCE_MS = 1000
 const REPLICA_BYTES = 9
 const REPLICA_LETTERS = 12
@@ -43,19 +38,17 @@ export interface QuotaStoreOptions {
   readonly tls: TlsFiles
   readonly counters: LeaseCounters
   readonly fallback: 'share' | 'closed'
-  /** Replicas that are assumed, at least. */
+  /** The least number of replicas to assume. */
   readonly replicas: number
   /** Gets slots and hours, in turn, for which waiting requests should try again. */
   readonly wake: (woken: readonly number[]) => void
-  /** One line for the operator. */
   readonly log: (line: string) => void
   /** Epoch seconds. */
   readonly clock: () => number
 }
 
-/** For the metrics. */
 export interface QuotaFigures {
-  /** Where calls are counted: `memory`, or a backend that replicas share. */
+  /** `memory`, or a backend that replicas share. */
   backend: string
   isUp: boolean
   /** Null where calls are counted in memory. */
@@ -68,19 +61,18 @@ export class QuotaStore {
   readonly #connection: RedisConnection
   readonly #looks: NodeJS.Timeout
   readonly #replica = randomBase62(REPLICA_BYTES, REPLICA_LETTERS)
-  /** The call under way, and the looks that it has seen. */
+  /** Looks counts those that the call has seen. */
   #call: LeaseCall | null = null
   #looksOfCall = 0
   #calls = 0
   /** Calls that only ask whether Redis is whole; `#calls` counts them too. */
   #idleCalls = 0
   #failedCalls = 0
-  /** Since when calls fail, ms and epoch seconds, and whether that was logged. */
+  /** Times of the first failure: ms and epoch seconds. */
   #fault: { at: number; since: number; message: string; isLogged: boolean } | null = null
   #hasTried = false
   #isClosed = false
 
-  /** Begins to connect. */
   constructor(options: QuotaStoreOptions) {
     const { address, tls, counters, fallback, replicas, log, clock } = options
     this.#options = options
@@ -111,7 +103,6 @@ export class QuotaStore {
     this.#go()
   }
 
-  /** `count` more requests of a worker wait for calls of the key in `slot`. */
   wanted(slot: number, hour: number, count: number): void {
     this.#book.wanted(slot, hour, count, performance.now())
     this.#go()
@@ -128,7 +119,7 @@ export class QuotaStore {
     }
   }
 
-  /** For `/status`. `totals`: what the workers have counted. */
+  /** `totals`: what the workers have counted. */
   status(totals: { readonly [name in TotalName]: number }): object {
     const book = this.#book
     const now = performance.now()
@@ -170,7 +161,7 @@ export class QuotaStore {
     }
   }
 
-  /** Gives everything back, when no request is admitted any more, and ends. */
+  /** Gives everything back, when no request is admitted any more. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -205,7 +196,7 @@ export class QuotaStore {
         timeoutMs: CALL_TIMEOUT_MS,
         read: (answer) => readLeaseReply(answer, call.requests),
       })
-      // An answer that comes after it was given up is as one that was lost.
+      // An answer that comes after it was given up counts as lost.
       if (this.#call !== call) return
       this.#call = null
       this.#book.answered(call, reply, performance.now())
@@ -230,7 +221,6 @@ export class QuotaStore {
     this.#fault = { at, since, isLogged, message }
   }
 
-  /** One line for a fault that lasts. */
   #report(): void {
     const fault = this.#fault
     if (fault === null || fault.isLogged || performance.now() - fault.at < PATIENCE_MS) return

@@ -16,15 +16,10 @@ export interface RedisSurroundings {
   readonly log: (line: string) => void
   /** Epoch seconds. */
   readonly clock: () => number
-  /** A number in [0, 1). */
   readonly random?: () => number
 }
 
-/**
- * Begins to connect to an address that a setting has checked.
- *
- * @throws UsageError as `redisOf`
- */
+/** Connects to an address that a setting has checked. @throws UsageError as `redisOf` */
 export function openRedis(
   text: string,
   config: RedisConfig,
@@ -33,12 +28,7 @@ export function openRedis(
   return new RedisConnection({ ...redisOf(parseAddress(text), config), log, clock, random })
 }
 
-/**
- * An address with the password and the certificates that the settings name.
- *
- * @throws UsageError for a file of a password or of certificates that cannot be used; it names the file and
- * nothing of its content.
- */
+/** An address with its password and certificates. @throws UsageError naming a bad file, never content */
 export function redisOf(
   address: RedisAddress,
   config: RedisConfig,

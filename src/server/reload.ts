@@ -1,7 +1,4 @@
-/**
- * Follows a folder: notices a new manifest, loads only the parts that are not in memory, and hands the
- * snapshot on. Whatever goes wrong leaves the old snapshot in place and is reported once.
- */
+/** Follows a folder, loads new parts of a manifest, and hands the snapshot on. A fault keeps the old. */
 import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
@@ -12,71 +9,55 @@ import { readManifest, type PartsInMemory, type PublishedManifest } from '../sna
 import type { ReadySnapshot } from '../dataset/derived.ts'
 import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
 
-/** Time between two looks at the folder. A watch on it mostly notices sooner. */
+/** A watch on the folder mostly notices sooner. */
 const POLL_INTERVAL_MS = 1000
-/**
- * Time before a refused snapshot is tried again, twice as long after each refusal. What was wrong may pass,
- * as when the parts of a copied folder arrive after its manifest.
- */
+/** Twice as long after each refusal: a fault may pass, as when parts arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 600_000
-/**
- * Snapshots that are tried in a row: a builder that has published a newer snapshot may remove parts of the
- * older one while they are loaded. The newer one is loaded then.
- */
+/** In a row: a builder that publishes a newer snapshot may remove parts of the older one during a load. */
 const ATTEMPTS = 3
 
 /** Bytes let go of that make the threads collect: two or three half hours of 1,200 buoys. */
 const COLLECT_AFTER_BYTES = 64 * 2 ** 20
-/**
- * Threads collect once more, this long after the last swap: less than that may wait, and a thread may have
- * referred to what it had just let go of.
- */
+/** After the last swap: less may wait, and a thread may have referred to what it had just let go of. */
 const COLLECT_LAST_MS = 10_000
 
 export interface ReloadState {
-  /** Epoch seconds of the last attempt; null when there was none. */
+  /** Epoch seconds of the last attempt, or null. */
   at: number | null
-  /** Why that attempt failed; null when it succeeded. */
+  /** Null when the attempt succeeded. */
   error: string | null
   /** Seconds from noticing the snapshot to serving it. */
   took: number | null
-  /** Seconds of `took` in which the snapshot was read and checked, and in which the workers took it over. */
+  /** Seconds of `took` for reading and checking, and for the workers to take the snapshot over. */
   loadTook: number | null
   swapTook: number | null
   loaded: number
   refused: number
-  /** The snapshot that is being loaded and got ready, and since when (epoch seconds). */
+  /** `since` is epoch seconds. */
   loading: { id: string; since: number } | null
 }
 
 export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
-  /** The snapshot to serve, whatever the folder publishes. */
+  /** Served whatever the folder publishes. */
   fixed?: PublishedManifest | null
-  /** Whether a snapshot of a demo is served. */
   servesDemo?: boolean
-  /** Snapshots that stay in memory, the current one included, for those who pin them. */
+  /** Snapshots for clients that pin them, the current one included. */
   hold?: number
-  /** Bytes that the held snapshots and a new one may take together; 0 for what the machine has. */
+  /** For the held snapshots and a new one together; 0 for what the machine has. */
   maxMemory: number
-  /** Number of workers: each has fragments of its own, and scratch memory. */
+  /** Each worker has fragments of its own, and scratch memory. */
   threads: number
-  /** Called with the id of a snapshot each time that it is refused. */
+  /** Called at each refusal. */
   onRefused?: (id: string) => void
-  /** Why the snapshot with this id must never be tried again; null where it may be. */
+  /** Why a snapshot must never be tried again; null where it may be. */
   refusedForGood?: (id: string) => string | null
   clock: () => number
   log: (line: string) => void
-  /**
-   * Serves the last of `held`, which is new, and to those who pin them the others, oldest first; rejects when
-   * it cannot be served. `changes`: between any two of them.
-   */
+  /** Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. */
   serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
-  /** Serves only these of the held snapshots from now on. */
   letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
-  /**
-   * Frees the memory of parts that no held snapshot has any more; `last` does so on the thread that loads.
-   */
+  /** Frees parts that no held snapshot has; `last` does so on the thread that loads. */
   collect?: (last: () => void) => void
 }
 
@@ -94,11 +75,11 @@ export class Reloader {
   readonly #options: ReloaderOptions
   /** Oldest first; the last is the current one. */
   #held: readonly ReadySnapshot[] = []
-  /** Between any two of them, one way round. */
+  /** Between any two held snapshots, one way round. */
   #changes: readonly Changes[] = []
-  /** Whether memory was too small for the snapshots that should be held, and that was said. */
+  /** Whether a line has told that memory is too small. */
   #isShort = false
-  /** The manifest that was refused last, known by its id or, where it cannot be read, by its fault. */
+  /** The last refused manifest, known by its id or, where it cannot be read, by its fault. */
   #refused: { mark: string; retryAt: number; wait: number } | null = null
   #running: Promise<void> | null = null
   #again = false
@@ -118,12 +99,10 @@ export class Reloader {
     return this.#held.at(-1) ?? null
   }
 
-  /** The snapshots that are held, oldest first; the last is the current one. */
   get held(): readonly ReadySnapshot[] {
     return this.#held
   }
 
-  /** From now on looks at the folder by itself. */
   start(): void {
     if (this.#options.fixed) return
     if (this.#timer !== null) return
@@ -139,7 +118,7 @@ export class Reloader {
     }
   }
 
-  /** Stops looking, and gives up what is being loaded. */
+  /** Gives up what is being loaded. */
   stop(): void {
     this.#isStopping = true
     this.#loader.end()
@@ -148,9 +127,7 @@ export class Reloader {
     if (this.#timer !== null) clearInterval(this.#timer)
   }
 
-  /**
-   * Looks for a new snapshot now, also for one that was refused before when `force` is set. Never rejects.
-   */
+  /** With `force`, also looks at a snapshot that was refused before. Never rejects. */
   async look(force = false): Promise<void> {
     if (force) this.#refused = null
     if (this.#running !== null) {
@@ -183,7 +160,6 @@ export class Reloader {
         throw new SnapshotError(`${MANIFEST_FILE}: is missing`)
       }
       if (manifest.id === this.snapshot?.id) {
-        // The refused snapshot has been taken back.
         this.#refused = null
         this.state.error = null
         return
@@ -228,11 +204,11 @@ export class Reloader {
       (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
     const before = this.#held
     this.#held = held
-    // What only the old ones have: all of both, less what is held now.
+    // Only the parts of old snapshots: all, less what is held now.
     this.#collections.letGo(bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held)))
   }
 
-  /** Remembers and reports a refusal. `id` is empty where the manifest cannot be read. */
+  /** `id` is empty where the manifest cannot be read. */
   #refuse(id: string, message: string): void {
     const { dir, clock, log } = this.#options
     const mark = id === '' ? message : id
@@ -274,7 +250,7 @@ export class Reloader {
     }
   }
 
-  /** The changes between any two of `held`; those that are known are not looked for again. */
+  /** Changes that are known are not looked for again. */
   async #compare(held: readonly ReadySnapshot[]): Promise<readonly Changes[]> {
     const ids = new Set(held.map(({ id }) => id))
     const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
@@ -323,7 +299,6 @@ export class Reloader {
 const isPair = (a: string, b: string, c: string, d: string): boolean =>
   (a === c && b === d) || (a === d && b === c)
 
-/** Whether a check passes that throws a SnapshotError where it does not. */
 function fits(check: () => void): boolean {
   try {
     check()
@@ -334,9 +309,7 @@ function fits(check: () => void): boolean {
   }
 }
 
-/**
- * `snapshot` and the newest of `held` before it, `most` in all. One that is held already moves to the end.
- */
+/** `snapshot` and the newest of `held`, `most` in all. One that is held already moves to the end. */
 function heldWith(
   snapshot: ReadySnapshot,
   held: readonly ReadySnapshot[],
@@ -345,7 +318,7 @@ function heldWith(
   return [...held.filter(({ id }) => id !== snapshot.id), snapshot].slice(-most)
 }
 
-/** The parts of held snapshots, each once; null where there are none. */
+/** Each part once; null where there are none. */
 function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
   if (held.length === 0) return null
   return {
@@ -353,10 +326,7 @@ function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
   }
 }
 
-/**
- * When the threads collect garbage: parts of snapshots that are held no longer stay in memory until each
- * thread has.
- */
+/** Threads collect garbage, since parts that no snapshot holds stay in memory until each thread has. */
 export class Collections {
   readonly #collect: () => void
   #waitingBytes = 0
@@ -366,7 +336,7 @@ export class Collections {
     this.#collect = collect
   }
 
-  /** Counts bytes of parts that have been let go of; fewer than 0 where parts are held again. */
+  /** Fewer than 0 bytes where parts are held again. */
   letGo(bytes: number): void {
     this.#waitingBytes += bytes
     if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()

@@ -35,7 +35,6 @@ const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
-/** The data folder and what lies in it unless an option names another place. */
 export const data = optional(
   'DIR',
   'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
@@ -59,7 +58,6 @@ export const keys: Setting<string> = {
   },
 }
 
-/** For every option that takes the address of a Redis. */
 export const REDIS_SETTINGS = {
   'redis-password-file': optional('FILE', 'file of the password for Redis, in place of one in its address'),
   'redis-ca': optional(
@@ -72,7 +70,6 @@ export const REDIS_SETTINGS = {
   ),
 } as const
 
-/** For all commands that go on for a while. */
 export const LOG_SETTINGS = {
   'log-format': setting(
     'FORMAT',
@@ -295,10 +292,7 @@ export const SERVE_SETTINGS = {
 
 export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
 
-/**
- * Settings that are valid and probably not meant: a server warns of them once when it starts, and the doctor
- * advises what to do.
- */
+/** Settings that are valid and probably not meant, for a server's start and the doctor. */
 export function settingsWarnings(config: ServeConfig): { found: string; advice: string }[] {
   const everybody = holdingEverybody(config['trusted-proxy'])
   const isTokenIdle = config['admin-token-file'] !== null && config['admin-port'] === 'off'

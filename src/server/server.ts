@@ -1,7 +1,4 @@
-/**
- * The main thread of a server: follows snapshots and keys, looks after the workers, answers the operator. It
- * serves nothing itself.
- */
+/** The main thread: follows snapshots and keys, looks after workers, answers the operator, serves nothing. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AddressCounters } from '../access/address-counters.ts'
 import { ProxyWarnings } from '../access/proxy-warnings.ts'
@@ -35,19 +32,15 @@ import { metricsText } from './collect-metrics.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
 
-/** How often the operator hears that lines of the access log are dropped, while they are. */
+/** While lines of the access log are dropped, the operator hears of it this often. */
 const DROPPED_INTERVAL_MS = 5000
 
-/**
- * A probe that asked for readiness within this time still watches; the probes of Kubernetes come every ten
- * seconds.
- */
+/** A probe for readiness this recently still watches; those of Kubernetes come every ten seconds. */
 const WATCHED_MS = 60_000
 
-/** How long a start and a reload wait for a mirror before they go on with what its folder has. */
+/** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
 const PATIENCE_MS = 10_000
 
-/** The options that set the address of the API. */
 export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** The server was no longer wanted before it served. */
@@ -56,8 +49,7 @@ export class StoppedEarly extends Error {
 }
 
 /**
- * Resolves when the server serves the snapshot of its folder, or answers 503 where the folder has none that
- * can be served. The port opens then.
+ * Resolves when the port is open, with the folder's snapshot, or 503 where none can be served.
  * @throws Error when a port is taken or the engine cannot be loaded, KeysFileError, StoppedEarly.
  */
 export async function startServer(config: ServeConfig, surroundings: Surroundings): Promise<RunningServer> {
@@ -65,7 +57,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
   for (const { found, advice } of settingsWarnings(config)) surroundings.log(`warning: ${found}; ${advice}`)
   const count = Math.min(config.workers, engine.maxWorkers)
-  // A taken port is reported before anything is loaded. Whether it is still free then, its opening shows.
+  // A taken port is reported before anything is loaded.
   await findFreePort(config.host, config.port, API_ADDRESS)
   const server = new RunningServer(
     config,
@@ -76,7 +68,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   return server
 }
 
-/** Whether the snapshot that is about to be loaded is a demo. One that cannot be read is reported later. */
+/** A snapshot that cannot be read is reported later. */
 async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
   if (servesDemo === false) return false
   const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))
@@ -86,10 +78,7 @@ async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroun
 export class RunningServer {
   readonly host: string
   readonly basePath: string
-  /**
-   * Resolves with the reason when this process cannot go on. It should then be stopped, ended whatever still
-   * runs in it, and started anew.
-   */
+  /** The reason why this process should be stopped, ended whatever still runs in it, and started anew. */
   readonly failed: Promise<string>
   readonly #config: ServeConfig
   readonly #surroundings: Surroundings
@@ -106,7 +95,6 @@ export class RunningServer {
   readonly #metrics: () => string
   readonly #droppedTimer: NodeJS.Timeout | null
   #admin: AdminPort | null = null
-  /** Resolves when the first snapshot is served. */
   readonly #served: Promise<void>
   #onServed: () => void = () => {}
   #onFailed: (reason: string) => void = () => {}
@@ -119,7 +107,7 @@ export class RunningServer {
   #failure: string | null = null
   #stopping: Promise<boolean> | null = null
 
-  /** Puts the parts together. Only the keys file and the clock are followed from here on. */
+  /** Only the keys file and the clock are followed from here on. */
   constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
     const { log, clock, random = () => 0.5 } = surroundings
     this.host = config.host
@@ -148,7 +136,6 @@ export class RunningServer {
     this.#metrics = this.#makeMetrics(common)
   }
 
-  /** Null where no store of quotas is configured. */
   #makeQuotaStore(counters: LeaseCounters): QuotaStore | null {
     const { log, clock } = this.#surroundings
     const store = this.#config['quota-store']
@@ -237,13 +224,10 @@ export class RunningServer {
     })
   }
 
-  /**
-   * @throws Error when a port cannot be opened or a worker cannot start, StoppedEarly; all has ended then.
-   */
+  /** @throws Error for a port that cannot open or a worker that cannot start, StoppedEarly; all has ended */
   async start(): Promise<void> {
     const { log, signal } = this.#surroundings
     const { host, port, snapshots } = this.#config
-    // Gives up what is being loaded or got ready.
     const giveUp = (): void => void this.#close(true)
     signal?.addEventListener('abort', giveUp)
     try {
@@ -298,17 +282,15 @@ export class RunningServer {
     return this.#port
   }
 
-  /** Whose pages may read without a key. */
   get anonymousAccess(): AnonymousAccess {
     return this.#common.anonymousAccess
   }
 
-  /** Null without an admin port. */
   get adminPort(): number | null {
     return this.#admin?.port ?? null
   }
 
-  /** Looks for a new snapshot now, also for one that was refused before. */
+  /** Also looks at a snapshot that was refused before. */
   async reload(): Promise<void> {
     await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
     await this.#reloader.look(true)
@@ -320,15 +302,14 @@ export class RunningServer {
   }
 
   /**
-   * Stops in good order: not ready from now on, answers close their connections, then the workers finish what
-   * they have begun and end, and the counts are saved. Resolves to whether all threads have ended; with one
-   * that has not, `process.exit` would wait or abort.
+   * Stops in good order: readiness ends, answers close connections, workers finish, counts are saved.
+   * @returns whether all threads have ended; with one that has not, `process.exit` would wait or abort.
    */
   stop(): Promise<boolean> {
     return (this.#stopping ??= this.#drainAndClose())
   }
 
-  /** As `stop`, and also while that runs, but waits for no connection. */
+  /** As `stop`, and also while it runs, but waits for no connection. */
   stopAtOnce(): Promise<boolean> {
     return this.#close(true)
   }
@@ -405,7 +386,6 @@ export class RunningServer {
     const mirrored = this.#surroundings.mirror?.stop()
     const allEnded = await this.#workers.close(atOnce)
     if (!atOnce) await mirrored
-    // Nobody takes calls any more.
     await this.#quotas?.close()
     if (!this.#hasClosed) {
       this.#hasClosed = true
@@ -431,7 +411,7 @@ function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => 
   }, DROPPED_INTERVAL_MS)
 }
 
-/** Waits for what a mirror does, but not for long: a first copy may take minutes. Never rejects. */
+/** A first copy of a mirror may take minutes, so nobody waits for long. Never rejects. */
 async function orLate(done: Promise<void> | undefined, stopping?: AbortSignal): Promise<void> {
   if (done === undefined) return
   const waiting = new AbortController()
@@ -441,7 +421,6 @@ async function orLate(done: Promise<void> | undefined, stopping?: AbortSignal): 
   waiting.abort()
 }
 
-/** Resolves with `done`, or when `stopping` is aborted. */
 async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<void> {
   if (stopping?.aborted === true) return
   const stopped = new Promise<void>((resolve) => {

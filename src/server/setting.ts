@@ -1,32 +1,28 @@
 /**
- * What a setting is, and one function for each kind of value: it takes the texts of a setting in the order
- * they were given, of which the last one counts, and throws an Error with a message that names what is
- * allowed and fits behind "expected ".
+ * Kinds of settings. Each takes the texts of a setting in order, of which the last one counts, and throws an
+ * Error with what is allowed, which fits behind "expected ".
  */
 import { parseAddress } from '../access/ip-address.ts'
 
-/**
- * A command line that cannot be understood; the message names the option. Ends the command with exit code 2.
- */
+/** A command line that cannot be understood (exit code 2). The message names the option. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
 export interface Parser<T> {
   (texts: readonly string[]): T
-  /** The bounds as `--help` and the manual show them, such as `1 to 64` or `at most 20d`. */
+  /** For `--help` and the manual: `1 to 64` or `at most 20d`. */
   readonly range?: string
 }
 
 export interface Setting<T> {
   readonly placeholder: string
   readonly help: string
-  /** Text of the default. Without one the setting may be left out. */
+  /** A setting without a default may be left out. */
   readonly default?: string
   /** The default is this name in the data folder. */
   readonly under?: string
   readonly required?: boolean
-  /** A switch takes no value. */
   readonly flag?: boolean
   /** May be given several times. In an environment variable, blanks separate the values. */
   readonly multiple?: boolean
@@ -39,7 +35,6 @@ export type ConfigOf<S extends Settings> = Readonly<{
   [option in keyof S]: S[option] extends Setting<infer T> ? T : never
 }>
 
-/** @param fallback text of the default */
 export function setting<T>(
   placeholder: string,
   help: string,
@@ -49,12 +44,10 @@ export function setting<T>(
   return { placeholder, help, default: fallback, parse }
 }
 
-/** A switch, which takes no value. */
 export function flag(help: string): Setting<boolean> {
   return { placeholder: '', help, flag: true, parse: isOn }
 }
 
-/** A text that may be left out, which is null. */
 export function optional(placeholder: string, help: string): Setting<string | null> {
   return setting(placeholder, help, '', orNull(last))
 }
@@ -64,7 +57,7 @@ const withRange = <T>(range: string, parse: (texts: readonly string[]) => T): Pa
 
 export const last = (texts: readonly string[]): string => texts[texts.length - 1]
 
-/** Null for an empty text: the setting is left out. */
+/** Null for an empty text. */
 export function orNull<T>(parse: Parser<T>): Parser<T | null> {
   return (texts) => (last(texts) === '' ? null : parse(texts))
 }
@@ -83,7 +76,6 @@ export function address(texts: readonly string[]): string {
   return host
 }
 
-/** One line that people read. */
 export function plainLine(mostCharacters: number): Parser<string> {
   return (texts) => {
     const line = last(texts).trim()
@@ -129,10 +121,7 @@ export function share(texts: readonly string[]): number {
 
 const SECONDS_OF_UNIT: { readonly [unit: string]: number } = { s: 1, m: 60, h: 3600, d: 86400 }
 
-/**
- * The longest time that something waits for. A timer of Node takes 2^31 ms, 24.8 days, and ends a longer wait
- * at once; a mirror waits a tenth longer at times.
- */
+/** A timer of Node ends a wait of 2^31 ms, 24.8 days, at once; a mirror waits a tenth longer at times. */
 export const LONGEST_WAIT_DAYS = 20
 
 /** Seconds of `90s`, `30m`, `24h` or `7d`, more than 0. */
@@ -167,7 +156,7 @@ function secondsOf(text: string, mostDays: number): number | null {
   return seconds <= mostDays * SECONDS_OF_UNIT.d ? seconds : null
 }
 
-/** What is wrong with the unit of a number; empty where it has one of `units`, or is not a number. */
+/** Empty where the number has one of `units`, or is not a number. */
 function wrongUnit(text: string, units: { readonly [unit: string]: number }): string {
   const unit = /^[0-9]+(?:\.[0-9]+)? ?([A-Za-zµ]{0,12})$/.exec(text)?.[1]
   if (unit === undefined || Object.hasOwn(units, unit)) return ''

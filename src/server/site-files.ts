@@ -7,13 +7,13 @@ import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import type { SharedSite } from '../http/static-site.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
 
-/** The folder lies next to the compiled code. */
+/** Next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
 
 export interface SiteSettings {
   basePath: string
   anonymousAccess: AnonymousAccess
-  /** Who issues keys; null where the operator does not tell. */
+  /** Null where the operator does not tell who issues keys. */
   contact: string | null
 }
 

@@ -7,9 +7,8 @@ import { inUrl } from '../system/text.ts'
 import { join } from 'node:path'
 
 /**
- * The options of `groundswell serve`, in camel case, with the same defaults, but for those of the mirror and
- * the log, which are the command's. `groundswell serve --help` has them in full. Durations and sizes are
- * texts such as `'30m'` and `'64MiB'`. The environment is not read.
+ * The options of `groundswell serve` in camel case, but for those of the mirror and the log. Durations and
+ * sizes are texts such as `'30m'` and `'64MiB'`. The environment is not read.
  */
 export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */
@@ -70,7 +69,6 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Settings of `serve` that its command, and not the server, makes use of. */
 export const OF_THE_COMMAND: ReadonlySet<string> = new Set([
   'from',
   'poll',
@@ -80,7 +78,6 @@ export const OF_THE_COMMAND: ReadonlySet<string> = new Set([
   'access-log',
 ])
 
-/** Options that are not settings. */
 type Surrounding = 'log' | 'signal'
 
 /**
@@ -90,7 +87,7 @@ type Surrounding = 'log' | 'signal'
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log = (line) => void process.stderr.write(`${line}\n`), signal, ...settings } = options
   const server = await start(configOf(settings), {
-    // Without a level that somebody could change, what only helps to find a fault stays out.
+    // Debug lines stay out where nobody can change the level.
     log: (line) => {
       if (levelOf(line) !== 'debug') log(line)
     },
@@ -107,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** The name of an option in this library: `basePath` of `base-path`. */
+/** `basePath` for `base-path`. */
 export function optionName(option: string): string {
   return option.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }

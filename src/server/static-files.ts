@@ -1,8 +1,6 @@
 /**
- * Static files as threads share them: read once in the main thread, and compressed once.
- *
- * What is made at build time lies in `dist/site/PART/`: files under names of their own, each with `.br` and
- * `.gz` beside it where that saves something, and `files.json`, a list of `SiteEntry`.
+ * Static files as threads share them: read once and compressed once, in the main thread. `dist/site/PART/`
+ * has the files of a part, some with `.br` and `.gz`, and `files.json`, a list of `SiteEntry`.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -19,16 +17,13 @@ export interface StaticFile {
   bytes: Uint8Array
   /** `immutable` where the name changes with the bytes, `revalidate` where the name stays. */
   cache: 'immutable' | 'revalidate'
-  /** For pages. */
   contentSecurityPolicy?: string
   /** The bytes compressed beforehand, where that would take too long at start. */
   compressed?: { readonly [encoding in Compression]?: Uint8Array }
 }
 
-/** One file of `files.json`. */
 export interface SiteEntry {
   path: string
-  /** Name of the file in the folder. */
   file: string
   type: string
   cache: StaticFile['cache']
@@ -37,29 +32,20 @@ export interface SiteEntry {
   template?: true
 }
 
-/**
- * What a client that takes anything gets comes first. Not zstd: it saves less than Brotli, and no more
- * clients take it.
- */
+/** The first is for clients that take anything. Zstd saves less than Brotli, and no more clients take it. */
 const COMPRESSIONS: readonly Compression[] = ['br', 'gzip']
 type Compression = NonNullable<Variant['encoding']>
 const COMPRESSION_ENDINGS: { readonly [encoding in Compression]: string } = { br: '.br', gzip: '.gz' }
 
-/**
- * A form that is less than a tenth shorter is not worth the client's work: images are compressed already.
- */
+/** Less than a tenth is not worth the client's work: images are compressed already. */
 const WORTHWHILE = 0.9
-/**
- * 200 KB take 20 ms at this level and 400 ms at the highest, 11, which is for what is compressed at build
- * time.
- */
+/** 200 KB take 20 ms at this level, and 400 ms at the highest, 11, which the build uses. */
 const BROTLI_QUALITY = 9
 
 const MARK = /\{\{(base_path|explorer|contact)\}\}/g
 
-/** What a server puts in for the marks of pages: `{{base_path}}`, `{{explorer}}` and `{{contact}}`. */
+/** Values of the marks of pages: `{{base_path}}`, `{{explorer}}` and `{{contact}}`. */
 export interface PageValues {
-  /** The path that all operations begin with. */
   base_path: string
   /** Whether the pages may read without a key. */
   explorer: 'open' | 'keyed'
@@ -67,10 +53,7 @@ export interface PageValues {
   contact: string
 }
 
-/**
- * The files of every part below `folder`; none where nothing was built.
- * @throws Error when a part's list or one of its files cannot be read
- */
+/** None where nothing was built. @throws Error when a list or a file cannot be read */
 export function readSite(folder: string, values: PageValues): StaticFile[] {
   return partsOf(folder).flatMap((part) => {
     const entries = JSON.parse(readFileSync(join(part, 'files.json'), 'utf8')) as SiteEntry[]
@@ -105,7 +88,7 @@ function readEntry(part: string, { file, template, ...entry }: SiteEntry, values
   return { ...entry, bytes, compressed }
 }
 
-/** A text as HTML, also within quotation marks. */
+/** Also for text within quotation marks. */
 function htmlText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
@@ -119,7 +102,7 @@ function readIfThere(path: string): Uint8Array | null {
   }
 }
 
-/** Makes every form of the files ready to send. @throws Error when two files have one path */
+/** @throws Error when two files have one path */
 export function shareSite(files: readonly StaticFile[]): SharedSite {
   const forms = files.map((file) => formsOf(file))
   const length = forms.flat().reduce((sum, { bytes }) => sum + bytes.length, 0)

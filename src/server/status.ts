@@ -10,10 +10,9 @@ import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { ReloadState } from './reload.ts'
 import type { CommonStart } from './worker-settings.ts'
 
-/** What the status is made of, as it is at the moment. */
 export interface Observed {
   snapshot: LoadedSnapshot | null
-  /** The snapshots that are held, oldest first; the last is the served one. */
+  /** Oldest first; the last is the served one. */
   held: readonly LoadedSnapshot[]
   reload: ReloadState
   workers: { wanted: number; serving: number; replaced: number }
@@ -21,13 +20,12 @@ export interface Observed {
   common: CommonStart
   isDraining: boolean
   isOpen: boolean
-  /** Whether it is known which keys there are. */
   hasKeys: boolean
-  /** Why this process cannot go on; null while it can. */
+  /** Null while this process can go on. */
   failure: string | null
 }
 
-/** Why requests should not be sent here now; null when they should. */
+/** Null when requests should be sent here. */
 export function notReady({
   failure,
   hasKeys,
@@ -52,7 +50,6 @@ export class Status {
   readonly #silentOf: ReturnType<typeof staleSources>
 
   /**
-   * @param dir folder of the snapshots
    * @param clock epoch seconds
    * @param more more members of the document
    */

@@ -1,7 +1,4 @@
-/**
- * Asks a snapshot a few questions of every kind before any client can: what cannot be answered is not served,
- * and the first client does not pay for compiling the code.
- */
+/** Questions of every kind before clients can ask: a fault refuses the snapshot; the code gets compiled. */
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { headText, NO_KEY, NO_ROUTE, type Exchange } from '../http/exchange.ts'
@@ -18,10 +15,7 @@ import { Totals } from '../http/totals.ts'
 /** Times each question is asked of a first snapshot: V8 compiles what has run often. */
 const FIRST_ROUNDS = 20
 
-/**
- * @param first whether this thread has served nothing yet
- * @throws SnapshotError when an answer is a fault
- */
+/** @param first whether this thread has served nothing yet @throws SnapshotError when an answer is a fault */
 export function* warmUp(view: View, first: boolean): Steps<void> {
   const path = pathWithoutSocket(view, () => view.dataset.asOf)
   const exchange = new SilentExchange()
@@ -35,9 +29,7 @@ export function* warmUp(view: View, first: boolean): Steps<void> {
   }
 }
 
-/**
- * The whole way of a request over `view`, every operation public, without quotas and without kept answers.
- */
+/** The way of a request over `view`, every operation public, without quotas and kept answers. */
 export function pathWithoutSocket(view: View, clock: () => number): RequestPath {
   const path = new RequestPath(
     {
@@ -64,7 +56,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
   return path
 }
 
-/** One question of each operation, about a buoy with readings; `long` adds those that take milliseconds. */
+/** About a buoy with readings; `long` adds questions that take milliseconds. */
 function questions({ dataset: { catalog, readings, groups, asOf } }: View, long: boolean): string[] {
   const ordinal = groups.everywhere.active.length > 0 ? groups.everywhere.active[0] : 0
   const general = [
@@ -103,7 +95,7 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
   ]
 }
 
-/** An exchange that nobody listens to; it remembers the status and the length of the last answer. */
+/** An exchange without a client; it remembers the status and the length of the last answer. */
 export class SilentExchange implements Exchange {
   readonly method = 'GET'
   path = ''

@@ -1,7 +1,6 @@
 /**
- * What each worker reports of itself a few times a second, in memory that all threads share: one row a
- * worker, written by it alone. Gauges begin at 0 with each worker; counts go on where a replaced one left
- * them.
+ * What each worker reports of itself, one row a worker in shared memory. Gauges begin at 0 with each worker;
+ * counts go on where a replaced one left them.
  */
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -17,7 +16,7 @@ const GAUGES = [
 ] as const
 const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines', 'delay_seconds'] as const
 
-/** Upper bounds of the buckets of delays of the event loop, seconds. */
+/** Upper bounds, seconds. */
 export const DELAY_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
 export type WorkerFigureName = (typeof GAUGES)[number] | (typeof COUNTS)[number]
@@ -27,19 +26,16 @@ const ROW = DELAYS + DELAY_BOUNDS_S.length + 1
 /** Rows begin on cache lines of their own. */
 const ROW_CELLS = Math.ceil(ROW / 8) * 8
 
-/** One worker at the moment of a scrape. */
 export type WorkerFigures = { readonly [name in WorkerFigureName]: number } & {
-  /** Delays of its event loop by bucket, not cumulated. */
+  /** Delays of the event loop by bucket, not cumulated. */
   readonly delays: readonly number[]
 }
 
-/** What a worker knows that its event loop does not. */
 export type WorkerGauges = Pick<
   WorkerFigures,
   'cache_bytes' | 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'held_bytes' | 'not_held'
 >
 
-/** One worker's view. */
 export class WorkerFiguresRow {
   readonly #cells: Float64Array
   /** What an engine before this one could not hold. */
@@ -57,7 +53,7 @@ export class WorkerFiguresRow {
     this.#notHeldBefore = this.#cells[NAMES.indexOf('not_held')]
   }
 
-  /** Called by a timer every `intervalMs`: how late it comes is the delay of the event loop. */
+  /** Called every `intervalMs`: how late it comes is the delay of the event loop. */
   tick(intervalMs: number, gauges: WorkerGauges): void {
     const now = performance.now()
     if (this.#expectedAt !== 0) this.#delayed(Math.max(0, now - this.#expectedAt) / 1000)
@@ -72,7 +68,6 @@ export class WorkerFiguresRow {
     this.#set('not_held', this.#notHeldBefore + gauges.not_held)
   }
 
-  /** Counts lines of the access log that were dropped. */
   dropped(lines: number): void {
     this.#add('dropped_lines', lines)
   }

@@ -7,9 +7,8 @@ import type { SharedSite } from '../http/static-site.ts'
 import type { ServeConfig } from './serve-settings.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 
-/** What the main thread gives a worker to begin with. */
 export interface WorkerStart {
-  /** Number of the worker, from 0. */
+  /** From 0. */
   thread: number
   config: ServeConfig
   anonymousAccess: AnonymousAccess
@@ -18,7 +17,7 @@ export interface WorkerStart {
   connections: SharedArrayBuffer
   maxListeners: number
   listeners: SharedArrayBuffer
-  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  /** Between two scheduled builds; 0 where none are scheduled. */
   refreshEvery: number
   settingsTag: string
   /** Calls of each key: leases where `config` has a store of quotas, else counts. */
@@ -29,7 +28,6 @@ export interface WorkerStart {
   requests: SharedArrayBuffer
   workerFigures: SharedArrayBuffer
   keys: SharedArrayBuffer
-  /** Shared memory of its signs of life. */
   heartbeat: SharedArrayBuffer
   /** Hashes of requests that have stalled a thread. */
   refused: readonly string[]
@@ -38,9 +36,9 @@ export interface WorkerStart {
   accessLog: { rules: AccessRules; format: Format } | null
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
-  /** The snapshots that are held, oldest first; the last is served. */
+  /** Oldest first; the last is served. */
   snapshots: readonly ReadySnapshot[]
-  /** Between any two of them, one way round. */
+  /** Between any two snapshots, one way round. */
   changes: readonly Changes[]
 }
 
@@ -60,7 +58,6 @@ export type ToWorker =
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }
-  /** This many bytes of the access log have been written. */
   | { type: 'written'; bytes: number }
   /** Fails as a bug would, for drills. */
   | { type: 'fail' }
@@ -76,13 +73,10 @@ export type FromWorker =
   | { type: 'wanted'; wanted: readonly number[] }
   | { type: 'fault'; message: string }
   | { type: 'warning'; message: string }
-  /** Lines of the access log. */
   | { type: 'lines'; lines: Uint8Array }
 
-/** What a stalled thread reports as its last act. */
 export interface LastAct {
-  /** A hash of the request that it was answering, or null. */
+  /** A hash of the request that the thread was answering, or null. */
   request: string | null
-  /** Where in the code it was. */
   at: string
 }

@@ -18,53 +18,40 @@ import { startSite } from './site-files.ts'
 import type { WorkerStart } from './worker-messages.ts'
 
 export interface Surroundings {
-  /** One line for the operator. */
   log: (line: string) => void
   /** Epoch seconds. */
   clock: () => number
   /** A number in [0, 1). */
   random?: () => number
-  /**
-   * One Float64: seconds by which the workers' clocks are ahead of the machine's, so that a test can bring a
-   * new hour under load.
-   */
+  /** One Float64: seconds by which workers' clocks are ahead, so that a test can bring a new hour. */
   clockShift?: SharedArrayBuffer
-  /** Seconds between two scheduled builds, 0 where none are scheduled. */
+  /** Between two scheduled builds; 0 where none are scheduled. */
   refreshEvery?: number
-  /** More members of `/status`. */
   moreStatus?: () => object
-  /** The level of the log, which an operator may change. */
   logLevel?: { level: Level }
-  /** How lines of the access log are written. */
   logFormat?: Format
-  /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
+  /** Tells when the lines have left. Without it there is no access log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
-  /** Builds that this process starts, for the metrics; null where it starts none. */
+  /** Null where this process starts no builds. */
   builds?: () => ScheduleState | null
-  /** The version of the program, for the metrics. */
   version?: string
-  /** Fills the folder of the snapshots from elsewhere. */
   mirror?: Mirror | null
-  /** Serves this snapshot of the folder and never another one. */
+  /** Served, and never another snapshot of the folder. */
   fixed?: PublishedManifest | null
-  /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
+  /** Snapshots of a demo are served where the operator names no other sources. */
   servesDemo?: boolean
-  /** Whether the data that the server begins with are a demo. */
   isDemo?: boolean
   /** Aborted when the server is no longer wanted before it serves. */
   signal?: AbortSignal
 }
 
-/** What all workers begin with, apart from what changes while the server runs. */
+/** All that does not change while the server runs. */
 export type CommonStart = Omit<
   WorkerStart,
   'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat' | 'refused'
 >
 
-/**
- * Allocates the memory that all workers share, and gathers their settings.
- * @param quota calls counted for each key, or leased
- */
+/** Allocates the memory that all workers share. @param quota calls counted for each key, or leased */
 export function commonStart(
   config: ServeConfig,
   {

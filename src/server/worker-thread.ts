@@ -1,7 +1,4 @@
-/**
- * A worker as the main thread sees it: how its thread starts, and how it is asked to serve a snapshot. When
- * it starts, and what happens when it dies or stalls, `workers.ts` decides.
- */
+/** A worker as the main thread sees it: how it starts, and how it is asked to serve a snapshot. */
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
 import type { ReadySnapshot } from '../dataset/derived.ts'
@@ -11,49 +8,40 @@ import { Heartbeat } from './loop-heartbeat.ts'
 import { StallDetector } from './watchdog.ts'
 import type { ToWorker, WorkerStart } from './worker-messages.ts'
 
-/**
- * Old heap of a thread before its first full collection; 20 MiB are in use. Without this setting each swap
- * brings a collection of 6 ms; with it one comes every four swaps or so.
- */
+/** Before a thread's first full collection; 20 MiB are in use. Fewer bring a collection with each swap. */
 const INITIAL_OLD_SPACE_MIB = 64
-/**
- * New heap of a worker, three parts of 4 MB. Opening a snapshot makes it grow, by default to three of 16 MB,
- * and a worker then takes some 16 MB more. Smaller parts make requests slower.
- */
+/** New heap of a worker, three parts of 4 MB. The default takes 16 MB more; less makes requests slower. */
 const YOUNG_SPACE_MIB = 12
 
-/** Why a worker that has died, or was given up, does not answer. */
 export const ENDED = 'a worker ended while it was getting the snapshot ready'
 
-/** A worker, ready or not yet. The main thread asks it one thing at a time. */
+/** The main thread asks a worker one thing at a time. */
 export interface WorkerThread {
-  /** Number of the worker, from 0. */
+  /** From 0. */
   thread: number
   worker: Worker
   heartbeat: Heartbeat
-  /** The snapshots that it holds, oldest first; it serves the last. */
+  /** Oldest first; the worker serves the last. */
   held: readonly ReadySnapshot[]
-  /** The snapshot that the worker gets ready while it serves another. */
   preparing: ReadySnapshot | null
-  /** The answer that the main thread waits for, at most one at a time. */
+  /** The one answer that the main thread waits for. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
-  /** Whether it will not answer any more: it has died, or it is stalled. */
+  /** Also true of a stalled worker, which will not answer any more. */
   hasEnded: boolean
-  /** When it became ready, in milliseconds of `performance.now`. */
+  /** Milliseconds of `performance.now`. */
   since: number
   stalls: StallDetector
-  /** Requests that earlier workers with its number had served. */
+  /** Requests of earlier workers with this number. */
   requestsBefore: number
-  /** Whether it is stalled in native code, so that it can be neither interrupted nor ended. */
+  /** Stalled in native code, a worker can be neither interrupted nor ended. */
   isStuck: boolean
-  /** Resolves when the thread has ended. */
   exit: Promise<void>
 }
 
-/** Starts a thread. `requestsBefore`: requests that earlier workers with its number have served. */
+/** `requestsBefore`: requests that earlier workers with this number have served. */
 export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefore: number): WorkerThread {
   const heartbeat = Heartbeat.allocate()
-  // A flag of the process, but only what starts after it reads it.
+  // A flag of the process, which only later threads read.
   setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
   const workerData: WorkerStart = { ...start, heartbeat }
   const worker = startThread(new URL('./worker', import.meta.url), workerData, {
@@ -75,7 +63,7 @@ export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefor
   }
 }
 
-/** Ends the wait for `member`: its answer has come, or will not. */
+/** Ends the wait for an answer that has come, or will not. */
 export function answered(member: WorkerThread, error?: Error): void {
   const { waiting } = member
   member.waiting = null
@@ -90,7 +78,7 @@ export async function getReady(
   all: readonly WorkerThread[],
 ): Promise<void> {
   for (const member of members) member.preparing = snapshot
-  // All are waited for, also when one has refused: a late answer would count as one to the next question.
+  // All are waited for, also after a refusal: a late answer would count as one to the next question.
   const answers = await ask(members, { type: 'prepare', snapshot })
   for (const member of members) member.preparing = null
   const refusal = answers.find((answer) => answer.status === 'rejected')
@@ -99,10 +87,7 @@ export async function getReady(
   throw refusal.reason
 }
 
-/**
- * Makes each serve the last of `held` that it has; `prepared` is what it has got ready. A worker that dies
- * meanwhile is replaced by one that begins with what is held.
- */
+/** Each serves the last of `held` that it has. A worker that dies is replaced by one with what is held. */
 export async function makeSwitch(
   members: readonly WorkerThread[],
   held: readonly ReadySnapshot[],
@@ -117,7 +102,7 @@ export async function makeSwitch(
   )
 }
 
-/** Sends `members` a message, and waits until each has done it, has said that it cannot, or has died. */
+/** Resolves when each of `members` has answered or died. */
 export function ask(
   members: readonly WorkerThread[],
   message: ToWorker,

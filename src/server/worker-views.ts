@@ -7,19 +7,18 @@ import type { Steps } from '../system/steps.ts'
 
 export interface WorkerViewsOptions {
   changes: readonly Changes[]
-  /** Called after each step of getting a snapshot ready: it is a sign of life. */
+  /** Each step of getting a snapshot ready is a sign of life. */
   onStep: () => void
-  /** Serves the last of these views, and holds the others. */
   serve: (held: readonly View[]) => void
 }
 
 export class WorkerViews {
-  /** Between any two of the snapshots, one way round. */
+  /** Between any two snapshots, one way round. */
   changes: readonly Changes[]
   readonly #options: WorkerViewsOptions
   /** By the ids of their snapshots, oldest first. */
   readonly #views = new Map<string, View>()
-  /** The one that was got ready, until it is served. */
+  /** Ready, and not served yet. */
   #prepared: View | null = null
   #hasServed = false
 
@@ -28,30 +27,28 @@ export class WorkerViews {
     this.changes = options.changes
   }
 
-  /** Opens a snapshot that is held and not the one to serve. */
   *openHeld(snapshot: ReadySnapshot): Steps<void> {
     this.#views.set(snapshot.id, yield* this.#alive(this.#open(snapshot)))
   }
 
-  /** Gets the snapshot ready that is served next. @throws SnapshotError */
+  /** @throws SnapshotError */
   *prepare(snapshot: ReadySnapshot): Steps<void> {
     const view = yield* this.#alive(this.#open(snapshot))
     yield* this.#alive(warmUp(view, !this.#hasServed))
     this.#prepared = view
   }
 
-  /** Lets go of what was got ready. */
   discard(): void {
     this.#prepared = null
   }
 
-  /** Takes over the view that was got ready, if there is one, and serves the last of `held`: ids, oldest first. */
+  /** Takes over the prepared view, if there is one, and serves the last of `held`: ids, oldest first. */
   serve(held: readonly string[]): void {
     const views = this.#views
     if (this.#prepared !== null) views.set(this.#prepared.dataset.snapshotId, this.#prepared)
     this.#prepared = null
     for (const id of views.keys()) if (!held.includes(id)) views.delete(id)
-    // A worker that has just come may have none of them yet.
+    // A worker that has just come may have no views yet.
     if (held.length === 0) return
     this.#options.serve(held.map((id) => views.get(id)!))
     this.#hasServed = true
@@ -63,7 +60,7 @@ export class WorkerViews {
     return { ...opened, changesSince: (id) => this.#changesTo(snapshot.id, id) }
   }
 
-  /** The changes from the snapshot `since` to the snapshot `until`; null where one of them is not held. */
+  /** Null where one of the snapshots is not held. */
   #changesTo(until: string, since: string): ChangesSince | null {
     const before = this.#views.get(since)?.dataset
     if (before === undefined) return null
@@ -73,7 +70,6 @@ export class WorkerViews {
     return other === undefined ? null : { changes: reversed(other), before }
   }
 
-  /** Says of each step that it was done. */
   *#alive<T>(steps: Steps<T>): Steps<T> {
     for (;;) {
       const step = steps.next()

@@ -1,7 +1,4 @@
-/**
- * A worker: a serving thread with its own engine on the shared port, over snapshots and counters in shared
- * memory.
- */
+/** A worker: a serving thread with its own engine on the shared port, over shared snapshots and counters. */
 import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
@@ -36,14 +33,11 @@ import { Totals } from '../http/totals.ts'
 import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
 import { WorkerViews } from './worker-views.ts'
 
-/**
- * A worker gets a snapshot ready in slices of this length, and answers requests between them. With 1,200
- * buoys it is 12 ms of work. Longer slices without rests raise the p99 during a swap.
- */
+/** Slices between which requests are answered; longer ones raise the p99 during a swap. */
 const SLICE_MS = 0.1
-/** Time in which a worker that has to end answers what had reached it before; mostly it is done at once. */
+/** A worker that has to end answers what had reached it before; mostly it is done at once. */
 const LAST_ANSWERS_MS = 2000
-/** Time between two signs of life of an idle event loop. */
+/** Between two signs of life of an idle event loop. */
 const IDLE_INTERVAL_MS = 250
 
 const start = workerData as WorkerStart
@@ -65,13 +59,12 @@ const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const later = new LaterAnswers(() => totals.counted('requests'))
 const refused = new Set(start.refused)
-/** The request that is being answered. */
 let current: Exchange | null = null
 
 const waitingRequests = new WaitingRequests(answer, (error) =>
   send({ type: 'fault', message: faultText(error) }),
 )
-/** Slots and hours of the next `wanted`: all that is asked for in a turn of the loop goes in one message. */
+/** Slots and hours of the next `wanted`, one message for a turn of the loop. */
 let wanted: number[] = []
 
 function askForLease(slot: number, hour: number, count: number): void {
@@ -129,7 +122,7 @@ const requests = new RequestPath(
   ring,
 )
 
-/** Where a fault happened, without its message: messages of errors may quote a request. */
+/** Without the message of the fault, which may quote a request. */
 function faultText(error: unknown): string {
   if (!(error instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
@@ -158,7 +151,7 @@ if (start.snapshots.length > 0) {
   views.serve(start.snapshots.map(({ id }) => id))
 }
 
-/** A hash of a request, the same whatever the order of its parameters and whoever asks. */
+/** The same whatever the order of a request's parameters and whoever asks. */
 function hashOf({ path, query }: Exchange): string {
   const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
   return createHash('sha256')
@@ -173,8 +166,7 @@ const access =
         ...start.accessLog,
         worker: start.thread,
         clock,
-        // Copied, not transferred: once a thread has let go of any buffer, V8 checks with each store of eight
-        // bytes whether its buffer is still there, and a page of 100 readings takes 1.2 to 1.4 of the time.
+        // Copied: once a thread has let go of a buffer, V8 checks each store, which makes long pages slower.
         hand: (bytes) => main.postMessage({ type: 'lines', lines: bytes } satisfies FromWorker),
         onDropped: (count) => figures.dropped(count),
       })
@@ -185,7 +177,7 @@ const lines: Lines | null = access && {
   keyId: (row) => ring.id(row),
 }
 
-/** Has a request answered by `handler`, unless it has stalled a thread. */
+/** A request that has stalled a thread gets no answer by `handler`. */
 function answer(exchange: Exchange, handler: OnRequest): void {
   if (refused.size > 0 && refused.has(hashOf(exchange))) {
     exchange.send(FAULT_HEAD, FAULT_BODY)
@@ -213,8 +205,7 @@ function close(): void {
   heartbeat.closed()
 }
 
-// The main thread makes a stalled worker call this, in the middle of whatever it does, and then terminates
-// it.
+// A stalled worker is made to call this, in the middle of whatever it does, and is then terminated.
 Object.assign(globalThis, {
   [Symbol.for(LAST_ACT)]: (thread: number): LastAct | null => {
     if (thread !== threadId) return null
@@ -275,8 +266,7 @@ main.on('message', (message: ToWorker) => {
         await waitingRequests.empty()
         close()
         access?.close()
-        // The event loop releases in this turn what was closed just now. A snapshot that is being got ready
-        // does not delay the end.
+        // The event loop releases closed sockets in this turn. A snapshot half ready does not delay the end.
         setImmediate(() => process.exit(0))
       })
       break
@@ -289,7 +279,6 @@ main.on('message', (message: ToWorker) => {
 })
 
 async function listen(port: number): Promise<void> {
-  // The worker is being ended.
   if (!heartbeat.mayOpen()) return
   try {
     await engine.listen(config.host, port)

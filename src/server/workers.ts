@@ -17,72 +17,61 @@ import {
   type WorkerThread,
 } from './worker-thread.ts'
 
-/**
- * A worker that dies is replaced at once, but one that was younger than this after a pause: it may die again
- * at once.
- */
+/** A younger worker that dies is replaced after a pause: the next one may die at once, too. */
 const YOUNG_MS = 1000
-/** Pause before a young worker is replaced, twice as long each time that a worker cannot even start. */
+/** Twice as long each time that a worker cannot even start. */
 const REPLACE_AFTER_MS = 100
 const LONGEST_REPLACE_AFTER_MS = 5000
 
-/** Time in which a thread that is asked to end does so by itself. */
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
-/** Time between two threads that begin to collect garbage: at the same time each takes longer. */
+/** Threads that collect garbage at the same time each take longer. */
 const COLLECT_APART_MS = 200
 
-/** Requests that stalled a thread and are refused from then on. With more, the oldest are forgotten. */
+/** Requests that stalled a thread, and are refused; the oldest beyond this are forgotten. */
 const REFUSED_KEPT = 1000
 
 export interface WorkersOptions {
   count: number
-  /** What the worker with the number `thread` starts with; asked anew for each. */
+  /** Asked anew for each worker. */
   startOf: (
     thread: number,
     held: readonly ReadySnapshot[],
     changes: readonly Changes[],
   ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
-  /** Requests that workers with this number have served so far. */
   requestsOf: (thread: number) => number
   log: (line: string) => void
-  /** Writes lines of the access log, and tells when they have left. */
+  /** Tells when the lines have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   onReplaced: () => void
-  /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
+  /** Slot, hour and count, in turn, for which more requests wait. */
   onWanted: (wanted: readonly number[]) => void
-  /**
-   * Called when a worker is stalled in native code and cannot be interrupted: ending it would abort the
-   * process.
-   */
+  /** A worker is stalled in native code: ending it would abort the process. */
   onStuck: (thread: number) => void
 }
 
 export class Workers {
   readonly #options: WorkersOptions
-  /** The workers that are ready, each at its number. */
+  /** Ready workers, each at its number. */
   readonly #members: (WorkerThread | null)[]
-  /** All threads that run, also those that are not ready yet. */
+  /** Also has the workers that are not ready yet. */
   readonly #threads = new Set<WorkerThread>()
   #looks: NodeJS.Timeout | null = null
-  /** The snapshots that are held, oldest first; the last is served. */
+  /** Oldest first; the last is served. */
   #held: readonly ReadySnapshot[] = []
-  /** Changes between any two of the held snapshots. */
   #changes: readonly Changes[] = []
   /** Null until the workers listen. */
   #port: number | null = null
-  /** Resolves when the snapshot that is being handed to the workers has been: one at a time. */
+  /** Snapshots are handed to the workers one at a time. */
   #turn: Promise<unknown> = Promise.resolve()
   /** Hashes of requests that stalled a thread. */
   #refused: string[] = []
-  /** Why snapshots are refused for good, by their ids: they stalled a thread that was getting them ready. */
+  /** Reasons by id, of snapshots that stalled a thread that was getting them ready. */
   readonly #stalling = new Map<string, string>()
-  /** Numbers of workers that are being started. */
   readonly #starting = new Set<number>()
   #draining = false
   #closing = false
-  /** Threads that died and were replaced. */
   replaced = 0
 
   constructor(options: WorkersOptions) {
@@ -90,7 +79,6 @@ export class Workers {
     this.#members = Array.from({ length: options.count }, () => null)
   }
 
-  /** Workers that are serving. */
   get alive(): number {
     return this.#ready().length
   }
@@ -104,10 +92,7 @@ export class Workers {
     }
   }
 
-  /**
-   * Opens the port, also for workers that come later. @throws Error naming the address when one cannot
-   * listen.
-   */
+  /** Opens the port, also for later workers. @throws Error naming the address when one cannot listen */
   async listen(port: number): Promise<void> {
     this.#port = port
     const answers = await ask(this.#ready(), { type: 'listen', port })
@@ -118,7 +103,7 @@ export class Workers {
     for (const { worker } of this.#ready()) worker.postMessage(message)
   }
 
-  /** From now on answers close their connections, also those of workers that come later. */
+  /** Answers close their connections from now on, also those of later workers. */
   drain(): void {
     this.#draining = true
     this.send({ type: 'drain' })
@@ -143,7 +128,6 @@ export class Workers {
     })
   }
 
-  /** Makes all workers hold only these of the snapshots that they hold. */
   letGo(held: readonly ReadySnapshot[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#held = held
@@ -151,26 +135,23 @@ export class Workers {
     })
   }
 
-  /** Makes all workers free what they hold no longer, one after another, and then does what follows. */
+  /** One worker after another frees what it holds no longer; `following` comes last. */
   collect(following: readonly (() => void)[] = []): void {
     const asking = this.#ready().map(
       ({ worker }) =>
         () =>
           worker.postMessage({ type: 'collect' } satisfies ToWorker),
     )
-    // The first one not at once: now the caller still refers to what it lets go of.
+    // The caller still refers to what it lets go of, so the first one waits, too.
     for (const [i, each] of [...asking, ...following].entries())
       setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
   }
 
-  /**
-   * Why a snapshot is refused for good: it stalled a worker that was getting it ready. Null for any other.
-   */
+  /** Null for a snapshot that did not stall a worker that was getting it ready. */
   stalledBy(id: string): string | null {
     return this.#stalling.get(id) ?? null
   }
 
-  /** Makes a worker fail as a bug would. */
   fail(thread: number): void {
     this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
   }
@@ -210,10 +191,9 @@ export class Workers {
     return done
   }
 
-  /** Gives a worker the snapshots that have come since it began. */
   async #catchUp(member: WorkerThread): Promise<void> {
     const held = this.#held
-    // The newest first: it is the one to serve.
+    // The newest is the one to serve.
     for (const snapshot of held.filter((one) => !member.held.includes(one)).toReversed()) {
       await getReady([member], snapshot, [member])
       await makeSwitch([member], held, this.#changes, snapshot)
@@ -241,8 +221,7 @@ export class Workers {
     this.#threads.add(member)
     return new Promise((resolve, reject) => {
       worker.on('error', (error: NodeJS.ErrnoException) => {
-        // Before the worker is ready, the rejection brings the message to the log. A later message may quote
-        // a request.
+        // Until a worker is ready, its rejection logs the message. A later message may quote a request.
         if (this.#members[thread] === member) log(`fault in worker ${thread}: ${error.code ?? error.name}`)
         reject(error)
       })
@@ -261,7 +240,6 @@ export class Workers {
     })
   }
 
-  /** Takes a message of a worker that is ready. */
   #take(message: Exclude<FromWorker, { type: 'ready' }>, member: WorkerThread): void {
     switch (message.type) {
       case 'listening':
@@ -315,7 +293,7 @@ export class Workers {
     }
   }
 
-  /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
+  /** Finds out over what a thread stalled, and refuses that from now on. */
   async #giveUp(member: WorkerThread): Promise<void> {
     const { thread, worker, exit, heartbeat, preparing } = member
     const { log, onStuck } = this.#options
@@ -326,7 +304,7 @@ export class Workers {
     const mayTerminate = heartbeat.mayTerminate()
     const lastAct = (await endInterrupted({ worker, exit, mayTerminate })) as LastAct | null
     if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
-      // Should it go on after all, it ends in good order.
+      // A thread that goes on after all ends in good order.
       worker.postMessage({ type: 'close' } satisfies ToWorker)
       member.isStuck = true
       answered(member, new Error(ENDED))

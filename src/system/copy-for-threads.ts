@@ -3,7 +3,6 @@ import { sharedBytes } from './thread-memory.ts'
 
 type Numbers = Uint8Array | Uint16Array | Int16Array | Uint32Array | Int32Array | Float32Array | Float64Array
 
-/** The widest element of an array. */
 const ALIGNMENT_BYTES = 8
 
 export function sameNumbers(a: Numbers, b: Numbers): boolean {
@@ -15,9 +14,8 @@ export function sameNumbers(a: Numbers, b: Numbers): boolean {
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 /**
- * A copy of `value` (plain objects, maps and lists within each other). Its arrays of numbers are views on one
- * shared buffer. What occurs twice in `value` occurs twice in the copy and takes memory once; what is in
- * shared memory stays where it is.
+ * A copy of `value` (plain objects, maps and lists) with all arrays of numbers in one shared buffer. What
+ * occurs twice takes memory once; what is in shared memory stays where it is.
  */
 export function toShared<T>(value: T): T {
   const arrays = new Set<Numbers>()

@@ -5,9 +5,7 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
 }
 
-/**
- * Whether the system refused something: Node then gives its error number. Node's own errors have a code only.
- */
+/** Faults of the system have an error number; Node's own errors have a code only. */
 export function isSystemFault(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return (
     error instanceof Error &&
@@ -37,12 +35,12 @@ export function codeInWords(error: unknown): string {
   return Object.hasOwn(WORDS, code) ? `(${code}): ${WORDS[code]}` : `(${code})`
 }
 
-/** Whether the disk has no room, or the user's share of it is used up. */
+/** No room on the disk, or the user's share of it is used up. */
 export function isDiskFull(error: unknown): boolean {
   return errorCode(error) === 'ENOSPC' || errorCode(error) === 'EDQUOT'
 }
 
-/** Why something cannot be written: a full disk in words, all else by its code. */
+/** A full disk in words, all else by its code. */
 export function whyNotWritten(error: unknown): string {
   const code = errorCode(error)
   return isDiskFull(error) ? `no space is left on the disk (${code})` : code

@@ -1,7 +1,4 @@
-/**
- * A thread that does nothing but show, every second, that its process lives: it writes a number that goes up
- * into each file that it is given.
- */
+/** A thread that writes a growing number into each given file, every second, while its process lives. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 
@@ -16,7 +13,7 @@ function beat(): void {
   count++
   for (const file of files) {
     try {
-      // The file is never made anew: a file that is gone was taken away with the lock.
+      // A file that is gone was taken away with the lock, so it is never made anew.
       const handle = openSync(file, 'r+')
       try {
         writeSync(handle, String(count).padStart(DIGITS, '0'), 0)

@@ -1,15 +1,12 @@
 /**
- * A lock between processes of one machine, of several containers, or of several machines that share a folder.
- * It has one holder at a time, and no hold outlives its process.
- *
- *   PATH/HOLDER/          the lock is held, by the process that the folder's name describes
- *   PATH/HOLDER/beat      the heartbeat: a number that goes up while the holder of a long lock lives
- *   PATH.HOLDER/          a process is about to take the lock, or has just given it back
- *
+ * A lock between processes of one machine, of containers, or of machines that share a folder. It has one
+ * holder at a time, and no hold outlives its process.
+ * `PATH/HOLDER/`: the lock is held, by the process that the folder's name describes.
+ * `PATH/HOLDER/beat`: a number that goes up while the holder of a long lock lives.
+ * `PATH.HOLDER/`: a process is about to take the lock, or has just given it back.
  * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, in one
  * step, and no other. The name of a HOLDER never comes again, so taking the lock from a dead holder cannot
- * take it from another. A process that was stalled until the lock was taken from it finds its folder gone,
- * with all that it was about to rename from there into place.
+ * take it from another. A stalled process that has lost the lock finds its folder gone, with its files.
  */
 import {
   chmodSync,
@@ -37,14 +34,9 @@ import { randomName } from './random-name.ts'
 import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20
-/**
- * A holder in another container or on another machine cannot be asked whether it lives. It counts as dead
- * after this time without a heartbeat. Heartbeats come every second; the rest is for a slow disk or machine.
- */
+/** A holder that cannot be asked counts as dead after this without a heartbeat (one a second). */
 const QUIET_MS = 20_000
-/**
- * A PATH.HOLDER of this age was left by a process that died: taking a lock or giving it back is far shorter.
- */
+/** A PATH.HOLDER of this age was left by a process that died: taking and giving back are far shorter. */
 const LEFTOVER_MS = 600_000
 
 const HEARTBEAT_FILE = 'beat'
@@ -56,29 +48,24 @@ export class LockError extends Error {
 
 export interface Lock {
   /**
-   * A folder for the holder alone, next to what the lock guards. A file that is written here and then renamed
-   * into its place comes there under the lock or not at all (ENOENT): whoever takes the lock over removes the
-   * folder first.
+   * The holder's own folder. A file renamed from here into its place comes there under the lock or not at all
+   * (ENOENT): whoever takes the lock over removes the folder first.
    */
   readonly folder: string
   /** Whether nobody has taken the lock over; for steps other than renaming. */
   isHeld(): boolean
-  /** Gives the lock back, if it is still ours. */
   release(): void
 }
 
 export interface LockOptions {
-  /**
-   * How long to wait for a holder that lives. One that cannot be asked counts as dead after `quietMs` in
-   * silence.
-   */
+  /** The wait for a holder that lives. One that cannot be asked counts as dead after `quietMs` in silence. */
   readonly patienceMs: number
   /** Whether the lock is held for seconds or more, whatever the event loop is busy with. */
   readonly longWork?: boolean
   readonly quietMs?: number
 }
 
-/** Takes the lock `path`. Blocks the thread while it waits. @throws LockError */
+/** Blocks the thread while it waits. @throws LockError */
 export function lock(path: string, options: LockOptions): Lock {
   const pause = new Int32Array(new SharedArrayBuffer(4))
   const taking = new Taking(path, options)
@@ -99,12 +86,10 @@ export async function lockInTurn(path: string, options: LockOptions): Promise<Lo
   }
 }
 
-/** One try for the lock, and what it has seen of the holder meanwhile. */
 class Taking {
   readonly #path: string
   readonly #options: LockOptions
   readonly #own = nameOf(self())
-  /** The holder and its last heartbeat. */
   #sign = ''
   #hasMoved = false
   #waitedMs = 0
@@ -155,9 +140,7 @@ class Taking {
   }
 }
 
-/**
- * One thread gives the heartbeat of all locks of the process: the thread that works may be busy for minutes.
- */
+/** One thread beats for all locks: the thread that works may be busy for minutes. */
 class Heartbeats {
   #thread: Worker | null = null
 
@@ -183,7 +166,7 @@ const HEARTBEATS = new Heartbeats()
 
 // --- The folders ---
 
-/** @returns whether the lock is ours now. @throws LockError where it can be nobody's. */
+/** @returns whether the lock is ours now. @throws LockError where nobody can have it */
 function takePlace(path: string, own: string): boolean {
   const waiting = waitingPlace(path, own)
   try {
@@ -205,7 +188,7 @@ function takePlace(path: string, own: string): boolean {
   }
 }
 
-/** Gives a folder the rights of `like`, so that whoever may write next to the lock may take it over. */
+/** Whoever may write next to the lock may take the folder over: it gets the rights of `like`. */
 function makeFolder(folder: string, like: Stats): void {
   try {
     mkdirSync(folder)
@@ -247,7 +230,7 @@ function held(path: string, own: string, isLong: boolean): Lock {
   }
 }
 
-/** Ends a holder's hold in one step. Does nothing when it has none. */
+/** Does nothing where `holder` has no hold. */
 function takeAway(path: string, holder: string): void {
   const away = waitingPlace(path, nameOf(self()))
   try {
@@ -337,10 +320,7 @@ function readName(name: string): Process | null {
   return { pid: Number(pid), start, space, boot, host }
 }
 
-/**
- * Whether a holder lives. That is known only of processes of this pid namespace and boot: elsewhere the same
- * number is another process, whatever the host is called.
- */
+/** Only processes of this pid namespace and boot are known: elsewhere a number is another process. */
 function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   const other = readName(holder)
   const { space, boot } = self()
@@ -354,15 +334,11 @@ function lifeOf(holder: string): 'alive' | 'dead' | 'unknown' {
   }
   const now = statOf(other.pid)
   if (now === null || other.start === '') return 'unknown'
-  // Another process may have the holder's number by now. A killed process keeps the number until its parent
-  // has looked.
+  // Another process may have the number by now. A killed one keeps it until its parent has looked.
   return now.start !== other.start || now.state === 'Z' || now.state === 'X' ? 'dead' : 'alive'
 }
 
-/**
- * State (field 3) and start (field 22) of a process, by proc(5). The name before them is in brackets and may
- * hold blanks.
- */
+/** Fields 3 and 22 of proc(5). The name before them is in brackets and may hold blanks. */
 function statOf(pid: number): { state: string; start: string } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -373,7 +349,6 @@ function statOf(pid: number): { state: string; start: string } | null {
   }
 }
 
-/** The holder of a lock, for a message. */
 function holderText(path: string): string {
   const holder = readName(entriesOf(path)[0] ?? '')
   if (holder === null) return ''
@@ -386,8 +361,7 @@ function holderText(path: string): string {
 
 function heartbeatOf(folder: string): string {
   try {
-    // Opened anew each time: a network file system may answer questions about a name from its memory for a
-    // while.
+    // Opened anew: a network file system may answer questions about a name from its memory for a while.
     const file = openSync(join(folder, HEARTBEAT_FILE), 'r')
     try {
       return readFileSync(file, 'latin1')

@@ -1,9 +1,7 @@
 /**
- * The lines that a process writes for its operator: one line an event, as text or as JSON.
- *
- * The parts of the program hand over text that begins with its level: `fault`, `warning: `, `debug: `, and
- * nothing for all else. As JSON each line is one object with `time`, `level` and `message`. Nothing in a
- * message can end its line, or steer a terminal.
+ * The lines that a process writes for its operator, as text or as JSON. Text begins with its level: `fault`,
+ * `warning: `, `debug: `, and nothing for all else. Nothing in a message can end its line, or steer a
+ * terminal.
  */
 
 import { jsonLine } from './json-line.ts'
@@ -17,7 +15,6 @@ export type Format = (typeof FORMATS)[number]
 export interface LogOptions {
   format: Format
   level: Level
-  /** Writes text that ends its line. */
   write: (text: string) => void
   /** Epoch seconds. */
   clock: () => number
@@ -46,13 +43,12 @@ export class Log {
     this.#clock = clock
   }
 
-  /** Writes an event with the level at the beginning of its text, unless the level leaves it out. */
+  /** Writes an event unless the level leaves it out. */
   line(text: string): void {
     const level = levelOf(text)
     if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.always(text, level)
   }
 
-  /** Writes an event whatever the level. */
   always(text: string, level: Level = levelOf(text)): void {
     if (this.format === 'json') {
       const message = text.replace(/^(fault|warning|debug): /, '')

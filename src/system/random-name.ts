@@ -1,7 +1,6 @@
 /** Names of temporary files, so that two processes never write to the same one. */
 import { randomBytes } from 'node:crypto'
 
-/** A name that no other process has ever used. */
 export function randomName(): string {
   return randomBytes(8).toString('hex')
 }

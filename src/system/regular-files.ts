@@ -1,25 +1,18 @@
 /**
- * Opens files that others made, and makes folders. A pipe in a file's place would wait for a writer for ever,
- * and a device may give bytes without end or act when it is opened. So only regular files are read, and no
- * more of them than was asked for.
+ * Opens files that others made, and makes folders. A pipe would wait for a writer for ever, and a device may
+ * give bytes without end or act when opened: so only regular files are read, up to a bound.
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/**
- * Without O_NONBLOCK, opening would wait for the writer of a pipe that took the file's place since the check.
- * Windows has neither flag.
- */
+/** O_NONBLOCK: a pipe may have taken the file's place since the check. Windows has neither flag. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
-/** Bytes of the first read of a file of unknown size: files below /proc give a size of 0. */
+/** Files below /proc give a size of 0. */
 const LEAST_ROOM_BYTES = 4096
 
-/**
- * A file that is not read because of its kind or size. Faults of the system (`ENOENT`) are thrown as Node
- * makes them.
- */
+/** Thrown for the kind or size of a file. Faults of the system (`ENOENT`) are thrown as Node makes them. */
 export class UnfitFile extends Error {
   override name = 'UnfitFile'
   readonly code: 'NOT_REGULAR' | 'TOO_LARGE'
@@ -40,7 +33,7 @@ function tooLarge(maxBytes: number): UnfitFile {
 
 /** Opens a regular file, or a link to one, to be read. @throws UnfitFile for anything else */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // Checked before it is opened, because some devices act when they are opened.
+  // Some devices act when they are opened, so the check comes first.
   if (!(await stat(path)).isFile()) throw notRegular()
   const file = await open(path, FLAGS)
   try {
@@ -65,10 +58,7 @@ export function openRegularFileSync(path: string): number {
   return file
 }
 
-/**
- * The bytes of a regular file. @throws UnfitFile also for one of more than `maxBytes`, even if it grows
- * meanwhile
- */
+/** @throws UnfitFile also for a file of more than `maxBytes`, even if it grows meanwhile */
 export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
   const file = await openRegularFile(path)
   try {
@@ -102,7 +92,7 @@ export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   }
 }
 
-/** A buffer of one byte more than the file has: a read that leaves it free shows the end of the file. */
+/** One byte more than the file has: a read that leaves it free shows the end of the file. */
 function roomFor(size: number, maxBytes: number): Buffer {
   if (size > maxBytes) throw tooLarge(maxBytes)
   return Buffer.allocUnsafeSlow(Math.max(size + 1, Math.min(LEAST_ROOM_BYTES, maxBytes + 1)))
@@ -114,10 +104,7 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
   return room
 }
 
-/**
- * Makes a folder, and those above it, unless it exists. Node's own `recursive` loops for ever in a folder
- * that refuses new ones with ENOENT, as /proc does. Throws the error of the file system.
- */
+/** Makes folders on the way, too. Node's `recursive` loops for ever where ENOENT refuses new ones (/proc). */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path)

@@ -14,16 +14,13 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { randomName } from './random-name.ts'
 
-/** What follows a file's name in that of a temporary file next to it. */
 const LEFTOVER = /^\.[0-9a-f]{16}\.tmp$/
 
 /**
- * Replaces a file so that a reader, also after a crash, sees the whole old or the whole new one. Mode 0600.
- * When root replaces it, the file stays with the account that owned it, because that account's server has to
- * read it. Throws the error of the file system, and then leaves the old file as it was.
- *
- * @param folder where the new file is written first, on the same file system. With the folder of a lock the
- * file is replaced only while the lock is held.
+ * Replaces a file so that a reader sees the whole old or the whole new one, also after a crash. Mode 0600.
+ * When root replaces it, it stays with the account that owned it, whose server has to read it. Throws the
+ * error of the file system, and then leaves the old file.
+ * @param folder where the new file is written first, on the same file system; that of a lock guards it
  */
 export function replaceFile(path: string, text: string, folder = dirname(path)): void {
   const temporary = join(folder, `${basename(path)}.${randomName()}.tmp`)

@@ -1,11 +1,7 @@
-/**
- * Long work in small steps: a generator that yields wherever it may be interrupted. So a worker gets a new
- * snapshot ready between its requests, and no request waits for that.
- */
+/** Long work in small steps: a generator that yields wherever it may be interrupted, as by requests. */
 
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** Does all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -13,10 +9,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/**
- * Does the steps in slices of about `sliceMs`. After each slice the event loop runs for a millisecond or
- * more, or one turn while `isQuiet`.
- */
+/** Slices take about `sliceMs`. Between them the event loop runs a millisecond, one turn if `isQuiet`. */
 export async function finishInSlices<T>(
   steps: Steps<T>,
   sliceMs: number,

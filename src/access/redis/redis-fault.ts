@@ -15,7 +15,6 @@ export type FaultKind =
   | 'full'
   /** Reads its data from disk; soon over. */
   | 'loading'
-  /** The TLS handshake fails. */
   | 'tls'
   /** An answer was not in the form that it must have. */
   | 'garbled'
