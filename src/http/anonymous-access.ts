@@ -16,6 +16,7 @@ import { parseAddress } from '../access/ip-address.ts'
 /** Pages read without a key: always, while data are a demo, if no proxy speaks for the visitor, never. */
 export type AnonymousAccess = 'open' | 'demo' | 'direct' | 'keyed'
 
+/** What the operator can choose. `anonymousAccessOf` decides what `auto` is. */
 export const EXPLORER_CHOICES = ['auto', 'open', 'keyed'] as const
 export type ExplorerChoice = (typeof EXPLORER_CHOICES)[number]
 
@@ -35,6 +36,7 @@ export function anonymousAccessOf(
   return isLoopback(host) && !hasProxies ? 'direct' : 'keyed'
 }
 
+/** Whether only this machine reaches the address that a server listens on. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   const words = new Int32Array(4)

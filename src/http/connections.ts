@@ -17,7 +17,7 @@ const ROW_WORDS = COUNT_WORDS + 3
 const SEED_WORDS = 1
 
 export interface ConnectionLimits {
-  /** In all threads. */
+  /** Most connections of all threads. */
   readonly total: number
   /** Per IPv4 address or IPv6 /64; 0 is unlimited. */
   readonly perAddress: number
@@ -55,7 +55,7 @@ export class Connections {
     return this.#limits.perAddress > 0
   }
 
-  /** In all threads. */
+  /** Connections of all threads. */
   get open(): number {
     return this.#sum(0)
   }
@@ -84,7 +84,7 @@ export class Connections {
     if (slot > 0) this.#words[this.#row + slot]--
   }
 
-  /** Uncounts a connection while it carries a stream. @returns the argument for `returned`, before `left` */
+  /** A connection does not count while it carries a stream. @returns the argument for `returned` */
   lent(address: string): number {
     const slot = this.#slotOf(address)
     this.left(slot)
@@ -111,7 +111,7 @@ export class Connections {
 }
 
 export interface ConnectionCounts {
-  /** In all threads. */
+  /** Connections of all threads. */
   open: number
   /** Since the process began. */
   refused: { in_all: number; by_address: number }

@@ -1,8 +1,4 @@
-/**
- * Requests for streams of events (Server-Sent Events, WHATWG HTML, section 9.2): who may begin one, and what goes
- * into it: the snapshot that is served, and how much distinguishes it from the one that a client has heard of
- * last.
- */
+/** Begins streams of events (Server-Sent Events, WHATWG HTML, section 9.2), and writes their events. */
 import { CHANGE_WORDS } from '../dataset/changes-json.ts'
 import type { View } from '../dataset/view.ts'
 import { lowerBound } from '../index/bisect.ts'
@@ -14,12 +10,12 @@ import type { ListenerCounts, TooMany } from './listener-counts.ts'
 import type { Feed, Holder, Listeners } from './listeners.ts'
 import type { Totals } from './totals.ts'
 
-/** Seconds after which a stream that was one too many may be asked for again. */
+/** Seconds after which a refused stream may be asked for again. */
 export const FULL_RETRY_SECONDS = 10
 
-/** Begins every stream: milliseconds after which a client whose stream has ended comes again. */
+/** Begins every stream: a client whose stream has ended comes again after these milliseconds. */
 const RETRY = 'retry: 5000\n\n'
-/** Keeps a silent connection open. Clients ignore it. */
+/** Keeps a silent connection open; clients ignore it. */
 const COMMENT = Buffer.from(': \n\n')
 
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
@@ -28,7 +24,7 @@ const NO_EVENTS = { onRoom(): void {}, onGone(): void {} }
 export interface EventStreamsOptions {
   readonly listeners: Listeners
   readonly counts: ListenerCounts
-  /** Streams do not count among the connections that ordinary requests come on. */
+  /** Streams do not count among its connections. */
   readonly connections: Connections
   readonly totals: Totals
 }
@@ -38,7 +34,6 @@ export interface BegunStream {
   /** Ids of buoys, ascending; null for all. */
   readonly buoys: readonly number[] | null
   readonly holder: Holder
-  /** Place of the holder in the counts of streams. */
   readonly place: number
 }
 
@@ -51,7 +46,6 @@ export class EventStreams {
     for (let lost = options.counts.lost; lost > 0; lost--) options.totals.count('streams_lost')
   }
 
-  /** Serves `view` from now on. */
   serve(view: View): void {
     if (view.dataset.snapshotId === this.#view?.dataset.snapshotId) return
     this.#view = view
@@ -62,9 +56,7 @@ export class EventStreams {
     this.#options.listeners.keysChanged()
   }
 
-  /**
-   * Answers with a stream. @returns why it did not; `body`: with a body of its own a request cannot have one
-   */
+  /** @returns why no stream began; `body`: no stream can follow a request with a body */
   begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | 'body' | null {
     const { listeners, counts, connections, totals } = this.#options
     if (exchange.method === 'HEAD') {
@@ -83,8 +75,7 @@ export class EventStreams {
       connections.returned(slot)
     }
     const since = exchange.header(LAST_EVENT_ID)
-    // A browser repeats what it was sent last whatever that is, and gives up after a 400: another id is as
-    // none.
+    // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id is as none.
     const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
     const isTaken = listeners.add(
       head,
@@ -110,7 +101,7 @@ export class EventStreams {
 
 function feedOf(view: View): Feed {
   const id = view.dataset.snapshotId
-  /** Events for those who ask about all buoys, by what they have heard of last. */
+  /** Events about all buoys, by the snapshot that the client has heard of last. */
   const events = new Map<string, Uint8Array | null>()
   const bytesOf = (since: string, buoys: readonly number[] | null): Uint8Array | null => {
     const text = eventText(view, since, buoys, false)
@@ -135,9 +126,9 @@ interface Counts {
 }
 
 /**
- * The text of the event that announces `view` to a client that heard of the snapshot `since` last ('' for
- * none). Only the buoys with the ids `buoys`, ascending, count; null counts all. The text is null where none
- * of these differs, unless it `isFirst`. The changes are null where the server does not hold `since`.
+ * The event that announces `view` to a client that has heard of `since` ('' for none). `buoys`: the ids that
+ * count, ascending; null counts all. Null if none differs, unless it `isFirst`. The changes are null if
+ * `since` is not held.
  */
 function eventText(
   { dataset, changesSince }: View,
@@ -159,13 +150,13 @@ function eventText(
   return `event: snapshot\nid: ${snapshotId}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Where a buoy stands among those that differ, or −1. */
+/** −1 for a buoy that does not differ. */
 function placeOf({ buoy }: Changes, id: number): number {
   const at = lowerBound(buoy, id)
   return buoy[at] === id ? at : -1
 }
 
-/** Only the buoys with the ids `ids` count, all of which changed; null counts all. */
+/** `ids`: the buoys that count, all of which changed; null counts all. */
 function summaryOf(changes: Changes, ids: readonly number[] | null): object {
   const { first, change, added, changed, removed, passes, forecast } = changes
   const buoys: Counts = { added: 0, changed: 0, removed: 0 }

@@ -1,11 +1,8 @@
-/**
- * The header `X-Ignored-Parameters`: names in a query that its operation does not take. Only names of a list of
- * our own are repeated, never any other text of a request.
- */
+/** The header `X-Ignored-Parameters`, which repeats only names of a list of our own, no text of a request. */
 import type { Declared } from '../operation/operation.ts'
 import { namesOf, type RawQuery } from '../operation/query.ts'
 
-/** What clients write for parameters of ours, and parameters of other services of this kind. */
+/** Wrong names of our parameters, and parameters of similar services. */
 const USUAL_MISTAKES =
   'q search term name slug id ids buoy_id buoyId buoys station station_id network provider lon long longitude ' +
   'latitude position location bbox box distance max_radius start end from to begin until start_time end_time ' +
@@ -14,17 +11,17 @@ const USUAL_MISTAKES =
   'orderBy direction active activeOnly lang language tz time_zone timeZone unit metrics agg aggregate key ' +
   'apikey apiKey api-key token access_token callback debug optimized fresh fresh_only'
 
-/** Parameters of every operation: those that shape its answer are refused where they are not offered. */
+/** Parameters of every operation: shaping ones are refused if not offered. */
 const OF_ALL = ['api_key', 'snapshot']
 const OF_SHAPES = ['format', 'fields', 'layout', 'units', 'include']
 
-/** A header of at most some 400 bytes. */
+/** The header has at most some 400 bytes. */
 const MOST_NAMED = 16
 const LONGEST_NAME = 24
-/** Room for the header line, which is shorter. */
+/** More than the longest header line. */
 export const MOST_IGNORED_BYTES = 32 + MOST_NAMED * (LONGEST_NAME + 2)
 
-/** For each of `operations` the names that its header may have. */
+/** The names that the header may have, for each of `operations`. */
 export function ignorableNames(
   operations: readonly (Declared & { readonly isStream?: boolean })[],
 ): ReadonlySet<string>[] {
@@ -40,7 +37,7 @@ export function ignorableNames(
   })
 }
 
-/** The header line, begun by CRLF; '' where a query gives none of the names. */
+/** Begun by CRLF; '' if a query has none of the names. */
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
   let found: string[] | null = null
   for (const name of query.names) if (names.has(name)) (found ??= []).push(name)

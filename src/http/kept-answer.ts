@@ -1,11 +1,8 @@
 /**
- * A kept answer, plain or compressed, which is sent many times although each carries the second it was sent in.
- *
- * Its last bytes, the tail, hold the time and are overwritten in place. A compressed answer is compressed but
- * for its tail, and flushed to a byte border; the tail follows as a block that its format stores as it is: in
- * deflate a stored block (RFC 1951, section 3.2.4; the CRC-32 of RFC 1952 goes on from that of the bytes
- * before), in brotli an uncompressed meta-block (RFC 7932, section 9.2), in Zstandard a raw block (RFC 8878,
- * section 3.1.1.2).
+ * A kept answer, plain or compressed. Its tail, the last bytes, holds the time and is overwritten in place.
+ * Compressed, the tail is a block that the format stores as it is: in deflate a stored block (RFC 1951,
+ * section 3.2.4; the CRC-32 of RFC 1952 goes on), in brotli an uncompressed meta-block (RFC 7932, section
+ * 9.2), in Zstandard a raw block (RFC 8878, section 3.1.1.2).
  */
 import { promisify } from 'node:util'
 import zlib, { brotliCompress, constants, crc32, deflateRaw } from 'node:zlib'
@@ -14,7 +11,7 @@ import type { Encoding } from './preferences.ts'
 
 const NOTHING = new Uint8Array(0)
 
-/** Length of the tail of an answer without a timestamp: its last bytes, which stay as they are. */
+/** The tail of an answer without a timestamp: its last bytes, which stay as they are. */
 const OWN_TAIL_BYTES = 23
 
 type Compress<Options> = (data: Uint8Array, options: Options) => Promise<Uint8Array>
@@ -43,16 +40,15 @@ const LEVEL = 1
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 
 export class KeptAnswer {
-  /** Null for a plain one. */
+  /** Null for plain. */
   readonly encoding: Encoding | null
-  /** The header lines of its links; '' where it has none. */
+  /** `Link` lines of the head; '' without any. */
   readonly link: string
-  /** In place of a timestamp, where the format has none: the last bytes. */
+  /** The last bytes, if the format has no timestamp. */
   readonly ownTail: Uint8Array | null
-  /** Whether it is still in the cache. */
+  /** Still in the cache. */
   kept = true
   #bytes: Uint8Array
-  /** Where the tail begins. */
   readonly #tailAt: number
   /** CRC-32 of what stands before the tail, for gzip. */
   readonly #headCrc: number
@@ -72,7 +68,7 @@ export class KeptAnswer {
     this.#headCrc = headCrc
   }
 
-  /** A copy of `answer`, in JSON with a tail of `tailLength` bytes. */
+  /** Copies `answer`; in JSON the tail has `tailLength` bytes. */
   static of(answer: Uint8Array, format: Format, link: string, tailLength: number): KeptAnswer {
     const ownTail = format === 'json' ? null : answer.slice(-OWN_TAIL_BYTES)
     return new KeptAnswer(null, answer.slice(), answer.length - (ownTail?.length ?? tailLength), {
@@ -81,12 +77,11 @@ export class KeptAnswer {
     })
   }
 
-  /** In bytes. */
   get length(): number {
     return this.#bytes.length
   }
 
-  /** The answer as of `second`; `tail` are the bytes that give that time. */
+  /** `second` decides whether `tail` has to be written again. */
   bytesAt(second: number, tail: Uint8Array): Uint8Array {
     if (second !== this.#second) {
       this.bytesWith(tail)
@@ -95,7 +90,6 @@ export class KeptAnswer {
     return this.#bytes
   }
 
-  /** The answer with another `tail` than that of the last second asked for. */
   bytesWith(tail: Uint8Array): Uint8Array {
     const bytes = this.#bytes
     this.#second = -1
@@ -108,10 +102,7 @@ export class KeptAnswer {
     return bytes
   }
 
-  /**
-   * This answer compressed, on another thread. It has to be plain and longer than its tail: Zstandard makes
-   * not even a frame of no bytes.
-   */
+  /** Compresses a plain answer, longer than its tail, on another thread: Zstandard makes no empty frame. */
   async compressed(encoding: Encoding): Promise<KeptAnswer> {
     const answer = this.#bytes
     const tailAt = this.#tailAt
@@ -134,7 +125,7 @@ export class KeptAnswer {
     return made
   }
 
-  /** Lets go of its memory: a slow reader may hold on to it for long. */
+  /** Lets go of memory that a slow reader may retain for long. */
   leave(): void {
     this.kept = false
     this.#bytes = NOTHING
@@ -151,11 +142,10 @@ function concatenated(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** The header of the one stored block, which is the last that holds bytes. `length` below 65,536. */
+/** Header of the stored block, the last that holds bytes. `length` below 65,536. */
 function blockHeader(encoding: Encoding, length: number): Uint8Array {
   if (encoding === 'gzip') return Uint8Array.of(1, length, length >> 8, ~length, ~length >> 8)
-  // Zstandard: last block 1, type raw 00, size. Brotli: not last 0, four nibbles 00, length - 1, uncompressed
-  // 1.
+  // Zstandard: last block 1, type raw 00, size. Brotli: not last 0, nibbles 00, length - 1, uncompressed 1.
   const bits = encoding === 'zstd' ? 1 | (length << 3) : ((length - 1) << 3) | (1 << 19)
   return Uint8Array.of(bits, bits >> 8, bits >> 16)
 }

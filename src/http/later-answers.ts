@@ -1,94 +1,80 @@
 /**
- * Gives turns to the answers that come later: answers that take long, and answers that another thread writes.
- * A producer makes each of them piece by piece, and others are served between two pieces. A piece goes out as
- * the reader takes it.
+ * Gives turns to answers that take long or that another thread writes; others are served between two pieces.
  *
- * A few are worked at in rotation; others wait, not too many and not for long, and no client has more than
- * its share of either. While its reader takes nothing, or its producer waits for another thread, an answer
- * gives its slot to the next one. It stays counted until its connection ends. So its cost is bounded while it
- * waits, too: what its producer holds (176 KB of steps, or a row group of some 300 KB) and what the
- * connection has not taken (64 KB).
+ * A few are worked at in rotation; a bounded number waits for a bounded time, and a client has a share of
+ * each. While its reader or producer waits, an answer gives its slot away, but counts until its connection
+ * ends. Meanwhile it holds 176 KB of steps or a row group of some 300 KB, and 64 KB for its reader.
  */
 import type { LaterEvents, LaterReply } from './exchange.ts'
 
-/**
- * Rest between two pieces while others ask, too. A thread that never rests is put off by the system for as
- * long as others of the machine run, and all its other answers wait.
- */
+/** Rest between pieces while others ask: the system puts a thread off that never rests. */
 const REST_MS = 1
-/** More of these requests are expected for this time after one. */
+/** Time after a request in which more are expected. */
 const BUSY_MS = 20
-/** Answers that are worked at in rotation: so one that is long does not hold up all. */
+/** Answers in rotation: a long one does not hold up all. */
 const SLOTS = 4
-/** Answers that have begun, those included that wait for their readers, and answers that wait for a slot. */
+/** Answers that have begun, readers that are waited for included, and answers that wait for a slot. */
 const MOST_BEGUN = 32
 const MOST_WAITING = 128
-/** The share of both that one client may have. */
+/** The share of `MOST_BEGUN` and `MOST_WAITING` that one client may have. */
 const CLIENT_SHARE = 1 / 4
-/** Longest wait of an answer for a slot; a connection on which nothing happens ends after ten seconds. */
+/** Longest wait for a slot; a connection on which nothing happens ends after ten seconds. */
 const LONGEST_WAIT_MS = 8000
-/** Longest time of an answer, 17 MB at 1.2 Mbit/s. It holds the snapshot that it began with. */
+/** Longest time of an answer, which holds its snapshot: 17 MB at 1.2 Mbit/s. */
 const LONGEST_MS = 120_000
-/** 1.2 Mbit/s: the rate of the line above. */
+/** 1.2 Mbit/s. */
 const LEAST_BYTES_PER_MS = 150
-/**
- * A reader that leaves no room for this time is given up. uws does so by itself; Node takes up to twice as
- * long.
- */
+/** A reader that leaves no room for this time is given up; uws does so by itself, Node in twice the time. */
 const LONGEST_UNREAD_MS = 10_000
 const LOOK_INTERVAL_MS = 500
 
-/** For `Retry-After`, seconds. */
+/** For `Retry-After`. */
 export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
 
-/** What comes of a moment's work: the next bytes, good until it is asked again, or why there are none. */
+/** The next bytes, good until the next call, or why there are none. */
 export type Piece =
   | Uint8Array
   /** Nothing can be sent yet. */
   | 'going'
-  /** The producer tells by `wake` when it is to be asked again. */
+  /** The producer calls `wake` when it is to be asked again. */
   | 'waits'
-  /** All of the answer was given. */
   | 'over'
 
 /** Makes an answer, piece by piece. */
 export interface Producer {
-  /** Bytes of all of it; undefined while it counts them, null where they are never known before. */
+  /** Bytes of the answer; undefined while they are counted, null if unknown until its end. */
   readonly length: number | null | undefined
   /** Works for half a millisecond at most. @throws Error that ends the answer */
   next(): Piece
-  /** Lets go of what it holds: the answer is over, whole or not. */
+  /** The answer is over, whole or not. */
   close(): void
 }
 
-/** What is asked for. */
 export interface LaterRequest {
-  /** Whose share it takes: the slot of a key, or −1 without one. */
+  /** Client with the share: the slot of a key, or −1 without one. */
   readonly client: number
   /** Status and headers, asked for when the first bytes are there. */
   head(): string | Uint8Array
   /** `wake` reports that the producer no longer waits. */
   produce(wake: () => void): Producer
-  /** The answer waited too long (`fault` is null), or failed before any of it was sent: refuses it. */
+  /** Refuses an answer that waited too long (`fault` is null), or failed before any of it was sent. */
   refuse(reply: LaterReply, fault: unknown): void
-  /** The answer failed after it had begun; its connection was cut. */
+  /** The answer failed after it had begun, and its connection was cut. */
   onFault(error: unknown): void
-  /** Bytes that it takes at most, where it may take longer than others for them. */
+  /** Most bytes of an answer that may take longer than others. */
   readonly mostBytes?: number
 }
 
-/** One answer from its request to its end. */
 class Answer implements LaterEvents {
   readonly request: LaterRequest
   readonly #answers: LaterAnswers
   reply: LaterReply | null = null
   producer: Producer | null = null
-  /** Whether its head is out. */
   hasBegun = false
   /** When it was asked for, and when its producer began, in ms of the clock. */
   readonly askedAt: number
   begunAt = 0
-  /** Since when its reader leaves no room; 0: it does. */
+  /** Since when the reader leaves no room; 0: there is room. */
   unreadSince = 0
 
   constructor(answers: LaterAnswers, request: LaterRequest, askedAt: number) {
@@ -104,16 +90,13 @@ class Answer implements LaterEvents {
 }
 
 export class LaterAnswers {
-  /** Answers that wait, in the order in which they came in. */
+  /** Answers that wait, oldest first. */
   readonly #waiting = new Set<Answer>()
-  /** Answers that are worked at, in rotation, and answers that wait for their readers or producers. */
+  /** Answers in rotation, and answers that wait for their readers or producers. */
   readonly #working = new Set<Answer>()
   readonly #idle = new Set<Answer>()
   #isScheduled = false
-  /**
-   * How many requests this thread has had, when it was last looked, and when that had changed, in ms of
-   * `performance.now`.
-   */
+  /** Requests of this thread; their number at the last look, and when it had changed (`performance.now`). */
   readonly #requests: () => number
   #requestsBefore = 0
   #askedAt = -Infinity
@@ -123,10 +106,7 @@ export class LaterAnswers {
   readonly #longestUnreadMs: number
   readonly #clock: () => number
 
-  /**
-   * `requests`: how many requests of all kinds this thread has had. By `clock`, in ms, answers have waited
-   * and gone on too long.
-   */
+  /** `requests`: all that this thread has had. `clock`, in ms, limits waits and answers. */
   constructor(
     requests: () => number,
     {
@@ -143,7 +123,6 @@ export class LaterAnswers {
     this.#clock = clock
   }
 
-  /** Answers that wait for a slot, and those that have begun. */
   get counts(): { waiting: number; begun: number } {
     return { waiting: this.#waiting.size, begun: this.#begun }
   }
@@ -152,17 +131,14 @@ export class LaterAnswers {
     return this.#working.size + this.#idle.size
   }
 
-  /** Whether one more of `client` finds a slot, now or after a wait. */
+  /** Whether one more answer of `client` finds a slot, now or after a wait. */
   hasSlot(client: number): boolean {
     if (this.#waiting.size >= MOST_WAITING) return false
     const own = countOf(this.#waiting, client) + this.#begunOf(client)
     return own < (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE
   }
 
-  /**
-   * Takes an answer that `hasSlot` found a slot for. `later` defers the reply. @returns false where it cannot
-   * be deferred, and nothing was taken
-   */
+  /** Call `hasSlot` before. `later` defers the reply. @returns false if it cannot, and nothing was taken */
   add(request: LaterRequest, later: (events: LaterEvents) => LaterReply | null): boolean {
     const answer = new Answer(this, request, this.#clock())
     answer.reply = later(answer)
@@ -173,7 +149,7 @@ export class LaterAnswers {
     return true
   }
 
-  /** The reader of `answer` takes more, or its producer makes more. */
+  /** The reader takes more, or the producer makes more. */
   resume(answer: Answer): void {
     if (!this.#idle.delete(answer)) return
     answer.unreadSince = 0
@@ -181,7 +157,7 @@ export class LaterAnswers {
     this.#workSoon()
   }
 
-  /** `answer` is over, whole or not; its slot is free. */
+  /** The answer is over, whole or not. */
   leave(answer: Answer): void {
     for (const answers of [this.#waiting, this.#working, this.#idle]) answers.delete(answer)
     answer.producer?.close()
@@ -209,7 +185,6 @@ export class LaterAnswers {
     else setImmediate(work)
   }
 
-  /** Whether others ask, too. */
   #isBusy(): boolean {
     const now = performance.now()
     const requests = this.#requests()
@@ -218,7 +193,6 @@ export class LaterAnswers {
     return now - this.#askedAt < BUSY_MS
   }
 
-  /** One piece of one answer. */
   #work(): void {
     while (this.#working.size < SLOTS && this.#begun < MOST_BEGUN) {
       const next = this.#next()
@@ -229,7 +203,6 @@ export class LaterAnswers {
     }
     const [answer] = this.#working
     if (answer === undefined) return
-    // The answer goes behind the others.
     this.#working.delete(answer)
     this.#working.add(answer)
     try {
@@ -241,10 +214,7 @@ export class LaterAnswers {
     if (this.#working.size > 0) this.#workSoon()
   }
 
-  /**
-   * The first waiting answer of the client that has the fewest begun, unless that client has its share of
-   * them.
-   */
+  /** The first waiting answer of the client with the fewest begun, unless its share is used up. */
   #next(): Answer | null {
     let best: Answer | null = null
     let fewest = MOST_BEGUN * CLIENT_SHARE
@@ -259,7 +229,6 @@ export class LaterAnswers {
     return best
   }
 
-  /** Has the next piece made, and sends it. */
   #send(answer: Answer, reply: LaterReply, producer: Producer): void {
     // Nothing has to be made for HEAD if the length is not known before.
     const piece = reply.isHead && producer.length === null ? 'over' : producer.next()
@@ -285,7 +254,7 @@ export class LaterAnswers {
   }
 
   #pause(answer: Answer): void {
-    // A write may have ended its connection.
+    // A write may have ended the connection.
     if (this.#working.delete(answer)) this.#idle.add(answer)
   }
 
@@ -297,7 +266,6 @@ export class LaterAnswers {
     } else answer.request.refuse(answer.reply!, error)
   }
 
-  /** Ends what takes too long. */
   #look(): void {
     const now = this.#clock()
     for (const answer of this.#waiting) {
@@ -307,7 +275,7 @@ export class LaterAnswers {
     }
     for (const answer of [...this.#working, ...this.#idle]) {
       const { begunAt, unreadSince, request } = answer
-      // A long one has the time that its bytes need at the least rate.
+      // A long answer has the time that its bytes need at the least rate.
       const longest = Math.max(this.#longestMs, (request.mostBytes ?? 0) / LEAST_BYTES_PER_MS)
       const isUnread = unreadSince > 0 && now - unreadSince > this.#longestUnreadMs
       if (!isUnread && now - begunAt <= longest) continue

@@ -14,24 +14,22 @@ import type { Sender } from './sender.ts'
 import { isJob } from './shaped.ts'
 import { SlicedAnswer, type Kept } from './sliced-answer.ts'
 
-/** An expensive answer of more bytes is not kept: it would push out what many ask for. */
+/** A longer expensive answer is not kept: it would push out what many ask for. */
 export const MOST_KEPT_BYTES = 1024 * 1024
 
 const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
 
-/** How an answer that comes later is sent, and who gets it in the end. */
 export interface Later {
   readonly format: Format
   /** In calls of the quota. */
   readonly price: number
-  /** Gets all of it; null for one that is not kept. One that is too long for that has more time. */
+  /** Gets the whole answer; null for one that is not kept, which has more time if it is too long for that. */
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
 
 export class LaterRequests {
   readonly #state: RequestState
   readonly #sender: Sender
-  /** What was written in a slice of an answer. */
   #writer: JsonWriter | null = null
 
   constructor(state: RequestState, sender: Sender) {
@@ -39,10 +37,7 @@ export class LaterRequests {
     this.#sender = sender
   }
 
-  /**
-   * Has an answer made and sent piece by piece, from the snapshot of its request. Answers now what has no slot
-   * or is not paid for.
-   */
+  /** Sends an answer piece by piece from the snapshot of its request; refuses without a slot or payment. */
   send(
     exchange: Exchange,
     operation: Operation,
@@ -109,10 +104,7 @@ export class LaterRequests {
     return { head, requestId: fields.requestId }
   }
 
-  /**
-   * Charges the calls that an answer costs beyond the one that every request does. @returns whether it is
-   * refused
-   */
+  /** Charges the calls that an answer costs beyond the first. @returns whether it is refused */
   #refuseUnpaid(exchange: Exchange, operation: Operation, price: number, now: number): boolean {
     if (price === 1 || exchange.method === 'HEAD') return false
     const refusal = this.#state.admission.chargeMore(price - 1, now)
@@ -126,7 +118,6 @@ export class LaterRequests {
   }
 }
 
-/** All of an answer, step by step. */
 export function stepsOf(
   answer: ExpensiveAnswer,
   writer: JsonWriter,
@@ -137,7 +128,7 @@ export function stepsOf(
   return format === 'json' ? answerInSteps(answer, writer, second, pin) : answer.steps(writer)
 }
 
-/** What is kept of `answer`, with its own tail. */
+/** Gives what is kept of `answer`, with its own tail. */
 export function keptBytes(kept: KeptAnswer | null, answer: Uint8Array, format: Format): Kept | null {
   if (kept === null) return null
   if (format !== 'json') return () => (kept.kept ? kept.bytesWith(kept.ownTail!) : null)

@@ -1,20 +1,13 @@
-/**
- * The `Link` header of a pinned list (RFC 8288): the neighbouring pages of the same snapshot. A client that
- * follows the links gets every item once, whatever is published meanwhile.
- */
+/** `Link` headers of a pinned list (RFC 8288): whoever follows them gets every item once. */
 import type { Paging } from '../operation/operation.ts'
 
-/**
- * Characters of path and query of one page. There are four, and some proxies take no more than 4 KB of
- * headers. The longest query that means anything has half of it.
- */
+/** Characters of one page's path and query, twice the longest sensible: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
-/** Room for the header lines, which are shorter. */
+/** More than four header lines. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
 /**
- * The header lines, each begun by CRLF; '' where an address would be too long. Nothing in it is as it came:
- * arguments of the path and the query are encoded anew.
+ * Header lines, each begun by CRLF; '' if an address would be too long. All arguments are encoded anew.
  * @param path as declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`
  * @param given the other parameters: `&per_page=5`
  */

@@ -1,36 +1,28 @@
-/**
- * How many streams of events are open, in all and for each holder, in memory that all threads of a process
- * share. The limits are exact: two threads that let in the last one at the same moment do not both succeed.
- */
+/** Counts open streams in all and by holder, in memory that threads share. The limits are exact. */
 import { QUOTA_SLOTS } from '../access/quota.ts'
 import { networkOf } from './connections.ts'
 
-/** Addresses share these places by a hash; with 100 of them one in 160 shares its limit. */
+/** Addresses share places by a hash; with 100 addresses one in 160 shares its limit. */
 const ADDRESS_PLACES = 16_384
 const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
-/** The words hold all streams that are open, then those of each thread, each in a cache line of its own. */
+/** The words hold all open streams, then those of each thread, each in a cache line of its own. */
 const LINE_WORDS = 16
 
 export interface ListenerLimits {
   /** Streams at a time, in all threads. */
   readonly total: number
-  /** Streams of one key, or of one address where no key is asked for. */
+  /** Streams of one key, or of one address without a key. */
   readonly perHolder: number
 }
 
-/** Why a stream is refused. */
 export type TooMany = 'in all' | 'of one holder'
 
 export interface ListenerCount {
   open: number
-  /** By thread. */
   byThread: readonly number[]
 }
 
-/**
- * One thread's view. Who opens and leaves in it, it alone counts; so those of a thread that died can be taken
- * off.
- */
+/** One thread's view; it counts its own streams apart, so that those of a dead thread can be taken off. */
 export class ListenerCounts {
   readonly #limits: ListenerLimits
   readonly #all: Int32Array
@@ -47,7 +39,7 @@ export class ListenerCounts {
     )
   }
 
-  /** Begins with no streams of `thread`: it has just started. */
+  /** Takes off the streams of the `thread` before, since this one has just started. */
   constructor(buffer: SharedArrayBuffer, thread: number, limits: ListenerLimits) {
     this.#limits = limits
     const threads = threadsOf(buffer)
@@ -67,10 +59,7 @@ export class ListenerCounts {
     Atomics.store(this.#all, this.#own, 0)
   }
 
-  /**
-   * Counts a stream of the holder at `place` (`placeOfKey`, `placeOfAddress`), unless it would be one too
-   * many.
-   */
+  /** `place`: `placeOfKey` or `placeOfAddress`. @returns null if the stream was counted */
   opened(place: number): TooMany | null {
     const { total, perHolder } = this.#limits
     if (!raise(this.#held, place, perHolder)) return 'of one holder'
@@ -91,12 +80,11 @@ export class ListenerCounts {
   }
 }
 
-/** The place of a key by its slot in the quotas. */
+/** `slot`: of the key in the quotas. */
 export function placeOfKey(slot: number): number {
   return slot
 }
 
-/** The place of an address: of IPv6 the first half counts. */
 export function placeOfAddress(address: string): number {
   let hash = 0x811c9dc5
   for (const unit of networkOf(address)) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193)
@@ -115,7 +103,7 @@ function threadsOf(buffer: SharedArrayBuffer): number {
   return buffer.byteLength / each - 1
 }
 
-/** Adds one at `at` unless that is `most` already. */
+/** Adds one, unless the count is `most` already. */
 function raise(counts: Int32Array | Uint16Array, at: number, most: number): boolean {
   for (;;) {
     const count = Atomics.load(counts, at)

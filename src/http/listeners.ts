@@ -1,11 +1,8 @@
 /**
- * Streams of events: clients that listen, and when each is sent what.
- *
- * An event to one client is a system call of some 30 µs with everything around it, so it goes out in slices
- * between which requests are answered; with 10,000 listeners the last of them hears of a swap some seconds
- * after the first. What a listener has not heard of is not kept for it: when its turn comes it is sent one
- * event from the snapshot that it has heard of last to the one that is served by then. So a storm of swaps
- * costs no memory, and a listener no more than one event a turn.
+ * Streams of events: which client is sent what, and when. An event costs some 30 µs, so events go out in
+ * slices between which requests are answered: of 10,000 listeners the last hears of a swap some seconds after
+ * the first. A listener is sent one event from the snapshot it has heard of to the one served in its turn: a
+ * storm of swaps costs no memory.
  */
 import type { LaterEvents, LaterReply } from './exchange.ts'
 
@@ -14,43 +11,31 @@ const SLICE_MS = 0.5
 const REST_MS = 2
 /** A stopping server gives streams half of a thread: fewer and fewer requests come. */
 const LAST_REST_MS = 0.5
-/**
- * A comment goes to a client that has had nothing for this time, so that proxies keep the connection. HAProxy
- * and nginx end silent ones after 30 and 60 s.
- */
+/** A comment after this silence keeps the connection: HAProxy and nginx end silent ones after 30 and 60 s. */
 const COMMENT_AFTER_MS = 20_000
 const LOOK_INTERVAL_MS = 500
-/** For the hourly unit of quota, which counts from the beginning of a stream. */
+/** The quota charges streams by the hour from their beginning. */
 const HOUR_MS = 3_600_000
-/**
- * While it is not known whether an hour can be paid, as when the store of quotas is away, a stream goes on
- * for this time.
- */
+/** A stream goes on for this time while the store of quotas cannot tell whether it is paid. */
 const LONGEST_CREDIT_MS = 60_000
 
-/** Who holds a stream: pays for it, and has a key that may be revoked. */
+/** Pays for a stream, and has a key that may be revoked. */
 export interface Holder {
-  /** Whether it may still have streams. */
+  /** May still have streams. */
   isGood(): boolean
-  /** Charges one hour more; `later` where that is not known yet and should be tried again. */
+  /** Charges one hour more; `later` if it should be tried again. */
   pay(): 'paid' | 'refused' | 'later'
 }
 
-/** What is sent, at the moment. */
 export interface Feed {
   /** Id of the snapshot that is served. */
   readonly id: string
-  /**
-   * The event for one who has heard of `since` last and asks about `buoys` (null: all); null for no event.
-   */
+  /** For a client that has heard of `since` and asks about `buoys` (null: all); null for no event. */
   readonly event: (since: string, buoys: readonly number[] | null) => Uint8Array | null
   readonly comment: Uint8Array
 }
 
-/**
- * Why a stream is over: the client left, did not read, its key was revoked, its quota is used up, the server
- * stops.
- */
+/** The client left, did not read, its key was revoked, its quota is used up, the server stops. */
 export type End = 'client' | 'slow' | 'key' | 'quota' | 'drain'
 
 export interface ListenerOptions {
@@ -64,10 +49,10 @@ class Listener implements LaterEvents {
   readonly options: ListenerOptions
   readonly #listeners: Listeners
   reply: LaterReply | null = null
-  /** The last snapshot that it was told of, even if only that nothing in it concerns the client. */
+  /** The last snapshot that the stream was brought up to, even without an event. */
   heardOf: string
   isFull = false
-  /** When it was last sent something, and up to when its hours are paid, in ms of the clock. */
+  /** When the stream was last sent something, and until when it is paid, in ms of the clock. */
   sentAt: number
   paidUntil: number
 
@@ -84,7 +69,7 @@ class Listener implements LaterEvents {
 }
 
 export interface ListenersOptions {
-  /** Called with the number of events, comments not counted, after each slice. */
+  /** Called after each slice with the number of events, without comments. */
   readonly onSent: (events: number) => void
   /** Milliseconds that never go back. */
   readonly clock?: () => number
@@ -96,7 +81,7 @@ export class Listeners {
   /** In the order in which they were last sent something. */
   readonly #listeners = new Set<Listener>()
   #feed: Feed | null = null
-  /** Streams with a turn still to come, and whether all streams are to be looked at, or silent ones alone. */
+  /** Streams with a turn still to come, and whether all are looked at, or silent ones alone. */
   #turns: Iterator<Listener, undefined> | null = null
   #isForAll = false
   #isScheduled = false
@@ -112,23 +97,19 @@ export class Listeners {
     return this.#listeners.size
   }
 
-  /** Whether some have still to hear of the last swap. */
+  /** Some streams have still to hear of the last swap. */
   get isBusy(): boolean {
     return this.#turns !== null
   }
 
-  /** Sends this feed from now on. */
   serve(feed: Feed): void {
     this.#feed = feed
-    // A door that is open for a demo alone shuts with other data.
+    // Access that is open for a demo alone ends with other data.
     this.#mayHaveShut = true
     if (this.#listeners.size > 0) this.#startTurns()
   }
 
-  /**
-   * Begins a stream with `head` and `first`, the event of what is served; `later` defers the reply.
-   * @returns false where it cannot be deferred
-   */
+  /** `first`: event of what is served. `later` defers the reply. @returns false if it cannot be deferred */
   add(
     head: string,
     first: Uint8Array,
@@ -152,7 +133,7 @@ export class Listeners {
     return true
   }
 
-  /** Reports that the keys have changed: streams of holders that are not valid any more end soon. */
+  /** Streams end soon if their holders are no longer valid. */
   keysChanged(): void {
     this.#mayHaveShut = true
   }
@@ -163,7 +144,6 @@ export class Listeners {
     if (this.#listeners.size > 0) this.#startTurns()
   }
 
-  /** Ends all streams now. */
   close(): void {
     this.#isEnding = true
     for (const listener of this.#listeners) this.#end(listener, 'drain')
@@ -205,7 +185,7 @@ export class Listeners {
     const until = performance.now() + SLICE_MS
     let sent = 0
     while (this.#turns !== null) {
-      // One that is sent something comes again at the end, and is passed over there.
+      // A stream that is sent something moves to the end, and is passed over there.
       const { value: listener } = this.#turns.next()
       if (listener === undefined) this.#turns = null
       else {
@@ -219,7 +199,7 @@ export class Listeners {
     if (this.#turns !== null) this.#goOnSoon()
   }
 
-  /** @returns events that were sent; null where nothing was due */
+  /** @returns events that were sent; null if nothing was due */
   #sendMissing(listener: Listener): number | null {
     if (this.#isEnding) {
       this.#end(listener, 'drain')
@@ -236,7 +216,7 @@ export class Listeners {
     return 0
   }
 
-  /** @returns false where the listener was dropped, because it has not read what it was sent before */
+  /** @returns false if the listener was dropped, because it has not read what it was sent before */
   #write(listener: Listener, bytes: Uint8Array): boolean {
     const reply = listener.reply!
     if (listener.isFull) {
@@ -246,7 +226,6 @@ export class Listeners {
     }
     listener.isFull = !reply.write(bytes)
     listener.sentAt = this.#options.clock()
-    // The listener moves to the end, as the one that was sent something last.
     if (this.#listeners.delete(listener)) this.#listeners.add(listener)
     return true
   }

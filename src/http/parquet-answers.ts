@@ -1,9 +1,7 @@
 /**
- * Has Parquet written by another thread, a row group at a time.
- *
- * The thread writes a group when it is asked for: when the group before has gone out. The length of a file is
- * not known in front; one that breaks off has no last chunk. The thread is started for the first file and ends a
- * while after the last. If it dies, the files that it was writing break off, and the next one gets a new thread.
+ * Has Parquet written by another thread, one row group each time the group before has gone out. The length is
+ * unknown before; a file that breaks off has no last chunk. The thread starts with the first file and ends a
+ * while after the last; if it dies, its files break off, and the next gets a new thread.
  */
 import type { Worker } from 'node:worker_threads'
 import type { ParquetJob, ParquetRun } from '../formats/parquet-job.ts'
@@ -12,15 +10,15 @@ import { MOST_WRITE_BYTES } from './exchange.ts'
 import { startThread } from '../system/thread.ts'
 import type { Piece, Producer } from './later-answers.ts'
 
-/** A thread that has not written a group for this time hangs, and is ended; one group takes some 20 ms. */
+/** A thread that writes no group for this time hangs, and is ended; one group takes some 20 ms. */
 const LONGEST_GROUP_MS = 30_000
-/** A thread without work ends after this time: it holds some 40 MB. */
+/** A thread without work, which holds some 40 MB, ends after this time. */
 const LONGEST_IDLE_MS = 10_000
-/** Heap of the thread: many times what row groups take. */
+/** Many times what row groups take. */
 const THREAD_HEAP_MB = 256
 
 export interface ParquetAnswersOptions {
-  /** Another thread than the usual one. */
+  /** By default the usual thread. */
   readonly start?: () => Worker
   readonly longestGroupMs?: number
   readonly longestIdleMs?: number
@@ -71,7 +69,6 @@ export class ParquetAnswers {
     return file
   }
 
-  /** Ends the thread. */
   close(): void {
     const thread = this.#thread
     this.#thread = null
@@ -80,7 +77,7 @@ export class ParquetAnswers {
 
   #startThread(): Worker {
     const thread = this.#options.start()
-    // The thread keeps no process alive: the connections that it writes for do.
+    // The connections that the thread writes for keep the process alive.
     thread.unref()
     // A file may still have messages on their way after its client has gone.
     thread.on('message', (message: FromParquet) => this.#files.get(message.file)?.take(message))
@@ -89,7 +86,6 @@ export class ParquetAnswers {
     return thread
   }
 
-  /** The thread has died: what it was writing cannot go on. */
   #lost(thread: Worker, fault: Error): void {
     if (this.#thread !== thread) return
     this.#thread = null
@@ -115,12 +111,12 @@ class ParquetFile implements Producer {
   readonly #groups: Iterator<ParquetRun[], void, undefined>
   readonly #wake: () => void
   readonly #thread: Thread
-  /** The runs of the group after the one that was asked for; undefined where there is none. */
+  /** The runs of the group after the one that was asked for; undefined behind the last. */
   #next: ParquetRun[] | undefined
   #isLast = false
-  /** Timer that runs until the group that was asked for has come. */
+  /** Runs until the group that was asked for has come. */
   #hangs: NodeJS.Timeout | undefined
-  /** Bytes of the group that has come, and how many of them have gone out. */
+  /** The group that has come, and how many of its bytes have gone out. */
   #bytes: Uint8Array | null = null
   #sent = 0
   #fault: Error | null = null

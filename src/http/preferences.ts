@@ -1,10 +1,6 @@
 /**
- * What a client prefers: content codings, formats and languages by `Accept-Encoding`, `Accept` and
- * `Accept-Language` (RFC 9110, section 12.5).
- *
- * Not by `negotiator` 1.1.0: it takes `gzip;q=2` and `gzip;level=9` for a wish, does not know `x-gzip`
- * (section 8.4.1.3), and gives French to `en-GB,en;q=0.9,fr;q=0.95`, since a language has the weight of its own
- * range there and not that of its region.
+ * Content codings, formats and languages by `Accept-Encoding`, `Accept` and `Accept-Language` (RFC 9110,
+ * section 12.5). `negotiator` 1.1.0 accepts `gzip;q=2`, lacks `x-gzip`, and weighs languages by range alone.
  */
 import type { Format } from '../operation/shape.ts'
 
@@ -18,16 +14,13 @@ const CODING = /^[\w!#$%&'*+.^`|~-]+$/
 const MEDIA_RANGE = /^(?:\*\/\*|[\w!#$&^.+-]+\/(?:\*|[\w!#$&^.+-]+))$/
 const LANGUAGE_RANGE = /^(?:\*|[a-z]{1,8}(?:-[a-z0-9]{1,8})*)$/
 
-/** A member of a list with its weight, from 0 to 1. */
+/** `weight`: 0 to 1. */
 interface Wish {
   readonly name: string
   readonly weight: number
 }
 
-/**
- * The members of a list, in lower case. Null where one is malformed: its name does not match `syntax`, its
- * weight is not valid, or it has another parameter and `mayHaveMore` is false.
- */
+/** In lower case. Null if a name does not match `syntax`, or a weight or parameters are not valid. */
 function wishesOf(header: string, syntax: RegExp, mayHaveMore = false): Wish[] | null {
   if (header.length > LONGEST_HEADER) return null
   const wishes: Wish[] = []
@@ -44,11 +37,7 @@ function wishesOf(header: string, syntax: RegExp, mayHaveMore = false): Wish[] |
   return wishes
 }
 
-/**
- * The coding to answer in, or null for none (identity). Among equal weights the first of `offered` wins. A
- * header that names no coding of ours, is malformed or very long means identity, which every client
- * understands.
- */
+/** Null is identity, also for a malformed header. Among equal weights the first of `offered` wins. */
 export function preferredEncoding(acceptEncoding: string, offered: readonly Encoding[]): Encoding | null {
   const wishes = wishesOf(acceptEncoding, CODING) ?? []
   const weights = new Map(wishes.map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
@@ -76,10 +65,7 @@ const MEDIA_TYPES: { readonly [range: string]: Format } = {
   'application/vnd.apache.parquet': 'parquet',
 }
 
-/**
- * The format for a value of `Accept`; of equal weights the one named first wins. Only what a header names
- * takes the place of JSON: a wildcard alone, nothing of ours and what is malformed mean JSON.
- */
+/** Of equal weights the one named first wins. A wildcard alone, unknown and malformed values mean JSON. */
 export function preferredFormat(accept: string, offered: readonly Format[]): Format {
   let best: Format = 'json'
   let bestWeight = 0
@@ -93,14 +79,11 @@ export function preferredFormat(accept: string, offered: readonly Format[]): For
 }
 
 /**
- * The supported language that a header's value prefers, by the lookup of RFC 4647. A range with a region
- * (`en-GB`) stands for its language, `q=0` on a language excludes it, `*` is every language that is not named;
- * of equal weights the one named first wins. The first supported language is the answer to everything else: no
- * header, a malformed or overlong one, or no language of ours.
+ * By the lookup of RFC 4647: `en-GB` stands for its language, `q=0` on a language excludes it, `*` is every
+ * language not named; of equal weights the first named wins. Everything else gets the first supported.
  */
 export function preferredLanguage<L extends string>(header: string, supported: readonly L[]): L {
   const wishes = wishesOf(header, LANGUAGE_RANGE) ?? []
-  /** The best wish of each language. */
   const wanted = new Map<string, Wish>()
   const excluded = new Set<string>()
   for (const wish of wishes) {
@@ -126,7 +109,7 @@ export function preferredLanguage<L extends string>(header: string, supported: r
 /** Header values with a remembered choice: clients send a handful. */
 const MOST_KNOWN = 64
 
-/** A choice by a header's value, with a memory: parsing what a browser sends takes 1 µs. */
+/** A choice by a header's value, remembered: parsing a browser's takes 1 µs. */
 export class Preference<Choice> {
   readonly #choose: (header: string) => Choice
   readonly #known = new Map<string, Choice>()

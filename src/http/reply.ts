@@ -1,7 +1,4 @@
-/**
- * The only writer to the socket: status line, headers, bodies of errors. What is the same for every answer is
- * text made once.
- */
+/** The only writer to the socket: status line, headers, bodies of errors. */
 import { randomUUID } from 'node:crypto'
 import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
@@ -22,10 +19,7 @@ const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, ' +
   'X-Ignored-Parameters, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
 
-/**
- * CORS on every answer, errors too, a ban on guessing another type from the body, and how long a connection
- * is kept.
- */
+/** CORS on errors too, a ban on guessing another type from the body, and how long a connection is kept. */
 const EVERY_ANSWER =
   KEPT +
   '\r\nAccess-Control-Allow-Origin: *' +
@@ -59,16 +53,15 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const ENCODER = new TextEncoder()
 
-/** The caller's `X-Request-Id`, if it is a UUID; else ''. Nothing else of a request ever reaches a header. */
+/** The caller's `X-Request-Id` if it is a UUID, else ''. Nothing else of a request ever reaches a header. */
 export function callersRequestId(exchange: Exchange): string {
   const id = exchange.header(X_REQUEST_ID)
   return id !== '' && UUID.test(id) ? id : ''
 }
 
-/** What a call was charged, for the rate headers. */
+/** For the rate headers. */
 export interface Charge {
   limit: number
-  /** Calls left. */
   remaining: number
   /** Epoch seconds. */
   reset: number
@@ -76,45 +69,43 @@ export interface Charge {
 
 /** What distinguishes the heads of one snapshot's answers. */
 export interface HeadFields {
-  /** Number in the ETag: its lower 32 bits, and the 16 above. */
+  /** The ETag's lower 32 bits, and the 16 above. */
   low: number
   high: number
-  /** Whether shared caches must not keep it: a key came with the request, or the answer has rate headers. */
+  /** Shared caches must not keep the answer: a key came with the request, or the answer has rate headers. */
   personal: boolean
-  /** Seconds that it may be kept. */
+  /** Seconds that the answer may be kept. */
   lifetime: number
-  /** The headers of the request that decide the answer. */
+  /** Request headers that decide the answer. */
   vary: Literal
   charge: Charge | null
   encoding: Encoding | null
-  /** As it came, if it was a UUID; else ''. */
+  /** The caller's if it was a UUID, else ''. */
   requestId: string
-  /** The header lines of its links, each begun by CRLF; '' where it has none. */
+  /** `Link` lines, each begun by CRLF, or ''. */
   link: string
-  /** The header line of parameters that were ignored, begun by CRLF; '' where there were none. */
+  /** Header line of ignored parameters, begun by CRLF, or ''. */
   ignored: string
 }
 
-/** Header of answers that are made from a demo. */
 const DEMO_HEADER = '\r\nX-Demo: true'
 
-/** Headers about the snapshot that all its answers have, each begun by CRLF. */
+/** Headers of all answers of the snapshot, each begun by CRLF. */
 export function snapshotHeaders(snapshotId: string, demo: boolean): string {
   return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
 }
 
-/** Header of errors of keyed operations. */
+/** For errors of keyed operations. */
 export const VARY_BY_KEY = '\r\nVary: Authorization'
 
 type Deciding = Pick<Operation, 'access' | 'language' | 'tables'>
 
-/** By operation: what `varyOf` gives, and for pages. */
+/** Results of `varyOf` by operation, and for pages. */
 const varies = [new WeakMap<Deciding, Literal>(), new WeakMap<Deciding, Literal>()]
 
 /**
- * The end of the ETag, and `Vary`: what decides the answers of an operation. What a page of this server got
- * without a key depends on `Origin` and `Sec-Fetch-Site`, too: without them a page of another port could read it
- * from the browser's cache (`cache: 'force-cache'`).
+ * The end of the ETag, and `Vary`. Pages get `Origin` and `Sec-Fetch-Site`, too: without them a page of
+ * another port could read the answer from the browser's cache (`cache: 'force-cache'`).
  */
 export function varyOf(operation: Deciding, isPage = false): Literal {
   const known = varies[isPage ? 1 : 0]
@@ -152,7 +143,7 @@ const HEAD_BYTES = 2048 + 3 * (MOST_LINK_BYTES + FILE_BYTES + MOST_IGNORED_BYTES
 
 /** Heads of one snapshot's successes, or of its 304s, written as bytes. */
 export class Heads {
-  /** What all ETags of the snapshot begin with. */
+  /** Beginning of all ETags of the snapshot. */
   readonly #tagStart: string
   readonly #writer = new JsonWriter(HEAD_BYTES)
 
@@ -170,7 +161,7 @@ export class Heads {
     this.#writer.mark()
   }
 
-  /** A view that the next head overwrites. */
+  /** @returns a view that the next head overwrites */
   write({
     low,
     high,
@@ -207,7 +198,6 @@ export class Heads {
     return writer.bytes.subarray(0, writer.at)
   }
 
-  /** Whether `If-None-Match` names the ETag with the number of `fields`. */
   matches(condition: string, { high, low }: HeadFields): boolean {
     // After a swap most clients name an ETag of the snapshot before.
     if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
@@ -215,7 +205,7 @@ export class Heads {
   }
 }
 
-/** The rate headers of an error, each begun by CRLF. */
+/** Each begun by CRLF. */
 export function rateHeaders(charge: Charge | null): string {
   if (charge === null) return ''
   return (
@@ -225,10 +215,7 @@ export function rateHeaders(charge: Charge | null): string {
   )
 }
 
-/**
- * The head of a stream of events. nginx would gather them in its buffer, and others might compress them,
- * which delays them. `headers`: each begun by CRLF.
- */
+/** nginx must not gather events, and nobody compress them: both delay. `headers`: each begun by CRLF. */
 export function streamHead(callersId: string, headers: string): string {
   return (
     `200 OK\r\nContent-Type: text/event-stream${EVERY_ANSWER}` +
@@ -242,7 +229,6 @@ export function sendPreflight(exchange: Exchange): void {
   exchange.send(PREFLIGHT, null)
 }
 
-/** Messages of errors that several parts of the request path answer with. */
 export const FAULT = 'Internal error'
 export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
@@ -252,7 +238,7 @@ interface ErrorOptions {
   details?: ErrorDetails | null
 }
 
-/** `now` in epoch seconds. */
+/** `now`: epoch seconds. */
 export function sendError(
   exchange: Exchange,
   code: ErrorCode,
@@ -264,7 +250,7 @@ export function sendError(
   exchange.send(head, body)
 }
 
-/** `callersId`: the caller's `X-Request-Id`, if it is a UUID; else ''. */
+/** `callersId`: the caller's `X-Request-Id` if it is a UUID, else ''. */
 export function errorAnswer(
   callersId: string,
   code: ErrorCode,

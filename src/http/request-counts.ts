@@ -1,14 +1,9 @@
 /**
- * Counts and durations of requests, in memory that all threads share. Each worker writes a slab of its own,
- * so counting needs no atomic operation, and the main thread adds the slabs up at a scrape. A worker that is
- * replaced goes on with the slab of its number: no count ever falls.
+ * Counts and durations of requests in shared memory. A worker writes a slab of its own without atomic
+ * operations; its successor goes on with the slab, so no count ever falls.
  *
- * Every request is counted, but reading the clock twice takes more time than all else here (0.2 to 0.4 µs;
- * with one in 16 that was half of the cost). So all are timed while there are few, and one in 64 beyond that.
- * A request that is not timed is counted in the bucket, and with the seconds, of the one of its series that
- * was timed last: each timed request stands for those that follow it, up to the next. Which ones are timed is
- * left to chance, so the estimate has no bias; a count is exact, equals its `+Inf` bucket, and no bucket ever
- * falls, as would happen with samples that are scaled.
+ * Reading the clock costs more than all else here. So beyond a rate one request in 64, by chance, is timed,
+ * and stands for the next ones of its series: without bias, and no bucket ever falls. Counts are exact.
  */
 
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */
@@ -19,13 +14,11 @@ export const DURATION_BOUNDS_S = [
 /** In place of a value that is not in a list, as OpenTelemetry has it. */
 export const OTHER = '_OTHER'
 export const METHODS = ['GET', 'HEAD', 'OPTIONS', OTHER] as const
-/**
- * The statuses that are answered. 499 stands for a client that has gone before its deferred answer began.
- */
+/** 499: the client has gone before its deferred answer began. 0: any other. */
 export const STATUSES = [200, 204, 304, 400, 401, 404, 405, 410, 422, 429, 431, 499, 500, 503, 0] as const
 const OTHER_STATUS = STATUSES.indexOf(0)
 
-/** Routes that are not of operations: files of the site, unknown paths, and requests that were not routed. */
+/** Files of the site, unknown paths, and requests that were not routed. */
 export const OTHER_ROUTES = ['static', 'unmatched', 'none'] as const
 
 /** Cells of a series: its buckets with `+Inf`, then the sum of seconds, then bytes of bodies. */
@@ -35,9 +28,9 @@ const BYTES = BUCKETS + 1
 const SERIES_CELLS = 16
 const ROUTE_SERIES = METHODS.length * STATUSES.length
 
-/** Requests that are all timed between two refills, and every how many milliseconds those come. */
+/** Requests that are all timed between two refills. */
 export const TIMED_PER_REFILL = 256
-/** Of further requests one in this many is timed, on average. It is a power of two. */
+/** One in this many of further requests is timed, on average. A power of two. */
 export const SAMPLED = 64
 /** Keeps the upper bits of the random numbers (Numerical Recipes' generator): 0 … 2 · SAMPLED − 1. */
 const GAP_SHIFT = 32 - Math.log2(2 * SAMPLED)
@@ -62,15 +55,15 @@ export class RequestCounts {
   /** By series: bucket and seconds of the request that was timed last. */
   readonly #bucket: Uint8Array
   readonly #seconds: Float64Array
-  /** Bucket and seconds of the last timed request of any series, for a series that has none yet. */
+  /** Bucket and seconds for a series without a timed request: those of any series. */
   #lastBucket = 0
   #lastSeconds = 0
-  /** Requests to come that are not timed, and how many may all be timed. */
+  /** Coming requests that are not timed, and how many may all be timed. */
   #untimed = 0
   #allTimed = TIMED_PER_REFILL
   #chance: number
 
-  /** `routes`: how many there are, those of `OTHER_ROUTES` included. */
+  /** `routes`: their number with `OTHER_ROUTES`. */
   static allocate(workers: number, routes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(workers * slabCells(routes) * Float64Array.BYTES_PER_ELEMENT)
   }
@@ -83,13 +76,13 @@ export class RequestCounts {
     this.#chance = worker + 1
   }
 
-  /** Called several times a second: as many requests as before may all be timed again. */
+  /** Called several times a second. */
   refill(): void {
     this.#allTimed = TIMED_PER_REFILL
     this.#untimed = 0
   }
 
-  /** When the request that begins was begun, in ms of `performance.now`; 0 where it is not timed. */
+  /** When the request begins, in ms of `performance.now`; 0 if it is not timed. */
   begin(): number {
     if (this.#untimed > 0) {
       this.#untimed--
@@ -103,12 +96,7 @@ export class RequestCounts {
     return performance.now()
   }
 
-  /**
-   * Counts a request.
-   * @param route ordinal of its route, below the number of routes
-   * @param begunAt what `begin` gave, or another time of that clock
-   * @param endedAt the same of its end; now where it is not given
-   */
+  /** `begunAt`: from `begin`, or of the same clock; `endedAt`: 0 is now. */
   count(route: number, method: string, status: number, bytes: number, begunAt: number, endedAt = 0): void {
     const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
     const at = series * SERIES_CELLS
@@ -130,7 +118,7 @@ export class RequestCounts {
   }
 }
 
-/** What all workers have counted, of the series that have been seen. @param routes names by ordinal */
+/** Series that have been seen, over all workers. @param routes names by ordinal */
 export function readRequests(buffer: SharedArrayBuffer, routes: readonly string[]): RequestSeries[] {
   const cells = new Float64Array(buffer)
   const slab = slabCells(routes.length)
@@ -161,7 +149,7 @@ export function readRequests(buffer: SharedArrayBuffer, routes: readonly string[
   return found
 }
 
-/** Requests that each worker has counted, in all. */
+/** All requests that each worker has counted. */
 export function requestsByWorker(buffer: SharedArrayBuffer, routes: number): number[] {
   const slab = slabCells(routes)
   const cells = new Float64Array(buffer)

@@ -1,4 +1,4 @@
-/** Records the requests of one worker: counts and times each, and writes lines of the access log. */
+/** Counts and times the requests of one worker, and writes lines of the access log. */
 import type { Declared } from '../operation/operation.ts'
 import {
   TRACEPARENT,
@@ -16,10 +16,7 @@ import { callersRequestId } from './reply.ts'
 const REQUEST_ID = '\r\nX-Request-Id: '
 const UUID_LENGTH = 36
 
-/**
- * The routes by their ordinals, as labels: those of operations, then `OTHER_ROUTES`.
- * @param basePath as in `/v2`
- */
+/** Labels by ordinal: operations, then `OTHER_ROUTES`. `basePath` as in `/v2`. */
 export function routeNames(operations: readonly Declared[], basePath: string): string[] {
   return [...operations.map(({ path }) => `${basePath}${path}`), ...OTHER_ROUTES]
 }
@@ -30,16 +27,16 @@ export interface Lines {
   /** By ordinal of the route. */
   readonly routes: readonly string[]
   readonly operations: readonly string[]
-  /** The id of the key in a row of the key ring of the moment. */
+  /** By row of the key ring of the moment. */
   readonly keyId: (row: number) => string
 }
 
-/** The parts of a line that are taken while the request can be read. */
+/** Parts of a line that are taken while the request can be read. */
 interface Noted {
   route: number
   method: string
   keyId: string
-  /** The caller's, if it was a UUID; else ''. */
+  /** The caller's if it was a UUID, else ''. */
   requestId: string
   trace: Trace | null
 }
@@ -50,10 +47,7 @@ export class RequestRecorder implements Recorder {
   readonly #none: number
   readonly #lines: Lines | null
 
-  /**
-   * @param routes number of routes
-   * @param lines null where there is no access log
-   */
+  /** `routes`: their number. `lines`: null without an access log. */
   constructor(counts: RequestCounts, routes: number, lines: Lines | null) {
     this.#counts = counts
     this.#none = routes - OTHER_ROUTES.length + OTHER_ROUTES.indexOf('none')
@@ -88,7 +82,7 @@ export class RequestRecorder implements Recorder {
     const { method } = exchange
     const routeOf = (one: Exchange): number => (one.route < 0 ? this.#none : one.route)
     const routeNow = routeOf(exchange)
-    // The request is long enough for its timing to cost nothing in comparison.
+    // A deferred request is long enough for its timing to cost nothing in comparison.
     const since = begun === 0 ? performance.now() : begun
     const lines = this.#lines
     const notedNow =
@@ -150,9 +144,7 @@ function write(
   })
 }
 
-/**
- * The id that an answer was given; '' where it has none. Only those to callers without one have it as text.
- */
+/** '' if the head has no id as text: only answers to callers without an id have it. */
 function sentRequestId(head: string | Uint8Array): string {
   if (typeof head !== 'string') return ''
   const at = head.indexOf(REQUEST_ID)

@@ -1,7 +1,4 @@
-/**
- * What the parts of the request path share: the request that is being answered, the snapshot that it is
- * answered from, and the content of its head. One object serves all, since one request is answered at a time.
- */
+/** What the parts of the request path share. One object serves all: one request is answered at a time. */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
@@ -18,46 +15,42 @@ import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
 import type { Site } from './static-site.ts'
 
-/** A snapshot may be published at any time, and nobody is to see an old one for longer. */
+/** A snapshot may be published at any time; nobody is to see an old one for longer. */
 const LONGEST_LIFETIME_SECONDS = 60
 
-/** What the request path is made from. */
 export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   operations: readonly Operation[]
   basePath: string
-  /** Seconds between two scheduled builds, which begin at multiples of it; 0 where none are scheduled. */
+  /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
   refreshEvery: number
-  /** Gives answers that come later their turns; null where nobody waits meanwhile, and all are made at once. */
+  /** Null if nobody waits meanwhile: all answers are made at once. */
   later: LaterAnswers | null
-  /** Has answers written on another thread. */
   parquet: ParquetAnswers
-  /** What is answered with streams of events; without it there are none. */
+  /** Without it there are no streams of events. */
   stream?: { operation: StreamOperation; streams: EventStreams }
-  /** Pages and their files, in addition to the operations. */
+  /** Pages and their files. */
   site?: Site
-  /** Holds requests that find no call leased, where several replicas share the quotas. */
+  /** Holds requests that find no call leased, if replicas share the quotas. */
   leases?: Leases
-  /** The clock, epoch seconds with a fraction. */
+  /** Epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own; never a key or a query. */
   onFault: (error: unknown, operation: string) => void
 }
 
-/** What the route of a stream leads to. */
 export interface StreamTarget {
   operation: null
   stream: StreamOperation
   index: number
   reader: QueryReader<StreamOperation['parameters']>
-  /** Names of parameters that `X-Ignored-Parameters` may have. */
+  /** Names that `X-Ignored-Parameters` may have. */
   ignorable: ReadonlySet<string>
 }
 
-/** What the route of an operation leads to. */
 export interface Target {
   operation: Operation
   stream: null
-  /** Ordinal of this operation among all of them. */
+  /** Ordinal of the operation. */
   index: number
   reader: QueryReader<Operation['parameters']>
   ignorable: ReadonlySet<string>
@@ -68,7 +61,7 @@ export class RequestState {
   readonly admission: Admission
   readonly held: HeldViews
   current: ServedSnapshot
-  /** What the request that is being answered is answered from: the current snapshot, or a pinned one. */
+  /** Answers the current request: the current snapshot, or a pinned one. */
   served: ServedSnapshot
   /** Fields of the head that is written next. */
   readonly fields: HeadFields = {
@@ -83,11 +76,10 @@ export class RequestState {
     link: '',
     ignored: '',
   }
-  /** Whether the request has been found to name the tags of other answers alone: it is compared once. */
+  /** The request names only tags of other answers: it is compared once. */
   namesAnotherTag = false
   /** Time of the answer, epoch seconds. */
   second = 0
-  /** The tail of an answer of this second. */
   tail = new Uint8Array(TAIL_BYTES)
   /** Seconds that an answer may be kept. */
   lifetime = 0
@@ -119,14 +111,13 @@ export class RequestState {
         : Math.min(LONGEST_LIFETIME_SECONDS, refreshEvery - (second % refreshEvery))
   }
 
-  /** Answers from the snapshot that the request names. @throws ApiError 400, 410 */
+  /** @throws ApiError 400, 410 */
   pin(value: string | null): void {
     const pinned = this.held.pinned(snapshotId('snapshot', value))
     if (pinned === null) throw snapshotGone('snapshot', this.current.view!.dataset.snapshotId)
     this.served = pinned
   }
 
-  /** Says in the fields of the head what answer it is. */
   describe(operation: Operation, low: number, high: number, minute: number, link: string): void {
     const { fields } = this
     const lifetime = this.served.isPinned ? this.#pinnedLifetime() : this.lifetime
@@ -146,7 +137,7 @@ export class RequestState {
     return refreshEvery - (this.second % refreshEvery) + (swapsLeft - 1) * refreshEvery
   }
 
-  /** What the errors of an operation share with its successes; rate headers once a request was charged. */
+  /** What an operation's errors share with its successes; rate headers once a request was charged. */
   commonHeaders(operation: Declared): string {
     const vary = operation.access === 'keyed' ? VARY_BY_KEY : ''
     return this.served.header + vary + rateHeaders(this.fields.charge) + this.fields.ignored

@@ -1,13 +1,11 @@
-/**
- * Requests that wait: for calls of their quota, where several replicas share it, and for their turn.
- */
+/** Requests that wait for calls of a quota that replicas share, or for their turn. */
 import { hourOf } from '../access/hours.ts'
 import { LONGEST_LEASE_WAIT_MS } from '../access/lease-counters.ts'
 import { AUTHORIZATION, type Exchange, type OnRequest } from './exchange.ts'
 import type { WaitingRequests, Wait } from './waiting-requests.ts'
 import type { Totals } from './totals.ts'
 
-/** Time of a turn for requests that have just come, and as much for those that wait. */
+/** Milliseconds of a turn for new requests, and as many for waiting ones. */
 const TURN_MS = 10
 /** Requests before which a turn is not watched: telling that it ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 8
@@ -16,14 +14,11 @@ const LONGEST_WAIT_MS = 8000
 
 export interface Leases {
   readonly waiting: WaitingRequests
-  /** `count` requests wait for calls of the key in `slot`; they are woken by the slot. */
+  /** `count` requests wait for calls of the key in `slot`. */
   ask(slot: number, hour: number, count: number): void
 }
 
-/**
- * Has requests handled again that wait for the slots of `woken`, slots and hours in turn. Those that wait on ask
- * for calls of the hour of `now`: the one that they waited for may be over.
- */
+/** `woken`: slots and hours in turn. Requests that have to wait longer ask for the hour of `now`. */
 export function wakeLeased(leases: Leases, woken: readonly number[], now: number): void {
   for (let at = 0; at < woken.length; at += 2) {
     const count = leases.waiting.wake(woken[at])
@@ -31,12 +26,12 @@ export function wakeLeased(leases: Leases, woken: readonly number[], now: number
   }
 }
 
-/** Puts requests off until calls of their quota are leased, each once. */
+/** Puts a request off, once, until calls of its quota are leased. */
 export class LeaseQueue {
   readonly #leases: Leases
   readonly #totals: Totals
   readonly #wait: Wait
-  /** Whether a request may wait: not one that has waited in vain. */
+  /** False for a request that has waited in vain. */
   #mayWait = true
 
   /** `serve` handles a request again that has waited. */
@@ -59,13 +54,13 @@ export class LeaseQueue {
     }
   }
 
-  /** Puts a request of `client` off. @returns false where it is to be refused instead */
+  /** @returns false if the request is to be refused instead */
   putOff(exchange: Exchange, client: number, now: number): boolean {
     if (!this.#mayWait) return false
     const { waiting } = this.#leases
     const before = waiting.countOf(client)
     if (!waiting.putOff(exchange, client, this.#wait)) return false
-    // One that waits on is asked for by who woke it.
+    // A request that waits on is asked for by its waker.
     if (waiting.countOf(client) > before) {
       this.#totals.count('parked')
       this.#leases.ask(client, hourOf(now), 1)
@@ -75,28 +70,27 @@ export class LeaseQueue {
 }
 
 /**
- * Shares the turns of the event loop among clients. Whatever has come to a thread's connections is read in one
- * turn; a thousand requests at once would have everybody else wait for as many answers. Beyond some time of a
- * turn, requests wait for the next ones, those of each client in rotation.
+ * Shares the turns of the event loop among clients: a thousand requests read in one turn would have everybody
+ * else wait. Beyond some time of a turn requests wait for the next, those of each client in rotation.
  */
 export class TurnShares {
   readonly #waiting: WaitingRequests
   readonly #wait: Wait
   readonly #hasKnownKey: (exchange: Exchange) => boolean
-  /** Requests of this turn, or of turns that were not watched, and when the turn began to be watched. */
+  /** Requests since turns were last watched, and when the watched turn began. */
   #asked = 0
   #began = 0
-  /** Clients with requests that wait; the first one's turn is next. */
+  /** Clients with waiting requests, the next first. */
   readonly #clients = new Set<string>()
 
-  /** `serve` handles a request again that has waited; `hasKnownKey` tells whether its header has a key of ours. */
+  /** `serve` handles a request again; `hasKnownKey` tells whether its header has a key of ours. */
   constructor(waiting: WaitingRequests, serve: OnRequest, hasKnownKey: (exchange: Exchange) => boolean) {
     this.#waiting = waiting
     this.#hasKnownKey = hasKnownKey
     this.#wait = { ms: LONGEST_WAIT_MS, run: serve, late: serve }
   }
 
-  /** Puts a request off where its turn is used up. @returns whether it did */
+  /** Puts a request off if its turn is used up. */
   putOff(exchange: Exchange): boolean {
     if (++this.#asked < UNWATCHED_REQUESTS) return false
     if (this.#asked === UNWATCHED_REQUESTS) {
@@ -105,7 +99,7 @@ export class TurnShares {
       return false
     }
     if (!exchange.mayWait || performance.now() - this.#began < TURN_MS) return false
-    // With made-up keys, one address would be a thousand clients.
+    // By made-up keys one address would be a thousand clients.
     const client = this.#hasKnownKey(exchange) ? exchange.header(AUTHORIZATION) : exchange.address()
     if (!this.#waiting.putOff(exchange, client, this.#wait)) return false
     if (this.#clients.size === 0) setImmediate(this.#resumeSome)
@@ -121,7 +115,6 @@ export class TurnShares {
     const end = performance.now() + TURN_MS
     for (const client of this.#clients) {
       this.#clients.delete(client)
-      // The client goes behind the others.
       if (this.#waiting.wakeOne(client)) this.#clients.add(client)
       if (performance.now() > end) break
     }

@@ -1,9 +1,6 @@
 /**
- * The way of a request, in this order:
- *
- *   method → route → snapshot → key → quota → pin → query → conditional → cache or handler → reply
- *
- * All of it is synchronous, because the engine's request object is dead once a handler has returned. Only
+ * The way of a request: method → route → snapshot → key → quota → pin → query → conditional → cache or
+ * handler → reply. It is synchronous: the engine's request object is dead once a handler has returned. Only
  * expensive answers take what they need of the request, and are made later, in slices.
  */
 import type { KeyRing } from '../access/key-ring.ts'
@@ -52,9 +49,9 @@ export class RequestPath {
   readonly #state: RequestState
   readonly #sender: Sender
   readonly #answering: Answering
-  /** Null where no replicas share the quotas. */
+  /** Null unless replicas share the quotas. */
   readonly #leaseQueue: LeaseQueue | null
-  /** Null where nobody waits meanwhile. */
+  /** Null if nobody waits meanwhile. */
   readonly #turns: TurnShares | null
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
@@ -87,15 +84,11 @@ export class RequestPath {
     return this.#state.held.cacheBytes
   }
 
-  /** Serves one snapshot and holds no other. */
   setView(view: View): void {
     this.hold([view], 1)
   }
 
-  /**
-   * Serves the last of `views`, and the others, which were served before it, to those who pin them. `most`:
-   * how many are held at a time.
-   */
+  /** Serves the last of `views`, and the earlier ones to those who pin them. `most`: how many are held. */
   hold(views: readonly View[], most: number): void {
     this.#state.hold(views, most)
     this.#options.stream?.streams.serve(views.at(-1)!)
@@ -156,7 +149,7 @@ export class RequestPath {
     }
   }
 
-  /** Answers a request of a known target with what is kept. @returns false where it has to be read after all */
+  /** @returns false if the request has to be read after all */
   #answerKnown(
     exchange: Exchange,
     { target: { operation, index }, canonical, kept, low, high, minute, ignored }: KnownTarget,
@@ -173,7 +166,7 @@ export class RequestPath {
     return true
   }
 
-  /** Key and quota. False when the request was answered with a refusal, or waits. */
+  /** Key and quota. @returns false if the request was refused or waits */
   #admit(exchange: Exchange, operation: Declared, raw: RawQuery, now: number): boolean {
     const state = this.#state
     const { admission, fields } = state
@@ -200,7 +193,7 @@ export class RequestPath {
   }
 }
 
-/** What each path leads to: the operations in their order, and streams behind them. */
+/** The operations in their order, then the stream. */
 function targetsOf({
   operations,
   stream,
@@ -226,7 +219,7 @@ function targetsOf({
   return targets
 }
 
-/** Answers an admitted request with a stream of events. @throws ApiError */
+/** @throws ApiError */
 function beginStream(
   state: RequestState,
   exchange: Exchange,

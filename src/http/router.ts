@@ -2,11 +2,11 @@
 
 export interface Route<T> {
   readonly target: T
-  /** Decoded arguments of the path, in order. */
+  /** Decoded arguments, in order. */
   readonly path: readonly string[]
 }
 
-/** One step of a path: the next word decides, else it is an argument. */
+/** The next word decides, else it is an argument. */
 interface Step<T> {
   readonly words: { readonly word: string; readonly next: Step<T> }[]
   argument: Step<T> | null
@@ -16,8 +16,8 @@ interface Step<T> {
 const newStep = <T>(): Step<T> => ({ words: [], argument: null, target: null })
 
 /**
- * Fixed words beat arguments (`/buoys/search` is the operation, not a buoy of that slug). A path argument that
- * is not percent-encoded UTF-8 or holds a control character belongs to no resource.
+ * Words beat arguments (`/buoys/search` is not a buoy). An argument that is not percent-encoded UTF-8 or
+ * holds a control character belongs to no resource.
  */
 export class Router<T> {
   readonly #base: string
@@ -33,7 +33,6 @@ export class Router<T> {
     }
   }
 
-  /** The route of a raw path, or null when there is none. */
   find(path: string): Route<T> | null {
     if (!path.startsWith(this.#base)) return null
     const args: string[] = []
@@ -49,7 +48,7 @@ function stepOf<T>(from: Step<T>, segment: string): Step<T> {
   return next
 }
 
-/** `from`: where the next segment begins; behind the end of the path there is none. */
+/** `from`: where the next segment begins; behind the path's end there is none. */
 function match<T>(step: Step<T>, path: string, from: number, args: string[]): T | null {
   if (from > path.length) return step.target
   const slash = path.indexOf('/', from)
@@ -66,7 +65,7 @@ function match<T>(step: Step<T>, path: string, from: number, args: string[]): T 
   return target
 }
 
-/** Names of resources have none. They separate the parts of canonical forms. */
+/** Control characters separate the parts of canonical forms; no resource's name has any. */
 const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** A segment that cannot be decoded, or holds a control character, becomes one that names nothing. */

@@ -7,7 +7,7 @@ import { ANY_TAG } from './etag.ts'
 import { callersRequestId } from './reply.ts'
 import type { RequestState } from './request-state.ts'
 
-/** A longer answer may have to be made again for a client that is slow to read it. */
+/** A longer answer may have to be made again for a slow reader. */
 export const LONG_BYTES = 64 * 1024
 
 export class Sender {
@@ -18,7 +18,7 @@ export class Sender {
     this.#state = state
   }
 
-  /** Sends what is kept as `canonical`, in the coding that the client prefers; `again` as in `send`. */
+  /** Sends what is kept as `canonical`, in the preferred coding; `again` as in `send`. */
   sendKept(
     exchange: Exchange,
     canonical: string,
@@ -34,10 +34,7 @@ export class Sender {
     this.send(exchange, kept.bytesAt(second, kept.ownTail ?? tail), kept, format, again)
   }
 
-  /**
-   * @param kept what is kept of the answer; null where nothing is
-   * @param again makes the body once more from the snapshot
-   */
+  /** `kept`: the kept answer, null if it is not kept. `again` makes the body once more from the snapshot. */
   send(
     exchange: Exchange,
     body: Uint8Array,
@@ -59,7 +56,7 @@ export class Sender {
     }
   }
 
-  /** Answers 304 where the client has the answer already. @returns whether it does */
+  /** Answers 304 if the client has the answer. @returns whether it does */
   sendNotModified(exchange: Exchange): boolean {
     const state = this.#state
     if (state.namesAnotherTag) return false
@@ -74,10 +71,7 @@ export class Sender {
     return true
   }
 
-  /**
-   * Answers 304 in place of an answer that need not be made for that: the client names its tag. `*` names any
-   * answer that there is, and whether there is one is not known yet. @returns whether it does
-   */
+  /** Answers 304 before the answer is made. `*` does not count: there may be no answer. */
   sendNotModifiedUnmade(exchange: Exchange): boolean {
     return exchange.headerValues(IF_NONE_MATCH).trim() !== ANY_TAG && this.sendNotModified(exchange)
   }

@@ -1,23 +1,17 @@
-/**
- * What the answers of one snapshot are made and sent with. A snapshot that is served to those who name none
- * and to those who pin it (`snapshot=ID`) has two of these: their answers differ in heads and in `meta`.
- */
+/** Makes and sends one snapshot's answers. A pinned snapshot (`snapshot=ID`) has other heads and `meta`. */
 import type { View } from '../dataset/view.ts'
 import { AnswerCache, CompressionJobs } from './answer-cache.ts'
 import type { Format } from '../operation/shape.ts'
 import { Heads, snapshotHeaders } from './reply.ts'
 
-/** What slow readers hold on to, so that it can be taken from them. */
+/** What slow readers retain, so that it can be taken from them. */
 export interface Hold {
   view: View | null
 }
 
-/** A client that is slow to read may hold on to a snapshot that has left for this time. */
+/** Time for which a slow reader may retain a snapshot that has left. */
 const LONGEST_HOLD_MS = 120_000
-/**
- * Pinned answers of one snapshot may take this share of the answer cache. Few clients pin, and one that asks
- * for everything must not take as much memory for each snapshot as all the others together.
- */
+/** Pinned answers' share of the answer cache: few clients pin, and none may take as much as all others. */
 const PINNED_CACHE_SHARE = 1 / 16
 
 export interface ServedOptions {
@@ -31,11 +25,11 @@ export class ServedSnapshot {
   readonly hold: Hold
   cache: AnswerCache
   readonly isPinned: boolean
-  /** The id where the snapshot is pinned, else ''. */
+  /** The id of a pinned snapshot, else ''. */
   readonly pin: string
   /** Headers about the snapshot, each begun by CRLF. */
   readonly header: string
-  /** Heads of answers in the usual JSON. */
+  /** Heads of the usual JSON. */
   readonly heads: Heads
   readonly #headsOf = new Map<Format, Heads>()
   readonly #headsFor: (format: Format) => Heads
@@ -60,7 +54,7 @@ export class ServedSnapshot {
     this.#jobs = jobs
     this.cache = new AnswerCache(this.#cacheBytes, jobs)
     this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
-    // The heads do not hold the view, because heads of answers to slow readers outlive it.
+    // Heads of answers to slow readers outlive the view.
     const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
     this.#headsFor = (format) => new Heads('success', named, tag, format)
     this.heads = this.headsOf('json')
@@ -77,14 +71,14 @@ export class ServedSnapshot {
     return this.hold.view
   }
 
-  /** Another snapshot has left: kept answers may compare with it (`since=ID`), and it is gone for them, too. */
+  /** Another snapshot has left: kept answers may compare with it (`since=ID`). */
   otherLeft(): void {
     this.cache = new AnswerCache(this.#cacheBytes, this.#jobs)
   }
 
-  /** Has slow readers let go of it after a while. */
+  /** Has slow readers let go after a while. */
   leave(): void {
-    // Through a weak reference: a timer would hold on to the snapshot by itself.
+    // Through a weak reference: a timer would retain the snapshot.
     const held = new WeakRef(this.hold)
     const letGo = (): void => {
       const left = held.deref()
@@ -94,16 +88,16 @@ export class ServedSnapshot {
   }
 }
 
-/** The snapshots that are held, oldest first; the last is the current one. */
+/** Snapshots, oldest first; the last is the current one. */
 export class HeldViews {
   readonly #options: ServedOptions
   #views: readonly View[] = []
-  /** Pinned snapshots by id, made when a client pins them. */
+  /** By id, made when a client pins them. */
   readonly #pinned = new Map<string, ServedSnapshot>()
   readonly #jobs = new CompressionJobs()
-  /** How many snapshots may be held: after this many swaps the current one leaves. */
+  /** How many snapshots may be held. */
   #most = 1
-  /** The snapshot for clients that pin none. */
+  /** For clients that pin none. */
   current: ServedSnapshot
 
   constructor(options: ServedOptions) {
@@ -111,14 +105,14 @@ export class HeldViews {
     this.current = new ServedSnapshot(null, false, options, this.#jobs)
   }
 
-  /** Bytes that kept answers take, pinned ones and those being compressed included. */
+  /** Bytes of kept answers, pinned ones and those being compressed included. */
   get cacheBytes(): number {
     let bytes = this.current.cache.bytes + this.#jobs.bytes
     for (const { cache } of this.#pinned.values()) bytes += cache.bytes
     return bytes
   }
 
-  /** Serves the last of `views`, oldest first, from now on; views that are not among them leave. */
+  /** Serves the last of `views`, oldest first, from now on; others leave. */
   hold(views: readonly View[], most: number): void {
     const hasOneLeft = this.#views.some((view) => !views.includes(view))
     this.#views = views
@@ -140,7 +134,7 @@ export class HeldViews {
     this.current = new ServedSnapshot(view, false, this.#options, this.#jobs)
   }
 
-  /** The snapshot of this id as pinned, or null where it is not held. */
+  /** Null if the snapshot is not held. */
   pinned(id: string): ServedSnapshot | null {
     const known = this.#pinned.get(id)
     if (known !== undefined) return known
@@ -155,7 +149,7 @@ export class HeldViews {
     return this.#views.find(({ dataset }) => dataset.snapshotId === id) ?? null
   }
 
-  /** Number of further swaps after which a held snapshot leaves; 1: with the next. */
+  /** Swaps after which a held snapshot leaves; 1: with the next. */
   swapsLeft(id: string): number {
     const at = this.#views.findIndex(({ dataset }) => dataset.snapshotId === id)
     return at + 1 + Math.max(0, this.#most - this.#views.length)

@@ -7,29 +7,28 @@ import { formed, isRowShape, type RowShape } from '../formats/format-choice.ts'
 import { parquetJob, type ParquetJob } from '../formats/parquet-job.ts'
 import { linkHeader } from './links.ts'
 
-/** An answer as a table in the form that was asked for. */
 export interface ShapedAnswer {
   /** Writes the body, or in JSON the value of `data`; Parquet is written by another thread. */
   readonly body: ExpensiveAnswer | ParquetJob
-  /** Rows of the answer at most. */
+  /** Most rows of the answer. */
   readonly rows: number
-  /** Time that it takes to make, about. */
+  /** Rough time to make it. */
   readonly microseconds: number
-  /** Header lines in addition to those of all heads, each line begun by CRLF. */
+  /** More header lines, each begun by CRLF. */
   readonly headers: string
 }
 
 /** Rows that one call of the quota pays for. */
 const ROWS_OF_A_CALL = 10_000
 
-/** Price of an answer with this many rows, in calls. */
+/** In calls. */
 export function priceOf(rows: number): number {
   return Math.max(1, Math.ceil(rows / ROWS_OF_A_CALL))
 }
 
 const EXPOSED = '\r\nAccess-Control-Expose-Headers: Content-Disposition, X-Total-Count'
 const LONGEST_NAME = 120
-/** Estimate for the making of a row, µs; it takes some 0.1 µs. */
+/** Estimate for making a row, µs. */
 const US_PER_ROW = 0.3
 
 /** @param given the operation's own parameters, encoded: `&order=asc` */
@@ -83,7 +82,7 @@ function fileHeaders({ name, total }: Table, { format }: Shape, snapshotId: stri
   )
 }
 
-/** The file name has only letters, digits, `-`, `_` and `.`, whatever `name` holds. */
+/** Only letters, digits, `-`, `_` and `.`, whatever `name` holds. */
 function fileName(name: string, snapshotId: string): string {
   const safe = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, LONGEST_NAME)
   return `groundswell_${safe === '' ? snapshotId : safe}`

@@ -1,38 +1,30 @@
 /**
- * Makes an answer that takes long, in slices of half a millisecond.
- *
- * It is made twice: once to know its length, without which uws could send it only in a way that breaks where
- * its reader goes; then to be sent. One that is kept for others is made once, and sent from what is kept for
- * as long as it is.
+ * Makes a long answer in slices of half a millisecond: first to count its length, without which uws breaks if
+ * the reader goes, then to be sent. A kept answer is made once, and sent from what is kept while it is.
  */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { MOST_WRITE_BYTES } from './exchange.ts'
 import type { Steps } from '../system/steps.ts'
 import type { Piece, Producer } from './later-answers.ts'
 
-/** Work of one slice: others wait for it once in each round of the event loop. */
+/** Others wait for one slice in each round of the event loop. */
 const SLICE_MS = 0.5
-/** What one step writes at most. */
+/** Most bytes of one step. */
 const STEP_BYTES = 16 * 1024
 /** A slice ends at this many bytes; one more step fits behind them. */
 const FULL_BYTES = MOST_WRITE_BYTES - STEP_BYTES
 
 const NOTHING = new Uint8Array(0)
 
-/** What is kept of an answer, the same bytes each time; null when it is kept no longer. */
+/** Gives the same bytes each time; null when they are kept no longer. */
 export type Kept = () => Uint8Array | null
 
 export interface Slices {
   /** Empty, or used by nobody between two slices. */
   readonly writer: JsonWriter
-  /**
-   * Writes the answer into a writer that may begin anew after each step; a step takes some 50 µs and writes
-   * 16 KB at most. Called again, it writes as many bytes.
-   */
+  /** A step takes some 50 µs and writes 16 KB at most, into a writer that may begin anew. */
   steps(writer: JsonWriter): Steps<unknown>
-  /**
-   * Gets all of it once it is made; null where it is not to be kept. @returns null where it could not be kept
-   */
+  /** Gets the whole answer; null if it is not to be kept. @returns null if it could not be kept */
   readonly keep: ((answer: Uint8Array) => Kept | null) | null
 }
 
@@ -42,9 +34,9 @@ export class SlicedAnswer implements Producer {
   #steps: Steps<unknown> | null = null
   #counted = 0
   #sent = 0
-  /** Bytes that are made once more and were sent before. */
+  /** Bytes made once more that were sent before. */
   #skipped = 0
-  /** All that was made before its length is known, where it is to be kept; then what is kept of it. */
+  /** All that was made before the length is known, if it is to be kept; then what is kept. */
   #pieces: Uint8Array[] | null
   #kept: Kept | null = null
 
@@ -78,7 +70,6 @@ export class SlicedAnswer implements Producer {
   }
 
   close(): void {
-    // Lets go of what its steps hold.
     this.#steps?.return(undefined)
     this.#steps = null
   }
@@ -101,7 +92,7 @@ export class SlicedAnswer implements Producer {
   }
 
   #end(): 'over' {
-    // The producer is closed here because its last step may come after the last byte.
+    // The last step may come after the last byte.
     this.close()
     return 'over'
   }

@@ -1,14 +1,14 @@
-/** Static files, served from memory that all serving threads share; `server/static-files.ts` makes them ready. */
+/** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
 import { Preference, preferredEncoding } from './preferences.ts'
 import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './exchange.ts'
 import { namesEtag } from './etag.ts'
 
-/** One form of a file: what is sent when this encoding is preferred. */
+/** One coding of a file. */
 export interface Variant {
   encoding: 'br' | 'gzip' | null
   etag: string
   head: string
-  /** Where its bytes are in the shared memory. */
+  /** Place of the bytes in the shared memory. */
   start: number
   end: number
 }
@@ -43,10 +43,7 @@ export class Site {
     }
   }
 
-  /**
-   * Answers GET and HEAD of a file; false, and no answer, where the path names none. `more` ends the head:
-   * headers, each begun by CRLF.
-   */
+  /** Answers GET and HEAD; false if the path names no file. `more`: headers, each begun by CRLF. */
   serve(exchange: Exchange, more = ''): boolean {
     const file = this.#files.get(exchange.path)
     if (file === undefined) return false

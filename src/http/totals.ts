@@ -1,30 +1,27 @@
-/**
- * What a server has answered so far, in memory that all threads share: each serving thread has a row of its
- * own, so that counting needs no atomic operation, and the main thread adds the rows up.
- */
+/** Totals in shared memory: a thread counts in its own row without atomic operations; readers add rows up. */
 
-/** What is counted, in the order of a row. */
+/** In the order of a row. */
 const TOTALS = {
   requests: 0,
-  /** Refused for want of a good key; of them, those with a bad one. */
+  /** Refused without a good key; among them with a bad one. */
   unauthorized: 1,
   bad_keys: 2,
-  /** Refused for a used-up quota; of them, those of addresses on public operations. */
+  /** Refused for a used-up quota; among them addresses on public operations. */
   rate_limited: 3,
   rate_limited_addresses: 4,
   faults: 5,
   /** Answered from the answer cache, and made anew for want of a kept answer. */
   kept: 6,
   made: 7,
-  /** Long answers that were taken on, and those that found no place or waited too long for one. */
+  /** Long answers taken on, and those that found no place or waited too long for one. */
   long: 8,
   long_refused: 9,
-  /** Waited for a lease of their quota; of them, those that waited in vain. */
+  /** Waited for a lease of their quota; among them in vain. */
   parked: 10,
   parked_late: 11,
   /** Refused since the store of quotas is away. */
   quota_away: 12,
-  /** Waits for a lease, by upper bound in milliseconds; each counts waits longer than the bound before. */
+  /** Waits for a lease by upper bound in milliseconds, not cumulated. */
   wait_1: 13,
   wait_2: 14,
   wait_5: 15,
@@ -32,19 +29,15 @@ const TOTALS = {
   wait_20: 17,
   wait_50: 18,
   wait_more: 19,
-  /**
-   * Requests by pages of this server without a key; of them, requests refused for the used-up quota of their
-   * address.
-   */
+  /** Requests by pages without a key; among them refused for the used-up quota of their address. */
   explorer_reads: 20,
   explorer_refused: 21,
-  /** Streams of events that have begun, and events that went into them. */
   streams: 22,
   events: 23,
-  /** Streams that were refused: one too many of a key or address, and in all. */
+  /** Streams refused as one too many of a key or address, and in all. */
   streams_refused_of_one: 24,
   streams_refused_in_all: 25,
-  /** Streams that are over, by why: see `End` of listeners.ts; `lost` ended with their thread. */
+  /** Ended streams by `End` of listeners.ts; `lost` ended with their thread. */
   streams_client: 26,
   streams_slow: 27,
   streams_key: 28,
@@ -66,7 +59,6 @@ export class Totals {
     return new SharedArrayBuffer(threads * ROW * Float64Array.BYTES_PER_ELEMENT)
   }
 
-  /** `thread` is the row this one counts in. */
   constructor(buffer: SharedArrayBuffer, thread: number) {
     this.#counts = new Float64Array(buffer)
     this.#at = thread * ROW
@@ -90,19 +82,17 @@ export class Totals {
     return this.#counts[this.#at + TOTALS[name]]
   }
 
-  /** What the thread of row `thread` has counted as `name`. */
   countOf(name: TotalName, thread: number): number {
     return this.#counts[thread * ROW + TOTALS[name]]
   }
 
-  /** What all threads have counted as `name`. */
+  /** Over all threads. */
   sumOf(name: TotalName): number {
     let sum = 0
     for (let at = TOTALS[name]; at < this.#counts.length; at += ROW) sum += this.#counts[at]
     return sum
   }
 
-  /** The sums over all threads. */
   sums(): { [name in TotalName]: number } {
     const names = Object.keys(TOTALS) as TotalName[]
     const sums = Object.fromEntries(names.map((name) => [name, 0])) as { [name in TotalName]: number }

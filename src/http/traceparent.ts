@@ -3,7 +3,7 @@
 /** Version, trace id, id of the caller's span, flags: 55 characters, lower case. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 const LENGTH = 55
-/** The last digits of a trace id are random: as many as fit into a number of 32 bits. */
+/** The last digits of a trace id are random: 32 bits. */
 const SAMPLE_DIGITS = 8
 
 export interface Trace {
@@ -11,14 +11,14 @@ export interface Trace {
   spanId: string
 }
 
-/** Null where the header is missing, malformed, or there are several. */
+/** Null if the header is missing, malformed, or there are several. */
 export function readTraceparent(value: string): Trace | null {
   if (value.length !== LENGTH) return null
   const match = TRACEPARENT.exec(value)
   return match === null ? null : { traceId: match[1], spanId: match[2] }
 }
 
-/** A number in [0, 1) that is the same wherever the trace comes by, so that samples of all servers agree. */
+/** In [0, 1); the same wherever the trace comes by, so that samples of all servers agree. */
 export function sampleOf({ traceId }: Trace): number {
   return Number.parseInt(traceId.slice(-SAMPLE_DIGITS), 16) / 2 ** 32
 }

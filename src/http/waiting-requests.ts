@@ -1,7 +1,4 @@
-/**
- * Requests that wait for something and are handled later by the same handler: a copy of what the request was,
- * and its deferred reply.
- */
+/** Requests that wait and are handled later: a copy of the request, and its deferred reply. */
 import {
   FAULT_BODY,
   FAULT_HEAD,
@@ -14,31 +11,30 @@ import {
   type OnRequest,
 } from './exchange.ts'
 
-/** Requests that wait on a thread at a time, and of them those that wait for the same. */
+/** Requests that wait on a thread at a time, and those among them that wait for the same. */
 const MOST_WAITING = 2048
 const MOST_FOR_ONE = 1024
-/** Characters of what they were. One request is at most 16 KiB. */
+/** Characters of all waiting requests; one has at most 16 KiB. */
 const MOST_WAITING_CHARACTERS = 4 * 1024 * 1024
 
-/** What a kind of request waits for. */
 export interface Wait {
   /** A request that has waited this long is answered by `late`. */
   readonly ms: number
   /** Answers the request, or parks it again: then it keeps its turn and its deadline. */
   readonly run: OnRequest
   readonly late: OnRequest
-  /** Called with the milliseconds that a request has waited when it is answered. */
+  /** Called with the wait in milliseconds when a request is answered. */
   readonly onAnswered?: (waitedMs: number) => void
 }
 
 /** Calls a handler as the engine would. */
 export type Run = (exchange: Exchange, handler: OnRequest) => void
 
-/** What requests wait for: calls of the key in a slot, or, as text, their turn among other clients. */
+/** Calls of the key in a slot, or, as text, a turn among other clients. */
 export type WaitKey = number | string
 
 export class WaitingRequests {
-  /** By what they wait for, the longest waiting first. */
+  /** The longest waiting first. */
   readonly #queues = new Map<WaitKey, WaitingExchange[]>()
   readonly #run: Run
   readonly #onThrow: (error: unknown) => void
@@ -46,7 +42,7 @@ export class WaitingRequests {
   #characters = 0
   #whenEmpty: (() => void)[] = []
 
-  /** `run` calls a handler; `onThrow` gets what it threw, and its request is answered 500. */
+  /** `onThrow` gets what a handler threw; the request is answered 500. */
   constructor(run: Run, onThrow: (error: unknown) => void) {
     this.#run = run
     this.#onThrow = onThrow
@@ -60,10 +56,7 @@ export class WaitingRequests {
     return this.#queues.get(key)?.length ?? 0
   }
 
-  /**
-   * Puts a request off until `wake(key)`. @returns false where it cannot wait, and is to be answered now: too
-   * many wait, or its connection has to end with the answer
-   */
+  /** Waits until `wake(key)`. @returns false if too many wait, or the connection must end with the answer */
   putOff(exchange: Exchange, key: WaitKey, wait: Wait): boolean {
     if (exchange instanceof WaitingExchange) {
       exchange.isWaiting = true
@@ -93,10 +86,7 @@ export class WaitingRequests {
     this.#characters += waiting.characters
   }
 
-  /**
-   * Has the requests that wait for `key` handled, in their order, until one has to wait on. @returns how many
-   * do
-   */
+  /** Handles requests that wait for `key`, in order, until one has to wait on. @returns how many do */
   wake(key: WaitKey): number {
     for (;;) {
       const queue = this.#queues.get(key)
@@ -105,7 +95,7 @@ export class WaitingRequests {
     }
   }
 
-  /** Has the longest waiting request of `key` handled. @returns whether more wait for the same */
+  /** Handles the longest waiting request of `key`. @returns whether more wait for the same */
   wakeOne(key: WaitKey): boolean {
     const queue = this.#queues.get(key)
     if (queue !== undefined) this.#wakeFirst(queue)
@@ -120,13 +110,13 @@ export class WaitingRequests {
     return true
   }
 
-  /** Resolves when none waits. */
+  /** Resolves when no request waits. */
   empty(): Promise<void> {
     if (this.#count === 0) return Promise.resolve()
     return new Promise((resolve) => this.#whenEmpty.push(resolve))
   }
 
-  /** @returns whether it was answered, rather than waiting again */
+  /** @returns whether the request was answered, rather than waiting again */
   #handle(waiting: WaitingExchange, handler: OnRequest): boolean {
     waiting.isWaiting = false
     try {
@@ -146,7 +136,7 @@ export class WaitingRequests {
     waiting.wait.onAnswered?.(performance.now() - waiting.since)
   }
 
-  /** @returns whether it was still waiting */
+  /** @returns whether the request was still waiting */
   #remove(waiting: WaitingExchange): boolean {
     const queue = this.#queues.get(waiting.key)
     const at = queue?.indexOf(waiting) ?? -1
@@ -171,7 +161,7 @@ class WaitingExchange implements Exchange, LaterEvents {
   readonly path: string
   readonly query: string
   readonly characters: number
-  /** The time of `performance.now` at which the wait began. */
+  /** When the wait began, ms of `performance.now`. */
   readonly since = performance.now()
   route: number
   keyRow: number
@@ -183,7 +173,6 @@ class WaitingExchange implements Exchange, LaterEvents {
   /** First value and all values, by name. */
   readonly #headers = new Map<HeaderName, readonly [string, string]>()
   #reply: LaterReply | null = null
-  /** Where the events of the connection go. */
   #events: LaterEvents = { onRoom: () => {}, onGone: () => {} }
 
   constructor(exchange: Exchange, key: WaitKey, wait: Wait) {
@@ -206,7 +195,7 @@ class WaitingExchange implements Exchange, LaterEvents {
     this.characters = characters
   }
 
-  /** Defers the reply of the request. @returns false where that cannot be done */
+  /** @returns false if the reply cannot be deferred */
   defer(exchange: Exchange, onGone: () => void): boolean {
     this.#events = { onRoom: () => {}, onGone }
     this.#reply = exchange.later(this, this)
@@ -238,7 +227,7 @@ class WaitingExchange implements Exchange, LaterEvents {
     return reply
   }
 
-  /** 500 if nothing was sent, a cut connection if sending failed half-way. */
+  /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
   fail(): void {
     if (this.isAnswered) this.#reply?.cut()
     else this.send(FAULT_HEAD, FAULT_BODY, true)

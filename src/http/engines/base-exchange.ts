@@ -27,7 +27,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   bytes = 0
   head: string | Uint8Array = ''
   draining = false
-  /** `begun` lasts while bytes are handed over: seen from outside, sending failed half-way. */
+  /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
   state: 'open' | 'begun' | 'answered' = 'answered'
   #request: Request | null = null
   #response: Response | null = null

@@ -5,11 +5,11 @@ export const REQUESTS_PER_TURN = 256
 export const BYTES_PER_UNIT = 4096
 /** Some 10 ms of `uws`. In the rest of the turn a connection gets the larger of the two lower limits. */
 export const BUSY_TURN_UNITS = 4096
-/** The same for node:http, which counts requests alone, and takes some 15 µs to read one. */
+/** A busy turn of node:http, which counts requests alone, and takes some 15 µs to read one. */
 export const NODE_BUSY_TURN_REQUESTS = 1024
 export const REQUESTS_PER_BUSY_TURN = 16
 export const UNITS_PER_BUSY_TURN = 32
-/** uWebSockets.js gathers pipelined answers (`LoopData::CORK_BUFFER_SIZE`); the rest costs six calls each. */
+/** uWebSockets.js gathers this of pipelined answers (`CORK_BUFFER_SIZE`); more cost six calls an answer. */
 export const GATHERED_BYTES = 16 * 1024
 /** A piece of a longer body: the kernel alone takes megabytes for a client that does not read. */
 export const PIECE_BYTES = 256 * 1024

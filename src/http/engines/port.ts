@@ -15,7 +15,8 @@ const TURN_NAME_BYTES = 108
 /**
  * Opens a port with `open`, which is given its number; 0 is one that the system picks. Of several servers
  * that do so at once the first gets it: a turn, an abstract socket of the network namespace that ends with
- * its process, lets nobody in between finding the port free and listening. Only Linux has turns.
+ * its process, lets nobody in between finding the port free and listening. Only Linux has turns: elsewhere
+ * two servers may share a port if they start within the same milliseconds.
  * @throws ListenError when something listens on the address or it cannot be bound, and what `open` throws
  */
 export async function openPort(
@@ -123,6 +124,7 @@ function adviceOn(reason: string, { host, port }: AddressOptions): string {
   return `name an address of this machine with ${host}: 127.0.0.1 is for this machine alone, 0.0.0.0 is all of IPv4, :: is all`
 }
 
+/** An address cannot be listened on. */
 export class ListenError extends Error {
   override name = 'ListenError'
   /** A system's error code, or words. */

@@ -26,6 +26,7 @@ interface Progress {
   looks: number
 }
 
+/** Resets connections that take nothing, as long as the system's TCP memory is tight. */
 export class TcpPressure {
   readonly #sockets = new Set<Socket>()
   readonly #progress = new Map<Socket, Progress>()

@@ -10,6 +10,7 @@ const MARK = new ArrayBuffer(64 * 1024 * 1024)
 /** Every answer has fewer bytes than this. */
 export const ANSWER_LIMIT_BYTES = MARK.byteLength
 
+/** An app of an engine, and its connections. */
 export class Acceptor {
   readonly app: UwsApp
   token: UwsListenToken | null = null
@@ -59,7 +60,7 @@ export class Acceptor {
     return this.#forget(at === -1 ? this.#withoutAddress() : at)
   }
 
-  /** The connection that has just closed is the only one without an address; asking takes 1 µs each. */
+  /** The connection that has just closed is the only one without an address; asking takes 1 µs for each. */
   #withoutAddress(): number {
     return Math.max(
       0,

@@ -151,7 +151,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       return
     }
     const connection = this.#acceptor.findMoved(offset, length, offer)
-    // What is written goes to the kernel before the connection is closed.
+    // Written bytes go to the kernel before the connection is closed.
     if (connection !== undefined) setImmediate(() => this.#acceptor.close(connection))
   }
 

@@ -1,4 +1,4 @@
-/** The engine on uWebSockets.js; only the files `uws-…` know the library. */
+/** The engine on uWebSockets.js; only this file and its neighbours `uws-…` know the library. */
 
 import type { UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 import { REFUSED } from '../connections.ts'
