@@ -160,8 +160,8 @@ async function withoutDuplicates<Staying extends BuoyRecord>(
 }
 
 /**
- * Pairs of physical buoys in two networks of `prefer` within `km`. Those of the most preferred networks come
- * first, the nearest before the others.
+ * Pairs of physical buoys in two networks of `prefer` within `km`, the most preferred networks first, then
+ * the nearest.
  */
 export function pairsWithin(km: number, buoys: readonly BuoyRecord[], prefer: readonly string[]): SameBuoy[] {
   const rank = new Map(prefer.map((name, i) => [name, i]))

@@ -11,7 +11,7 @@ export interface RowForm {
   /** Bytes that a row takes at most, but for long texts. */
   readonly rowBytes: number
   begin(writer: JsonWriter): void
-  /** There is room for `rowBytes`. */
+  /** Writes a row, with room for `rowBytes`. */
   row(writer: JsonWriter, row: number): void
   /** Writes rows in place of `row`. */
   readonly bulk?: BulkWriter | null

@@ -1,4 +1,4 @@
-/** Descriptions and example requests of operations (`operation-texts.json`), and answers (`examples.json`). */
+/** Texts and example requests of operations (`operation-texts.json`), and their answers (`examples.json`). */
 import type { Declared } from '../operation/operation.ts'
 import type { Format } from '../operation/shape.ts'
 import EXAMPLES from './examples.json' with { type: 'json' }

@@ -1,9 +1,7 @@
 /**
- * Candhis, the French coastal wave network of Cerema. A campaign is a buoy at one place, with yearly files of
- * the archive, `Candhis_06403_2022_arch.csv`, and of real time, `Candhis_06403_2026_reel.csv`. Answers of the
- * API (version 1) are read from any `.json`, by their header. Times are UTC. `period` is the significant
- * period TH13D (Th1/3), `peak_period` TP, the height H13D (H1/3), or Hm0 from a sensor without it. Its only
- * period is T02, which is neither of the two, so its rows have none.
+ * Candhis, the French coastal wave network of Cerema: campaigns' yearly CSV files and answers of its API,
+ * version 1 (`docs/sources-networks.md`). A sensor without H13D (H1/3) gives Hm0, and as its only period T02:
+ * such rows have no period, as T02 is neither TH13D nor TP. Times are UTC.
  */
 import { SeparatedTable } from './reading/text-table.ts'
 import { UNCOUNTED, WaitingRows } from './reading/stations.ts'

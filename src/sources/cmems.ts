@@ -1,9 +1,7 @@
 /**
- * Copernicus Marine's In Situ service: NetCDF-4 files in the OceanSITES layout, for a platform and a day or
- * month (`AR_TS_MO_Draugen_20230820.nc`), in nested folders (`latest/20230820/`, `monthly/MO/202307/`). Times
- * are UTC. Variables are found by name or CF standard name. Values need a good flag; the sensor at the best
- * depth counts. `period` is the significant one (VAVT), else the peak period (VTPK), never a mean period. The
- * significant height is H1/3 (VAVH), else Hm0 (VHM0).
+ * Copernicus Marine's In Situ service (`docs/sources-networks.md`): OceanSITES NetCDF-4 files of a platform
+ * and a day or month, in nested folders. Variables are found by name or CF standard name; the good value
+ * nearest to the best depth counts. A mean period never stands in for `period`.
  */
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'

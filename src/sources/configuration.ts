@@ -177,7 +177,7 @@ function faultsOf(path: string, errors: readonly ErrorObject[], place: string): 
   const faults = [
     ...new Set(
       errors
-        // What is wrong with a key is said of the object that has it.
+        // A fault of a key is reported for the object that has it.
         .filter(({ propertyName }) => propertyName === undefined)
         .map((error) => faultText({ ...error, instancePath: place + error.instancePath })),
     ),

@@ -23,26 +23,23 @@ import { randomName } from '../../system/random-name.ts'
 
 /** Commits of older versions of this program. */
 export const NUMBERED = /^manifests\/\d{10}\.msgpack$/
-/** Commits that were replaced. */
 export const FORMER = /^manifests\/(?:\d{10}|[0-9a-f]{24})\.msgpack$/
-/** What collecting may remove where no commit names it. */
+/** Objects that collecting may remove where no commit names them. */
 export const CONTENT = new RegExp(
   `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl|files-[0-9a-f]{24}\\.json|probe-[0-9a-f]{16})$`,
 )
-/** An ETag that no object has. */
 const NO_ETAG = '"00000000000000000000000000000000"'
 
-/** For an object that changes: readers ask again each time. */
+/** Cache control of an object that changes: readers ask again each time. */
 export const CHANGING = 'no-cache'
-/** For objects named by their content, which caches may keep. */
+/** Cache control of objects named by their content. */
 export const NEVER_CHANGING = 'public, max-age=31536000, immutable'
 
-/** Where a commit goes that is replaced. */
+/** The name under which a replaced commit stays. */
 export const formerFile = ({ manifest: { id } }: Commit): string => `manifests/${id}.msgpack`
 
-/** A commit as it is in the store. */
 export interface StoredCommit extends Commit {
-  /** Of `manifest.msgpack`; null where the store has none, or gives no ETags. */
+  /** ETag of `manifest.msgpack`; null where the store has no such object, or gives no ETags. */
   etag: string | null
 }
 
@@ -72,7 +69,7 @@ export class Prefix {
     return { ...numbered!, etag: shown?.etag ?? null }
   }
 
-  /** Null where there is no such object. @throws BuildError where it is not a commit of ours */
+  /** The commit of that name, or null. @throws BuildError where it is not one of ours */
   async commit(name: string): Promise<StoredCommit | null> {
     const object = await this.store.read(name, { maxBytes: MAX_COMMIT_BYTES })
     if (object === null || object === 'unchanged') return null
@@ -87,8 +84,8 @@ export class Prefix {
   }
 
   /**
-   * Puts a commit in the place of the one that it was built upon, and sees to it that it is there.
-   * @param own names of commits that may be there without being another builder's
+   * Puts a commit in the place of the one that it was built upon, and makes sure that it is there. @param own
+   * names of commits that may be there without being another builder's
    * @returns null, or the commit of another builder that is there instead
    * @throws StoreError where the store has neither
    */
@@ -102,14 +99,14 @@ export class Prefix {
       ...(!this.singleWriter && condition),
       cacheControl: CHANGING,
     })
-    // A refusal says little: an attempt of ours whose answer was lost may have been taken before.
+    // An attempt of ours may have been taken before its answer was lost, whatever a later refusal tells.
     const there = await this.newest()
     if (there !== null && Buffer.from(bytes).equals(there.bytes)) return null
     if (there !== null && !own.includes(there.name)) return there
     throw new StoreError(`${this.address}/${MANIFEST_FILE}: the store does not show what was put there`)
   }
 
-  /** @throws BuildError where something lies there that is not left from a builder that was killed */
+  /** @throws BuildError where something lies there that no killed builder of ours left */
   async expectEmpty(): Promise<void> {
     const { objects } = await this.store.list('')
     const other = objects.find(({ name }) => !CONTENT.test(name))?.name
@@ -123,8 +120,8 @@ export class Prefix {
   }
 
   /**
-   * Whether conditions decide between two builders: the store must refuse puts whose condition does not hold.
-   * Several stores silently ignore conditions.
+   * Whether the store refuses puts whose condition fails, so that conditions decide between builders. Several
+   * stores ignore conditions.
    * @throws BuildError where it does not, unless the operator states that there is one builder
    */
   async probe(): Promise<void> {

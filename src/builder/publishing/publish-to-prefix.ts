@@ -1,9 +1,8 @@
 /**
- * Publishes a folder's snapshots to a prefix of a store, where one builder publishes. Read this file first.
- * `beginPublishing` compares folder and store under the folder's lock: an empty folder continues what the
- * store has, any other has to have published that itself. `publishSnapshot` puts what the store lacks, then
- * the manifest on condition that it is still the one found at the beginning, so one of two builders is
- * refused. What the store accepted becomes the folder's current snapshot, so no reader sees ids that move.
+ * Publishes a folder's snapshots to a prefix of a store. Read this file first. An empty folder continues the
+ * store, any other has to have published what is there. The manifest is put on condition that the one of the
+ * beginning is still there, so one of two builders is refused; what the store accepted becomes the folder's
+ * snapshot.
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'

@@ -1,10 +1,7 @@
 /**
- * Satellite altimetry along the track: NetCDF-4 files of Copernicus Marine's L3 product
- * (`global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc`), or boxes of CFOSAT's L2P. A
- * mission's points are ordered by time and cut into passes. A pass gives each virtual buoy near its track the
- * median height around it, at the time of the nearest point. A CFOSAT box is one height for 70 km of the
- * track. Virtual buoys are those of `virtual_buoys.csv` (identifier,name,lat,lng), else points of a grid that
- * a pass ever reaches: grid points on land are reached by none.
+ * Satellite altimetry along the track (`docs/sources-beyond-buoys.md`): Copernicus Marine's L3 product, or
+ * boxes of CFOSAT's L2P. A mission's points in order of time are cut into passes, also across files. Without
+ * `virtual_buoys.csv` virtual buoys are points of a grid that a pass ever reaches, so none is on land.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'

@@ -31,7 +31,7 @@ export function sourceOf(cell: Cell): SourceInfo | string {
 }
 
 export const BUOY_COLUMNS = ['source', 'identifier', 'name', 'lat', 'lng', 'country', 'timezone', 'virtual']
-/** This many of the first columns are required. */
+/** The number of first columns that are required. */
 export const REQUIRED_OF_BUOY = 5
 
 export function buoyOf(cell: Cell, zones: Set<string>): BuoyRecord | string {

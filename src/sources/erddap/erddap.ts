@@ -1,10 +1,7 @@
 /**
- * Tables of ERDDAP servers (tabledap): a folder of answers as `.csv`, `.csvp` or `.json`. A dataset's
- * description (`info/DATASET/index.csv` or `.json`) may lie next to them as `DATASET_info.csv`, for all files
- * with names that begin with DATASET, and as `info.csv` in a sub-folder, a set of its own. `stations.csv`
- * (identifier,name,lat,lng) gives what tables do not. Columns are known by CF standard name, else by name,
- * and converted by their units; unknown units and unexplained flags leave a column out. `period` is the
- * significant period, else the peak period, else the mean period with a note in the report.
+ * Tables of ERDDAP servers (tabledap) as CSV, CSVP or JSON, with descriptions of datasets next to them
+ * (`docs/sources-tables.md`). A column in an unknown unit or with unexplained flags is left out. `period` is
+ * the significant period, else the peak period, else the mean period with a note in the report.
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'

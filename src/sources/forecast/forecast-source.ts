@@ -1,8 +1,7 @@
 /**
- * Forecasts of public services, one answer a file, plain or gzip, of any name: Open-Meteo JSON, CoverageJSON
- * of OGC EDR services, ERDDAP's JSON. Everything about a point is gathered over all files, as some services
- * answer one quantity at a time. `points.csv` (file,lat,lng) gives positions of answers without them. A file
- * that cannot be understood is reported and left out whole.
+ * Forecasts of public services, one answer a file (`docs/sources-beyond-buoys.md`). Everything about a point
+ * is gathered over all files, as some services answer one quantity at a time. A file that cannot be
+ * understood is reported and left out whole.
  */
 import { type Static, Type } from 'typebox'
 import { object } from '../schema.ts'

@@ -1,10 +1,7 @@
 /**
- * NDBC, the United States' national network, in the layout of its public folders: `realtime2/STATION.txt`
- * (the last 45 days), the archive `stdmet/STATIONhYEAR.txt` and `stdmet/Mar/STATIONmYEAR.txt` in five
- * generations of headers, copies of `latest_obs.txt` in `latest_obs/`, `activestations*.xml` and
- * `station_table*.txt`. The newest row of a station often has wind alone, so a source of `latest_obs.txt`
- * alone is configured as not complete. `period` and `peak_period` are DPD, the dominant period; the average
- * period APD is never taken. Times are UTC.
+ * NDBC, the United States' national network, as its public folders serve it (`docs/sources-networks.md`). A
+ * newest row often has wind alone, so a source of `latest_obs.txt` alone is configured as not complete.
+ * `period` is DPD, the dominant period, and never the average period APD. Times are UTC.
  */
 import { basename, join } from 'node:path'
 import {
