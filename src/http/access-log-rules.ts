@@ -1,6 +1,7 @@
 /** Which requests the access log shows: `errors,slow=50ms,1%`. */
 
 export interface AccessRules {
+  /** Shows requests with a status of 400 and above. */
   readonly errors: boolean
   /** Shows requests that take at least this, milliseconds; Infinity shows none for being slow. */
   readonly slowMs: number

@@ -1,4 +1,4 @@
-/** Least recently used answers of one snapshot, bounded in bytes, by canonical request and content coding. */
+/** Answers of one snapshot by canonical request and coding; the least recently used go, by bytes. */
 import { LRUCache } from 'lru-cache'
 import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES } from './envelope.ts'

@@ -13,7 +13,7 @@ import type { Totals } from './totals.ts'
 /** Seconds after which a refused stream may be asked for again. */
 export const FULL_RETRY_SECONDS = 10
 
-/** Begins every stream: a client whose stream has ended comes again after these milliseconds. */
+/** Begins every stream: a client comes again these milliseconds after its stream has ended. */
 const RETRY = 'retry: 5000\n\n'
 /** Keeps a silent connection open; clients ignore it. */
 const COMMENT = Buffer.from(': \n\n')

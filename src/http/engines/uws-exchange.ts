@@ -70,7 +70,7 @@ export class RequestHeaders {
 export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /**
    * Answers are finished in the next turn only: the engine cuts a connection that has sent more behind an
-   * unfinished answer. One that only seemed to have gets its answer a little later.
+   * unfinished answer. A connection that only seemed to have sent more gets its answer a little later.
    */
   isPutOff = false
   begun = 0
@@ -225,8 +225,8 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   /**
-   * Leaves the response open until it is out, so that the engine cuts the connection instead of reading on. A
-   * client that sent a request behind may lose this answer, and may only repeat both.
+   * Leaves the response open until the answer is out: the engine cuts the connection instead of reading on.
+   * A client that sent a request behind may lose the answer, and may only repeat both.
    */
   #sendLast(
     response: UwsResponse,

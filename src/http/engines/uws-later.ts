@@ -144,7 +144,7 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isComplete) this.response.close()
   }
 
-  /** Offers bytes and closes behind a last answer; a connection of an empty body is found by nobody. */
+  /** Offers bytes and closes the connection behind a last answer; after an empty body the client closes. */
   #advance(offset: number, length: number, offer: () => void): void {
     if (!this.#isClosing || length === 0) {
       offer()

@@ -23,7 +23,7 @@ import { CLOSING } from './uws-later.ts'
 const ACCEPTORS = 8
 /** Requests in one turn before any is watched: telling that a turn ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 8
-/** For this time after pipelining no request waits: the engine cuts a connection that sends behind one. */
+/** No request waits for this time after pipelining: the engine cuts connections that send behind one. */
 const PIPELINED_MS = 10_000
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
@@ -119,7 +119,7 @@ export class UwsEngine implements Engine {
     }
     this.#inRow++
     if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
-    // A request waits only if no connection need have sent several: its own limits hold the others.
+    // A request waits unless its connection must have sent several: limits by connection hold pipelined ones.
     this.#exchange.mayWait =
       this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
