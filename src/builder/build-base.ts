@@ -58,7 +58,7 @@ export interface Base {
   /** What each source gave last; null where it is not known. */
   states: SourceState[] | null
   registry: Registry
-  /** Not null: what is built is kept but not published. */
+  /** A hold keeps what is built from being published. */
   hold: Hold | null
 }
 

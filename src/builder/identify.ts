@@ -97,7 +97,7 @@ export function locate(buoy: BuoyRecord, entry: RegistryEntry, previous?: Catalo
 /** Seconds by which the preferred feed may be behind the other one. */
 const STALE_SECONDS = DAY
 
-/** One degree of latitude, less than its true length. */
+/** Kilometres in a degree of latitude, rounded down. */
 const KM_PER_DEGREE = 111
 
 /** Months of the folder's snapshot that are searched for newest readings: an older feed is stale anyway. */

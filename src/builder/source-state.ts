@@ -27,7 +27,7 @@ import type { Previous } from './build-base.ts'
 const FORMAT = { format: 'groundswell-given', version: 1 } as const
 
 export interface StateBuoy extends BuoyRecord {
-  /** Null for a buoy that was left out for another network's. */
+  /** The buoy's id, null where it was left out for another network's buoy. */
   id: number | null
 }
 
@@ -164,7 +164,7 @@ export function staleSources(dir: string): (id: string, now: number) => StaleSou
   }
 }
 
-/** Null where the file is missing or cannot be read: the folder may be a file by now, or another user's. */
+/** The file's time of change, null where it is missing or cannot be read. */
 function changedAt(path: string): number | null {
   try {
     return statSync(path).mtimeMs

@@ -64,7 +64,7 @@ export function writeStateFile(
   if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
 }
 
-/** Undefined for text that is not JSON. */
+/** The line's value, undefined for text that is not JSON. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line)

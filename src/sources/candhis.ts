@@ -75,7 +75,7 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   // 1. Find the stations, and the station of the rows of each file and answer.
   const found = await gather(folder, listing, report)
   warnOfIgnored(report, 'candhis', found.ignored)
-  // For a campaign that does not report the API answers that it has no data.
+  // The API answers that there are no data for a campaign that does not report.
   if (found.campaigns.size + found.answers === 0)
     throw new BuildError(`candhis: ${folder} holds no data files`)
 

@@ -49,7 +49,7 @@ const FAILURES_SHOWN = 50
 
 /** Times in milliseconds. */
 export interface FetchLimits extends RequestLimits {
-  /** For one file, all attempts together. */
+  /** Limit of one file, all attempts together. */
   wholeMs: number
 }
 

@@ -27,7 +27,7 @@ export interface Agreed {
   after: number
 }
 
-/** Null for a folder that was never published. @throws BuildError for a file that cannot be understood */
+/** The agreement, null for a folder that was never published. @throws BuildError for an unreadable file */
 export function readAgreed(dir: string): Agreed | null {
   const path = join(dir, AGREED_FILE)
   try {

@@ -20,7 +20,7 @@ export async function fetchFiles(store: Store, dir: string, files: readonly Stor
     try {
       await fetchPart({ source: store, dir, entry, signal })
     } catch (error) {
-      // Only the file system's own faults have a number.
+      // Faults of the file system are those with a number.
       if (!(error instanceof Error) || !('errno' in error)) throw error
       throw new BuildError(`${join(dir, entry.file)}: cannot be written: ${whyNotWritten(error)}`)
     }

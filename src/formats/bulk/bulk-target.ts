@@ -92,7 +92,7 @@ export function faultsAt<T>(path: string, task: () => T): T {
 
 /** What the file system refuses, in words; other errors as they are. */
 export function faultAt(path: string, error: unknown): unknown {
-  // Only the file system's own faults have a number.
+  // Faults of the file system are those with a number.
   if (!(error instanceof Error) || !('errno' in error)) return error
   return new BuildError(
     `${path}: cannot be written: ${whyNotWritten(error)}; the export before this one stays as it was`,

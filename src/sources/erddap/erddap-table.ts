@@ -9,7 +9,7 @@ const QUOTE = 34
 const BEYOND_ASCII = /[\u0080-\u00ff]/
 const MAX_JSON_BYTES = 64 * 2 ** 20
 
-/** As many as a line of text may have; real tables have 70. */
+/** Columns that a line of text may have, too; real tables have 70. */
 const MAX_COLUMNS = 256
 
 export const INFO_LABELS = ['Row Type', 'Variable Name', 'Attribute Name', 'Data Type', 'Value']

@@ -92,7 +92,7 @@ const WORDS = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x
 
 const VALUE = object({
   at: PLACE,
-  /** As a UDUNITS string: "m", "knots", "degree_Celsius". */
+  /** A UDUNITS string: "m", "knots", "degree_Celsius". */
   unit: Type.String({ minLength: 1, maxLength: 60 }),
   /** Values that mark "missing", in addition to null, "" and "NaN". */
   missing: Type.Optional(Type.Array(scalar(100), { maxItems: 50 })),

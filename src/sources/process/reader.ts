@@ -1,6 +1,7 @@
 /**
  * The process that reads one source for its builder (`reader-process.ts`): its job comes by standard input,
- * and what it reads leaves by the fourth descriptor. It holds no secret.
+ * and what it reads leaves by the fourth descriptor. It holds no secret, and ends itself when it takes too much
+ * memory or its builder is gone.
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -53,7 +54,7 @@ function watch({ builder, maxBytes, maxSeconds }: Job): void {
     // If the machine's memory runs out first, the system is to kill this process.
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // Only Linux has this file.
+    // The file exists on Linux alone.
   }
   const workerData = { builder, maxBytes, maxSeconds, signal: MEMORY_SIGNAL, every: WATCH_MS }
   new Worker(WATCH, { eval: true, workerData, execArgv: [] }).unref()

@@ -87,7 +87,7 @@ function positionOf([newest, before, first]: readonly Fix[]): Fix {
   return apart(newest, before) && !apart(before, first) ? before : newest
 }
 
-/** For a first reading of a file, which would otherwise be counted twice. */
+/** The report of a file's first reading, which would otherwise count the file twice. */
 export const UNCOUNTED: FileReport = {
   rows: () => undefined,
   skipped: () => undefined,

@@ -13,7 +13,7 @@ import {
   OUTSIDE,
 } from '../../sea/row-batch.ts'
 
-/** One of the contract's units is `value × factor + offset`. */
+/** A value in the contract's unit is `value × factor + offset`. */
 interface Conversion {
   readonly factor: number
   readonly offset: number
