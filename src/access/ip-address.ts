@@ -35,7 +35,7 @@ function hexDigit(code: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** A thread reads one address at a time. */
+/** The eight groups of the address that is being read. A thread reads one address at a time. */
 const GROUPS = new Uint16Array(8)
 
 /**

@@ -24,7 +24,7 @@ const ID_WORDS = ID_BYTES / Int32Array.BYTES_PER_ELEMENT
 const SLOT = 8
 const QUOTA = 9
 
-/** A thread looks up one key at a time. */
+/** The digest of the key that is being looked up. A thread looks up one at a time. */
 const DIGEST = new Int32Array(DIGEST_WORDS)
 
 /** Writes the SHA-256 of a text to `DIGEST`; `createHash` takes about ten times as long. */

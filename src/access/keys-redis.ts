@@ -29,11 +29,11 @@ const STATE_TEXT = /^2 ([0-9A-Za-z]{1,40}) (issue|imported) ([0-9]{1,16})$/
 /** A replica that has missed more reads all keys. */
 const KEPT_CHANGES = 2000
 const CHANGES_AT_ONCE = 200
-/** A page takes Redis a few milliseconds. */
+/** Records of one call, which takes Redis a few milliseconds. */
 const PAGE_RECORDS = 500
-/** A table of Redis has up to some ten times as many places as records. */
+/** Pages at most: a table of Redis has up to some ten times as many places as records. */
 const MOST_PAGES = (16 * MAX_KEYS) / PAGE_RECORDS
-/** For calls with many records; only a start and the command line wait for them. */
+/** Time limit of calls with many records; only a start and the command line wait for them. */
 const LONG_CALL_MS = 3000
 /** Staged records expire, so that a killed import leaves nothing behind. */
 const STAGING_S = 600
@@ -74,7 +74,7 @@ return redis.call('EXPIRE', KEYS[1], ${STAGING_S})
 
 /**
  * KEYS: records, changes, staged records, names to remove. ARGV: state, channel, name of the set, number of
- * staged records. In an upgrade KEYS[4] is the earlier state, and ARGV ends with its version and stamp as read.
+ * staged records. In an upgrade KEYS[4] is the earlier state, and ARGV ends with its version and stamp.
  */
 const REPLACE_SCRIPT = new RedisScript(`${PRELUDE}
 if ARGV[5] then
@@ -165,7 +165,7 @@ export class KeysReader {
     if (used.length > 0) throw this.foreign(used[0])
   }
 
-  /** The newest first. */
+  /** The changes that are remembered, the newest first. */
   async *newest(): AsyncGenerator<KeyVersion, undefined> {
     for (let from = 0; from < KEPT_CHANGES; from += CHANGES_AT_ONCE) {
       const range = ['+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', String(from), String(CHANGES_AT_ONCE)]
@@ -175,7 +175,7 @@ export class KeysReader {
     }
   }
 
-  /** Null for ids that are gone. */
+  /** The records of some ids as texts, null for those that are gone. */
   texts(ids: readonly string[]): Promise<(string | null)[]> {
     return this.ask(['HMGET', this.records, ...ids], (reply) => {
       const found = listOf(reply).map(textOrNull)
@@ -243,7 +243,7 @@ export class KeysReader {
 
 const MAX_TRIES = 20
 const PATIENCE_MS = 5000
-/** A person waits for the answer, not a request. */
+/** Time limit of a command's call: a person waits, not a request. */
 const CALL_MS = 2000
 const PAUSE_MS = 100
 const SHOWN_IDS = 5

@@ -17,11 +17,11 @@ const IDLE_MS = 1000
 const TELL_MS = 100
 /** A refused key may have got calls back. After this its next request asks. */
 const RECHECK_MS = 1000
-/** Counted from an hour's last use, since the clock may be set back. */
+/** Leases are forgotten this long after the last use of their hour, since the clock may be set back. */
 const KEPT_MS = 2 * HOUR_S * 1000
-/** Each key keeps Redis busy for some 10 µs. */
+/** Keys of one call: each keeps Redis busy for some 10 µs. */
 const KEYS_PER_CALL = 64
-/** Each poll also keeps this replica among the live. */
+/** The longest pause between two calls, which also keep this replica among the live. */
 const POLL_MS = 500
 const PROBE_MS = 100
 
@@ -127,7 +127,7 @@ export class LeaseBook {
     return !this.hasAnswered || (this.#call === null && this.#due.size === 0)
   }
 
-  /** Leases of keys that are gone go back. */
+  /** Takes the keys of the moment. Leases of keys that are gone go back. */
   setKeys(keys: Iterable<LeaseKey>): void {
     this.#keys = new Map()
     for (const key of keys) this.#keys.set(key.slot, key)

@@ -15,7 +15,7 @@ export const ASK = -2
 export const CLOSED = -3
 export const SHARE_USED = -4
 
-/** A number in place of the calls left. */
+/** Why nothing is left, as a number in place of the calls left. */
 export type LeaseMark = typeof REFUSED | typeof CLOSED | typeof SHARE_USED
 
 /**
@@ -46,7 +46,7 @@ export class LeaseCounters extends SlotCounters {
     }
   }
 
-  /** 0 where a mark tells why there are none. */
+  /** Calls left, 0 where a mark tells why there are none. */
   left(slot: number, hour: number): number {
     return Math.max(0, Atomics.load(this.words, this.at(slot, hour)))
   }

@@ -99,7 +99,7 @@ export interface Grant {
 export interface LeaseReply {
   /** Since when Redis has its data: another text after a loss. */
   readonly since: string
-  /** Milliseconds without leases. */
+  /** For how long nothing is leased yet, ms. */
   readonly settlingMs: number
   readonly replicas: number
   readonly grants: readonly Grant[]

@@ -1,4 +1,4 @@
-/** Faults of input, files and surroundings: a sentence for the operator. All others keep their stack. */
+/** Faults of input, files and surroundings, and their sentences. All other faults keep their stack. */
 import { AdminTokenError } from '../server/admin.ts'
 import { ListenError } from '../http/engines/port.ts'
 import { UsageError } from '../server/setting.ts'

@@ -227,7 +227,7 @@ function printIssued({ record: { id, owner, quota }, key }: IssuedKey, json: boo
   }
 }
 
-/** Keys with this hour's use, as saved every two seconds. With Redis each server has its own counts: none. */
+/** Keys with this hour's calls as last saved; without them for Redis, where each server has its own. */
 function keyLines(store: KeyStore, records: readonly KeyRecord[], json: boolean): string[] {
   const counts = store.used(clock())
   const rows = records.map(({ id, owner, quota, created, rotated }) => ({

@@ -114,7 +114,7 @@ async function serveWithKey(
   }
 }
 
-/** Builds in a process of its own, from the demo without a source. @param isDemo whether all data are */
+/** Builds in a process of its own. @param isDemo whether all data are made up */
 function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
   // The demo has no files to count, and the server names what it serves. Structured logs have it all.

@@ -160,7 +160,7 @@ function writeSpan(
   return at
 }
 
-/** Writes in place of the brace that ends a reading. */
+/** Writes more members in place of the brace that ends a reading. */
 function writeExtras(
   writer: JsonWriter,
   { measures }: MonthRows,

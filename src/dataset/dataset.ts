@@ -45,7 +45,7 @@ export interface Dataset {
   readonly forecast: Forecast | null
   readonly tides: Tides | null
   readonly spots: ReadonlyMap<number, SpotRecord>
-  /** The value of `data` on the wire. */
+  /** The files that the snapshot was exported as: the value of `data` on the wire. */
   readonly files: Uint8Array
   readonly parts: OpenedParts
   ordinalOfId(id: number): number

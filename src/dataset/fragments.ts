@@ -22,7 +22,7 @@ export class Fragments {
     this.#start = start
   }
 
-  /** Without its comma. */
+  /** One piece, without its comma. */
   write(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal] + 1, this.#start[ordinal + 1])
   }
@@ -31,7 +31,7 @@ export class Fragments {
     writer.take(this.#writer.bytes.subarray(this.#start[ordinal] + 1, this.#start[ordinal + 1]))
   }
 
-  /** With its comma. */
+  /** One piece with its comma, to follow another one. */
   writeNext(ordinal: number): void {
     this.#writer.copy(this.#start[ordinal], this.#start[ordinal + 1])
   }
@@ -95,9 +95,9 @@ export interface SnapshotFragments extends FragmentLists<Fragments>, FragmentRan
   readonly writer: JsonWriter
 }
 
-/** Room behind the fragments and all buoys of the map. A longer answer would double the writer for good. */
+/** Room behind the fragments and the map: a longer answer would make the writer twice as large. */
 const ANSWER_BYTES = 256 * 1024
-/** One step of some 50 µs. */
+/** Bytes that are copied in one step of some 50 µs. */
 const COPIED_BYTES = 128 * 1024
 
 /** Copies fragments to where this thread writes answers. */

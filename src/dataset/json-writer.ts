@@ -69,7 +69,7 @@ export class JsonWriter {
     this.view = new DataView(grown.buffer)
   }
 
-  /** Copies bytes of this buffer. */
+  /** Copies bytes that stand in this buffer already. */
   copy(from: number, to: number): void {
     this.ensure(to - from)
     this.bytes.copyWithin(this.at, from, to)
@@ -118,7 +118,7 @@ export class JsonWriter {
     this.at = at + count * (NULLS.length / NULLS_AT_ONCE)
   }
 
-  /** UTF-8 as it is. Short ASCII is written by hand, which is faster than the encoder. */
+  /** Any text in UTF-8. Short ASCII is written by hand, which is faster than the encoder. */
   text(text: string): void {
     this.ensure(text.length * 3)
     if (text.length <= SHORT_TEXT) {
@@ -142,7 +142,7 @@ export class JsonWriter {
     this.text(JSON.stringify(text))
   }
 
-  /** |value| < 2^53. */
+  /** A whole number, |value| < 2^53. */
   integer(value: number): void {
     let rest = value
     if (rest < 0) {
@@ -172,7 +172,7 @@ export class JsonWriter {
     this.at += 4
   }
 
-  /** From 0 to 9999. */
+  /** A whole number from 0 to 9999. */
   #short(value: number): void {
     this.view.setUint32(this.at, SHORT_INTEGERS.words[value], true)
     this.at += SHORT_INTEGERS.lengths[value]
@@ -223,7 +223,7 @@ export class JsonWriter {
     this.at += HUNDREDTH_TEXT.lengths[fraction]
   }
 
-  /** Exactly ten digits, below 10^10. */
+  /** Exactly ten digits of a whole number below 10^10. */
   tenDigits(value: number): void {
     const high = Math.floor(value / 1e8)
     const low = value - high * 1e8

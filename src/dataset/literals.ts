@@ -9,7 +9,7 @@ const COMMA = 0x2c
 
 const ENCODER = new TextEncoder()
 
-/** UTF-8, the last double padded with zeros. */
+/** Text in UTF-8 as doubles of eight bytes each, the last padded with zeros. */
 export function wordsOf(text: string): Float64Array {
   const bytes = ENCODER.encode(text)
   const padded = new Uint8Array(Math.ceil(bytes.length / 8) * 8)

@@ -26,7 +26,7 @@ export class NewestReadings {
   readonly #rows = new Uint8Array(MOST_SLOTS)
   #starts = new Uint32Array(0)
 
-  /** Writes `count` readings from `position` backwards, each with its comma. @returns if they are kept */
+  /** Writes `count` readings from `position` backwards, each with a comma. @returns whether they are kept */
   write(
     out: JsonWriter,
     readings: Segments,

@@ -147,7 +147,7 @@ export function writeReadings(
   }
 }
 
-/** The caller has ensured `READING_BYTES`. */
+/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
 export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
   writeReadings(out, buoyId, rows, row, 1, 1)
   out.at--

@@ -1,4 +1,4 @@
-/** Operation 7, `GET /buoys/{buoy_id}/readings/search`: the reading closest to a moment, or the earlier. */
+/** Operation 7, `GET /buoys/{buoy_id}/readings/search`: the closest reading, on a tie the earlier. */
 import { notFound } from '../operation/errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'

@@ -299,7 +299,7 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
     : compassIndex(directionAt(codes, row, share))
 }
 
-/** A tenth of a code, rounded: thousandths become hundredths. `share` of the way to the next row is done. */
+/** A tenth of a code, rounded: thousandths become hundredths. `share` of the way lies behind. */
 function tenthAt(codes: Uint16Array, row: number, share: number): number {
   const before = codes[row]
   if (before === MISSING_U16) return MISSING_U16
@@ -337,7 +337,10 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
   writer.ensure(ANSWER_BYTES)
 }
 
-/** The nearest physical buoy with a fresh reading, else one near `time`. @returns its time or −1 */
+/**
+ * The reading closest in time, on a tie the earlier, of the nearest physical buoy that has a fresh one, or
+ * else one within reach of `time`. @returns its time, or −1 when there is none
+ */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { catalog, readings, near } = dataset
   let row = -1

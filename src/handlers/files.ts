@@ -1,4 +1,4 @@
-/** `GET /files`: the files that the snapshot was exported as, in place of ten years in pages. */
+/** `GET /files`: the exported files, so that nobody fetches ten years in pages. */
 import { EXPENSIVE_BYTES, operation } from '../operation/operation.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { finish, type Steps } from '../system/steps.ts'

@@ -1,4 +1,7 @@
-/** Operation 3, `GET /buoys/last_readings`: each buoy once. Ids past `limit` are neither sent nor missing. */
+/**
+ * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
+ * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
+ */
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'

@@ -76,9 +76,9 @@ export type Place =
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members stand together. */
   readonly columns: readonly Column[]
-  /** At most; the exact number unless rows are only known once they are made. */
+  /** The most rows there can be; the exact number unless rows are only known once they are made. */
   readonly rows: number
-  /** Reading and computing, without writing. */
+  /** About how long reading and computing take, without writing. */
   readonly microseconds?: number
   /** Only the newest run has cells. Undefined after work that gave no rows. May be called again. */
   runs(): Generator<Run | undefined, void, undefined>
@@ -93,9 +93,9 @@ export interface Table {
   readonly id?: string
   /** Set where the answer is one page of several. */
   readonly paging?: Paging & { readonly perPage: number }
-  /** Null where only rows in the answer are counted. */
+  /** Rows of all pages; null where only those in the answer are counted. */
   readonly total: number | null
-  /** For the name of a file: `anglet-readings`. */
+  /** What the answer is, for the name of a file: `anglet-readings`. */
   readonly name: string
   /** Null where the data are not a list. */
   readonly list: JsonList | null

@@ -16,7 +16,7 @@ export type ErrorCode = keyof typeof ERRORS
 
 export type ErrorDetails = { [field: string]: string | number | null }
 
-/** An answer with an error. The message goes to the client: what was wrong and what is allowed. */
+/** Ends a request with an error. The message goes to the client: what was wrong and what is allowed. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly code: ErrorCode

@@ -32,7 +32,7 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/** Decisions, "Numbers in requests". */
+/** The largest page number (decisions, "Numbers in requests"). */
 export const MAX_PAGE = 2147483647
 
 /** A longer answer is expensive: it is made and sent in slices, between which others are served. */
@@ -96,7 +96,7 @@ export interface Tables<P extends Parameters = Parameters> extends Offered {
 /** What admits, routes and documents a request: all of an operation but its answer. */
 export type Declared<P extends Parameters = Parameters> = Omit<Operation<P>, 'answer'>
 
-/** Answered with Server-Sent Events. */
+/** An operation that is answered with a stream of events (Server-Sent Events). */
 export interface StreamOperation<P extends Parameters = Parameters> extends Declared<P> {
   /** Ids that a client asks about, ascending; null for all buoys. @throws ApiError */
   buoys(view: View, query: QueryOf<P>): readonly number[] | null
@@ -111,7 +111,7 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
   return definition
 }
 
-/** @throws ApiError 404 */
+/** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */
 export function requireBuoy({ dataset }: View, idOrSlug: string): number {
   const id = idOf(idOrSlug)
   const byId = id >= 0 ? dataset.ordinalOfId(id) : -1

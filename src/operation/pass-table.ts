@@ -43,7 +43,7 @@ export function passColumns({ passes }: Dataset, rowOf: (row: number) => number)
   }
 }
 
-/** In the order of the pass's flight. */
+/** The virtual buoys that a pass gave readings, in the order of its flight. */
 export function passLine(dataset: Dataset, pass: number): Line {
   const { passes, catalog } = dataset
   const { first, buoy, time: times } = passes.columns

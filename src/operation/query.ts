@@ -93,7 +93,7 @@ export class QueryReader<P extends Parameters> {
     return canonical
   }
 
-  /** By ordinal. @throws ApiError */
+  /** The text of each parameter, by its ordinal. @throws ApiError */
   #textsOf({ names, values }: RawQuery): (string | undefined)[] {
     const texts: (string | undefined)[] = []
     for (let i = 0; i < names.length; i++) {
@@ -178,7 +178,7 @@ export class RawQuery {
   }
 }
 
-/** `+` is a blank; null for a broken encoding. */
+/** Percent-decoded text with `+` as a blank, or null when the encoding is broken. */
 function decode(encoded: string): string | null {
   const plain = encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded
   if (!plain.includes('%')) return plain

@@ -2,7 +2,7 @@
 import { ApiError } from './errors.ts'
 import type { RawQuery } from './query.ts'
 
-/** Written row by row. */
+/** Formats that are written row by row. */
 export const FORMATS = ['json', 'csv', 'ndjson', 'geojson'] as const
 export type RowFormat = (typeof FORMATS)[number]
 /** Parquet is written by column, on a thread that serves nothing. */
@@ -18,7 +18,7 @@ export const CONTENT_TYPES: { readonly [format in Format]: string } = {
 
 export interface Shape {
   readonly format: Format
-  /** Columns or what nests them, in the order asked for; null for all. */
+  /** Names of columns or of what nests them, in the order asked for; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
   readonly withUnits: boolean

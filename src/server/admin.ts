@@ -18,21 +18,21 @@ export interface AdminOptions {
   port: number
   /** Host names in addition to addresses and `localhost`; lower case. */
   names: readonly string[]
-  /** All but the probes require it; null for none. */
+  /** The bearer token that all but the probes require; null for none. */
   token: string | null
-  /** For `/readyz`; null when requests should be sent here. */
+  /** Why requests should not be sent here now, for `/readyz`; null when they should. */
   notReady: () => string | null
   status: () => object
   metrics: () => string
   reload: () => Promise<void>
-  /** `POST /log-level` changes it; null where it cannot be changed. */
+  /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
   logLevel: { level: Level } | null
   unreadTimeoutMs?: number
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
 }
 
-/** Longer than any health check waits. Only the answer of a reload takes time. */
+/** Limit of a request: longer than any health check waits. Only the answer of a reload takes time. */
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
@@ -256,7 +256,7 @@ function refusalOf(
     : { status: 401, message: 'The token of --admin-token-file is required' }
 }
 
-/** Whether a `Host` is one of the operator's. An address is: no foreign name server can make it lead here. */
+/** Whether a `Host` is the operator's, as every address is: no foreign name server can make one lead here. */
 function isOwn(host: string, names: readonly string[]): boolean {
   const [, address, other] = HOST.exec(host.toLowerCase()) ?? []
   if (address !== undefined) return isIP(address) === 6

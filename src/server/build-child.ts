@@ -73,7 +73,7 @@ async function follow(child: ChildProcess, out: string, limit: number): Promise<
       child.once('exit', (code, signal) => resolve({ code, signal }))
     },
   ).finally(() => clearTimeout(timer))
-  // Processes that it started may still run.
+  // Processes that the build started may still run.
   killGroup(child, 'SIGKILL')
   if (code === 0) return
   if (signal !== null) clearLeftovers(out)

@@ -18,7 +18,7 @@ import type { QuotaFigures } from './quota-store.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
 
-/** Share of the main thread's time for scrapes: a text is given again until it is old enough. */
+/** Share of the main thread's time that scrapes may take: sooner ones get the same text again. */
 const SHARE = 1 / 10
 
 /** Networks and inputs that are shown, each as a series of some metrics, and reasons of one network. */

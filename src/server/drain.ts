@@ -1,7 +1,7 @@
 /** The last seconds of a server: until its balancer and its clients have left. */
 import { setTimeout } from 'node:timers/promises'
 
-/** At most a quarter of the drain time. Before it, balancers need two intervals of their checks. */
+/** At most a quarter of the drain time: balancers first need two intervals of their checks. */
 const LAST_ANSWERS_MS = 500
 
 const LOOK_INTERVAL_MS = 20
@@ -10,7 +10,7 @@ const EMPTY_LOOKS = 5
 
 export interface Draining {
   drainMs: number
-  /** A balancer that asks for readiness has to be given the time to see that there is none. */
+  /** Whether a balancer asks for readiness, and so needs the time to see that there is none. */
   isWatched: boolean
   open: () => number
   stopListening: () => void

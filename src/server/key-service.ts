@@ -28,7 +28,7 @@ export interface KeyFigures {
 export interface ServedKeys {
   entries(): Iterable<KeyEntry>
   figures(): KeyFigures
-  /** Before it resolves, a server must answer nobody. */
+  /** Resolves when it is known which keys there are. Before, a server must answer nobody. */
   readonly known: Promise<void>
   ring(): SharedArrayBuffer
   /** Calls `listener` with the ring of the moment, and again with each later one. */
@@ -58,7 +58,7 @@ export function startKeys(
   const usage = readUsage(counts, clock())
   if (usage.warning !== null) log(`warning: ${usage.warning}`)
   slots.restore(usage.counts, clock())
-  // Keys that come later than the counts, as from Redis, get theirs then.
+  // Keys that come later than the counts, as from Redis, get their counts then.
   void followed.known.then(() => slots.restore(usage.counts, clock()))
   const keeper = keepUsage(counts, slots, clock, (error) => log(`warning: ${error.message}`))
   return {

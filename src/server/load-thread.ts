@@ -52,7 +52,7 @@ export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { re
 /** As in `read.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
 
-/** Once something is served, those who serve come first where processors are scarce. */
+/** Once something is served, serving threads come first where processors are scarce. */
 const NICENESS = 5
 
 /** Without a request in this time the thread takes no rests: fewer than 20 a second find it on their core. */

@@ -1,6 +1,6 @@
 /**
  * Signs of life of one worker, in memory that the main thread reads: its progress, its engine's state, and on
- * Linux its processor time. A timer is not enough: a loop with enough ready sockets runs none.
+ * Linux its processor time. A timer is not enough: a loop with enough ready sockets runs no timers.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 

@@ -48,7 +48,7 @@ const byFetch =
 
 const builtAt = ({ built_at: at }: ReportDocument): number => parseTimestamp(at)?.epoch ?? 0
 
-/** As the report calls them. */
+/** Outcomes of the files of a fetch, as the report calls them. */
 const OUTCOMES = ['fetched', 'unchanged', 'not_due', 'failed', 'removed'] as const
 
 function byRoute({ requests }: Figures, of: (series: Figures['requests'][number]) => number): Values {

@@ -1,4 +1,4 @@
-/** Whether anybody asks: work that gives way to requests need not rest while there are none. */
+/** Whether anybody asks: work that gives way to requests need not rest while nobody does. */
 export class Quiet {
   readonly #requests: () => number
   readonly #atLeastMs: number
@@ -12,7 +12,7 @@ export class Quiet {
     this.#since = performance.now()
   }
 
-  /** True when no request came since the last look, nor in the least time. */
+  /** Whether no request came since the last look, nor in the least time. */
   lasts(): boolean {
     const count = this.#requests()
     const now = performance.now()

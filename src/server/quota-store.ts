@@ -18,15 +18,15 @@ import { WAIT_BOUNDS_MS, type TotalName } from '../http/totals.ts'
 
 const SCRIPT = new RedisScript(LEASE_SCRIPT)
 const LOOK_INTERVAL_MS = 20
-/** Looks and not milliseconds: after a pause of this thread the answer may be there and only be unread. */
+/** A call fails after this many looks: after a pause of this thread an answer may be there, and unread. */
 const PATIENT_LOOKS = 50
 /** The connection is given up after this time without an answer. */
 const CALL_TIMEOUT_MS = 5000
 /** A fault that is over sooner is not worth a line. */
 const PATIENCE_MS = 500
-/** For a Redis that is new, or has lost data, to begin to lease. */
+/** A starting server waits this long for a Redis that is new, or has lost data, to begin to lease. */
 const START_PATIENCE_MS = 4000
-/** For a stopping server to give its leases back. */
+/** A stopping server tries this long to give its leases back. */
 const LEAVE_PATIENCE_MS = 1000
 const REPLICA_BYTES = 9
 const REPLICA_LETTERS = 12
@@ -61,14 +61,14 @@ export class QuotaStore {
   readonly #connection: RedisConnection
   readonly #looks: NodeJS.Timeout
   readonly #replica = randomBase62(REPLICA_BYTES, REPLICA_LETTERS)
-  /** Looks counts those that the call has seen. */
+  /** The call under way, and the looks that it has seen. */
   #call: LeaseCall | null = null
   #looksOfCall = 0
   #calls = 0
   /** Calls that only ask whether Redis is whole; `#calls` counts them too. */
   #idleCalls = 0
   #failedCalls = 0
-  /** Times of the first failure: ms and epoch seconds. */
+  /** Since when calls fail, ms and epoch seconds, and whether that was logged. */
   #fault: { at: number; since: number; message: string; isLogged: boolean } | null = null
   #hasTried = false
   #isClosed = false
@@ -196,7 +196,7 @@ export class QuotaStore {
         timeoutMs: CALL_TIMEOUT_MS,
         read: (answer) => readLeaseReply(answer, call.requests),
       })
-      // An answer that comes after it was given up counts as lost.
+      // An answer that comes after its call was given up counts as lost.
       if (this.#call !== call) return
       this.#call = null
       this.#book.answered(call, reply, performance.now())

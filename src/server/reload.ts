@@ -9,17 +9,17 @@ import { readManifest, type PartsInMemory, type PublishedManifest } from '../sna
 import type { ReadySnapshot } from '../dataset/derived.ts'
 import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
 
-/** A watch on the folder mostly notices sooner. */
+/** Time between two looks at the folder. A watch on it mostly notices sooner. */
 const POLL_INTERVAL_MS = 1000
-/** Twice as long after each refusal: a fault may pass, as when parts arrive after their manifest. */
+/** The first pause after a refusal, twice as long each time: parts may arrive after their manifest. */
 const FIRST_RETRY_MS = 2000
 const LONGEST_RETRY_MS = 600_000
-/** In a row: a builder that publishes a newer snapshot may remove parts of the older one during a load. */
+/** Snapshots tried in a row: a builder that publishes a newer one may remove parts of the older one. */
 const ATTEMPTS = 3
 
 /** Bytes let go of that make the threads collect: two or three half hours of 1,200 buoys. */
 const COLLECT_AFTER_BYTES = 64 * 2 ** 20
-/** After the last swap: less may wait, and a thread may have referred to what it had just let go of. */
+/** Time from the last swap to one more collection: a thread may have referred to what it let go of. */
 const COLLECT_LAST_MS = 10_000
 
 export interface ReloadState {
@@ -39,16 +39,16 @@ export interface ReloadState {
 }
 
 export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
-  /** Served whatever the folder publishes. */
+  /** The snapshot to serve, whatever the folder publishes. */
   fixed?: PublishedManifest | null
   servesDemo?: boolean
   /** Snapshots for clients that pin them, the current one included. */
   hold?: number
-  /** For the held snapshots and a new one together; 0 for what the machine has. */
+  /** Bytes that the held snapshots and a new one may take together; 0 for what the machine has. */
   maxMemory: number
-  /** Each worker has fragments of its own, and scratch memory. */
+  /** Number of workers: each has fragments of its own, and scratch memory. */
   threads: number
-  /** Called at each refusal. */
+  /** Called with the id of a snapshot each time that it is refused. */
   onRefused?: (id: string) => void
   /** Why a snapshot must never be tried again; null where it may be. */
   refusedForGood?: (id: string) => string | null
@@ -204,7 +204,7 @@ export class Reloader {
       (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
     const before = this.#held
     this.#held = held
-    // Only the parts of old snapshots: all, less what is held now.
+    // Bytes of parts that only old snapshots have: all, less what is held now.
     this.#collections.letGo(bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held)))
   }
 
@@ -336,7 +336,7 @@ export class Collections {
     this.#collect = collect
   }
 
-  /** Fewer than 0 bytes where parts are held again. */
+  /** Counts bytes of parts that have been let go of; fewer than 0 where parts are held again. */
   letGo(bytes: number): void {
     this.#waitingBytes += bytes
     if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()

@@ -68,7 +68,7 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   return server
 }
 
-/** A snapshot that cannot be read is reported later. */
+/** Whether the snapshot to load is a demo. One that cannot be read is reported later. */
 async function isDemo({ snapshots }: ServeConfig, { fixed, servesDemo }: Surroundings): Promise<boolean> {
   if (servesDemo === false) return false
   const manifest = fixed ?? (await readManifest(snapshots).catch(() => null))

@@ -21,11 +21,11 @@ export interface Observed {
   isDraining: boolean
   isOpen: boolean
   hasKeys: boolean
-  /** Null while this process can go on. */
+  /** Why this process cannot go on; null while it can. */
   failure: string | null
 }
 
-/** Null when requests should be sent here. */
+/** Why requests should not be sent here now; null when they should. */
 export function notReady({
   failure,
   hasKeys,

@@ -56,7 +56,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
   return path
 }
 
-/** About a buoy with readings; `long` adds questions that take milliseconds. */
+/** One question of each operation, about a buoy with readings; `long` adds those that take milliseconds. */
 function questions({ dataset: { catalog, readings, groups, asOf } }: View, long: boolean): string[] {
   const ordinal = groups.everywhere.active.length > 0 ? groups.everywhere.active[0] : 0
   const general = [

@@ -55,7 +55,7 @@ export class StallDetector {
   }
 }
 
-/** A thread in native code cannot answer the debugger. */
+/** A stalled thread has to answer the debugger in this time; one in native code cannot. */
 const ANSWER_PATIENCE_MS = 5000
 export const TERMINATE_PATIENCE_MS = 2000
 
@@ -101,7 +101,7 @@ interface Answer {
   result?: { result?: { value?: unknown } }
 }
 
-/** Null when the thread did not answer in time or when this Node has no debugger. */
+/** Null when the thread did not answer `LAST_ACT` in time or when this Node has no debugger. */
 async function callLastAct(threadId: number): Promise<unknown> {
   const inspector = await import('node:inspector').catch(() => null)
   if (inspector === null) return null

@@ -16,7 +16,7 @@ const GAUGES = [
 ] as const
 const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines', 'delay_seconds'] as const
 
-/** Upper bounds, seconds. */
+/** Upper bounds of the buckets of delays of the event loop, seconds. */
 export const DELAY_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 
 export type WorkerFigureName = (typeof GAUGES)[number] | (typeof COUNTS)[number]

@@ -8,7 +8,7 @@ import type { ServeConfig } from './serve-settings.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 
 export interface WorkerStart {
-  /** From 0. */
+  /** Number of the worker, from 0. */
   thread: number
   config: ServeConfig
   anonymousAccess: AnonymousAccess
@@ -17,7 +17,7 @@ export interface WorkerStart {
   connections: SharedArrayBuffer
   maxListeners: number
   listeners: SharedArrayBuffer
-  /** Between two scheduled builds; 0 where none are scheduled. */
+  /** Seconds between two scheduled builds; 0 where none are scheduled. */
   refreshEvery: number
   settingsTag: string
   /** Calls of each key: leases where `config` has a store of quotas, else counts. */

@@ -25,20 +25,20 @@ export interface Surroundings {
   random?: () => number
   /** One Float64: seconds by which workers' clocks are ahead, so that a test can bring a new hour. */
   clockShift?: SharedArrayBuffer
-  /** Between two scheduled builds; 0 where none are scheduled. */
+  /** Seconds between two scheduled builds; 0 where none are scheduled. */
   refreshEvery?: number
   moreStatus?: () => object
   logLevel?: { level: Level }
   logFormat?: Format
-  /** Tells when the lines have left. Without it there is no access log. */
+  /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Null where this process starts no builds. */
   builds?: () => ScheduleState | null
   version?: string
   mirror?: Mirror | null
-  /** Served, and never another snapshot of the folder. */
+  /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest | null
-  /** Snapshots of a demo are served where the operator names no other sources. */
+  /** Whether snapshots of a demo are served; they are where the operator names no other sources. */
   servesDemo?: boolean
   isDemo?: boolean
   /** Aborted when the server is no longer wanted before it serves. */

@@ -8,7 +8,7 @@ import { Heartbeat } from './loop-heartbeat.ts'
 import { StallDetector } from './watchdog.ts'
 import type { ToWorker, WorkerStart } from './worker-messages.ts'
 
-/** Before a thread's first full collection; 20 MiB are in use. Fewer bring a collection with each swap. */
+/** Old heap of a thread before its first full collection; with less, each swap brings a collection. */
 const INITIAL_OLD_SPACE_MIB = 64
 /** New heap of a worker, three parts of 4 MB. The default takes 16 MB more; less makes requests slower. */
 const YOUNG_SPACE_MIB = 12
@@ -17,7 +17,7 @@ export const ENDED = 'a worker ended while it was getting the snapshot ready'
 
 /** The main thread asks a worker one thing at a time. */
 export interface WorkerThread {
-  /** From 0. */
+  /** Number of the worker, from 0. */
   thread: number
   worker: Worker
   heartbeat: Heartbeat

@@ -18,7 +18,7 @@ export class WorkerViews {
   readonly #options: WorkerViewsOptions
   /** By the ids of their snapshots, oldest first. */
   readonly #views = new Map<string, View>()
-  /** Ready, and not served yet. */
+  /** The view that was got ready, until it is served. */
   #prepared: View | null = null
   #hasServed = false
 
@@ -31,7 +31,7 @@ export class WorkerViews {
     this.#views.set(snapshot.id, yield* this.#alive(this.#open(snapshot)))
   }
 
-  /** @throws SnapshotError */
+  /** Gets the snapshot ready that is served next. @throws SnapshotError */
   *prepare(snapshot: ReadySnapshot): Steps<void> {
     const view = yield* this.#alive(this.#open(snapshot))
     yield* this.#alive(warmUp(view, !this.#hasServed))

@@ -33,11 +33,11 @@ import { Totals } from '../http/totals.ts'
 import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
 import { WorkerViews } from './worker-views.ts'
 
-/** Slices between which requests are answered; longer ones raise the p99 during a swap. */
+/** A snapshot is got ready in slices of this length; longer ones raise the p99 during a swap. */
 const SLICE_MS = 0.1
 /** A worker that has to end answers what had reached it before; mostly it is done at once. */
 const LAST_ANSWERS_MS = 2000
-/** Between two signs of life of an idle event loop. */
+/** Time between two signs of life of an idle event loop. */
 const IDLE_INTERVAL_MS = 250
 
 const start = workerData as WorkerStart
@@ -122,7 +122,7 @@ const requests = new RequestPath(
   ring,
 )
 
-/** Without the message of the fault, which may quote a request. */
+/** Where a fault happened, without its message: messages of errors may quote a request. */
 function faultText(error: unknown): string {
   if (!(error instanceof Error)) return 'something that is not an Error was thrown'
   const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
@@ -151,7 +151,7 @@ if (start.snapshots.length > 0) {
   views.serve(start.snapshots.map(({ id }) => id))
 }
 
-/** The same whatever the order of a request's parameters and whoever asks. */
+/** A hash of a request, the same whatever the order of its parameters and whoever asks. */
 function hashOf({ path, query }: Exchange): string {
   const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
   return createHash('sha256')
@@ -177,7 +177,7 @@ const lines: Lines | null = access && {
   keyId: (row) => ring.id(row),
 }
 
-/** A request that has stalled a thread gets no answer by `handler`. */
+/** Has a request answered by `handler`, unless it has stalled a thread. */
 function answer(exchange: Exchange, handler: OnRequest): void {
   if (refused.size > 0 && refused.has(hashOf(exchange))) {
     exchange.send(FAULT_HEAD, FAULT_BODY)

@@ -17,16 +17,16 @@ import {
   type WorkerThread,
 } from './worker-thread.ts'
 
-/** A younger worker that dies is replaced after a pause: the next one may die at once, too. */
+/** A worker that dies younger than this is replaced after a pause: the next one may die at once, too. */
 const YOUNG_MS = 1000
-/** Twice as long each time that a worker cannot even start. */
+/** Pause before a young worker is replaced, twice as long each time that a worker cannot even start. */
 const REPLACE_AFTER_MS = 100
 const LONGEST_REPLACE_AFTER_MS = 5000
 
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
 
-/** Threads that collect garbage at the same time each take longer. */
+/** Time between two threads that begin to collect garbage: at the same time each takes longer. */
 const COLLECT_APART_MS = 200
 
 /** Requests that stalled a thread, and are refused; the oldest beyond this are forgotten. */
@@ -34,7 +34,7 @@ const REFUSED_KEPT = 1000
 
 export interface WorkersOptions {
   count: number
-  /** Asked anew for each worker. */
+  /** What the worker with the number `thread` starts with; asked anew for each. */
   startOf: (
     thread: number,
     held: readonly ReadySnapshot[],
@@ -42,12 +42,12 @@ export interface WorkersOptions {
   ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
   requestsOf: (thread: number) => number
   log: (line: string) => void
-  /** Tells when the lines have left. */
+  /** Writes lines of the access log, and tells when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   onReplaced: () => void
-  /** Slot, hour and count, in turn, for which more requests wait. */
+  /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
   onWanted: (wanted: readonly number[]) => void
-  /** A worker is stalled in native code: ending it would abort the process. */
+  /** Called when a worker is stalled in native code: ending it would abort the process. */
   onStuck: (thread: number) => void
 }
 
@@ -55,7 +55,7 @@ export class Workers {
   readonly #options: WorkersOptions
   /** Ready workers, each at its number. */
   readonly #members: (WorkerThread | null)[]
-  /** Also has the workers that are not ready yet. */
+  /** All threads that run, also those that are not ready yet. */
   readonly #threads = new Set<WorkerThread>()
   #looks: NodeJS.Timeout | null = null
   /** Oldest first; the last is served. */
@@ -67,7 +67,7 @@ export class Workers {
   #turn: Promise<unknown> = Promise.resolve()
   /** Hashes of requests that stalled a thread. */
   #refused: string[] = []
-  /** Reasons by id, of snapshots that stalled a thread that was getting them ready. */
+  /** Why snapshots are refused for good, by their ids: they stalled a thread that was getting them ready. */
   readonly #stalling = new Map<string, string>()
   readonly #starting = new Set<number>()
   #draining = false
@@ -147,7 +147,7 @@ export class Workers {
       setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
   }
 
-  /** Null for a snapshot that did not stall a worker that was getting it ready. */
+  /** Why a snapshot is refused for good: a worker stalled while getting it ready. Null for any other. */
   stalledBy(id: string): string | null {
     return this.#stalling.get(id) ?? null
   }
@@ -293,7 +293,7 @@ export class Workers {
     }
   }
 
-  /** Finds out over what a thread stalled, and refuses that from now on. */
+  /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
   async #giveUp(member: WorkerThread): Promise<void> {
     const { thread, worker, exit, heartbeat, preparing } = member
     const { log, onStuck } = this.#options

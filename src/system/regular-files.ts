@@ -104,7 +104,10 @@ function longer(bytes: Buffer, maxBytes: number): Buffer {
   return room
 }
 
-/** Makes folders on the way, too. Node's `recursive` loops for ever where ENOENT refuses new ones (/proc). */
+/**
+ * Makes a folder, and those above it. Node's own `recursive` loops for ever in a folder that refuses new ones
+ * with ENOENT, as /proc does. Throws the error of the file system.
+ */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path)

@@ -1,4 +1,4 @@
-/** Long work in small steps: a generator that yields wherever it may be interrupted, as by requests. */
+/** Long work in small steps: a generator yields wherever it may be interrupted, so no request waits. */
 
 export type Steps<T> = Generator<undefined, T, undefined>
 
@@ -9,7 +9,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Slices take about `sliceMs`. Between them the event loop runs a millisecond, one turn if `isQuiet`. */
+/** Slices take about `sliceMs`; the event loop runs 1 ms or more between, or one turn if `isQuiet`. */
 export async function finishInSlices<T>(
   steps: Steps<T>,
   sliceMs: number,

@@ -1,4 +1,4 @@
-/** Faults that a library throws in an event or an unawaited promise: the work under way fails, not Node. */
+/** Faults that a library throws in an event or an unawaited promise fail the work, not the process. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 const owners = new AsyncLocalStorage<(fault: unknown) => void>()

@@ -8,7 +8,7 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 const LARGEST_IN_ARENA_BYTES = 32 * 2 ** 20
 const WORTH_A_MAPPING_BYTES = 2 ** 20
 
-/** Zeros at first. The buffer may be longer, which takes addresses, not memory. @throws RangeError */
+/** Zeros at first. The buffer may be longer, which takes no memory. @throws RangeError without memory */
 export function sharedBytes(length: number): Uint8Array<SharedArrayBuffer> {
   const room = length < WORTH_A_MAPPING_BYTES ? length : Math.max(length, LARGEST_IN_ARENA_BYTES + 4096)
   return new Uint8Array(new SharedArrayBuffer(room), 0, length)

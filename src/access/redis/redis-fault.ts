@@ -37,7 +37,7 @@ export class RedisFault extends Error {
   }
 }
 
-/** By the first word of Redis's answer. */
+/** Kinds of faults with their texts, by the first word of Redis's answer. */
 const ANSWERS: { readonly [word: string]: readonly [FaultKind, string] } = {
   WRONGPASS: ['login', 'refuses the user or the password'],
   NOAUTH: ['login', 'requires a password'],

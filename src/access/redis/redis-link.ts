@@ -3,7 +3,7 @@ import type { RedisAddress, RedisHost } from './redis-address.ts'
 import { GARBLED, RedisFault } from './redis-fault.ts'
 
 const CONNECT_TIMEOUT_MS = 2000
-/** The library counts until a command is written; `redis-connection.ts` waits for the answer. */
+/** Time for the library to write a command; `redis-connection.ts` waits for the answer. */
 const WRITE_TIMEOUT_MS = 250
 /** Commands that wait for answers, far more than in use; each further one fails at once. */
 const MAX_QUEUED = 20_000
@@ -30,7 +30,7 @@ export interface Link extends ServerFacts {
 export interface TlsFiles {
   /** Authorities that are trusted instead of Node's own list. */
   readonly authorities: string | null
-  /** For servers that require a certificate. */
+  /** A certificate of ours with its key, for servers that require one. */
   readonly own: string | null
 }
 
