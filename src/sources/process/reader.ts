@@ -1,7 +1,7 @@
 /**
  * The process that reads one source for its builder (`reader-process.ts`): its job comes by standard input,
- * and what it reads leaves by the fourth descriptor. It holds no secret, and ends itself when it takes too much
- * memory or its builder is gone.
+ * and what it reads leaves by the fourth descriptor. It holds no secret, and ends itself
+ * when it takes too much memory or its builder is gone.
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
