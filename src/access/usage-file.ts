@@ -1,4 +1,4 @@
-/** The slots of keys, and the file beside the keys file that carries an hour's counts over a restart. */
+/** The slots of keys, and the file next to the keys file that carries an hour's counts over a restart. */
 import { codeInWords } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'

@@ -56,7 +56,7 @@ type StoreConfig = RedisConfig & { readonly keys: string }
 /** Opens where the keys are kept, for one command. */
 async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promise<T>): Promise<T> {
   const store = isAddress(config.keys)
-    ? // The command says itself what is wrong with the connection, once.
+    ? // The command itself reports a fault of the connection, once.
       new KeysInRedis(openRedis(config.keys, config, { log: () => {}, clock, random }), note)
     : fileStore(config.keys)
   try {

@@ -13,7 +13,7 @@ export const print = (line: string): void => {
 /** Writes one event to standard error: what happens meanwhile, warnings and faults. */
 export const note = (line: string): void => noted.line(line)
 
-/** Writes why the program ends to standard error, whatever the level. @param text begins with no level */
+/** Writes why the program ends to standard error, whatever the level. @param text without its level */
 export const noteEnd = (text: string): void => noted.always(text, 'error')
 
 /** Where what is printed is a log as well; null where it goes out as it is. */

@@ -62,7 +62,7 @@ const WIND_SPEED = lane(MEASURES.windSpeed.unit)
 const WIND_DIRECTION = lane(MEASURES.windDirection.unit)
 const LANES = [WAVE_HEIGHT, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
 
-/** An array of a chart: its name, what `fields` says of it, and where its values come from. */
+/** An array of a chart: its name, its text in `fields`, and where its values come from. */
 interface ChartArray {
   readonly name: string
   readonly label: string

@@ -3,7 +3,7 @@ import { EXPENSIVE_BYTES, operation } from '../operation/operation.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { finish, type Steps } from '../system/steps.ts'
 
-/** Copied at a time, some microseconds. */
+/** Bytes copied at a time, in some microseconds. */
 const BYTES_A_STEP = 16 * 1024
 
 export const listFiles = operation({

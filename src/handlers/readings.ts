@@ -1,4 +1,4 @@
-/** Operation 6, `GET /buoys/{buoy_id}/readings`: pages of one buoy, all at one cost. */
+/** Operation 6, `GET /buoys/{buoy_id}/readings`: pages of one buoy's readings, all at one cost. */
 import { ApiError } from '../operation/errors.ts'
 import {
   MAX_PAGE,

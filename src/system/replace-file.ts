@@ -18,8 +18,8 @@ const LEFTOVER = /^\.[0-9a-f]{16}\.tmp$/
 
 /**
  * Replaces a file so that a reader sees the whole old or the whole new one, also after a crash. Mode 0600.
- * When root replaces it, it stays with the account that owned it, whose server has to read it. Throws the
- * error of the file system, and then leaves the old file.
+ * When root replaces it, it stays with the account that owned it: that account's server has to read it.
+ * Throws the error of the file system, and then leaves the old file.
  * @param folder where the new file is written first, on the same file system; that of a lock guards it
  */
 export function replaceFile(path: string, text: string, folder = dirname(path)): void {

@@ -361,7 +361,7 @@ export class RedisConnection {
   }
 }
 
-/** Epoch seconds. @throws TypeError for what is no answer to `TIME` */
+/** Epoch seconds. @throws TypeError for an answer that is not one to `TIME` */
 function timeOf(reply: Reply): number {
   const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
   const time = seconds + micros / 1e6

@@ -1,5 +1,5 @@
 /**
- * `doctor`: looks at all that `run` needs, with the same options, and says what to do. It changes nothing.
+ * `doctor`: looks at all that `run` needs, with the same options, and advises what to do. It changes nothing.
  * Its exit code is 0 unless a start is impossible.
  */
 import { settingsWarnings } from '../../server/serve-settings.ts'

@@ -196,7 +196,7 @@ function silentFindings(dir: string): Finding[] {
 
 /**
  * @param now epoch seconds
- * @param others times by other clocks, epoch seconds, with whose they are
+ * @param others times by other clocks, epoch seconds, each with the name of its clock
  */
 export function clockFinding(
   now: number,
