@@ -23,7 +23,7 @@ const SITE_SHARES = 16
 const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
 
-/** Each purpose has a count of its own. Its number is added to the hashed length, which no address has. */
+/** Each purpose has its own count: with its number, the hashed length is one that no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES
 

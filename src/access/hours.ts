@@ -83,7 +83,7 @@ export class HourBanks {
     if (now - hour * HOUR_S >= SETTLED_S) this.start(hour + 1)
   }
 
-  // The lock word is odd while the lock is held. A holder of a second has died; another thread moves it on.
+  // The lock word is odd while held. After a second its holder has died: another thread moves it on.
   #open(bank: number, hour: number): void {
     const { words } = this
     const tag = FIRST_TAG + bank

@@ -32,7 +32,7 @@ export class LeaseCounters extends SlotCounters {
     super(buffer, LEASE_FIELDS)
   }
 
-  /** @returns an estimate of calls left to all replicas, or a mark. @throws RangeError for a bad slot */
+  /** @returns an estimate of calls left to all replicas, or a refusal below 0. @throws RangeError */
   take(slot: number, limit: number, now: number): number {
     const words = this.words
     const at = this.at(slot, hourOf(now))
