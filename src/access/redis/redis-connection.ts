@@ -323,7 +323,13 @@ export class RedisConnection {
   async #measureSkew(): Promise<void> {
     const { clock } = this.#options
     const before = clock()
-    const time = await this.ask(null, ['TIME'], timeOf)
+    let time: number
+    try {
+      time = await this.ask(null, ['TIME'], timeOf)
+    } catch {
+      // The call has reported what is wrong.
+      return
+    }
     this.#skew = time - (before + clock()) / 2
     const isOff = Math.abs(this.#skew) > MAX_SKEW_S
     if (isOff === this.#hasWarnedOfSkew) return

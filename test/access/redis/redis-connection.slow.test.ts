@@ -10,6 +10,7 @@ import {
 } from '../../../src/access/redis/redis-connection.ts'
 import { RedisFault } from '../../../src/access/redis/redis-fault.ts'
 import { freePort, noRedis, startCluster, startRedis } from './server.ts'
+import { startLyingRedis } from './lying.ts'
 import { until } from '../../until.ts'
 
 const clock = (): number => Date.now() / 1000
@@ -194,3 +195,19 @@ test('Of several hosts the one that takes writes is used.', { skip: noRedis() },
   assert.equal(connection.isWritable, true)
   assert.equal(lines.length, 1)
 })
+
+test(
+  'A Redis that is silent about its time is still asked for other things.',
+  { skip: noRedis() },
+  async (t) => {
+    const redis = await startRedis(t)
+    const silent = await startLyingRedis(t, redis.port)
+    silent.lie = { word: '\r\nTIME\r\n', reply: '' }
+    const [connection] = connect(t, silent.address)
+    await until(() => silent.lies > 0)
+    // A rejection that nobody handles would end the process, and fails this test.
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    silent.lie = null
+    await until(async () => (await kindOf(connection.send(null, ['PING']))) === 'none')
+  },
+)
