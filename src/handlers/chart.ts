@@ -7,7 +7,7 @@
  */
 import { ApiError } from '../operation/errors.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
-import { time as timeColumn } from '../operation/columns.ts'
+import { time as timeColumn } from '../operation/table-columns.ts'
 import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
 import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'

@@ -4,7 +4,7 @@
  */
 import { notFound } from '../operation/errors.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
-import { number as numberColumn } from '../operation/columns.ts'
+import { number as numberColumn } from '../operation/table-columns.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'

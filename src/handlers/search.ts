@@ -1,7 +1,7 @@
 /**
  * Operation 4, `GET /buoys/search`: exact slug or source identifier, then name prefix, then word prefix, then
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
- * (`index/search.ts`). `count` is the number of buoys in the answer.
+ * (`index/name-search.ts`). `count` is the number of buoys in the answer.
  */
 import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'

@@ -28,7 +28,7 @@ import {
 import type { Segments } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
-import { flag, integer as integerColumn, number, word } from '../operation/columns.ts'
+import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
 import type { Column, Run, Table, TableRequest } from '../operation/answer-table.ts'
 import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../dataset/series-json.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'

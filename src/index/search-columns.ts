@@ -3,7 +3,7 @@ import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/compare-text.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { sameNumbers } from '../system/copy-for-threads.ts'
-import type { SearchColumns } from './search.ts'
+import type { SearchColumns } from './name-search.ts'
 import { fold, formsOf, wordsIn } from './spelled-words.ts'
 import {
   COUNTRY_START,

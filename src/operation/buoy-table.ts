@@ -1,7 +1,7 @@
 /** Buoys as columns, under their names on the wire (contract, "Buoy"), and which of them each item has. */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from '../dataset/dataset.ts'
-import { elsewhere, flag, integer, number, text, time } from './columns.ts'
+import { elsewhere, flag, integer, number, text, time } from './table-columns.ts'
 import { allRows } from './operation.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'

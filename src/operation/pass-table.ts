@@ -9,7 +9,7 @@ import {
 } from '../sea/missions.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import type { Column, Line } from './answer-table.ts'
-import { integer, number, text, time } from './columns.ts'
+import { integer, number, text, time } from './table-columns.ts'
 
 export function passColumns({ passes }: Dataset, rowOf: (row: number) => number) {
   const { columns } = passes

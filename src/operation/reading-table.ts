@@ -7,7 +7,7 @@ import { compassIndex, compassPoint } from '../dataset/number-text.ts'
 import { READING_ID_FACTOR } from '../dataset/reading-json.ts'
 import { waveEnergy } from '../dataset/energy.ts'
 import type { CodeColumn, Column } from './answer-table.ts'
-import { integer, time, word } from './columns.ts'
+import { integer, time, word } from './table-columns.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')
 const METRE = new Literal('m')
