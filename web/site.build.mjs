@@ -74,7 +74,7 @@ function stampOf(part) {
   const files = [join('web', part), join('clients', 'typescript')]
     .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
     .sort((a, b) => (a < b ? -1 : 1))
   for (const file of [...files, fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
     hash
