@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
-  existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -106,7 +106,7 @@ function swap(fresh, dist) {
   const old = `${fresh}-old`
   for (;;) {
     try {
-      if (existsSync(dist)) renameSync(dist, old)
+      if (lstatSync(dist, { throwIfNoEntry: false })) renameSync(dist, old)
       renameSync(fresh, dist)
       break
     } catch (error) {
