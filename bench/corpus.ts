@@ -4,9 +4,8 @@
  */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openReady } from '../src/dataset/derived.ts'
-import { makeReady } from '../src/server/make-ready.ts'
-import type { View } from '../src/dataset/view.ts'
+import { openView, type View } from '../src/dataset/view.ts'
+import { indexSnapshot } from '../src/server/index-snapshot.ts'
 import { buildSnapshot } from '../src/builder/run-build.ts'
 import { loadSnapshot, readManifest } from '../src/snapshot/read-snapshot.ts'
 import { BuildReport } from '../src/builder/build-report.ts'
@@ -55,5 +54,5 @@ export async function corpusFolder(name: CorpusName): Promise<string> {
 /** A corpus as a worker serves it. */
 export async function corpusView(name: CorpusName): Promise<View> {
   const loaded = await loadSnapshot(await corpusFolder(name))
-  return finish(openReady(finish(makeReady(loaded, 86_400))))
+  return finish(openView(finish(indexSnapshot(loaded, 86_400)).indexed))
 }

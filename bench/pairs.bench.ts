@@ -4,13 +4,12 @@
  * compares their answers, and prints the median of the ratios of their CPU times.
  */
 import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { View } from '../src/dataset/view.ts'
 import type { RequestPath } from '../src/http/request.ts'
 import type { SilentExchange } from '../src/server/warm-up.ts'
-import { corpusFolder, seededRandom, type CorpusName } from './corpus.ts'
+import { seededRandom, type CorpusName } from './corpus.ts'
 import { HISTORY_CASES, WORLD_CASES, type MicroCase } from './micro_cases.ts'
 
 const [OTHER_TREE, NAME = ''] = process.argv.slice(2)
@@ -19,14 +18,6 @@ const ROUNDS = 61
 /** Of one tree in one round. */
 const ROUND_MS = 8
 const WARMUP_ROUNDS = 10
-const ACTIVE_WITHIN_S = 86_400
-
-const FORMER_PLACES: { readonly [file: string]: readonly string[] } = {
-  'snapshot/read-snapshot.ts': ['snapshot/read.ts'],
-  'server/warm-up.ts': ['serving/warm-up.ts'],
-  'dataset/derived.ts': ['answers/derived.ts'],
-  'server/make-ready.ts': ['dataset/derived.ts', 'answers/derived.ts'],
-}
 
 /** What is taken of a tree. */
 interface Tree {
@@ -36,20 +27,11 @@ interface Tree {
 }
 
 async function treeOf(root: string, corpus: CorpusName, clock: () => number): Promise<Tree> {
-  // A tree of before the rooms were moved has its files elsewhere.
-  const load = <T>(file: string): Promise<T> => {
-    const places = [file, ...(FORMER_PLACES[file] ?? [])].map((place) => resolve(root, 'src', place))
-    return import(pathToFileURL(places.find((place) => existsSync(place)) ?? places[0]).href) as Promise<T>
-  }
-  const { loadSnapshot } =
-    await load<typeof import('../src/snapshot/read-snapshot.ts')>('snapshot/read-snapshot.ts')
-  const { finish } = await load<typeof import('../src/system/steps.ts')>('system/steps.ts')
+  const load = <T>(file: string): Promise<T> => import(pathToFileURL(resolve(root, file)).href) as Promise<T>
   const { pathWithoutSocket, SilentExchange } =
-    await load<typeof import('../src/server/warm-up.ts')>('server/warm-up.ts')
-  const loaded = await loadSnapshot(await corpusFolder(corpus))
-  const { openReady } = await load<typeof import('../src/dataset/derived.ts')>('dataset/derived.ts')
-  const { makeReady } = await load<typeof import('../src/server/make-ready.ts')>('server/make-ready.ts')
-  const view = finish(openReady(finish(makeReady(loaded, ACTIVE_WITHIN_S))))
+    await load<typeof import('../src/server/warm-up.ts')>('src/server/warm-up.ts')
+  const { corpusView } = await load<typeof import('./corpus.ts')>('bench/corpus.ts')
+  const view = await corpusView(corpus)
   return { view, path: pathWithoutSocket(view, clock), exchange: new SilentExchange() }
 }
 

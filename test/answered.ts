@@ -13,14 +13,13 @@ import {
   NO_ROUTE,
 } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
-import type { View } from '../src/dataset/view.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { ParquetAnswers } from '../src/http/parquet-answers.ts'
 import { RequestPath } from '../src/http/request.ts'
 import type { RequestPathOptions } from '../src/http/request-state.ts'
 import { OPERATIONS } from '../src/routes.ts'
-import { openReady } from '../src/dataset/derived.ts'
-import { makeReady } from '../src/server/make-ready.ts'
+import { openView, type View } from '../src/dataset/view.ts'
+import { indexSnapshot } from '../src/server/index-snapshot.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot.ts'
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/http/totals.ts'
@@ -32,7 +31,7 @@ export async function viewOf(snapshots: string): Promise<View> {
 
 /** A loaded snapshot as a worker serves it; `activeWithin` in seconds. */
 export function openedOf(loaded: LoadedSnapshot, activeWithin: number): View {
-  return finish(openReady(finish(makeReady(loaded, activeWithin))))
+  return finish(openView(finish(indexSnapshot(loaded, activeWithin)).indexed))
 }
 
 export interface Answered {

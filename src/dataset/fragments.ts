@@ -85,13 +85,13 @@ interface FragmentRanges {
   readonly timeAxis: TimeAxis
 }
 
-export interface RenderedFragments extends FragmentRanges {
+export interface IndexedFragments extends FragmentRanges {
   readonly bytes: Uint8Array
   /** Where the pieces of each list begin, and where the last one ends. */
   readonly lists: FragmentLists<Uint32Array>
 }
 
-export interface SnapshotFragments extends FragmentLists<Fragments>, FragmentRanges {
+export interface OpenedFragments extends FragmentLists<Fragments>, FragmentRanges {
   readonly writer: JsonWriter
 }
 
@@ -101,7 +101,7 @@ const ANSWER_BYTES = 256 * 1024
 const COPIED_BYTES = 128 * 1024
 
 /** Copies fragments to where this thread writes answers. */
-export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): Steps<SnapshotFragments> {
+export function* openFragments({ bytes, lists, ...ranges }: IndexedFragments): Steps<OpenedFragments> {
   const mapBytes = lists.map[lists.map.length - 1] - lists.map[0]
   const writer = new JsonWriter(bytes.length + mapBytes + ANSWER_BYTES)
   for (let at = 0; at < bytes.length; at += COPIED_BYTES) {
@@ -118,7 +118,7 @@ export function* openFragments({ bytes, lists, ...ranges }: RenderedFragments): 
 /** Bytes: more than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
-export function writeNearest({ writer, nearest }: SnapshotFragments, near: NearPoints, count: number): void {
+export function writeNearest({ writer, nearest }: OpenedFragments, near: NearPoints, count: number): void {
   for (let i = 0; i < count; i++) {
     const ordinal = near.ordinals[i]
     if (i === 0) nearest.write(ordinal)

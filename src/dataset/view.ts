@@ -1,11 +1,20 @@
-/** One snapshot as a worker serves it, and what distinguishes it from another one. */
+/** The states of a snapshot in memory after it is loaded: indexed once for all threads, and opened as a view. */
+import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
-import type { Dataset } from './dataset.ts'
-import type { SnapshotFragments } from './fragments.ts'
+import type { Steps } from '../system/steps.ts'
+import { openDataset, openParts, type Dataset, type Indexes } from './dataset.ts'
+import { openFragments, type IndexedFragments, type OpenedFragments } from './fragments.ts'
 
+/** Plain enough to be posted to a worker, which then sees the same bytes. `server/index-snapshot.ts` makes it. */
+export interface IndexedSnapshot extends LoadedSnapshot {
+  readonly indexes: Indexes
+  readonly fragments: IndexedFragments
+}
+
+/** A snapshot that is opened: what one thread answers from. */
 export interface View {
   readonly dataset: Dataset
-  readonly fragments: SnapshotFragments
+  readonly fragments: OpenedFragments
   /** Null when the server does not hold the other snapshot. */
   readonly changesSince?: (id: string) => ChangesSince | null
 }
@@ -13,4 +22,11 @@ export interface View {
 export interface ChangesSince {
   readonly changes: Changes
   readonly before: Dataset
+}
+
+/** Takes over equal parts from `before`. @throws SnapshotError for a missing or malformed part */
+export function* openView(snapshot: IndexedSnapshot, before: Dataset | null = null): Steps<View> {
+  const dataset = openDataset(snapshot, yield* openParts(snapshot, before?.parts), snapshot.indexes)
+  yield
+  return { dataset, fragments: yield* openFragments(snapshot.fragments) }
 }

@@ -1,6 +1,6 @@
 /** Renders items of buoys and passes as JSON, once, into shared memory, on a thread that serves nothing. */
 import type { Dataset } from '../dataset/dataset.ts'
-import type { Range, RenderedFragments } from '../dataset/fragments.ts'
+import type { Range, IndexedFragments } from '../dataset/fragments.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { renderTimeAxis } from '../dataset/time-axis.ts'
 import { absentOf, BUOY_ITEMS, itemColumns, type BuoyItem } from '../operation/buoy-table.ts'
@@ -19,7 +19,7 @@ const PIECES_PER_STEP = 16
 const sameRow = (row: number): number => row
 
 /** Renders a snapshot's fragments. `pictures`: address of missions' pictures, with `{slug}` in it. */
-export function* renderFragments(dataset: Dataset, pictures?: string): Steps<RenderedFragments> {
+export function* renderFragments(dataset: Dataset, pictures?: string): Steps<IndexedFragments> {
   const { buoyCount, passes, tides } = dataset
   const writer = new JsonWriter(buoyCount * BUOY_BYTES)
   const items = {} as { [item in BuoyItem]: Uint32Array }
@@ -45,7 +45,7 @@ export function* renderFragments(dataset: Dataset, pictures?: string): Steps<Ren
   }
   const satellites = Object.fromEntries(
     LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset, pictures))]),
-  ) as RenderedFragments['satellites']
+  ) as IndexedFragments['satellites']
   const countries = rangeOf(countriesOf(dataset))
   const timeAxis = renderTimeAxis(writer, dataset.asOf)
   return toShared({ bytes: writer.bytes.subarray(0, writer.at), lists, satellites, countries, timeAxis })

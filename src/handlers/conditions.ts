@@ -18,7 +18,7 @@ import { recordTable, type JsonRecord, type RecordColumn } from '../operation/re
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { waveEnergy } from '../dataset/energy.ts'
-import { writeNearest, type SnapshotFragments } from '../dataset/fragments.ts'
+import { writeNearest, type OpenedFragments } from '../dataset/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 
@@ -366,7 +366,7 @@ function writeReading({ dataset, fragments }: View, lat: number, lng: number, ti
 /** Returns the time of the reading. */
 function writeFoundReading(
   { time, measures }: MonthRows,
-  { writer, idAndName }: SnapshotFragments,
+  { writer, idAndName }: OpenedFragments,
   ordinal: number,
   row: number,
   km: number,

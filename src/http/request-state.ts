@@ -12,7 +12,7 @@ import type { LaterAnswers } from './later-answers.ts'
 import type { Leases } from './request-waits.ts'
 import type { ParquetAnswers } from './parquet-answers.ts'
 import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
-import { HeldViews, type ServedOptions, type ServedSnapshot } from './served.ts'
+import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
 
 /** A snapshot may be published at any time; nobody is to see an old one for longer. */
@@ -60,9 +60,9 @@ export class RequestState {
   readonly options: RequestPathOptions
   readonly admission: Admission
   readonly held: HeldViews
-  current: ServedSnapshot
+  current: ServedView
   /** Answers the current request: the current snapshot, or a pinned one. */
-  served: ServedSnapshot
+  served: ServedView
   /** Fields of the head that is written next. */
   readonly fields: HeadFields = {
     low: 0,

@@ -21,7 +21,7 @@ export interface ServedOptions {
   settingsTag: string
 }
 
-export class ServedSnapshot {
+export class ServedView {
   readonly hold: Hold
   cache: AnswerCache
   readonly isPinned: boolean
@@ -93,16 +93,16 @@ export class HeldViews {
   readonly #options: ServedOptions
   #views: readonly View[] = []
   /** By id, made when a client pins them. */
-  readonly #pinned = new Map<string, ServedSnapshot>()
+  readonly #pinned = new Map<string, ServedView>()
   readonly #jobs = new CompressionJobs()
   /** How many snapshots may be held. */
   #most = 1
   /** For clients that pin none. */
-  current: ServedSnapshot
+  current: ServedView
 
   constructor(options: ServedOptions) {
     this.#options = options
-    this.current = new ServedSnapshot(null, false, options, this.#jobs)
+    this.current = new ServedView(null, false, options, this.#jobs)
   }
 
   /** Bytes of kept answers, pinned ones and those being compressed included. */
@@ -131,16 +131,16 @@ export class HeldViews {
       return
     }
     if (this.current.view !== null) this.current.leave()
-    this.current = new ServedSnapshot(view, false, this.#options, this.#jobs)
+    this.current = new ServedView(view, false, this.#options, this.#jobs)
   }
 
   /** Null if the snapshot is not held. */
-  pinned(id: string): ServedSnapshot | null {
+  pinned(id: string): ServedView | null {
     const known = this.#pinned.get(id)
     if (known !== undefined) return known
     const view = this.viewOf(id)
     if (view === null) return null
-    const served = new ServedSnapshot(view, true, this.#options, this.#jobs)
+    const served = new ServedView(view, true, this.#options, this.#jobs)
     this.#pinned.set(id, served)
     return served
   }

@@ -1,8 +1,8 @@
 /** The thread on which `load.ts` loads snapshots: a manifest in, a snapshot or its fault out. */
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { ReadySnapshot } from '../dataset/derived.ts'
-import { makeReadyUpon, type Made } from './make-ready.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
+import { indexSnapshot, type TakenOver } from './index-snapshot.ts'
 import { Quiet } from './quiet.ts'
 import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
@@ -14,7 +14,7 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import {
   loadManifest,
   type LoadedPart,
-  type PartsInMemory,
+  type LoadedParts,
   type PublishedManifest,
 } from '../snapshot/read-snapshot.ts'
 import type { PartSummary } from '../snapshot/catalog-summary.ts'
@@ -30,7 +30,7 @@ export interface LoadStart {
 export interface ToLoad {
   type: 'load'
   manifest: PublishedManifest
-  previous: PartsInMemory | null
+  previous: LoadedParts | null
   /** Seconds. */
   activeWithin: number
 }
@@ -47,7 +47,7 @@ export interface ToCollect {
   type: 'collect'
 }
 
-export type FromLoading = { ready: ReadySnapshot } | { changes: Changes } | { refusal: string }
+export type FromLoading = { indexed: IndexedSnapshot } | { changes: Changes } | { refusal: string }
 
 /** As in `read.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
@@ -64,7 +64,7 @@ const isQuiet = (): boolean => quiet?.lasts() ?? false
 const main = parentPort!
 /** Summaries of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
-let made: Made | null = null
+let takenOver: TakenOver | null = null
 /** Catalogues of held snapshots, by file: decoding takes milliseconds, and comparing needs four a swap. */
 const catalogs = new Map<string, Catalog>()
 
@@ -78,13 +78,13 @@ async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromL
   if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
-    const steps = makeReadyUpon(loaded, activeWithin, made, pictures)
+    const steps = indexSnapshot(loaded, activeWithin, takenOver, pictures)
     const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
-    made = done.made
+    takenOver = done.forNext
     const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))
     for (const file of catalogs.keys()) if (!held.has(file)) catalogs.delete(file)
-    for (const [file, part] of made.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
-    return { ready: done.ready }
+    for (const [file, part] of takenOver.parts) if (part.kind === 'catalog') catalogs.set(file, part.catalog)
+    return { indexed: done.indexed }
   } catch (error) {
     // A fault of the program ends this thread.
     if (!(error instanceof SnapshotError)) throw error

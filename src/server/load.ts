@@ -7,8 +7,8 @@ import { startThread } from '../system/thread.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
-import type { LoadedSnapshot, PartsInMemory, PublishedManifest } from '../snapshot/read-snapshot.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { LoadedSnapshot, LoadedParts, PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 
 /** A machine may be busy, a disk asleep. */
 const LEAST_LIMIT_MS = 60_000
@@ -53,14 +53,14 @@ export class Loader {
    * Loads one snapshot at a time; parts that `previous` has are taken from there.
    * @throws SnapshotError for whatever keeps it from being loaded, also a time limit or `end`.
    */
-  async load(manifest: PublishedManifest, previous: PartsInMemory | null): Promise<ReadySnapshot> {
+  async load(manifest: PublishedManifest, previous: LoadedParts | null): Promise<IndexedSnapshot> {
     const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
     const bytes = manifest.parts.reduce((sum, { file, bytes }) => (held.has(file) ? sum : sum + bytes), 0)
     const limit = this.#limitMs(bytes)
     const question: ToLoad = { type: 'load', manifest, previous, activeWithin: this.#activeWithin }
-    const { ready } = (await this.#ask(question, manifest.id, limit)) as { ready: ReadySnapshot }
+    const { indexed } = (await this.#ask(question, manifest.id, limit)) as { indexed: IndexedSnapshot }
     // Parts in memory stay the very objects that they were.
-    return { ...ready, parts: ready.parts.map((part) => held.get(part.entry.file) ?? part) }
+    return { ...indexed, parts: indexed.parts.map((part) => held.get(part.entry.file) ?? part) }
   }
 
   /** Compares one pair at a time, not during a load. @throws SnapshotError as `load` does */

@@ -5,8 +5,8 @@ import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { Loader, type LoaderOptions } from './load.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
-import { readManifest, type PartsInMemory, type PublishedManifest } from '../snapshot/read-snapshot.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import { readManifest, type LoadedParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
 
 /** Time between two looks at the folder. A watch on it mostly notices sooner. */
@@ -55,8 +55,8 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   clock: () => number
   log: (line: string) => void
   /** Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. */
-  serve: (held: readonly ReadySnapshot[], changes: readonly Changes[]) => Promise<void>
-  letGo?: (held: readonly ReadySnapshot[]) => Promise<void>
+  serve: (held: readonly IndexedSnapshot[], changes: readonly Changes[]) => Promise<void>
+  letGo?: (held: readonly IndexedSnapshot[]) => Promise<void>
   /** Frees parts that no held snapshot has; `last` does so on the thread that loads. */
   collect?: (last: () => void) => void
 }
@@ -74,7 +74,7 @@ export class Reloader {
   }
   readonly #options: ReloaderOptions
   /** Oldest first; the last is the current one. */
-  #held: readonly ReadySnapshot[] = []
+  #held: readonly IndexedSnapshot[] = []
   /** Between any two held snapshots, one way round. */
   #changes: readonly Changes[] = []
   /** Whether a line has told that memory is too small. */
@@ -95,11 +95,11 @@ export class Reloader {
     this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }
 
-  get snapshot(): ReadySnapshot | null {
+  get snapshot(): IndexedSnapshot | null {
     return this.#held.at(-1) ?? null
   }
 
-  get held(): readonly ReadySnapshot[] {
+  get held(): readonly IndexedSnapshot[] {
     return this.#held
   }
 
@@ -199,8 +199,8 @@ export class Reloader {
     }
   }
 
-  #hold(held: readonly ReadySnapshot[]): void {
-    const bytesOf = (parts: PartsInMemory | null): number =>
+  #hold(held: readonly IndexedSnapshot[]): void {
+    const bytesOf = (parts: LoadedParts | null): number =>
       (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
     const before = this.#held
     this.#held = held
@@ -226,7 +226,7 @@ export class Reloader {
     log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
   }
 
-  async #load(published: PublishedManifest): Promise<ReadySnapshot> {
+  async #load(published: PublishedManifest): Promise<IndexedSnapshot> {
     const { dir } = this.#options
     let manifest = published
     for (let attempt = 1; ; attempt++) {
@@ -251,7 +251,7 @@ export class Reloader {
   }
 
   /** Changes that are known are not looked for again. */
-  async #compare(held: readonly ReadySnapshot[]): Promise<readonly Changes[]> {
+  async #compare(held: readonly IndexedSnapshot[]): Promise<readonly Changes[]> {
     const ids = new Set(held.map(({ id }) => id))
     const changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
     const after = held.at(-1)!
@@ -277,7 +277,7 @@ export class Reloader {
   async #makeRoom({ id, parts }: PublishedManifest, threadBytes: number): Promise<void> {
     const { maxMemory, threads, hold = 1, log, letGo } = this.#options
     const limit = memoryLimit(maxMemory)
-    const refuse = (held: readonly ReadySnapshot[]): void =>
+    const refuse = (held: readonly IndexedSnapshot[]): void =>
       refuseOverLimit({ id, parts, threadBytes }, held, threads, limit)
     let held = this.#held
     while (held.length > 1 && !fits(() => refuse(held))) held = held.slice(1)
@@ -311,15 +311,15 @@ function fits(check: () => void): boolean {
 
 /** `snapshot` and the newest of `held`, `most` in all. One that is held already moves to the end. */
 function heldWith(
-  snapshot: ReadySnapshot,
-  held: readonly ReadySnapshot[],
+  snapshot: IndexedSnapshot,
+  held: readonly IndexedSnapshot[],
   most: number,
-): readonly ReadySnapshot[] {
+): readonly IndexedSnapshot[] {
   return [...held.filter(({ id }) => id !== snapshot.id), snapshot].slice(-most)
 }
 
 /** Each part once; null where there are none. */
-function partsOf(held: readonly ReadySnapshot[]): PartsInMemory | null {
+function partsOf(held: readonly IndexedSnapshot[]): LoadedParts | null {
   if (held.length === 0) return null
   return {
     parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],

@@ -19,10 +19,9 @@ import { Totals } from '../http/totals.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
 import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
-import { drain } from './drain.ts'
 import { startKeys, type ServedKeys } from './key-service.ts'
 import { redisOf } from './redis-clients.ts'
 import { Reloader } from './reload.ts'
@@ -37,6 +36,13 @@ const DROPPED_INTERVAL_MS = 5000
 
 /** A probe for readiness this recently still watches; those of Kubernetes come every ten seconds. */
 const WATCHED_MS = 60_000
+
+/** At most a quarter of the drain time: balancers first need two intervals of their checks. */
+const LAST_ANSWERS_MS = 500
+
+const LOOK_INTERVAL_MS = 20
+/** Looks in a row that find no connection: clients that still ask open the next one sooner. */
+const EMPTY_LOOKS = 5
 
 /** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
 const PATIENCE_MS = 10_000
@@ -314,7 +320,7 @@ export class RunningServer {
     return this.#close(true)
   }
 
-  async #serve(held: readonly ReadySnapshot[], changes: readonly Changes[]): Promise<void> {
+  async #serve(held: readonly IndexedSnapshot[], changes: readonly Changes[]): Promise<void> {
     await this.#workers.serve(held, changes)
     this.#onServed()
     const { snapshots } = this.#config
@@ -427,4 +433,35 @@ async function orStopped(done: Promise<void>, stopping?: AbortSignal): Promise<v
     stopping?.addEventListener('abort', () => resolve(), { once: true })
   })
   await Promise.race([done, stopped])
+}
+
+export interface Draining {
+  drainMs: number
+  /** Whether a balancer asks for readiness, and so needs the time to see that there is none. */
+  isWatched: boolean
+  open: () => number
+  stopListening: () => void
+}
+
+/**
+ * Resolves when no connection is left, at the latest after the drain time. Only where nobody watches does the
+ * port close early: a balancer that has not asked yet would find it closed.
+ */
+export async function drain({ drainMs, isWatched, open, stopListening }: Draining): Promise<void> {
+  const lastAnswersMs = Math.min(LAST_ANSWERS_MS, drainMs / 4)
+  let empty = 0
+  const isEmpty = (): boolean => {
+    empty = open() === 0 ? empty + 1 : 0
+    return empty >= EMPTY_LOOKS
+  }
+  await until(() => isEmpty() && !isWatched, drainMs - lastAnswersMs)
+  stopListening()
+  await until(isEmpty, lastAnswersMs)
+}
+
+async function until(holds: () => boolean, ms: number): Promise<void> {
+  const end = performance.now() + ms
+  while (performance.now() < end && !holds()) {
+    await sleep(Math.min(LOOK_INTERVAL_MS, Math.max(0, end - performance.now())))
+  }
 }

@@ -1,7 +1,10 @@
 /** The pages that a server offers with the API: its description, the explorer and the documentation. */
 import { fileURLToPath } from 'node:url'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
-import { descriptionFiles } from './description-files.ts'
+import { openApiDocument, type OpenApiDocument } from '../openapi/document.ts'
+import { pascal } from '../openapi/responses.ts'
+import type { Schema } from '../openapi/schemas.ts'
+import type { Declared } from '../operation/operation.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import type { SharedSite } from '../http/static-site.ts'
@@ -54,4 +57,104 @@ function pictureOf({ slug, name }: Mission): StaticFile {
     cache: 'revalidate',
     contentSecurityPolicy: "default-src 'none'",
   }
+}
+
+const ENCODER = new TextEncoder()
+
+/** `openapi.json` below `basePath` for programs, `/llms.txt` for language models. They need no key. */
+function descriptionFiles(operations: readonly Declared[], basePath: string): StaticFile[] {
+  const document = openApiDocument(operations, basePath)
+  return [
+    {
+      path: `${basePath}/openapi.json`,
+      type: 'application/json',
+      bytes: ENCODER.encode(JSON.stringify(document)),
+      cache: 'revalidate',
+    },
+    {
+      path: '/llms.txt',
+      type: 'text/plain; charset=utf-8',
+      bytes: ENCODER.encode(llmsText(document)),
+      cache: 'revalidate',
+    },
+  ]
+}
+
+/** One plain text with all that a language model needs to write calls, in the form of llmstxt.org. */
+function llmsText({ info, paths, servers: [{ url }], components }: OpenApiDocument): string {
+  const operations = Object.entries(paths).map(([path, { get }]) => {
+    const parameters = get.parameters.flatMap(({ name, in: location, required, description }) =>
+      location === 'query'
+        ? [`- \`${String(name)}\`${required === true ? ' (required)' : ''}: ${String(description)}`]
+        : [],
+    )
+    const lines = [`### GET ${url}${path}`, '', `${String(get.summary)}. ${String(get.description)}`]
+    // A stream has no answer schema.
+    const answer: Schema | undefined = components.schemas[`${pascal(get.operationId)}Answer`]
+    const data = (answer?.properties as { data?: Schema } | undefined)?.data
+    const fields = data === undefined ? [] : fieldLines(data, 'data')
+    return [
+      ...lines,
+      ...(parameters.length === 0 ? [] : ['', 'Parameters:', '', ...parameters]),
+      ...(fields.length === 0 ? [] : ['', 'Answer:', '', ...fields]),
+    ].join('\n')
+  })
+  const objects = Object.entries(components.schemas).flatMap(([name, schema]) => {
+    const fields = name.endsWith('Answer') && name !== 'ErrorAnswer' ? [] : fieldLines(schema, '')
+    return fields.length === 0 ? [] : [[`### ${name}`, '', ...fields].join('\n')]
+  })
+  return `# ${info.title}
+
+> ${info.summary}
+
+- [OpenAPI 3.1 description](${url}/openapi.json): every field with its unit, every error, with examples
+- [Documentation](/docs): the same to read, with every operation to try
+
+${info.description.replaceAll(/^(#+) /gm, '#$1 ')}
+
+## Operations
+
+${operations.join('\n\n')}
+
+## Fields
+
+${objects.join('\n\n')}
+`
+}
+
+/** A line for each member of an object, and of what is in it without a name of its own. */
+function fieldLines(schema: Schema, path: string): string[] {
+  const { properties, items, oneOf, anyOf } = schema as {
+    properties?: { [name: string]: Schema }
+    items?: Schema
+    oneOf?: Schema[]
+    anyOf?: Schema[]
+  }
+  if (items !== undefined) return fieldLines(items, `${path}[]`)
+  const either = oneOf ?? anyOf
+  if (either !== undefined) return [...new Set(either.flatMap((one) => fieldLines(one, path)))]
+  return Object.entries(properties ?? {}).flatMap(([name, field]) => {
+    const at = path === '' ? name : `${path}.${name}`
+    const text = typeof field.description === 'string' ? `: ${field.description}` : ''
+    const hasUnit = typeof field['x-unit'] === 'string' && !text.includes(`in ${field['x-unit']}`)
+    const unit = hasUnit ? `, in ${String(field['x-unit'])}` : ''
+    return [`- \`${at}\` (${typeText(field)}${unit})${text}`, ...fieldLines(field, at)]
+  })
+}
+
+/** `list of Buoy`, `number or null`. */
+function typeText(schema: Schema): string {
+  const { $ref, type, items, oneOf, anyOf } = schema as {
+    $ref?: string
+    type?: string | string[]
+    items?: Schema
+    oneOf?: Schema[]
+    anyOf?: Schema[]
+  }
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (items !== undefined) return `list of ${typeText(items)}`
+  const either = oneOf ?? anyOf
+  if (either !== undefined) return [...new Set(either.map((one) => typeText(one)))].join(' or ')
+  if (type !== undefined) return [type].flat().join(' or ')
+  return 'const' in schema ? JSON.stringify(schema.const) : 'value'
 }

@@ -1,6 +1,6 @@
 /** The messages between the main thread and its workers. */
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { AccessRules } from '../http/access-log-rules.ts'
 import type { Format } from '../system/log.ts'
 import type { SharedSite } from '../http/static-site.ts'
@@ -37,7 +37,7 @@ export interface WorkerStart {
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
   /** Oldest first; the last is served. */
-  snapshots: readonly ReadySnapshot[]
+  snapshots: readonly IndexedSnapshot[]
   /** Between any two snapshots, one way round. */
   changes: readonly Changes[]
 }
@@ -45,7 +45,7 @@ export interface WorkerStart {
 /** A snapshot is taken over in two steps, so that all threads switch together or none does. */
 export type ToWorker =
   | { type: 'listen'; port: number }
-  | { type: 'prepare'; snapshot: ReadySnapshot }
+  | { type: 'prepare'; snapshot: IndexedSnapshot }
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
   | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }

@@ -1,7 +1,7 @@
 /** A worker as the main thread sees it: how it starts, and how it is asked to serve a snapshot. */
 import { setFlagsFromString } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { startThread } from '../system/thread.ts'
 import { Heartbeat } from './loop-heartbeat.ts'
@@ -22,8 +22,8 @@ export interface WorkerThread {
   worker: Worker
   heartbeat: Heartbeat
   /** Oldest first; the worker serves the last. */
-  held: readonly ReadySnapshot[]
-  preparing: ReadySnapshot | null
+  held: readonly IndexedSnapshot[]
+  preparing: IndexedSnapshot | null
   /** The one answer that the main thread waits for. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
   /** Also true of a stalled worker, which will not answer any more. */
@@ -74,7 +74,7 @@ export function answered(member: WorkerThread, error?: Error): void {
 /** @throws SnapshotError or Error as `serve` does; then none of `all` keeps anything of `snapshot`. */
 export async function getReady(
   members: readonly WorkerThread[],
-  snapshot: ReadySnapshot,
+  snapshot: IndexedSnapshot,
   all: readonly WorkerThread[],
 ): Promise<void> {
   for (const member of members) member.preparing = snapshot
@@ -90,9 +90,9 @@ export async function getReady(
 /** Each serves the last of `held` that it has. A worker that dies is replaced by one with what is held. */
 export async function makeSwitch(
   members: readonly WorkerThread[],
-  held: readonly ReadySnapshot[],
+  held: readonly IndexedSnapshot[],
   changes: readonly Changes[],
-  prepared: ReadySnapshot | null = null,
+  prepared: IndexedSnapshot | null = null,
 ): Promise<void> {
   await Promise.all(
     members.map((member) => {

@@ -1,6 +1,5 @@
 /** The snapshots that a worker holds, as views, and what distinguishes any two of them. */
-import { openReady, type ReadySnapshot } from '../dataset/derived.ts'
-import type { ChangesSince, View } from '../dataset/view.ts'
+import { openView, type ChangesSince, type IndexedSnapshot, type View } from '../dataset/view.ts'
 import { warmUp } from './warm-up.ts'
 import { reversed, type Changes } from '../snapshot/row-changes.ts'
 import type { Steps } from '../system/steps.ts'
@@ -27,12 +26,12 @@ export class WorkerViews {
     this.changes = options.changes
   }
 
-  *openHeld(snapshot: ReadySnapshot): Steps<void> {
+  *openHeld(snapshot: IndexedSnapshot): Steps<void> {
     this.#views.set(snapshot.id, yield* this.#alive(this.#open(snapshot)))
   }
 
   /** Gets the snapshot ready that is served next. @throws SnapshotError */
-  *prepare(snapshot: ReadySnapshot): Steps<void> {
+  *prepare(snapshot: IndexedSnapshot): Steps<void> {
     const view = yield* this.#alive(this.#open(snapshot))
     yield* this.#alive(warmUp(view, !this.#hasServed))
     this.#prepared = view
@@ -54,9 +53,9 @@ export class WorkerViews {
     this.#hasServed = true
   }
 
-  *#open(snapshot: ReadySnapshot): Steps<View> {
+  *#open(snapshot: IndexedSnapshot): Steps<View> {
     const newest = [...this.#views.values()].at(-1)?.dataset ?? null
-    const opened = yield* openReady(snapshot, newest)
+    const opened = yield* openView(snapshot, newest)
     return { ...opened, changesSince: (id) => this.#changesTo(snapshot.id, id) }
   }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import { LaterAnswers } from '../http/later-answers.ts'
 import { ParquetAnswers } from '../http/parquet-answers.ts'
 import { Connections } from '../http/connections.ts'
@@ -135,7 +135,7 @@ const views = new WorkerViews({
   serve: (held) => requests.hold(held, config['hold-snapshots']),
 })
 
-async function prepare(snapshot: ReadySnapshot): Promise<void> {
+async function prepare(snapshot: IndexedSnapshot): Promise<void> {
   try {
     const quiet = new Quiet(() => totals.counted('requests'), 0)
     await finishInSlices(views.prepare(snapshot), SLICE_MS, () => quiet.lasts())

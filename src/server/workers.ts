@@ -5,7 +5,7 @@ import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './watchdog.ts'
 import { LOOK_INTERVAL_MS } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
 import {
   answered,
@@ -37,7 +37,7 @@ export interface WorkersOptions {
   /** What the worker with the number `thread` starts with; asked anew for each. */
   startOf: (
     thread: number,
-    held: readonly ReadySnapshot[],
+    held: readonly IndexedSnapshot[],
     changes: readonly Changes[],
   ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
   requestsOf: (thread: number) => number
@@ -59,7 +59,7 @@ export class Workers {
   readonly #threads = new Set<WorkerThread>()
   #looks: NodeJS.Timeout | null = null
   /** Oldest first; the last is served. */
-  #held: readonly ReadySnapshot[] = []
+  #held: readonly IndexedSnapshot[] = []
   #changes: readonly Changes[] = []
   /** Null until the workers listen. */
   #port: number | null = null
@@ -114,7 +114,7 @@ export class Workers {
    * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
-  serve(held: readonly ReadySnapshot[], changes: readonly Changes[] = []): Promise<void> {
+  serve(held: readonly IndexedSnapshot[], changes: readonly Changes[] = []): Promise<void> {
     const snapshot = held.at(-1)!
     return this.#inTurn(async () => {
       const why = this.stalledBy(snapshot.id)
@@ -128,7 +128,7 @@ export class Workers {
     })
   }
 
-  letGo(held: readonly ReadySnapshot[]): Promise<void> {
+  letGo(held: readonly IndexedSnapshot[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#held = held
       await makeSwitch(this.#ready(), held, this.#changes)

@@ -36,7 +36,7 @@ export interface LoadedSnapshot extends Summary {
 }
 
 /** Parts that were loaded before and need not be read again. */
-export interface PartsInMemory {
+export interface LoadedParts {
   parts: readonly LoadedPart[]
 }
 
@@ -77,7 +77,7 @@ export async function readManifest(dir: string): Promise<PublishedManifest | nul
  * Loads the published snapshot of a folder, on this thread, without reading the parts of `previous` again.
  * @throws SnapshotError naming the file, when anything is missing, cut, changed or malformed
  */
-export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promise<LoadedSnapshot> {
+export async function loadSnapshot(dir: string, previous?: LoadedParts): Promise<LoadedSnapshot> {
   const manifest = await readManifest(dir)
   if (manifest === null) throw new SnapshotError(`${dir}: there is no snapshot in this folder`)
   return loadManifest(dir, manifest, previous)
@@ -90,7 +90,7 @@ export async function loadSnapshot(dir: string, previous?: PartsInMemory): Promi
 export async function loadManifest(
   dir: string,
   manifest: PublishedManifest,
-  previous?: PartsInMemory,
+  previous?: LoadedParts,
   summaries = new Map<string, PartSummary>(),
   isQuiet: () => boolean = () => false,
 ): Promise<LoadedSnapshot> {
@@ -134,7 +134,7 @@ function shared(bytes: Uint8Array): SharedArrayBuffer {
 }
 
 /** The parts of a manifest that are in memory. @throws SnapshotError when it contradicts one of them */
-function knownParts(manifest: Manifest, previous?: PartsInMemory): Map<string, LoadedPart> {
+function knownParts(manifest: Manifest, previous?: LoadedParts): Map<string, LoadedPart> {
   const held = new Map(previous?.parts.map((part) => [part.entry.file, part]))
   const known = new Map<string, LoadedPart>()
   for (const entry of manifest.parts) {

@@ -11,8 +11,7 @@ import * as fc from 'fast-check'
 import { type Dataset } from '../../src/dataset/dataset.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { writeSeries } from '../../src/dataset/series-json.ts'
-import { openReady } from '../../src/dataset/derived.ts'
-import { makeReady } from '../../src/server/make-ready.ts'
+import { viewOf } from '../answered.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { type SeasonDates } from '../../src/index/season-dates.ts'
 import { Series, type SeriesRows } from '../../src/index/seasons.ts'
@@ -149,7 +148,7 @@ test('Series with daily aggregates are those without, and a year grown by builds
           const anchor = buoyOf(9, 'UTC', [{ time: at('2012-06-01T00:00:00Z'), significantHeight: 1 }])
           await build([fakeSource([...mentioned, anchor])], folder, { allowLoss: 1 })
           assert.deepEqual(await checkFolder(folder), [])
-          const dataset = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
+          const dataset = (await viewOf(folder)).dataset
           for (let ordinal = 0; ordinal < dataset.buoyCount; ordinal++) {
             assert.deepEqual(seriesOf(dataset, ordinal, true), seriesOf(dataset, ordinal, false))
           }
@@ -213,7 +212,7 @@ test('What the tz database says of later months is not in the part of a year tha
     const manifest = (await readManifest(folder))!
     const entry = manifest.parts.find(({ kind }) => kind === 'aggregates')!
     const { meta } = decodePart((await loadPart(folder, entry)).bytes, entry.file)
-    const { aggregates } = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
+    const { aggregates } = (await viewOf(folder)).dataset
     zones.forEach((name, ordinal) =>
       assert.ok(aggregates.knows(2016, ordinal, zone(name) ?? assert.fail()), `${end}: ${name} is known`),
     )
@@ -261,7 +260,7 @@ test('Aggregates that lie are found by check, those of other months are refused,
   await assert.rejects(loadSnapshot(folder), /aggregates-.*: was not made from the manifest's monthly parts/)
   await republish(folder, () => parts.filter(({ kind }) => kind !== 'aggregates'))
   assert.deepEqual(await checkFolder(folder), [])
-  const dataset = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400)))).dataset
+  const dataset = (await viewOf(folder)).dataset
   assert.deepEqual(seriesOf(dataset, 0, true), seriesOf(dataset, 0, false))
 })
 
@@ -274,7 +273,7 @@ test('Series by day that are written in turns are those that are written alone.'
     ]),
   )
   await build([fakeSource(buoys)], folder)
-  const { dataset, fragments } = finish(openReady(finish(makeReady(await loadSnapshot(folder), 86_400))))
+  const { dataset, fragments } = await viewOf(folder)
   const seriesFrom = (ordinal: number): { writer: JsonWriter; steps: Steps<void> } => {
     const writer = new JsonWriter(64)
     const lists = (): SeriesRows[][] => {

@@ -1,7 +1,7 @@
 /** Fragments as a thread has them: copies in front of where it writes answers. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openFragments, type RenderedFragments } from '../../src/dataset/fragments.ts'
+import { openFragments, type IndexedFragments } from '../../src/dataset/fragments.ts'
 import { finish } from '../../src/system/steps.ts'
 
 const BUOYS = 4000
@@ -12,7 +12,7 @@ test('An answer with all buoys of the map is written where there is room for it:
   const rendered = {
     bytes: new TextEncoder().encode(PIECE.repeat(BUOYS)),
     lists: { map: start },
-  } as unknown as RenderedFragments
+  } as unknown as IndexedFragments
   const { writer, map } = finish(openFragments(rendered))
   const room = writer.bytes
   writer.begin()

@@ -12,8 +12,8 @@ import { SnapshotError } from '../../src/snapshot/snapshot-format.ts'
 import { encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
 import { memoryLimit, refuseOverLimit } from '../../src/snapshot/snapshot-memory.ts'
 import { loadSnapshot, readManifest, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import type { ReadySnapshot } from '../../src/dataset/derived.ts'
-import { makeReady } from '../../src/server/make-ready.ts'
+import type { IndexedSnapshot } from '../../src/dataset/view.ts'
+import { indexSnapshot } from '../../src/server/index-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { Reloader } from '../../src/server/reload.ts'
 import { temporaryFolder } from '../live.ts'
@@ -72,13 +72,14 @@ test('A snapshot loads the same on the thread as on this one, and parts in memor
   const loader = new Loader({ dir: whole, activeWithin: DAY })
   t.after(() => loader.end())
   const there = await loader.load(manifest, null)
-  const plain = ({ parts, ...rest }: ReadySnapshot): unknown => ({
+  const plain = ({ parts, ...rest }: IndexedSnapshot): unknown => ({
     ...rest,
     parts: parts.map(({ entry, bytes }) => [entry, Buffer.from(bytes).toString('base64')]),
   })
-  assert.deepEqual(plain(there), plain(finish(makeReady(here, DAY))))
-  assert.ok(there.derived.fragments.bytes.length > 1000)
-  for (const array of arraysIn(there.derived)) assert.ok(array.buffer instanceof SharedArrayBuffer)
+  assert.deepEqual(plain(there), plain(finish(indexSnapshot(here, DAY)).indexed))
+  assert.ok(there.fragments.bytes.length > 1000)
+  for (const array of [...arraysIn(there.indexes), ...arraysIn(there.fragments)])
+    assert.ok(array.buffer instanceof SharedArrayBuffer)
   assert.deepEqual(there.newest, [
     ['North', 1_774_602_000],
     ['Sky', 1_774_483_200],
@@ -87,7 +88,8 @@ test('A snapshot loads the same on the thread as on this one, and parts in memor
   const again = await loader.load(manifest, there)
   assert.ok(again.parts.every((part, i) => part === there.parts[i]))
   assert.deepEqual(again.newest, there.newest)
-  assert.deepEqual(again.derived, there.derived)
+  assert.deepEqual(again.indexes, there.indexes)
+  assert.deepEqual(again.fragments, there.fragments)
 })
 
 test('A load that passes its time limit is ended, refused and reported, and the next attempt starts anew.', async (t) => {

@@ -1,5 +1,5 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
-import { openReady, type ReadySnapshot } from '../../src/dataset/derived.ts'
+import { openView, type IndexedSnapshot } from '../../src/dataset/view.ts'
 import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/server/warm-up.ts'
 import { finish } from '../../src/system/steps.ts'
 
@@ -77,8 +77,8 @@ const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
  * What a client would see that it must never see: faults and answers that are no JSON. Empty where all is
  * well.
  */
-export function faultsOf(snapshot: ReadySnapshot): string[] {
-  const view = finish(openReady(snapshot))
+export function faultsOf(snapshot: IndexedSnapshot): string[] {
+  const view = finish(openView(snapshot))
   finish(warmUp(view, false))
   const path = pathWithoutSocket(view, () => NOW)
   const exchange = new KeepingExchange()

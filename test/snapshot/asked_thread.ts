@@ -3,10 +3,10 @@
  * ended.
  */
 import { parentPort } from 'node:worker_threads'
-import type { ReadySnapshot } from '../../src/dataset/derived.ts'
+import type { IndexedSnapshot } from '../../src/dataset/view.ts'
 import { faultsOf } from './asked.ts'
 
-function answerTo(snapshot: ReadySnapshot): string[] {
+function answerTo(snapshot: IndexedSnapshot): string[] {
   try {
     return faultsOf(snapshot)
   } catch (error) {
@@ -14,4 +14,4 @@ function answerTo(snapshot: ReadySnapshot): string[] {
   }
 }
 
-parentPort?.on('message', (snapshot: ReadySnapshot) => parentPort?.postMessage(answerTo(snapshot)))
+parentPort?.on('message', (snapshot: IndexedSnapshot) => parentPort?.postMessage(answerTo(snapshot)))

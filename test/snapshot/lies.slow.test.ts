@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads'
 import { SnapshotError } from '../../src/snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
 import { Loader } from '../../src/server/load.ts'
-import type { ReadySnapshot } from '../../src/dataset/derived.ts'
+import type { IndexedSnapshot } from '../../src/dataset/view.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../builder/everything_source.ts'
@@ -30,7 +30,7 @@ class Asker {
   #thread: Worker | null = null
 
   /** What a client would see that it must not, or how the thread ended. */
-  faultsOf(snapshot: ReadySnapshot): Promise<string[]> {
+  faultsOf(snapshot: IndexedSnapshot): Promise<string[]> {
     const thread = (this.#thread ??= new Worker(new URL('../../src/system/thread.dev.mjs', import.meta.url), {
       argv: [new URL('asked_thread.ts', import.meta.url).href],
     }))
@@ -62,7 +62,7 @@ class Scene {
   readonly truth: Tale
   readonly #loader: Loader
   readonly #asker = new Asker()
-  #served: ReadySnapshot | null = null
+  #served: IndexedSnapshot | null = null
   readonly refusals = new Map<string, number>()
   refused = 0
   harmless = 0
@@ -94,8 +94,8 @@ class Scene {
     return harm
   }
 
-  async #faultsOver(served: ReadySnapshot | null): Promise<string[]> {
-    let loaded: ReadySnapshot
+  async #faultsOver(served: IndexedSnapshot | null): Promise<string[]> {
+    let loaded: IndexedSnapshot
     try {
       const manifest = (await readManifest(this.dir)) ?? assert.fail()
       loaded = await this.#loader.load(manifest, served)

@@ -4,7 +4,7 @@
  * beginning is still there, so one of two builders is refused; what the store accepted becomes the folder's
  * snapshot.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -12,26 +12,26 @@ import {
   decodeCommit,
   encodeCommit,
   filesNamed,
+  plainManifest,
   type Commit,
   type CommitRecord,
 } from '../../snapshot/commit.ts'
-import { encodeList, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
+import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
 import { sha256 } from '../../snapshot/snapshot-format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
-import { lostLock, publishManifest } from '../../snapshot/write-snapshot.ts'
+import { verifyParts } from '../../snapshot/read-snapshot.ts'
+import { keepManifest, lostLock, publishManifest, writeDurably } from '../../snapshot/write-snapshot.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
 import { randomName } from '../../system/random-name.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
 import { givenFile, stateParts } from '../source-state.ts'
-import { listKept, manifestOf, readHold } from '../../snapshot/retained.ts'
+import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
 import { MAX_STATE_BYTES } from '../state-file.ts'
 import { REGISTRY_FILE } from '../registry.ts'
 import { readAgreed, writeAgreed, type Agreed } from './agreed.ts'
-import { collectObjects } from './collect.ts'
-import { continueFrom } from './continue-prefix.ts'
-import { storeFiles, type FileToStore } from './prefix-files.ts'
+import { collectObjects, fetchFiles, storeFiles, type FileToStore } from './prefix-files.ts'
 import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.ts'
 
 export interface PublishingOptions {
@@ -86,6 +86,43 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
   }
   writeAgreed(dir, agreed, lock)
   return { ...options, lock, newest, agreed }
+}
+
+/**
+ * Makes a folder continue a store's snapshot, ids, source states and hold; once killed, it starts over.
+ * @param dir without snapshots, or with that of the commit as its newest
+ * @param now epoch seconds
+ * @throws RequestFault, SnapshotError or BuildError; then the folder's snapshot stays as it was
+ */
+async function continueFrom(
+  dir: string,
+  { store }: Prefix,
+  { manifest, stateParts, registry, states, hold, bytes, name }: Commit,
+  now: number,
+  lock: Lock,
+): Promise<Agreed> {
+  const { id, parts } = manifest
+  await fetchFiles(store, dir, [...parts, ...stateParts])
+  await verifyParts(dir, parts)
+  const list = await store.read(snapshotList(id), { maxBytes: MAX_LIST_BYTES })
+  if (list !== null && list !== 'unchanged') {
+    writeDurably(dir, snapshotList(id), list.bytes, lock.folder)
+  }
+  // The registry goes first: a snapshot must never have ids that the next build does not know of.
+  const texts = new Map([[registry, REGISTRY_FILE]])
+  if (states !== null) texts.set(states, givenFile(id))
+  await fetchFiles(store, lock.folder, [...texts.keys()])
+  if (!lock.isHeld()) throw lostLock(dir)
+  for (const [{ file }, as] of texts) renameSync(join(lock.folder, file), join(dir, as))
+  const plain = plainManifest(bytes)
+  if (listKept(dir).at(-1)?.id !== id) keepManifest(dir, nextKeptFile(dir, id), plain, lock)
+  const after = listKept(dir).at(-1)!.sequence
+  // A rollback that was asked for here and is not published yet stays.
+  if (readHold(dir) === null) {
+    if (hold !== null) writeHold(dir, id, after, now, lock)
+    publishManifest(dir, plain, lock)
+  }
+  return { to: store.address, commit: name, tried: [], after }
 }
 
 /** As `beginPublishing`; null where the store does not answer and the folder has something to go on with. */

@@ -1,4 +1,4 @@
-/** Makes a snapshot's indexes and fragments, once for all serving threads, which import nothing of this. */
+/** Indexes a loaded snapshot, once for all serving threads, which import nothing of this. */
 import { buildGroups, passIndexes } from '../index/make-groups.ts'
 import { latestOf } from '../index/latest.ts'
 import { nearColumns } from '../index/near.ts'
@@ -16,33 +16,31 @@ import {
   type Indexes,
   type OpenedParts,
 } from '../dataset/dataset.ts'
-import type { ReadySnapshot } from '../dataset/derived.ts'
+import type { IndexedSnapshot } from '../dataset/view.ts'
 import { renderFragments } from '../formats/render-fragments.ts'
 
-/** What is kept of the last snapshot for the next one. */
-export interface Made {
+/** What the next snapshot takes over from the last one. */
+export interface TakenOver {
   readonly indexes: Indexes
   readonly parts: OpenedParts
 }
 
-/** `activeWithin` is in seconds. @throws SnapshotError when a part is missing or malformed */
-export function* makeReady(snapshot: LoadedSnapshot, activeWithin: number): Steps<ReadySnapshot> {
-  return (yield* makeReadyUpon(snapshot, activeWithin, null)).ready
-}
-
-/** Makes a snapshot ready upon an earlier one. In `pictures`, `{slug}` stands for the mission. */
-export function* makeReadyUpon(
+/**
+ * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds; in `pictures`,
+ * `{slug}` stands for the mission. @throws SnapshotError when a part is missing or malformed
+ */
+export function* indexSnapshot(
   snapshot: LoadedSnapshot,
   activeWithin: number,
-  before: Made | null,
+  before: TakenOver | null = null,
   pictures?: string,
-): Steps<{ ready: ReadySnapshot; made: Made }> {
+): Steps<{ indexed: IndexedSnapshot; forNext: TakenOver }> {
   const parts = yield* openParts(snapshot, before?.parts)
   const indexes = yield* indexesOf(snapshot, parts, activeWithin, before?.indexes)
   const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes), pictures)
   return {
-    ready: { ...snapshot, derived: { indexes, fragments } },
-    made: { indexes, parts: withoutRows(parts) },
+    indexed: { ...snapshot, indexes, fragments },
+    forNext: { indexes, parts: withoutRows(parts) },
   }
 }
 
