@@ -1152,6 +1152,8 @@ export type ListBuoysParameters = {
     east: number
     west: number
   } | string
+  /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
+  bbox?: number[]
   /** Only buoys within `radius` of this point, nearest first. Allowed: lat,lng in decimal degrees, latitude from -90 to 90, longitude from -180 to 180. */
   near?: string
   /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
@@ -1358,13 +1360,15 @@ export type ListCountriesParameters = {
 
 /** Parameters of `mapBuoys`. */
 export type MapBuoysParameters = {
-  /** Only buoys in this box, as JSON object text with numeric north, south, east and west. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
+  /** Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
   bounds?: {
     north: number
     south: number
     east: number
     west: number
   } | string
+  /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
+  bbox?: number[]
   /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */

@@ -1,6 +1,7 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
-import { boundsContain, boundsOnGlobe } from '../sea/geo.ts'
+import { boundsContain } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
+import { boxOf, boxParameters } from '../operation/box-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
@@ -9,7 +10,7 @@ import { Literal } from '../dataset/literals.ts'
 import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import type { View } from '../dataset/view.ts'
-import { boolean, bounds, integer, point, text, type QueryOf } from '../operation/parameters.ts'
+import { boolean, integer, point, text, type QueryOf } from '../operation/parameters.ts'
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50
@@ -19,10 +20,7 @@ const DEFAULT_RADIUS_KM = 100
 const MAX_RADIUS_KM = 20100
 
 const parameters = {
-  bounds: bounds({
-    description:
-      'Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian.',
-  }),
+  ...boxParameters,
   near: point({ description: 'Only buoys within `radius` of this point, nearest first.' }),
   radius: integer({
     minimum: 1,
@@ -105,7 +103,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
   const { catalog, groups, active, near: byDistance, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const filter = latestFilter(dataset, query)
-  const box = query.bounds === undefined ? null : boundsOnGlobe(query.bounds)
+  const box = boxOf(query)
   const ofSource = source === undefined ? null : (groups.bySource.get(sourceKey(source)) ?? EMPTY_GROUP)
   const ofCountry = country === undefined ? null : (groups.byCountry.get(country) ?? EMPTY_GROUP)
   const pick = (group: Group): Uint32Array => (activeOnly ? group.active : group.all)

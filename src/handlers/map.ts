@@ -1,17 +1,15 @@
 /** `GET /buoys/map` (decisions, 15): all active buoys unpaged; the word beats a slug `map`. */
-import { boundsOnGlobe } from '../sea/geo.ts'
+import { boxOf, boxParameters } from '../operation/box-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'
 import { operation } from '../operation/operation.ts'
 import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
-import { bounds, type QueryOf } from '../operation/parameters.ts'
+import type { QueryOf } from '../operation/parameters.ts'
 
 const parameters = {
-  bounds: bounds({
-    description: 'Only buoys in this box, as JSON object text with numeric north, south, east and west.',
-  }),
+  ...boxParameters,
   ...latestFilters,
   include,
 }
@@ -40,12 +38,13 @@ export const mapBuoys = operation({
 function within(dataset: Dataset, query: QueryOf<typeof parameters>): ArrayLike<number> {
   const { active, boxes, groups } = dataset
   const filter = latestFilter(dataset, query)
-  if (query.bounds === undefined) {
+  const box = boxOf(query)
+  if (box === null) {
     const all = groups.everywhere.active
     return filter === null ? all : all.filter(filter)
   }
   const isTaken = (ordinal: number): boolean => active[ordinal] === 1 && (filter === null || filter(ordinal))
-  return boxes.within(boundsOnGlobe(query.bounds), isTaken)
+  return boxes.within(box, isTaken)
 }
 
 function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {

@@ -79,7 +79,7 @@ export class Answering {
     if (shape !== null) tag.add(shaped)
     const { low, high } = tag
     const format = shape?.format ?? 'json'
-    // A client that names the ETag has the answer: it need not be made. `Link` lines need the answer, though.
+    // A client that names the ETag has the answer: it need not be made, but for the `Link` lines of a pinned one.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
@@ -89,7 +89,7 @@ export class Answering {
     if (!cache.isOff) {
       canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
       // `Link` repeats the words of the query.
-      const hasLinks = (isPinned || shape !== null) && 'page' in operation.parameters
+      const hasLinks = 'page' in operation.parameters
       if (hasLinks) canonical += SEPARATOR + reader.given(raw)
       const kept = cache.get(canonical)
       if (kept !== undefined) {
@@ -147,14 +147,22 @@ export class Answering {
   #json(view: View, asked: Asked): Made {
     const { target, path, raw, query, now, language } = asked
     const { served, second, options } = this.#state
-    const { pin } = served
+    const { pin, isPinned } = served
     const { writer } = view.fragments
     let begun = beginAnswer(view, target.operation, query, path, now, language)
     const paging = isExpensive(begun) ? begun.paging : begun
     const headers =
-      pin === '' || paging === undefined
+      paging === undefined
         ? ''
-        : linkHeader(options.basePath, target.operation.path, path, target.reader.given(raw), pin, paging)
+        : linkHeader(
+            options.basePath,
+            target.operation.path,
+            path,
+            target.reader.given(raw),
+            view.dataset.snapshotId,
+            paging,
+            isPinned,
+          )
     if (isExpensive(begun)) {
       if (options.later !== null) return { body: begun, headers, price: 1 }
       begun = finish(begun.steps(writer))

@@ -1,4 +1,4 @@
-/** `Link` headers of a pinned list (RFC 8288): whoever follows them gets every item once. */
+/** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
 import type { Paging } from '../operation/operation.ts'
 
 /** Characters of one page's path and query, twice the longest sensible: some proxies take 4 KB of headers. */
@@ -7,9 +7,11 @@ const LONGEST_TARGET = 600
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
 /**
- * Header lines, each begun by CRLF; '' if an address would be too long. All arguments are encoded anew.
+ * A header line, begun by CRLF; '' if there is no link, or its address would be too long. All arguments are
+ * encoded anew.
  * @param path as declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`
  * @param given the other parameters: `&per_page=5`
+ * @param hasAll links to all neighbours, not to the next page alone
  */
 export function linkHeader(
   basePath: string,
@@ -18,7 +20,9 @@ export function linkHeader(
   given: string,
   snapshot: string,
   { page, pages }: Paging,
+  hasAll: boolean,
 ): string {
+  if (!hasAll && page >= pages) return ''
   let at = 0
   const target = basePath + path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(args[at++]))
   const start = `${target}?snapshot=${snapshot}${given}&page=`
@@ -26,8 +30,10 @@ export function linkHeader(
   const links: string[] = []
   const link = (rel: string, to: number): void => void links.push(`<${start}${to}>; rel="${rel}"`)
   if (page < pages) link('next', page + 1)
-  if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
-  link('first', 1)
-  if (pages > 0) link('last', pages)
+  if (hasAll) {
+    if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
+    link('first', 1)
+    if (pages > 0) link('last', pages)
+  }
   return `\r\nLink: ${links.join(', ')}`
 }

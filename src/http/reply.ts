@@ -44,7 +44,7 @@ const ERROR_HEADS = Object.fromEntries(
   Object.entries(ERRORS).map(([code, { status, reason }]) => [
     code,
     `${status} ${reason}${JSON_ANSWER}\r\nCache-Control: no-store` +
-      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer' : '') +
+      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer\r\nLink: </docs>; rel="help"' : '') +
       (code === 'method_not_allowed' ? `\r\nAllow: ${ALLOWED_METHODS}` : ''),
   ]),
 ) as { [code in ErrorCode]: string }

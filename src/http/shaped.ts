@@ -41,18 +41,20 @@ export function shapedAnswer(
   isPinned: boolean,
 ): ShapedAnswer {
   const { snapshotId } = request.view.dataset
+  const { path } = request
   const table = operation.tables!.make(request)
   const { paging } = table
+  const isJson = shape.format === 'json'
+  const others = given + shapeQuery(shape)
   const link =
     paging === undefined
       ? ''
-      : linkHeader(basePath, operation.path, request.path, given + shapeQuery(shape), snapshotId, paging)
-  const isJson = shape.format === 'json'
+      : linkHeader(basePath, operation.path, path, others, snapshotId, paging, isPinned || !isJson)
   return {
     body: isRowShape(shape) ? inSteps(table, shape, snapshotId) : parquetJob(table, shape, snapshotId),
     rows: table.rows,
     microseconds: (table.microseconds ?? 0) + table.rows * US_PER_ROW,
-    headers: isJson ? (isPinned ? link : '') : fileHeaders(table, shape, snapshotId) + link,
+    headers: isJson ? link : fileHeaders(table, shape, snapshotId) + link,
   }
 }
 

@@ -192,7 +192,7 @@ function pathParameters(path: string): Schema[] {
 }
 
 function queryParameter(name: string, parameter: Parameter<unknown>, example: string | null): Schema {
-  const { description, aliases, required, repeatable, allowed } = parameter
+  const { description, aliases, required, wire, allowed } = parameter
   const fallback = parameter.default
   const also =
     aliases.length === 0 ? '' : ` Also accepted as ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`
@@ -201,9 +201,9 @@ function queryParameter(name: string, parameter: Parameter<unknown>, example: st
     in: 'query',
     required,
     description: `${description}${also} Allowed: ${allowed}.`,
-    ...(repeatable ? { style: 'form', explode: false } : {}),
-    schema: { ...parameter.wire, ...(fallback === undefined ? {} : { default: fallback }) },
-    ...(example === null ? {} : { example: typedExample(parameter.wire, example) }),
+    ...('items' in wire ? { style: 'form', explode: false } : {}),
+    schema: { ...wire, ...(fallback === undefined ? {} : { default: fallback }) },
+    ...(example === null ? {} : { example: typedExample(wire, example) }),
   }
 }
 

@@ -73,7 +73,7 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
   Link: header(
-    'With `snapshot`, and on a page in another format than JSON: the addresses of the pages `next`, `prev`, `first` and `last` of the same snapshot (RFC 8288), without a key.',
+    'The address of the `next` page of the same snapshot, if there is one (RFC 8288), without a key. With `snapshot`, and on a page in another format than JSON, those of `prev`, `first` and `last`, too.',
     { type: 'string' },
     false,
   ),

@@ -7,6 +7,7 @@ import {
   MAX_TEXT,
   MAX_WORDS_TEXT,
   DURATION_PATTERN,
+  parseBbox,
   parseBoolean,
   parseBounds,
   parseDay,
@@ -245,6 +246,16 @@ export function bounds(options: Common): Parameter<Bounds> {
       },
     },
     parse: parseBounds,
+  })
+}
+
+/** A box as `west,south,east,north` (OGC API Features 7.15.3, RFC 7946 section 5). */
+export function bbox(options: Common): Parameter<Bounds> {
+  return declare(options, {
+    allowed: 'west,south,east,north in decimal degrees, south not above north',
+    schema: { type: 'object' },
+    wire: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4 },
+    parse: parseBbox,
   })
 }
 

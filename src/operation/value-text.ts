@@ -102,6 +102,14 @@ export function parseBounds(text: string): Bounds | Malformed {
   return south > north ? MALFORMED : { north, south, east, west }
 }
 
+/** `west,south,east,north`. */
+export function parseBbox(text: string): Bounds | Malformed {
+  const sides = text.split(',', 5).map(decimalOf)
+  if (sides.length !== 4 || !sides.every(Number.isFinite)) return MALFORMED
+  const [west, south, east, north] = sides
+  return south > north ? MALFORMED : { north, south, east, west }
+}
+
 function isFiniteNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }

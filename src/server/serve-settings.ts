@@ -162,6 +162,17 @@ export const SERVE_SETTINGS = {
     '',
     orNull(plainLine(MOST_CONTACT_CHARACTERS)),
   ),
+  'security-contact': setting(
+    'URI',
+    'who is told of a weakness of this server: an https:, mailto: or tel: address, for /.well-known/security.txt',
+    '',
+    orNull((texts) => {
+      if (!/^(https:\/\/|mailto:|tel:)[\w.~:/?#@!$&()*+,;=%-]{1,300}$/.test(last(texts))) {
+        throw new Error('an https:, mailto: or tel: address, at most 300 characters')
+      }
+      return last(texts)
+    }),
+  ),
   'mission-pictures': setting(
     'URL',
     'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',

@@ -7,6 +7,7 @@ import type { Schema } from '../openapi/schemas.ts'
 import type { Declared } from '../operation/operation.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
+import { DAY, timestampText } from '../sea/time.ts'
 import type { SharedSite } from '../http/static-site.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
 
@@ -18,12 +19,20 @@ export interface SiteSettings {
   anonymousAccess: AnonymousAccess
   /** Null where the operator does not tell who issues keys. */
   contact: string | null
+  /** Where weaknesses are reported; null where the operator does not tell. */
+  securityContact: string | null
+  /** Epoch seconds. */
+  now: number
 }
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
-  const { basePath, anonymousAccess, contact } = settings
-  const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf)]
+  const { basePath, anonymousAccess, contact, securityContact, now } = settings
+  const made = [
+    ...descriptionFiles(ROUTED, basePath),
+    ...MISSIONS.map(pictureOf),
+    ...(securityContact === null ? [] : [securityText(securityContact, now)]),
+  ]
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
@@ -37,6 +46,19 @@ export function startSite(settings: SiteSettings, log: (line: string) => void): 
   } catch (error) {
     log(`warning: no pages: ${(error as Error).message}; "npm run build" makes them`)
     return shareSite(made)
+  }
+}
+
+/** RFC 9116, which wants an end of less than a year. */
+const SECURITY_TEXT_SECONDS = 364 * DAY
+
+function securityText(contact: string, now: number): StaticFile {
+  const lines = [`Contact: ${contact}`, `Expires: ${timestampText(now + SECURITY_TEXT_SECONDS)}`, '']
+  return {
+    path: '/.well-known/security.txt',
+    type: 'text/plain; charset=utf-8',
+    bytes: Buffer.from(lines.join('\r\n')),
+    cache: 'revalidate',
   }
 }
 
@@ -77,7 +99,29 @@ function descriptionFiles(operations: readonly Declared[], basePath: string): St
       bytes: ENCODER.encode(llmsText(document)),
       cache: 'revalidate',
     },
+    {
+      path: '/.well-known/api-catalog',
+      type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+      bytes: ENCODER.encode(JSON.stringify(catalogOf(basePath))),
+      cache: 'revalidate',
+    },
   ]
+}
+
+/** A link set (RFC 9264). Its addresses are relative to its own: the host of a request is not repeated. */
+function catalogOf(basePath: string): object {
+  return {
+    linkset: [
+      {
+        anchor: basePath,
+        'service-desc': [{ href: `${basePath}/openapi.json`, type: 'application/json' }],
+        'service-doc': [
+          { href: '/docs', type: 'text/html' },
+          { href: '/llms.txt', type: 'text/plain' },
+        ],
+      },
+    ],
+  }
 }
 
 /** One plain text with all that a language model needs to write calls, in the form of llmstxt.org. */

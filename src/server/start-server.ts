@@ -33,6 +33,7 @@ export interface ServerOptions {
   readonly explorer?: 'auto' | 'open' | 'keyed'
   readonly explorerQuota?: number
   readonly contact?: string
+  readonly securityContact?: string
   readonly missionPictures?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number

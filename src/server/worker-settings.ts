@@ -56,6 +56,7 @@ export function commonStart(
   config: ServeConfig,
   {
     log,
+    clock,
     clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT),
     refreshEvery = 0,
     writeAccess,
@@ -77,7 +78,16 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     listeners: ListenerCounts.allocate(workers),
-    site: startSite({ basePath: config['base-path'], anonymousAccess, contact: config.contact }, log),
+    site: startSite(
+      {
+        basePath: config['base-path'],
+        anonymousAccess,
+        contact: config.contact,
+        securityContact: config['security-contact'],
+        now: clock(),
+      },
+      log,
+    ),
     accessLog:
       config['access-log'] === null || writeAccess === undefined
         ? null

@@ -10,6 +10,7 @@ import { TagNumber } from '../../src/operation/tag-number.ts'
 import { ApiError } from '../../src/operation/errors.ts'
 import {
   boolean,
+  bbox,
   bounds,
   choice,
   date,
@@ -232,6 +233,30 @@ test('Bounds are a JSON object of four numbers with south not above north.', () 
     '{"north":1,"south":0,"east":0,"west":0',
     `${' '.repeat(400)}{"north":1,"south":0,"east":0,"west":0}`,
     '{"__proto__":{"north":1,"south":0,"east":0,"west":0}}',
+  ])
+})
+
+test('A bbox is west, south, east and north, with south not above north.', () => {
+  const box = bbox({ description })
+  assert.deepEqual(valueOf(box, '170,-45.5,-170,45'), { west: 170, south: -45.5, east: -170, north: 45 })
+  assert.deepEqual(valueOf(box, '-900%2C-120%2C900%2C120'), {
+    west: -900,
+    south: -120,
+    east: 900,
+    north: 120,
+  })
+  const huge = `0,0,${'9'.repeat(400)},1`
+  refuses(box, [
+    'x',
+    '1,2,3',
+    '1,2,0,3,4,5',
+    ',,,',
+    '1,2,3,',
+    '1, 2,3,4',
+    '1e1,0,2,3',
+    '0,4,1,3',
+    huge,
+    '[1,2,3,4]',
   ])
 })
 

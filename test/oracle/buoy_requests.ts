@@ -1,7 +1,7 @@
 /** Requests of the operations that answer with buoys. */
 import * as fc from 'fast-check'
 import type { Known } from './oracle.ts'
-import { boundsKind, type Positions } from './positions.ts'
+import { boxKinds, type Positions } from './positions.ts'
 import {
   assemble,
   at,
@@ -32,10 +32,10 @@ import type { World } from './world.ts'
 
 export function listRequests(world: World, positions: Positions): fc.Arbitrary<ApiRequest> {
   const { near, radius } = nearKinds(positions)
-  const bounds = boundsKind(positions)
+  const { bounds, bbox } = boxKinds(positions)
   const { source, country } = ownerKinds(world)
   const activeOnly: ParameterKind = { name: 'active_only', ...booleans }
-  const listKinds = [bounds, source, country, activeOnly, has, maxAge, extras, page, perPage]
+  const others = [source, country, activeOnly, has, maxAge, extras, page, perPage]
   const special = fc
     .tuple(
       part('near', near.valid),
@@ -49,22 +49,29 @@ export function listRequests(world: World, positions: Positions): fc.Arbitrary<A
     .map(([first, second, ...rest]) => [first].concat(second ?? [], rest.flat()))
 
   // `near` belongs to valid lists only by `special`; here it is made wrong, with or without a radius.
-  const wrongNear = fc.oneof(
+  const wrong = fc.oneof(
     faultyPart(near).map((parts) => ({ parts, fault: { names: ['near'], status: 400 } })),
     fc
       .tuple(part('near', near.valid), faultyPart(radius))
       .map(([first, rest]) => ({ parts: [first, ...rest], fault: { names: ['radius'], status: 400 } })),
   )
 
-  return requestsOf({
-    operation: 'list',
-    path: at('/buoys'),
-    kinds: listKinds,
-    special,
-    wrong: wrongNear,
-    malformed: 400,
-  })
+  const asking = (box: ParameterKind) =>
+    requestsOf({
+      operation: 'list',
+      path: at('/buoys'),
+      kinds: [box, ...others],
+      special,
+      wrong,
+      malformed: 400,
+    })
+  return fc.oneof(asking(bounds), asking(bbox))
 }
+
+const bothBoxes = (bounds: ParameterKind, bbox: ParameterKind) =>
+  fc
+    .tuple(part('bounds', bounds.valid), part('bbox', bbox.valid))
+    .map((parts) => ({ parts, fault: { names: ['bbox'], status: 400 } }))
 
 function nearKinds({ somewhere, degreeText }: Positions): { near: ParameterKind; radius: ParameterKind } {
   const near: ParameterKind = {
@@ -152,13 +159,16 @@ export function detailRequests({ buoyPath }: Paths): fc.Arbitrary<ApiRequest> {
 }
 
 export function mapRequests(positions: Positions): fc.Arbitrary<ApiRequest> {
-  const bounds = boundsKind(positions)
-  return requestsOf({
-    operation: 'map',
-    path: at('/buoys/map'),
-    kinds: [{ ...bounds, rare: false }, has, maxAge, extras],
-    malformed: 400,
-  })
+  const { bounds, bbox } = boxKinds(positions)
+  const asking = (box: ParameterKind) =>
+    requestsOf({
+      operation: 'map',
+      path: at('/buoys/map'),
+      kinds: [{ ...box, rare: false }, has, maxAge, extras],
+      wrong: bothBoxes(bounds, bbox),
+      malformed: 400,
+    })
+  return fc.oneof(asking(bounds), asking(bbox))
 }
 
 export function searchRequests(buoy: fc.Arbitrary<Known>): fc.Arbitrary<ApiRequest> {

@@ -421,15 +421,21 @@ function isWanted({ newest }: Known, asOf: number, parameters: ReadonlyMap<strin
   return asOf - newest.time <= Number.parseInt(age) * unit
 }
 
+function boxOf(parameters: ReadonlyMap<string, string>): Box | null {
+  const [bounds, bbox] = [parameters.get('bounds'), parameters.get('bbox')]
+  if (bbox === undefined) return bounds === undefined ? null : (JSON.parse(bounds) as Box)
+  const [west, south, east, north] = bbox.split(',').map(Number)
+  return { west, south, east, north }
+}
+
 // Operation 1.
 function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
-  const bounds = parameters.get('bounds')
+  const box = boxOf(parameters)
   const source = parameters.get('source')
   const country = parameters.get('country')
   const near = parameters.get('near')
   let found = buoys.filter((buoy) => !isTrue(parameters.get('active_only'), true) || buoy.active)
-  if (bounds !== undefined) {
-    const box = JSON.parse(bounds) as Box
+  if (box !== null) {
     found = found.filter((buoy) => boxHolds(box, buoy.record.lat, buoy.record.lng))
   }
   if (source !== undefined)
@@ -716,8 +722,7 @@ function countries(buoys: Known[]): Answer {
 
 // Operation 15.
 function map(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
-  const bounds = parameters.get('bounds')
-  const box = bounds === undefined ? null : (JSON.parse(bounds) as Box)
+  const box = boxOf(parameters)
   const found = buoys.filter(
     (buoy) => buoy.active && (box === null || boxHolds(box, buoy.record.lat, buoy.record.lng)),
   )

@@ -61,7 +61,8 @@ export function positionsOf(places: readonly Position[]) {
   return { places, nearBuoy, somewhere, degreeText, latitude, badLatitude, badLongitude }
 }
 
-export function boundsKind({ places, nearBuoy }: Positions): ParameterKind {
+/** The two ways to ask for a box, which exclude each other. */
+export function boxKinds({ places, nearBuoy }: Positions): { bounds: ParameterKind; bbox: ParameterKind } {
   const boxText = (box: { [side: string]: unknown }) => JSON.stringify(box)
   const anyOrder = fc.constantFrom(
     ['south', 'west', 'north', 'east'],
@@ -102,9 +103,28 @@ export function boundsKind({ places, nearBuoy }: Positions): ParameterKind {
     north: round6(centre.lat + half / 1000),
     east: round6(centre.lng + half / 1000),
   }))
-  return {
+  const boxes = fc.oneof(corners, square)
+  const bbox: ParameterKind = {
+    name: 'bbox',
+    valid: boxes.map(({ west, south, east, north }) => [west, south, east, north].join()),
+    invalid: fc.oneof(
+      fc.constantFrom(
+        '1',
+        '1,2,3',
+        '1,2,3,4,5',
+        ',,,',
+        '-2,43,-1,',
+        '-2, 43,-1,44',
+        '1e1,0,20,1',
+        '-2,44,-1,43',
+      ),
+      fc.constantFrom('{"north":1,"south":0,"east":1,"west":0}', `0,0,${'9'.repeat(400)},1`, 'NaN,0,1,1'),
+    ),
+    rare: true,
+  }
+  const bounds: ParameterKind = {
     name: 'bounds',
-    valid: fc.tuple(fc.oneof(corners, square), anyOrder, fc.boolean()).map(([box, order, spaced]) => {
+    valid: fc.tuple(boxes, anyOrder, fc.boolean()).map(([box, order, spaced]) => {
       const sorted = Object.fromEntries(order.map((side) => [side, box[side]]))
       return spaced ? JSON.stringify(sorted, null, 1).replaceAll('\n', ' ') : boxText(sorted)
     }),
@@ -137,4 +157,5 @@ export function boundsKind({ places, nearBuoy }: Positions): ParameterKind {
     ),
     rare: true,
   }
+  return { bounds, bbox }
 }

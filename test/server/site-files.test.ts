@@ -1,0 +1,52 @@
+/** What the server itself adds to the built pages. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startSite } from '../../src/server/site-files.ts'
+import { readSite } from '../../src/server/static-files.ts'
+
+const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
+
+function siteWith(securityContact: string | null): Map<string, { head: string; text: string }> {
+  const settings = {
+    basePath: '/v3',
+    anonymousAccess: 'keyed',
+    contact: null,
+    securityContact,
+    now: NOW,
+  } as const
+  const { memory, files } = startSite(settings, () => {})
+  return new Map(
+    files.map(({ path, variants }) => {
+      const { head, start, end } = variants.at(-1)!
+      return [path, { head, text: Buffer.from(memory, start, end - start).toString() }]
+    }),
+  )
+}
+
+test('The catalogue of APIs names files that are served, by addresses without a host.', () => {
+  const site = siteWith(null)
+  const { head, text } = site.get('/.well-known/api-catalog')!
+  assert.match(head, /Content-Type: application\/linkset\+json;/)
+  const { linkset } = JSON.parse(text) as { linkset: { [relation: string]: string | { href: string }[] }[] }
+  assert.equal(linkset[0].anchor, '/v3')
+  const targets = Object.values(linkset[0]).flatMap((links) => (typeof links === 'string' ? [] : links))
+  assert.deepEqual(
+    targets.map(({ href }) => href),
+    ['/v3/openapi.json', '/docs', '/llms.txt'],
+  )
+  const built = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
+    base_path: '/v3',
+    explorer: 'keyed',
+    contact: '',
+  })
+  for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
+})
+
+test('security.txt has the contact of the operator and an end within a year, and is absent without one.', () => {
+  assert.equal(siteWith(null).get('/.well-known/security.txt'), undefined)
+  assert.equal(
+    siteWith('mailto:security@example.org').get('/.well-known/security.txt')!.text,
+    'Contact: mailto:security@example.org\r\nExpires: 2027-03-26T10:00:00Z\r\n',
+  )
+})
