@@ -20,7 +20,7 @@ function filesIn(folder: string): string[] {
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-const isCode = (file: string): boolean => /\.(ts|mjs)$/.test(file)
+const isCode = (file: string): boolean => /\.(tsx?|mjs)$/.test(file)
 const SOURCES = filesIn('src').filter(isCode)
 const PAGES = filesIn('web').filter(isCode)
 
@@ -68,7 +68,7 @@ test('Every import within the program names a file that is there, with its endin
   assert.ok(IMPORTS.length > 100)
   for (const { file, target, specifier } of IMPORTS) {
     if (target === null) continue
-    assert.match(specifier, /\.(ts|mjs|json)$/, `${file} imports ${specifier}`)
+    assert.match(specifier, /\.(tsx?|mjs|json)$/, `${file} imports ${specifier}`)
     assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
     assert.ok(/^(src|web)\//.test(target) || target === PUBLISHED_CLIENT, `${file} imports ${specifier}`)
   }
@@ -297,7 +297,7 @@ test('Tools know the program alone: tests and benches may use them, not the othe
 
 test('The explorer puts text into the page as text.', () => {
   const asMarkup =
-    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
+    /[iI]nnerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
   assert.deepEqual(filesWith(asMarkup, PAGES), [])
 })
 

@@ -20,7 +20,7 @@ import type {
 } from '../../clients/typescript/groundswell.ts'
 import type { Address, Api } from './api.ts'
 import type { Scene } from './scene.ts'
-import type { Bounds, SeasonName, Span } from './view.ts'
+import type { Bounds, Metric, SeasonName, Span } from './view.ts'
 
 const DAY_MS = 86_400_000
 /** Passes in the list. */
@@ -108,12 +108,12 @@ export function searchAddress(
   return api.address('/buoys/search', { query: beginning, limit } satisfies SearchBuoysParameters)
 }
 
-/** The chosen season of the last years. */
+/** A season of the last years. */
 export function seriesAddress(
-  { api, view, clock }: Scene,
+  { api, clock }: Scene,
   slug: string,
+  { metric, season }: { metric: Metric; season: SeasonName },
 ): Address<ReadingSeriesAnswer['data']> {
-  const { metric, season } = view
   const thisYear = new Date(clock()).getUTCFullYear()
   return api.address(`${buoyPath(slug)}/readings/series`, {
     metric,
@@ -151,40 +151,26 @@ export function curlLine(address: string, key: string): string {
   return `curl ${key === '' ? '' : `-H ${quoted(`Authorization: Bearer ${key}`)} `}${quoted(address)}`
 }
 
-interface Network {
-  readonly owner: string
-  /** The public page of a station; absent where the network has none that is known. */
-  readonly page?: (identifier: string) => string
-}
-
 /** Identifiers become parts of addresses only where they look as the network's own do. */
 const IDENTIFIER = /^[A-Za-z0-9]{3,8}$/
 
-/** Networks by the name that the API gives as `source`. */
-const NETWORKS: { readonly [source: string]: Network } = {
-  NDBC: {
-    owner: 'NOAA National Data Buoy Center and its partners',
-    page: (identifier) =>
-      `https://www.ndbc.noaa.gov/station_page.php?station=${encodeURIComponent(identifier.toLowerCase())}`,
-  },
-  Candhis: {
-    owner: 'Candhis, Cerema and its partners',
-    // The page takes `camp=06403` in Base64.
-    page: (identifier) => `https://candhis.cerema.fr/_public_/campagne.php?${btoa(`camp=${identifier}`)}`,
-  },
-  'Marine Institute': { owner: 'Marine Institute, Ireland' },
-  'Météo-France': { owner: 'Météo-France' },
-  'MET Norway': { owner: 'MET Norway' },
-  'UK Met Office': { owner: 'UK Met Office' },
-}
+/** Who measures in networks, by the name that the API gives as `source`, where that name does not say it. */
+const OWNERS = new Map([
+  ['NDBC', 'NOAA National Data Buoy Center and its partners'],
+  ['Candhis', 'Candhis, Cerema and its partners'],
+  ['Marine Institute', 'Marine Institute, Ireland'],
+])
+
+export const ownerOf = (source: string): string => OWNERS.get(source) ?? source
 
 /** The address of a station's own page; null where none is known. */
 export function stationPage(source: string, identifier: string): string | null {
-  if (!Object.hasOwn(NETWORKS, source) || !IDENTIFIER.test(identifier)) return null
-  return NETWORKS[source]?.page?.(identifier) ?? null
-}
-
-/** Who measures in a network. */
-export function ownerOf(source: string): string {
-  return Object.hasOwn(NETWORKS, source) ? (NETWORKS[source]?.owner ?? source) : source
+  if (!IDENTIFIER.test(identifier)) return null
+  if (source === 'NDBC') {
+    return `https://www.ndbc.noaa.gov/station_page.php?station=${identifier.toLowerCase()}`
+  }
+  // The page takes `camp=06403` in Base64.
+  if (source === 'Candhis')
+    return `https://candhis.cerema.fr/_public_/campagne.php?${btoa(`camp=${identifier}`)}`
+  return null
 }

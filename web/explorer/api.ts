@@ -2,6 +2,7 @@
  * The public API as the explorer uses it: calls with the visitor's key, what may go wrong with them, and the
  * server's clock.
  */
+import { signal, type Signal } from '@preact/signals'
 import type { MapBuoysAnswer, Quota } from '../../clients/typescript/groundswell.ts'
 
 /** A buoy of the map, in the water or virtual. */
@@ -32,32 +33,36 @@ const RETRY_MS = 10_000
 export class Api {
   readonly #base: string
   readonly #clock: () => number
-  key: string
+  /** '' where the visitor has none. */
+  readonly key: Signal<string>
+  /** Whether the server lets its pages read without a key. */
+  readonly isOpen: Signal<boolean>
   /** The quota in the newest answer; null before the first one. */
-  quota: Quota | null = null
-  onQuota: () => void = () => {}
+  readonly quota = signal<Quota | null>(null)
+  /** Whether the data of the newest answer are made up; null before the first one. */
+  readonly isDemo = signal<boolean | null>(null)
   /** The snapshot of the newest answer; null before the first one. */
   snapshot: string | null = null
-  /** Whether the data of the newest answer are made up. */
-  isDemo = false
-  /** Called with each answer: whether the data are made up. */
-  onMark: (isDemo: boolean) => void = () => {}
   /** Called with the `Date` of each answer. */
   onDate: (date: string) => void = () => {}
-  /** Whether the server lets its pages read without a key. */
-  isOpen: boolean
 
   /** `base` is the path of the operations, `clock` gives epoch milliseconds. */
   constructor(base: string, key: string, clock: () => number, isOpen = false) {
     this.#base = base
-    this.key = key
+    this.key = signal(key)
     this.#clock = clock
-    this.isOpen = isOpen
+    this.isOpen = signal(isOpen)
   }
 
   /** Whether the visitor has no key and needs one for all but the public operations. */
   get isGuest(): boolean {
-    return this.key === '' && !this.isOpen
+    return this.key.value === '' && !this.isOpen.value
+  }
+
+  /** The head of a call that sends the visitor's key. */
+  get authorization(): { [name: string]: string } {
+    const key = this.key.peek()
+    return key === '' ? {} : { Authorization: `Bearer ${key}` }
   }
 
   /** `path` is below the base path. */
@@ -86,12 +91,10 @@ export class Api {
     // Without a key the server could only refuse.
     if (access === 'keyed' && this.isGuest) throw new ApiTrouble('unauthorized', 'API key required')
     const answer = await this.#fetch(address, signal)
-    const body = (await answer.json().catch(() => null)) as { data?: unknown; message?: string } | null
+    const body = (await answer.json().catch(() => null)) as { data?: Data } | null
     signal?.throwIfAborted()
-    if (answer.ok && body?.data !== undefined) {
-      return { data: body.data as Data, snapshot: answer.headers.get('X-Snapshot-Id') }
-    }
-    throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+    if (body?.data === undefined) throw this.#trouble(answer, 'The answer cannot be read.')
+    return { data: body.data, snapshot: answer.headers.get('X-Snapshot-Id') }
   }
 
   /**
@@ -100,10 +103,6 @@ export class Api {
    */
   async file(address: string): Promise<{ bytes: Blob; name: string | undefined }> {
     const answer = await this.#fetch(address, null)
-    if (!answer.ok) {
-      const body = (await answer.json().catch(() => null)) as { message?: string } | null
-      throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
-    }
     const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1]
     try {
       return { bytes: await answer.blob(), name }
@@ -112,10 +111,11 @@ export class Api {
     }
   }
 
+  /** An answer that is not a failure. */
   async #fetch(address: string, signal: AbortSignal | null): Promise<Response> {
     // The tests are checked under Node's types, which know nothing of browsers' caches.
     const how: RequestInit & { cache: 'no-cache' } = {
-      headers: this.key === '' ? {} : { Authorization: `Bearer ${this.key}` },
+      headers: this.authorization,
       cache: 'no-cache',
       signal,
     }
@@ -126,46 +126,37 @@ export class Api {
       signal?.throwIfAborted()
       throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
     }
-    const date = answer.headers.get('Date')
+    this.#readHead(answer.headers)
+    if (answer.ok) return answer
+    const body = (await answer.json().catch(() => null)) as { message?: string } | null
+    signal?.throwIfAborted()
+    throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+  }
+
+  #readHead(headers: Headers): void {
+    const date = headers.get('Date')
     if (date !== null) this.onDate(date)
-    this.#readQuota(answer.headers)
-    const snapshot = answer.headers.get('X-Snapshot-Id')
-    if (snapshot !== null) {
-      this.snapshot = snapshot
-      this.isDemo = answer.headers.has('X-Demo')
-      this.onMark(this.isDemo)
-    }
-    return answer
-  }
-
-  #readQuota(headers: Headers): void {
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) =>
-      headers.get(`X-RateLimit-${name}`),
-    )
-    if (limit === null || remaining === null || reset === null) return
-    this.quota = {
-      limit: Number(limit),
-      remaining: Number(remaining),
-      resetAt: new Date(Number(reset) * 1000),
+      Number(headers.get(`X-RateLimit-${name}`) ?? NaN),
+    ) as [number, number, number]
+    if (Number.isFinite(limit + remaining + reset)) {
+      this.quota.value = { limit, remaining, resetAt: new Date(reset * 1000) }
     }
-    this.onQuota()
+    const snapshot = headers.get('X-Snapshot-Id')
+    if (snapshot === null) return
+    this.snapshot = snapshot
+    this.isDemo.value = headers.has('X-Demo')
   }
 
-  #trouble(answer: Response, message: string): ApiTrouble {
-    const wait = Number(answer.headers.get('Retry-After') ?? NaN)
+  #trouble({ status, headers }: Response, message: string): ApiTrouble {
+    const wait = Number(headers.get('Retry-After') ?? NaN)
     const again = Number.isFinite(wait) ? this.#clock() + wait * 1000 : null
-    switch (answer.status) {
-      case 401:
-        return new ApiTrouble('unauthorized', message)
-      case 404:
-        return new ApiTrouble('not found', message)
-      case 429:
-        return new ApiTrouble('quota', message, this.quota?.resetAt.getTime() ?? again)
-      default:
-        return answer.status >= 500
-          ? new ApiTrouble('unavailable', message, again ?? this.#clock() + RETRY_MS)
-          : new ApiTrouble('refused', message)
-    }
+    if (status === 401) return new ApiTrouble('unauthorized', message)
+    if (status === 404) return new ApiTrouble('not found', message)
+    if (status === 429) return new ApiTrouble('quota', message, this.quota.peek()?.resetAt.getTime() ?? again)
+    // An answer without data is not one that the request was at fault for.
+    if (status >= 400 && status < 500) return new ApiTrouble('refused', message)
+    return new ApiTrouble('unavailable', message, again ?? this.#clock() + RETRY_MS)
   }
 }
 

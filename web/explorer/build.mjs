@@ -81,13 +81,15 @@ export async function build() {
 async function bundleAll() {
   const { outputFiles, metafile } = await bundle({
     entryPoints: {
-      main: join(here, 'main.ts'),
+      main: join(here, 'main.tsx'),
       style: join(here, 'style.css'),
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
     alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
     // MapLibre's makers build it so: its classes declare fields that their parents have set.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -156,20 +158,19 @@ function hashed(name, bytes) {
   return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
 }
 
-/**
- * The page with the names of its files. It preloads `map.ts` and what that needs before `main.ts` asks for
- * it.
- */
+/** The page with the names of its files. It names the parts of the map too, which it loads once it can be read. */
 function page(names) {
-  const preloads = [...new Set([names['map.ts'], ...names['map.ts needs'], ...names['main.ts needs']])]
+  const preloads = names['main.tsx needs']
+  const map = [names['map.ts'], ...names['map.ts needs'].filter((file) => !preloads.includes(file))]
   const values = {
     '{{style}}': names['style.css'],
-    '{{main}}': names['main.ts'],
+    '{{main}}': names['main.tsx'],
     '{{icon}}': names['icon.svg'],
     '{{licences}}': names['licences.txt'],
     '{{worker}}': names['worker.ts'],
     '{{basemap}}': names['basemap-110m.json'],
     '{{fine_basemap}}': names['basemap-50m.json'],
+    '{{map_modules}}': map.map((file) => `assets/${file}`).join(' '),
     '{{preloads}}': preloads.map((file) => `<link rel="modulepreload" href="assets/${file}">`).join('\n    '),
   }
   let text = readFileSync(join(here, 'index.html'), 'utf8')

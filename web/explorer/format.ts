@@ -1,12 +1,5 @@
 /** Numbers, times and positions as text for people. */
 
-/** A missing measurement. Screen readers skip a dash, so texts for them say it in words. */
-const MISSING = '–'
-
-export function decimals(value: number | null, digits: number): string {
-  return value === null ? MISSING : value.toFixed(digits)
-}
-
 export interface Zone {
   /** IANA name. */
   name: string
@@ -43,6 +36,12 @@ function labelOf(name: string): string {
 /** The zone of the visitor's system. */
 export function viewerZone(): Zone {
   return zoneOf(Intl.DateTimeFormat().resolvedOptions().timeZone)
+}
+
+/** The clock that the visitor chose; `localZone` is the zone of the buoy or point. */
+export function chosenZone(choice: 'utc' | 'buoy' | 'viewer', localZone: string): Zone {
+  if (choice === 'utc') return UTC
+  return choice === 'viewer' ? viewerZone() : zoneOf(localZone)
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()

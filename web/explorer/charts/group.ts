@@ -3,6 +3,7 @@
  * mouse uPlot does it; a finger reads where it is, two fingers zoom, and a swipe up or down scrolls the page.
  */
 import type UPlot from 'uplot'
+import { draw, type Plot, type Shared } from './plot.ts'
 import { inside, nearestIndex, pinched, wholeOf, zoomed, type Range } from './range.ts'
 
 /** What a chart keeps when it is drawn anew. */
@@ -14,9 +15,6 @@ export interface Memory {
 }
 
 interface GroupOptions {
-  plots: readonly UPlot[]
-  /** Ascending. */
-  x: readonly number[]
   memory: Memory
   /** Least width of a zoomed range, in x. */
   leastWidth: number
@@ -28,7 +26,23 @@ interface GroupOptions {
   /** Index of `x` where the keyboard begins. */
   first: number
   /** Indexes of `x` that hold no value of any plot. */
-  skip: ReadonlySet<number>
+  skip?: ReadonlySet<number>
+}
+
+/** Draws `plots` over the same ascending x values into `place`. Returns what removes them. */
+export function drawTogether(
+  place: HTMLElement,
+  plots: readonly Plot[],
+  shared: Shared,
+  options: GroupOptions,
+): () => void {
+  let group: PlotGroup | null = null
+  const drawn = plots.map((plot) => draw(place, plot, shared, (range) => group?.follow(range)))
+  group = new PlotGroup({ ...options, plots: drawn.map(({ plot }) => plot), x: shared.x })
+  return () => {
+    group.remove()
+    for (const { remove } of drawn) remove()
+  }
 }
 
 const TAP_MS = 350
@@ -42,8 +56,8 @@ interface Tap {
   time: number
 }
 
-export class PlotGroup {
-  readonly #options: GroupOptions
+class PlotGroup {
+  readonly #options: GroupOptions & { plots: readonly UPlot[]; x: readonly number[] }
   readonly #whole: Range
   readonly #slider: HTMLElement | undefined
   readonly #abort = new AbortController()
@@ -55,7 +69,7 @@ export class PlotGroup {
   #lastTap: Tap | null = null
   #isZooming = false
 
-  constructor(options: GroupOptions) {
+  constructor(options: GroupOptions & { plots: readonly UPlot[]; x: readonly number[] }) {
     this.#options = options
     const { plots, x, memory, leastWidth } = options
     this.#whole = wholeOf(x, leastWidth)
@@ -216,7 +230,7 @@ export class PlotGroup {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const index = memory.at === null ? first : nearestIndex(x, memory.at)
     const at = x[index] ?? 0
-    const next = (by: 1 | -1): number => (skip.has(index + by) ? index + 2 * by : index + by)
+    const next = (by: 1 | -1): number => (skip?.has(index + by) === true ? index + 2 * by : index + by)
     const moves: { readonly [key: string]: (() => number) | undefined } = {
       ArrowLeft: () => next(-1),
       ArrowDown: () => next(-1),

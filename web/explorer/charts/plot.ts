@@ -1,6 +1,6 @@
 /** One plot: lines over one x axis, with a legend. Its colours are those of the page's style. */
 import UPlot from 'uplot'
-import { variable } from '../dom.ts'
+import { variable } from '../theme.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
 import type { Range } from './range.ts'
 
@@ -15,6 +15,7 @@ const TIME_AXIS_PIXELS = { two: 42, one: 28 } as const
 const VALUE_AXIS_PIXELS = 44
 const TICK_PIXELS = 4
 const DOT_PIXELS = 4
+const MARK_PIXELS = 6
 const LONE_DOT_PIXELS = 6
 
 /** Shown in the place of the time while nothing is pointed at. */
@@ -32,9 +33,8 @@ export type Cell = number | null | undefined
 export interface Line {
   label: string
   color: string
-  /** Values in the unit of the API. */
+  /** Values in the unit of the API; a line without any is left out. */
   values: readonly (number | null)[]
-  scale: Scale
   dash?: number[]
   /** Pixels; 2 where it is left out. */
   width?: number
@@ -50,18 +50,25 @@ export interface Line {
 }
 
 export interface Plot {
+  /** What is measured. */
+  name: string
+  scale: Scale
+  lines: readonly Line[]
   size: keyof typeof HEIGHT_PIXELS
   axes: UPlot.Axis[]
   scales: UPlot.Scales
-  cursor: UPlot.Cursor
   bands?: UPlot.Band[]
+}
+
+/** What plots over one x axis have in common. */
+export interface Shared {
+  x: readonly number[]
+  cursor?: UPlot.Cursor
   tzDate?: (epoch: number) => Date
   /** Text of a value of the x axis. */
   textOfX: (x: number) => string
   /** The cells of a line, as many as `x`. */
   cellsOf: (line: Line) => Cell[]
-  /** Called when the visitor has zoomed with the mouse. */
-  onRange: (range: Range) => void
 }
 
 function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height: number } {
@@ -70,23 +77,34 @@ function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height
   return { width, height: size === 'tall' ? tall : HEIGHT_PIXELS.short }
 }
 
-/** Draws lines into `place`, as wide as it is, now and later. `remove` takes everything away again. */
+/**
+ * Draws a plot at the end of `host`, as wide as its place is, now and later. `onRange` is called when the visitor
+ * has zoomed with the mouse; `remove` takes everything away again.
+ */
 export function draw(
-  place: HTMLElement,
-  x: readonly number[],
-  lines: readonly Line[],
-  { textOfX, cellsOf, onRange, size, cursor, ...own }: Plot,
+  host: HTMLElement,
+  { name, scale, lines, size, ...own }: Plot,
+  { x, textOfX, cellsOf, cursor, ...shared }: Shared,
+  onRange: (range: Range) => void,
 ): { plot: UPlot; remove: () => void } {
+  const place = document.createElement('div')
+  place.className = `plot ${size}`
+  Object.assign(place.dataset, { name, unit: scale.unit })
+  host.append(place)
   const hint = matchMedia('(pointer: coarse)').matches ? HINTS.touch : HINTS.mouse
   let pointer = 'mouse'
   const cells = lines.map((line) =>
-    cellsOf(line).map((value) => (typeof value === 'number' ? line.scale.from(value) : value)),
+    cellsOf(line).map((value) => (typeof value === 'number' ? scale.from(value) : value)),
   )
   const plot = new UPlot(
     {
+      ...shared,
       ...own,
       ...sizeOf(place, size),
       cursor: {
+        y: false,
+        drag: { x: true, y: false },
+        points: { size: MARK_PIXELS },
         ...cursor,
         bind: {
           // Browsers make a double-click of a double-tap, which has its own meaning.
@@ -104,7 +122,7 @@ export function draw(
       },
       series: [
         { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
-        ...lines.map((line, i) => seriesOf(line, cells[i] ?? [])),
+        ...lines.map((line, i) => seriesOf(line, scale, cells[i] ?? [])),
       ],
     },
     [[...x], ...cells] as UPlot.AlignedData,
@@ -119,22 +137,23 @@ export function draw(
     if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize(sizeOf(place, size))
   })
   watch.observe(place)
-  return {
-    plot,
-    remove: () => {
-      watch.disconnect()
-      plot.destroy()
-    },
+  const remove = (): void => {
+    watch.disconnect()
+    plot.destroy()
+    place.remove()
   }
+  return { plot, remove }
 }
 
 function seriesOf(
-  { label, color, width = 2, class: row, values, scale, dash, fill, dots = false, textOf }: Line,
+  { label, color, width = 2, values, dots = false, textOf, ...more }: Line,
+  scale: Scale,
   cells: readonly Cell[],
 ): UPlot.Series {
   const text = textOf ?? ((value: number) => `${decimalText(scale.from(value), scale.digits)} ${scale.unit}`)
   const lone = lonely(cells)
   return {
+    ...more,
     label,
     stroke: color,
     width,
@@ -142,9 +161,6 @@ function seriesOf(
       ? { show: true, size: DOT_PIXELS, width: 0, fill: color }
       : { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
     ...(dots ? { paths: () => null } : {}),
-    ...(dash === undefined ? {} : { dash }),
-    ...(fill === undefined ? {} : { fill }),
-    ...(row === undefined ? {} : { class: row }),
     value: (_plot: UPlot, _shown: Cell, _series: number, index: number | null) => {
       const value = index === null ? null : values[index]
       return value === null || value === undefined || index === null ? '' : text(value, index)

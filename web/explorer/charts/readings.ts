@@ -4,10 +4,10 @@
 import UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
 import { compass, dayAndTime, type Zone } from '../format.ts'
-import { scaleOf, type Scale, type Units } from '../mine/units.ts'
-import { variable } from '../dom.ts'
-import { PlotGroup, type Memory } from './group.ts'
-import { axes, draw, type Line, type Plot } from './plot.ts'
+import { scaleOf, type Units } from '../mine/units.ts'
+import { variable } from '../theme.ts'
+import { drawTogether, type Memory } from './group.ts'
+import { axes, type Line, type Plot } from './plot.ts'
 import { breakLongPauses, wholeOf } from './range.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
@@ -17,7 +17,6 @@ const LONGEST_PAUSE_S = 3 * 3600
  * another.
  */
 const HOVER_PIXELS = 12
-const MARK_PIXELS = 6
 /** A zoom goes no further. */
 const LEAST_RANGE_S = 3 * 3600
 const DAY_S = 86_400
@@ -31,15 +30,6 @@ const AXIS_TIMES: UPlot.Axis.Values = [
 const QUARTERS = [0, 90, 180, 270, 360]
 const QUARTER_NAMES = ['N', 'E', 'S', 'W', 'N']
 
-/** The lines that one plot shows. */
-interface Part {
-  /** A heading for screen readers. */
-  name: string
-  lines: Line[]
-  scale: Scale
-  plot: Partial<Plot>
-}
-
 /** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
 export function drawReadings(
   place: HTMLElement,
@@ -48,153 +38,105 @@ export function drawReadings(
   units: Units,
   memory: Memory,
 ): () => void {
-  const times = data.time.map((time) => Date.parse(time) / 1000)
-  const { x, from, pauses } = withPauses(times)
-  let group: PlotGroup | null = null
+  const { x, from, pauses } = withPauses(data.time.map((time) => Date.parse(time) / 1000))
+  const onAxis = (line: Line): Line => ({ ...line, values: from.map((i) => line.values[i] ?? null) })
+  const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
   // uPlot would make a range of years of a single time.
   const range = (_plot: UPlot, low: number, high: number): [number, number] =>
     x.length === 1 ? [...wholeOf(x, LEAST_RANGE_S)] : [low, high]
-  const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
-  const plotOf = ({ scale, plot: special }: Part): Plot => ({
-    size: 'short',
-    axes: axes({ values: AXIS_TIMES }, scale),
-    cursor: {
-      y: false,
-      sync: { key: 'readings' },
-      drag: { x: true, y: false },
-      points: { size: MARK_PIXELS },
-      hover: { prox: HOVER_PIXELS },
-    },
-    tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
-    textOfX,
-    cellsOf: ({ values }) => breakLongPauses(x, values, LONGEST_PAUSE_S),
-    onRange: (shown) => group?.follow(shown),
-    ...special,
-    scales: { ...special.scales, x: { time: true, range } },
-  })
-  const onAxis = (each: Line): Line => ({ ...each, values: from.map((i) => each.values[i] ?? null) })
-  const parts = partsOf(data, units)
-    .map((part) => ({ ...part, lines: part.lines.filter(hasValues).map(onAxis) }))
+  const plots = partsOf(data, units)
+    .map(({ size = 'short', y = {}, yAxis = {}, ...part }) => ({
+      ...part,
+      size,
+      lines: part.lines.filter(hasValues).map(onAxis),
+      axes: axes({ values: AXIS_TIMES }, part.scale, yAxis),
+      scales: { y, x: { time: true, range } },
+    }))
     .filter(({ lines }) => lines.length > 0)
-  const drawn = parts.map((part) => {
-    const own = document.createElement('div')
-    own.className = `plot ${part.plot.size ?? 'short'}`
-    own.dataset.name = part.name
-    own.dataset.unit = part.scale.unit
-    place.append(own)
-    return draw(own, x, part.lines, plotOf(part))
-  })
-  group = new PlotGroup({
-    plots: drawn.map(({ plot }) => plot),
+  const shared = {
     x,
+    textOfX,
+    cursor: { sync: { key: 'readings' }, hover: { prox: HOVER_PIXELS } },
+    tzDate: (epoch: number) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
+    cellsOf: ({ values }: Line) => breakLongPauses(x, values, LONGEST_PAUSE_S),
+  }
+  const newest = from.findLastIndex((i) => (data.significant_height[i] ?? null) !== null)
+  return drawTogether(place, plots, shared, {
     memory,
     leastWidth: LEAST_RANGE_S,
     bigStep: DAY_S,
     label: 'Time in the chart',
     textOfX: (at) => `${textOfX(at)} ${zone.label}`,
     skip: pauses,
-    first: Math.max(
-      0,
-      from.findLastIndex((i) => (data.significant_height[i] ?? null) !== null),
-    ),
+    first: Math.max(0, newest),
   })
-  return () => {
-    group.remove()
-    for (const { remove } of drawn) remove()
-  }
 }
 
 const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
 
+interface Part extends Pick<Plot, 'name' | 'scale' | 'lines'> {
+  size?: Plot['size']
+  /** What is special about the value axis. */
+  y?: UPlot.Scale
+  yAxis?: Partial<UPlot.Axis>
+}
+
+/** The plots from top to bottom, with lines that may have no values. */
 function partsOf(data: Chart, units: Units): Part[] {
-  const [height, period, direction] = [
-    scaleOf('height', units),
-    scaleOf('period', units),
-    scaleOf('direction', units),
-  ]
-  const [speed, temperature] = [scaleOf('speed', units), scaleOf('temperature', units)]
-  const fromZero = (least: number) => (_plot: UPlot, _low: number, high: number | null) =>
-    [0, Math.max(least, (high ?? 0) * 1.08)] as [number, number]
+  const line = (
+    label: string,
+    values: readonly (number | null)[] | undefined,
+    color: number,
+    more: Partial<Line> = {},
+  ): Line => ({ label, values: values ?? [], color: variable(`--chart-${color}`), ...more })
+  const thin = { width: 1 }
+  const forecast = { dash: [6, 4] }
+  const dots = { dots: true, textOf: (degrees: number) => `${compass(degrees)} ${degrees}°` }
+  const [height, speed] = [scaleOf('height', units), scaleOf('speed', units)]
+  const fromZero = (least: number): UPlot.Scale => ({
+    range: (_plot, _low, high: number | null) => [0, Math.max(least, (high ?? 0) * 1.08)],
+  })
   return [
     {
       name: 'Heights',
-      lines: heightLines(data, height),
       scale: height,
-      plot: { size: 'tall', scales: { y: { range: fromZero(height.from(1)) } } },
+      size: 'tall',
+      y: fromZero(height.from(1)),
+      lines: [
+        line('Significant', data.significant_height, 1, { fill: variable('--chart-1-fill') }),
+        line('Maximum', data.maximum_height, 2, thin),
+        line('Forecast', data.forecast_wave_height, 3, forecast),
+      ],
     },
-    { name: 'Periods', lines: periodLines(data, period), scale: period, plot: {} },
+    {
+      name: 'Periods',
+      scale: scaleOf('period', units),
+      lines: [line('Period', data.period, 4), line('Peak', data.peak_period, 2, thin)],
+    },
     {
       name: 'Directions',
-      lines: directionLines(data, direction),
-      scale: direction,
-      plot: {
-        axes: axes({ values: AXIS_TIMES }, direction, {
-          splits: () => QUARTERS,
-          values: () => QUARTER_NAMES,
-        }),
-        scales: { y: { range: [0, 360] } },
-      },
+      scale: scaleOf('direction', units),
+      y: { range: [0, 360] },
+      yAxis: { splits: () => QUARTERS, values: () => QUARTER_NAMES },
+      // Where waves and wind come from.
+      lines: [line('Waves from', data.direction, 1, dots), line('Wind from', data.wind_direction, 3, dots)],
     },
     {
       name: 'Wind',
-      lines: windLines(data, speed),
       scale: speed,
-      plot: { scales: { y: { range: fromZero(speed.from(1)) } } },
+      y: fromZero(speed.from(1)),
+      lines: [
+        line('Wind', data.wind_speed, 1),
+        line('Gusts', data.gust_speed, 2, thin),
+        line('Forecast', data.forecast_wind_speed, 3, forecast),
+      ],
     },
     {
       name: 'Water',
-      lines: [line('Water', data.water_temperature, '--chart-6', temperature)],
-      scale: temperature,
-      plot: {},
+      scale: scaleOf('temperature', units),
+      lines: [line('Water', data.water_temperature, 6)],
     },
-    {
-      name: 'Tide',
-      lines: [line('Tide', data.tide_level, '--chart-5', height)],
-      scale: height,
-      plot: {},
-    },
-  ]
-}
-
-function line(
-  label: string,
-  values: readonly (number | null)[] | undefined,
-  color: string,
-  scale: Scale,
-  more: Partial<Line> = {},
-): Line {
-  return { label, values: values ?? [], color: variable(color), scale, ...more }
-}
-
-function heightLines(data: Chart, scale: Scale): Line[] {
-  return [
-    line('Significant', data.significant_height, '--chart-1', scale, { fill: variable('--chart-1-fill') }),
-    line('Maximum', data.maximum_height, '--chart-2', scale, { width: 1 }),
-    line('Forecast', data.forecast_wave_height, '--chart-3', scale, { dash: [6, 4] }),
-  ]
-}
-
-function periodLines(data: Chart, scale: Scale): Line[] {
-  return [
-    line('Period', data.period, '--chart-4', scale),
-    line('Peak', data.peak_period, '--chart-2', scale, { width: 1 }),
-  ]
-}
-
-/** Where waves and wind come from. */
-function directionLines(data: Chart, scale: Scale): Line[] {
-  const dots = { dots: true, textOf: (degrees: number) => `${compass(degrees)} ${degrees}°` }
-  return [
-    line('Waves from', data.direction, '--chart-1', scale, dots),
-    line('Wind from', data.wind_direction, '--chart-3', scale, dots),
-  ]
-}
-
-function windLines(data: Chart, scale: Scale): Line[] {
-  return [
-    line('Wind', data.wind_speed, '--chart-1', scale),
-    line('Gusts', data.gust_speed, '--chart-2', scale, { width: 1 }),
-    line('Forecast', data.forecast_wind_speed, '--chart-3', scale, { dash: [6, 4] }),
+    { name: 'Tide', scale: height, lines: [line('Tide', data.tide_level, 5)] },
   ]
 }
 

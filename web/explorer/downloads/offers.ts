@@ -1,7 +1,6 @@
-/** What can be saved of what a panel shows. */
-import type { BuoyDetail, Chart, Conditions } from '../../../clients/typescript/groundswell.ts'
+/** What can be saved of what the panel shows. */
+import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
 import {
-  chartAddress,
   conditionsAddress,
   mapAddress,
   passesAddress,
@@ -9,12 +8,13 @@ import {
   searchAddress,
   seriesAddress,
 } from '../addresses.ts'
-import type { Memory } from '../charts/loading.ts'
-import { byId } from '../dom.ts'
-import { position, UTC, type Zone } from '../format.ts'
-import { creditText } from '../panel/credits.ts'
-import type { Scene } from '../scene.ts'
-import type { Bounds, Position } from '../view.ts'
+import { charts, type Draw, shown } from '../charts/plots.tsx'
+import { chosenZone, position, UTC, type Zone } from '../format.ts'
+import type { SubjectOf } from '../page.ts'
+import { creditText } from '../panel/credits.tsx'
+import { SEASON_LABELS, seasonView } from '../panel/seasons.tsx'
+import { LEAST_CHARACTERS } from '../search.tsx'
+import { api, clock, map, page, query, scene, units, view } from '../store.ts'
 
 /** Formats of files, in the order of their buttons. Each is a value of `format` in the API. */
 export const FILE_FORMATS = {
@@ -51,98 +51,122 @@ export function fileAddress({ address }: Offer, format: FileFormat): string {
   return `${address}${address.includes('?') ? '&' : '?'}format=${format}`
 }
 
-/** Operations with positions. */
-const PLACES: readonly FileFormat[] = ['csv', 'geojson']
-const READINGS = Object.keys(FILE_FORMATS) as FileFormat[]
-const LEAST_CHARACTERS = 2
-
-/** The box of the search keeps its text when its list is closed. */
-function searchOffers({ api }: Scene): Offer[] {
-  const query = (byId('query') as HTMLInputElement).value.trim()
-  if (Array.from(query).length < LEAST_CHARACTERS) return []
-  return [{ label: `Search for “${query}”`, address: searchAddress(api, query), formats: PLACES }]
+/** What the panel offers now; changes with the page, the search and the place of the map. */
+export function offersNow(): Offer[] {
+  const { subject, view: shownView } = page.value
+  switch (subject.kind) {
+    case 'list':
+      return offersOfList(shownView.satellites)
+    case 'guest list':
+      return searchOffers()
+    // What is public: a search, and the nearest buoys of a point.
+    case 'guest point':
+      return [...searchOffers(), places('The nearest buoys', subject.near.address)]
+    case 'point':
+      return [places('These conditions', subject.conditions.address)]
+    case 'buoy':
+      return subject.seasons === null ? offersOfNow(subject) : [offerOfSeasons(subject)]
+    case 'missing':
+    case 'guest buoy':
+      return []
+  }
 }
 
-export function offersOfList(scene: Scene, inView: Bounds | null): Offer[] {
-  const passes = { label: 'Latest satellite passes', address: passesAddress(scene), formats: PLACES }
+/** An answer with positions. */
+const places = (label: string, address: string): Offer => ({ label, address, formats: ['csv', 'geojson'] })
+
+/** The box of the search keeps its text when its list is closed. */
+function searchOffers(): Offer[] {
+  const text = query.value.trim()
+  const isSearch = Array.from(text).length >= LEAST_CHARACTERS
+  return isSearch ? [places(`Search for “${text}”`, searchAddress(api, text))] : []
+}
+
+function offersOfList(satellites: boolean): Offer[] {
+  // The place of the map is part of the view.
+  void view.value
+  const inView = map.value?.bounds()
   return [
-    ...searchOffers(scene),
-    ...(inView === null
-      ? []
-      : [{ label: 'Buoys in the map’s view', address: mapAddress(scene, inView), formats: PLACES }]),
-    { label: 'All buoys of the map', address: mapAddress(scene), formats: PLACES },
-    ...(scene.view.satellites ? [passes] : []),
+    ...searchOffers(),
+    ...(inView === undefined ? [] : [places('Buoys in the map’s view', mapAddress(scene, inView))]),
+    places('All buoys of the map', mapAddress(scene)),
+    ...(satellites ? [places('Latest satellite passes', passesAddress(scene))] : []),
   ]
 }
 
-/** What is public: a search, and the nearest buoys of a point. */
-export function offersOfGuest(scene: Scene, nearest: string | null): Offer[] {
-  const near = { label: 'The nearest buoys', address: nearest ?? '', formats: PLACES }
-  return [...searchOffers(scene), ...(nearest === null ? [] : [near])]
-}
-
-export function offersOfPoint(scene: Scene, point: Position): Offer[] {
-  return [{ label: 'These conditions', address: conditionsAddress(scene, point), formats: PLACES }]
-}
-
-/** A chart that is drawn, with the zoom that the visitor has chosen. */
-interface DrawnChart {
-  memory: Memory
-  draw: (place: HTMLElement, memory: Memory) => () => void
-}
-
-const pictureMemory = ({ memory }: DrawnChart): Memory => ({ range: memory.range, at: null })
-
-export function offersOfNow(
-  scene: Scene,
+/** A picture of a chart, with the zoom that the visitor has chosen; null before its code has come. */
+function pictureOf(
   buoy: BuoyDetail,
-  chart: Chart | null,
-  now: Conditions | null,
-  zone: Zone,
-  drawn: DrawnChart | null,
-): Offer[] {
-  const [start, end] = [chart?.time[0], chart?.time.at(-1)]
-  const conditions = {
-    label: 'Forecast and tide now',
-    address: conditionsAddress(scene, buoy),
-    formats: PLACES,
+  draw: Draw,
+  { file, title, zone, credits = [] }: { file: string; title: string; zone?: Zone; credits?: string[] },
+): Picture | null {
+  const { source, source_identifier: identifier, lat, lng, slug, name } = buoy
+  const code = charts.value
+  if (code === null) return null
+  const where = `${source} ${identifier} · ${position(lat, lng)}`
+  const snapshot = api.snapshot === null ? '' : ` · snapshot ${api.snapshot}`
+  return {
+    file: `groundswell_${slug}_${file}.png`,
+    title: `${name}${title}`,
+    subtitle: zone === undefined ? where : `${where} · times: ${zone.label}`,
+    // Who measured, then where the picture comes from.
+    credits: [
+      creditText(buoy),
+      `${location.host}${snapshot} · ${dateText(new Date(clock()), UTC)}`,
+      ...credits,
+    ],
+    draw: (place) => draw(code, place, { range: shown.range, at: null }),
   }
-  if (start === undefined || end === undefined) return [conditions]
-  const besides = now === null ? [] : [modelText(now, zone)]
-  const dates = `${start.slice(0, 10)}_${end.slice(0, 10)}`
-  const [from, to] = rangeOf(drawn?.memory ?? null, start, end)
+}
+
+function offersOfNow({ buoy, chart, conditions }: SubjectOf<'buoy'>): Offer[] {
+  const data = chart.answer.state === 'here' ? chart.answer.data : null
+  const now = conditions?.answer.state === 'here' ? conditions.answer.data : null
+  const [start, end] = [data?.time[0], data?.time.at(-1)]
+  const ofNow = places('Forecast and tide now', conditionsAddress(scene, buoy))
+  if (data === null || start === undefined || end === undefined) return [ofNow]
+  const zone = chosenZone(page.value.view.zone, buoy.timezone)
+  const inUnits = units.value
+  const [from, to] = shown.range ?? [Date.parse(start) / 1000, Date.parse(end) / 1000]
+  const draw: Draw = (code, place, memory) => code.drawReadings(place, data, zone, inUnits, memory)
   return [
     {
       label: 'Readings of the chart',
       address: readingsAddress(scene, buoy.slug, start, end),
-      formats: READINGS,
+      formats: ['csv', 'geojson', 'parquet'],
     },
     {
       label: 'The chart, with forecast and tide',
-      address: chartAddress(scene, buoy, scene.view.span),
+      address: chart.address,
       formats: ['csv'],
-      picture: drawn && {
-        file: `groundswell_${buoy.slug}_chart_${dates}.png`,
-        title: `${buoy.name}, ${dateText(from, zone)} to ${dateText(to, zone)}`,
-        subtitle: `${whereOf(buoy)} · times: ${zone.label}`,
-        credits: [...creditsOf(scene, buoy), ...besides],
-        draw: (place) => drawn.draw(place, pictureMemory(drawn)),
-      },
+      picture: pictureOf(buoy, draw, {
+        file: `chart_${start.slice(0, 10)}_${end.slice(0, 10)}`,
+        title: `, ${dateText(new Date(from * 1000), zone)} to ${dateText(new Date(to * 1000), zone)}`,
+        zone,
+        credits: now === null ? [] : [modelText(now, zone)],
+      }),
     },
-    conditions,
+    ofNow,
   ]
 }
 
 /** Where forecast and tide of a chart come from; '' where it has neither. */
 function modelText({ forecast, tide, metadata }: Conditions, zone: Zone): string {
-  const { forecast_updated_at: run, forecast_model: model, forecast_credit: credit } = metadata
-  const ofForecast =
-    forecast.waves_height === null || run === null
-      ? []
-      : [['Forecast', model, `run of ${dateText(new Date(run), zone)}`].filter(Boolean).join(': '), credit]
-  const ofTide =
-    tide.height === null ? [] : [['Tide', tide.harbor, metadata.tide_source].filter(Boolean).join(': ')]
-  return [...ofForecast, ...ofTide].filter(Boolean).join(' · ')
+  const {
+    forecast_updated_at: run,
+    forecast_model: model,
+    forecast_credit: credit,
+    tide_source: source,
+  } = metadata
+  const named = (...parts: (string | null | undefined)[]): string => parts.filter(Boolean).join(': ')
+  const isForecast = forecast.waves_height !== null && run !== null
+  return [
+    isForecast ? named('Forecast', model, `run of ${dateText(new Date(run), zone)}`) : '',
+    isForecast ? credit : '',
+    tide.height === null ? '' : named('Tide', tide.harbor, source),
+  ]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 /** `22 Nov 2026`: a picture is looked at in other years, too. */
@@ -151,42 +175,19 @@ function dateText(time: Date, { name }: Zone): string {
   return new Intl.DateTimeFormat('en-GB', style).format(time)
 }
 
-function rangeOf(memory: Memory | null, start: string, end: string): [Date, Date] {
-  const [from, to] = memory?.range ?? [Date.parse(start) / 1000, Date.parse(end) / 1000]
-  return [new Date(from * 1000), new Date(to * 1000)]
-}
-
-/** `about` is the measure, its season and the compared years. */
-export function offersOfSeasons(
-  scene: Scene,
-  buoy: BuoyDetail,
-  about: string,
-  drawn: DrawnChart | null,
-): Offer[] {
-  const { metric, season } = scene.view
-  return [
-    {
-      label: 'This season over the years',
-      address: seriesAddress(scene, buoy.slug),
-      formats: ['csv'],
-      picture: drawn && {
-        file: `groundswell_${buoy.slug}_${metric}_${season}.png`,
-        title: `${buoy.name}: ${about}`,
-        subtitle: whereOf(buoy),
-        credits: creditsOf(scene, buoy),
-        draw: (place) => drawn.draw(place, pictureMemory(drawn)),
-      },
-    },
-  ]
-}
-
-function whereOf({ source, source_identifier: identifier, lat, lng }: BuoyDetail): string {
-  return `${source} ${identifier} · ${position(lat, lng)}`
-}
-
-/** Who measured, then where the picture comes from. */
-function creditsOf({ api, clock }: Scene, buoy: BuoyDetail): string[] {
-  const made = dateText(new Date(clock()), UTC)
-  const snapshot = api.snapshot === null ? '' : ` · snapshot ${api.snapshot}`
-  return [creditText(buoy, api.isDemo), `${location.host}${snapshot} · ${made}`]
+function offerOfSeasons({ buoy, seasons }: SubjectOf<'buoy'>): Offer {
+  const { view } = page.value
+  const { metric, season } = view
+  const address = seriesAddress(scene, buoy.slug, view)
+  const drawn = seasonView(view, seasons?.answer ?? { state: 'waiting' })
+  const offer: Offer = { label: 'This season over the years', address, formats: ['csv'] }
+  if (drawn === null) return offer
+  const years = drawn.against === null ? drawn.year : `${drawn.year} beside ${drawn.against}`
+  return {
+    ...offer,
+    picture: pictureOf(buoy, (code, place, memory) => code.drawSeason(place, drawn, memory), {
+      file: `${metric}_${season}`,
+      title: `: ${drawn.label}, ${SEASON_LABELS[season]}, ${years}`,
+    }),
+  }
 }

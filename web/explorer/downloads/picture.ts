@@ -2,7 +2,7 @@
  * A chart as a PNG: drawn anew as wide as a page, whatever the width of the panel, in the colours of the
  * page, with the title, the legend with units, and the credit that the page has around it.
  */
-import { variable } from '../dom.ts'
+import { variable } from '../theme.ts'
 import type { Picture } from './offers.ts'
 
 /** All in CSS pixels. */

@@ -3,7 +3,6 @@
  * text beside the pointer names the buoy, or says why a click was not answered.
  */
 import type { Map as MapView } from 'maplibre-gl'
-import { element } from '../dom.ts'
 import type { Position } from '../view.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
@@ -83,11 +82,12 @@ const ANSWER_MS = 2500
 
 export class HoverText {
   readonly #host: HTMLElement
-  readonly #text = element('div', { class: 'hover-text', 'aria-hidden': 'true', hidden: true })
+  readonly #text = document.createElement('div')
   #timer = 0
 
   constructor(host: HTMLElement) {
     this.#host = host
+    Object.assign(this.#text, { className: 'hover-text', ariaHidden: 'true', hidden: true })
     host.append(this.#text)
   }
 

@@ -2,6 +2,7 @@
  * What the browser keeps for the visitor, such as the favourite buoys. Where the browser forbids it, it lasts
  * as long as the page.
  */
+import { formatUnits, parseUnits, type SomeUnits } from './units.ts'
 
 interface TextStorage {
   getItem(name: string): string | null
@@ -84,4 +85,15 @@ export function toggleFavourite(buoy: Favourite): boolean {
   const next = isOn ? [{ slug: buoy.slug, name: buoy.name }, ...others].slice(0, MOST_FAVOURITES) : others
   keepText(STORAGE_KEY, JSON.stringify(next))
   return isOn
+}
+
+const UNITS_KEY = 'groundswell-units'
+
+/** The units that the visitor once chose in this browser; nothing before that. */
+export function chosenUnits(): SomeUnits {
+  return parseUnits(keptText(UNITS_KEY))
+}
+
+export function keepUnits(units: SomeUnits): void {
+  keepText(UNITS_KEY, formatUnits(units))
 }

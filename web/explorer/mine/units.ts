@@ -50,22 +50,15 @@ const SCALES = {
   },
 } as const satisfies { [kind in Kind]: { [unit in Units[kind]]: Scale } }
 
-const PERIOD: Scale = { unit: 's', digits: 1, from: same }
-const DIRECTION: Scale = { unit: '°', digits: 0, from: same }
+const FIXED = {
+  period: { unit: 's', digits: 1, from: same },
+  direction: { unit: '°', digits: 0, from: same },
+} as const satisfies { [quantity in Exclude<Quantity, Kind>]: Scale }
 
 export function scaleOf(quantity: Quantity, units: Units): Scale {
-  switch (quantity) {
-    case 'height':
-      return SCALES.height[units.height]
-    case 'speed':
-      return SCALES.speed[units.speed]
-    case 'temperature':
-      return SCALES.temperature[units.temperature]
-    case 'period':
-      return PERIOD
-    case 'direction':
-      return DIRECTION
-  }
+  if (quantity in FIXED) return FIXED[quantity as keyof typeof FIXED]
+  const scales: { readonly [unit: string]: Scale } = SCALES[quantity as Kind]
+  return scales[units[quantity as Kind]]!
 }
 
 /** `1.52 m`, `5.0 ft`; `value` in the unit of the API. Fewer `digits` than the scale's make a short text. */

@@ -1,0 +1,158 @@
+/** The rows of the box of downloads: for each offer its formats, its picture, and the address to copy. */
+import { signal } from '@preact/signals'
+import { ApiTrouble } from '../api.ts'
+import { clockTime, UTC } from '../format.ts'
+import { Copy, Note } from '../pieces.tsx'
+import { announce, api } from '../store.ts'
+import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow } from './offers.ts'
+
+const QUERY = /\?.*$/
+
+/** Addresses and names of files that are on their way: a second press starts no second one. */
+const underWay = new Set<string>()
+/** How the last download went, and the address of what it was of. */
+const said = signal({ of: '', text: '', isTrouble: false })
+
+export function Menu() {
+  const offers = offersNow()
+  const { of, text, isTrouble } = said.value
+  const isShown = offers.some(({ address }) => address === of)
+  return (
+    <div>
+      {offers.length === 0 ? <Note>Search for a buoy to download what you find.</Note> : null}
+      {offers.map((offer, i) => (
+        <Row key={offer.label} offer={offer} place={i} />
+      ))}
+      <p id="download-said" class={isShown && isTrouble ? 'trouble' : 'note'}>
+        {isShown ? text : ''}
+      </p>
+    </div>
+  )
+}
+
+function Row({ offer, place }: { offer: Offer; place: number }) {
+  const { label, address, formats, picture = null } = offer
+  const [first] = formats
+  const whole = new URL(first === undefined ? address : fileAddress(offer, first), document.baseURI).href
+  const drawPicture = async (): Promise<File> => {
+    const { pictureOf } = await import('./picture.ts')
+    return new File([await pictureOf(picture!)], picture!.file)
+  }
+  return (
+    <div class="call" role="group" aria-label={label}>
+      <p class="call-head">{label}</p>
+      <Copy
+        key={whole}
+        what="Copy link"
+        label={label}
+        doneLabel={`Copied link: ${label}`}
+        text={whole}
+        done="The link was copied. It does not contain your key."
+        row="files"
+        id={`download-${place}-link`}
+      >
+        {formats.map((format) => (
+          <FileLink key={format} offer={offer} format={format} id={`download-${place}-${format}`} />
+        ))}
+        {picture === null ? null : (
+          <button
+            type="button"
+            class="small"
+            id={`download-${place}-png`}
+            aria-label={`PNG: ${label}`}
+            onClick={() => void run(address, picture.file, drawPicture)}
+          >
+            PNG
+          </button>
+        )}
+      </Copy>
+    </div>
+  )
+}
+
+/** A link, so that its address can be copied and opened elsewhere; a press sends the visitor's key along. */
+function FileLink({ offer, format, id }: { offer: Offer; format: FileFormat; id: string }) {
+  const address = fileAddress(offer, format)
+  const fetchFile = async (): Promise<File> => {
+    const { bytes, name } = await api.file(address)
+    return new File([bytes], name ?? nameOf(address, format))
+  }
+  const save = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return
+    event.preventDefault()
+    void run(offer.address, address, fetchFile)
+  }
+  return (
+    <a
+      class="small"
+      id={id}
+      href={address}
+      aria-label={`${FILE_FORMATS[format]}: ${offer.label}`}
+      onClick={save}
+    >
+      {FILE_FORMATS[format]}
+    </a>
+  )
+}
+
+/** The name of a file that the server does not name: it follows the path. */
+function nameOf(address: string, format: FileFormat): string {
+  const path = address.replace(QUERY, '').split('/').slice(2).join('_')
+  return `groundswell_${path.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}.${format}`
+}
+
+/** `of` is the address of the offer, `what` names the file. */
+async function run(of: string, what: string, made: () => Promise<File>): Promise<void> {
+  if (underWay.has(what)) return
+  underWay.add(what)
+  say(of, 'Loading …')
+  try {
+    const file = await made()
+    save(file)
+    say(of, `Saved ${file.name}, ${sizeText(file.size)}.`)
+  } catch (error) {
+    say(of, failureText(error), true)
+  } finally {
+    underWay.delete(what)
+  }
+}
+
+function say(of: string, text: string, isTrouble = false): void {
+  said.value = { of, text, isTrouble }
+  announce(text)
+}
+
+/** One sentence: what happened, and what the visitor can do. */
+function failureText(error: unknown): string {
+  if (!(error instanceof ApiTrouble)) return 'The download failed: this browser could not make the file.'
+  switch (error.kind) {
+    case 'quota': {
+      const at = error.again === null ? '' : ` It is renewed at ${clockTime(new Date(error.again), UTC)} UTC.`
+      return `The download failed: this hour’s quota is used up.${at}`
+    }
+    case 'unauthorized':
+      return 'The download failed: the server needs a valid API key.'
+    case 'offline':
+      return 'The download failed: the connection broke. Try again when you are online.'
+    case 'unavailable':
+      return 'The download failed: the server cannot answer right now. Try again in a minute.'
+    case 'not found':
+    case 'refused':
+      return `The download failed: ${error.message}`
+  }
+}
+
+/** A browser reads the bytes after the press, and is done by then. */
+const RELEASE_MS = 60_000
+
+function save(file: File): void {
+  const href = URL.createObjectURL(file)
+  Object.assign(document.createElement('a'), { href, download: file.name }).click()
+  setTimeout(() => URL.revokeObjectURL(href), RELEASE_MS)
+}
+
+/** `12 KB`, `3.4 MB` */
+function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
+}

@@ -1,0 +1,137 @@
+/** Keeps the page current: with what is published, the address, other pages of this browser, and the time. */
+import { effect, untracked } from '@preact/signals'
+import { isOfNow } from '../addresses.ts'
+import { takeKeyFromAddress } from '../key.ts'
+import {
+  announce,
+  answers,
+  api,
+  clock,
+  currentAt,
+  followStorage,
+  map,
+  now,
+  retry,
+  takeKey,
+  view,
+  viewOfAddress,
+} from '../store.ts'
+import { Live } from './live.ts'
+
+/**
+ * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer
+ * without a body.
+ */
+const REFRESH_MS = 60_000
+/**
+ * A published snapshot that does not come by then is on other servers alone: the page asks again after these.
+ */
+const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
+/** Ages in the page are this much behind at most. */
+const TICK_MS = 10_000
+/** Where nothing is pushed, the page looks this often whether there is a new snapshot. */
+const LOOK_MS = 5000
+/** A connection that is lost for less is not worth a word to those who hear the page. */
+const ANNOUNCE_MS = 4000
+
+export const live: Live = new Live(api, ({ snapshot }) => follow(snapshot))
+
+/** A snapshot is published: shows it, and asks again where the server that answers does not have it yet. */
+function follow(snapshot: string, tries = 0): void {
+  const wait = ASK_AGAIN_MS[tries]
+  if (answers.snapshot === snapshot) return
+  if (answers.snapshot !== null) answers.refresh(isOfNow)
+  if (wait !== undefined) setTimeout(() => live.last === snapshot && follow(snapshot, tries + 1), wait)
+}
+
+/** Asks for what failed without waiting any longer. */
+export function tryNow(): void {
+  live.hurry()
+  retry()
+}
+
+const isSeen = (): boolean => document.visibilityState === 'visible'
+
+let refreshedAt = clock()
+function refresh(): void {
+  if (!isSeen()) return
+  refreshedAt = clock()
+  answers.refresh(isOfNow, live.state.peek() !== 'live')
+}
+
+const tick = (): void => void (now.value = clock())
+
+export function startFollowing(): void {
+  effect(() => {
+    void [api.key.value, api.isOpen.value]
+    untracked(() => live.start())
+  })
+  effect(followState)
+  setInterval(refresh, REFRESH_MS)
+  setInterval(tick, TICK_MS)
+  // A server that cannot be reached is reported by the page's own calls.
+  setInterval(() => void look().catch(() => {}), LOOK_MS)
+  void readMark().catch(() => {})
+  addEventListener('popstate', followAddress)
+  addEventListener('offline', () => live.doubt())
+  addEventListener('online', tryNow)
+  addEventListener('storage', followStorage)
+  document.addEventListener('visibilitychange', () => {
+    live.see(isSeen())
+    if (!isSeen()) return
+    tick()
+    if (clock() - refreshedAt >= REFRESH_MS) refresh()
+  })
+}
+
+let wasLost = false
+
+/** What follows from the state of the connection. Returns what is to be done when it is over. */
+function followState(): (() => void) | undefined {
+  if (live.state.value === 'lost') {
+    const timer = setTimeout(() => {
+      wasLost = true
+      announce('The connection to the server is lost. The page keeps trying.')
+    }, ANNOUNCE_MS)
+    return () => clearTimeout(timer)
+  }
+  if (live.state.value !== 'live') return undefined
+  if (wasLost) announce('The server is back.')
+  wasLost = false
+  retry()
+  // The page was current up to then.
+  return () => (currentAt.value = performance.now())
+}
+
+/** The visitor went back or forth, or changed the address by hand, which may bring a key. */
+function followAddress(): void {
+  const key = takeKeyFromAddress()
+  const before = JSON.stringify(view.peek().camera)
+  view.value = viewOfAddress()
+  if (key !== '') takeKey(key)
+  const { camera } = view.peek()
+  if (camera !== null && JSON.stringify(camera) !== before) map.peek()?.moveTo(camera)
+}
+
+const UNKEPT: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }
+const askHead = (): Promise<Response> => fetch(api.address('/openapi.json'), UNKEPT)
+
+let seen: string | null = null
+
+/** Asks once for each snapshot that the page's answers are not of. */
+async function look(): Promise<void> {
+  // Before the first answer there is nothing that could be old.
+  if (!isSeen() || api.snapshot === null || live.state.peek() === 'live') return
+  const served = (await askHead()).headers.get('X-Snapshot-Id')
+  if (served === null || served === api.snapshot || served === seen) return
+  // One of several servers may be behind: then the page's own refresh comes back to it.
+  seen = served
+  refresh()
+}
+
+/** A visitor without a key may get no answer; the head of the description says whether the data are made up. */
+async function readMark(): Promise<void> {
+  if (api.key.peek() !== '') return
+  const { headers } = await askHead()
+  api.isDemo.value ??= headers.has('X-Demo')
+}

@@ -1,0 +1,96 @@
+/** The panel of one buoy: its name and position, and below them one of two tabs. */
+import { Curl } from '../curl.tsx'
+import { Downloads } from '../downloads/box.tsx'
+import type { SubjectOf } from '../page.ts'
+import { Back, Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
+import { favourites, page, toggle, update } from '../store.ts'
+import type { ViewState } from '../view.ts'
+import { Now } from './now.tsx'
+import { Seasons } from './seasons.tsx'
+
+export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<'missing'> }) {
+  if (subject.kind === 'missing') {
+    const { answer } = subject
+    const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
+    return (
+      <>
+        <Back />
+        <Heading text={isUnknown ? 'No such buoy' : page.value.title} />
+        <Instead of={answer} what="the buoy" />
+      </>
+    )
+  }
+  const { buoy, address, chart, conditions, seasons } = subject
+  const { tab } = page.value.view
+  const calls = [
+    ...(seasons === null ? [] : [{ label: 'This season over the years', address: seasons.address }]),
+    ...(conditions === null
+      ? []
+      : [
+          { label: 'This buoy', address },
+          { label: 'Chart', address: chart.address },
+          { label: 'Forecast and tide', address: conditions.address },
+        ]),
+  ]
+  return (
+    <>
+      <Back />
+      <Heading>
+        <Star slug={buoy.slug} name={buoy.name} />
+      </Heading>
+      <Whereabouts buoy={buoy} />
+      <div role="tablist" class="tabs" aria-label="Views">
+        <Tab name="now" label="Now" />
+        <Tab name="seasons" label="Seasons" />
+      </div>
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
+        {conditions === null ? null : <Now buoy={buoy} chart={chart.answer} conditions={conditions.answer} />}
+        {seasons === null ? null : <Seasons buoy={buoy} chart={chart.answer} answer={seasons.answer} />}
+        <Downloads />
+        <Curl calls={calls} />
+      </div>
+    </>
+  )
+}
+
+/** Puts the buoy on the visitor's list, or takes it off. */
+function Star(buoy: { slug: string; name: string }) {
+  const isOn = favourites.value.some(({ slug }) => slug === buoy.slug)
+  return (
+    <button
+      type="button"
+      class="tool star"
+      id="star"
+      title={isOn ? 'Remove from favourites' : 'Add to favourites'}
+      aria-label="Favourite"
+      aria-pressed={isOn}
+      onClick={() => toggle(buoy)}
+    >
+      <Icon name="star" />
+    </button>
+  )
+}
+
+function Tab({ name, label }: { name: ViewState['tab']; label: string }) {
+  const isChosen = page.value.view.tab === name
+  const onKeyDown = ({ key }: KeyboardEvent): void => {
+    if (key !== 'ArrowLeft' && key !== 'ArrowRight') return
+    const other = name === 'now' ? 'seasons' : 'now'
+    update({ tab: other })
+    document.getElementById(`tab-${other}`)?.focus()
+  }
+  return (
+    <button
+      type="button"
+      role="tab"
+      id={`tab-${name}`}
+      aria-selected={isChosen}
+      aria-controls="tab-panel"
+      tabIndex={isChosen ? 0 : -1}
+      onClick={() => update({ tab: name })}
+      onKeyDown={onKeyDown}
+    >
+      {label}
+    </button>
+  )
+}

@@ -1,0 +1,111 @@
+/** The panels of a visitor without a key, where the explorer asks for one, and the way to a key. */
+import type { NearestBuoy } from '../../../clients/typescript/groundswell.ts'
+import type { Answer } from '../answers.ts'
+import type { ActiveBuoy } from '../api.ts'
+import { WhereKeysComeFrom } from '../dialogs.tsx'
+import { Downloads } from '../downloads/box.tsx'
+import { chosenZone, UTC } from '../format.ts'
+import { type GuestBuoy, NEAR_KM } from '../guest.ts'
+import { quantityText } from '../mine/units.ts'
+import type { Asked } from '../page.ts'
+import { Ago, Back, Fact, Heading, Instead, Note, Whereabouts } from '../pieces.tsx'
+import { keyPrompt, page, units } from '../store.ts'
+import { BuoyRows } from './list.tsx'
+import { Latest } from './now.tsx'
+
+/** An answer without buoys comes as a failure. */
+function InsteadOfBuoys({ of, none, what }: { of: Answer<unknown>; none: string; what: string }) {
+  const isNone = of.state === 'failed' && of.trouble.kind === 'not found'
+  return isNone ? <Note>{none}</Note> : <Instead of={of} what={what} />
+}
+
+export function GuestList({ buoys: answer }: { buoys: Answer<{ buoys: readonly ActiveBuoy[] }> }) {
+  const buoys = answer.state === 'here' ? answer.data.buoys : []
+  return (
+    <>
+      <Heading />
+      <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
+      <InsteadOfBuoys of={answer} none="No buoy has reported in the last 24 hours." what="the buoys" />
+      {buoys.length === 0 ? null : (
+        <>
+          <p class="sub">A selection of buoys; move the map to see more.</p>
+          <BuoyRows buoys={buoys} />
+          <Downloads />
+        </>
+      )}
+    </>
+  )
+}
+
+export function GuestBuoyPanel({ answer }: { answer: Answer<{ buoy: GuestBuoy | null }> }) {
+  const buoy = answer.state === 'here' ? answer.data.buoy : null
+  if (buoy === null) {
+    const isUnknown = answer.state === 'here'
+    return (
+      <>
+        <Back />
+        <Heading text={isUnknown ? 'No such buoy' : page.value.title} />
+        {isUnknown ? <Note>No buoy of this name can be found without a key.</Note> : null}
+        <Instead of={answer} what="the buoy" />
+        <Invitation text="With an API key you can also open a buoy by its number." />
+      </>
+    )
+  }
+  const { last_reading: reading } = buoy
+  return (
+    <>
+      <Back />
+      <Heading />
+      <Whereabouts buoy={buoy} />
+      {reading === null ? (
+        <Note>No public reading in the last 24 hours.</Note>
+      ) : (
+        <Latest reading={reading} zone={chosenZone(page.value.view.zone, UTC.name)} />
+      )}
+      <Invitation text="Its chart, forecast, tide and seasons need an API key." />
+    </>
+  )
+}
+
+export function GuestPointPanel({ near: { answer } }: { near: Asked<{ buoys?: NearestBuoy[] }> }) {
+  const none = `No buoy within ${NEAR_KM} km has reported in the last 24 hours.`
+  return (
+    <>
+      <Back />
+      <Heading />
+      <InsteadOfBuoys of={answer} none={none} what="the nearest buoys" />
+      {answer.state !== 'here' ? null : (
+        <>
+          <dl class="facts">
+            {answer.data.buoys?.map(({ id, name, distance_km: km, last_reading: reading }) => (
+              <Fact key={id} label={`${name}, ${Math.round(km)} km away`}>
+                {reading === null ? (
+                  'no reading'
+                ) : (
+                  <>
+                    {quantityText('height', units.value, reading.significient_height)},{' '}
+                    <Ago time={reading.time} />
+                  </>
+                )}
+              </Fact>
+            ))}
+          </dl>
+          <Downloads />
+        </>
+      )}
+      <Invitation text="Forecast and tide of this point need an API key." />
+    </>
+  )
+}
+
+function Invitation({ text }: { text: string }) {
+  return (
+    <div class="invitation">
+      <p>{text}</p>
+      <button type="button" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')}>
+        Enter a key
+      </button>
+      <WhereKeysComeFrom />
+    </div>
+  )
+}

@@ -1,0 +1,222 @@
+/** The panel of all buoys: a row each, in an order that the visitor chooses, and the latest satellite passes. */
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import type { ListSatellitePassesAnswer, SatellitePass } from '../../../clients/typescript/groundswell.ts'
+import { mapAddress } from '../addresses.ts'
+import type { Answer } from '../answers.ts'
+import type { ActiveBuoy } from '../api.ts'
+import { Curl } from '../curl.tsx'
+import { Downloads } from '../downloads/box.tsx'
+import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { passPoints } from '../map/features.ts'
+import { quantityText } from '../mine/units.ts'
+import type { Asked } from '../page.ts'
+import { Ago, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
+import {
+  buoys as known,
+  choosePass,
+  chosenPass,
+  clock,
+  favourites,
+  openBuoy,
+  scene,
+  units,
+} from '../store.ts'
+
+/** Rows of the list before the visitor asks for all. */
+const FIRST_ROWS = 100
+
+const ORDERS = { height: 'Highest', name: 'Name', age: 'Newest' }
+const order = signal<keyof typeof ORDERS>('height')
+const isWhole = signal(false)
+
+/** A height of hours ago is not among the highest of now, and buoys without a reading come last. */
+function rank({ virtual, last_reading: reading, last_reading_time: time }: ActiveBuoy): number {
+  if (order.value === 'name') return 0
+  if (order.value === 'age') return Date.parse(time ?? '') || 0
+  if (reading === null) return -2
+  const isStale = !virtual && isOld(Date.parse(reading.time), clock())
+  return isStale ? -1 / (1 + reading.significient_height) : reading.significient_height
+}
+
+export function BuoyList(props: {
+  buoys: Answer<{ buoys: readonly ActiveBuoy[] }>
+  passes: Asked<ListSatellitePassesAnswer['data']> | null
+}) {
+  const { buoys: answer, passes } = props
+  const all = answer.state === 'here' ? answer.data.buoys : []
+  const buoys = passes === null ? all.filter(({ virtual }) => !virtual) : all
+  const count = `${buoys.length} ${buoys.length === 1 ? 'buoy' : 'buoys'} reporting in the last 24 hours`
+  const calls = [{ label: 'All buoys of the map', address: mapAddress(scene) as string }]
+  if (passes !== null) calls.push({ label: 'Latest satellite passes', address: passes.address })
+  return (
+    <>
+      <Heading />
+      <Instead of={answer} what="the buoys" />
+      {answer.state !== 'here' ? null : (
+        <>
+          <p class="sub">{buoys.length === 0 ? 'No buoy has reported in the last 24 hours.' : count}</p>
+          <Favourites buoys={all} />
+          {passes === null ? null : <Passes answer={passes.answer} />}
+          {passes !== null || favourites.value.length > 0 ? <h3>All buoys</h3> : null}
+          <BuoyRows buoys={buoys} />
+          <Downloads />
+          <Curl calls={calls} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** The visitor's own buoys come first, those without a recent reading too. */
+function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
+  if (favourites.value.length === 0) return null
+  return (
+    <>
+      <h3 class="first">Favourites</h3>
+      <ul class="buoys favourites">
+        {favourites.value.map((own) => (
+          <BuoyRow
+            key={own.slug}
+            buoy={buoys.find(({ slug }) => slug === own.slug) ?? own}
+            start="favourite"
+          />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** A row for each buoy, below the choice of their order. */
+export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
+  const ranks = new Map(buoys.map((buoy) => [buoy, rank(buoy)]))
+  const sorted = buoys.toSorted(
+    (a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0) || a.name.localeCompare(b.name),
+  )
+  const rows = isWhole.value ? sorted : sorted.slice(0, FIRST_ROWS)
+  const choose = (chosen: keyof typeof ORDERS): void => void (order.value = chosen)
+  return (
+    <>
+      {buoys.length === 0 ? null : (
+        <Choices
+          name="order"
+          label="Order of the list"
+          options={ORDERS}
+          chosen={order.value}
+          onChoice={choose}
+        />
+      )}
+      <ul class="buoys">
+        {rows.map((buoy) => (
+          <BuoyRow key={buoy.slug} buoy={buoy} start="row" />
+        ))}
+      </ul>
+      {rows.length === sorted.length ? null : (
+        <button type="button" onClick={() => (isWhole.value = true)}>
+          Show all {sorted.length}
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Of a favourite that is silent nothing but its name is known. */
+function BuoyRow({ buoy, start }: { buoy: ActiveBuoy | { slug: string; name: string }; start: string }) {
+  const { slug, name } = buoy
+  const isKnown = 'last_reading' in buoy
+  const reading = isKnown ? buoy.last_reading : null
+  return (
+    <Row id={`${start}-${slug}`} {...{ slug, name, reading }} isRing={isKnown && buoy.virtual}>
+      {isKnown ? `${buoy.source} · ` : 'no reading in the last 24 hours'}
+      {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
+    </Row>
+  )
+}
+
+/** Opens a buoy. `children` stand below its name. */
+function Row(props: {
+  id?: string
+  slug: string
+  name: string
+  reading: { significient_height: number } | null
+  isRing: boolean
+  children: ComponentChildren
+}) {
+  const height = props.reading?.significient_height ?? null
+  const open = (event: Event): void => {
+    event.preventDefault()
+    openBuoy(props.slug)
+  }
+  return (
+    <li>
+      <a href={`#buoy=${props.slug}`} id={props.id} onClick={open}>
+        <Chip height={height} isRing={props.isRing} />
+        <span class="row-name">
+          {props.name}
+          <small>{props.children}</small>
+        </span>
+        <span class="row-height">
+          {height === null ? '–' : quantityText('height', units.value, height, 1)}
+        </span>
+      </a>
+    </li>
+  )
+}
+
+function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> }) {
+  const passes = answer.state === 'here' ? answer.data.satellite_passes : null
+  return (
+    <section class="passes">
+      <h3>Latest satellite passes</h3>
+      <Note>Rings on the map are fixed points at sea, measured by satellites as they pass over.</Note>
+      <Instead of={answer} what="the passes" />
+      {passes?.length === 0 ? <Note>No pass in the last 24 hours.</Note> : null}
+      <ul class="buoys">
+        {passes?.map((pass) => (
+          <PassRow key={pass.id} pass={pass} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function PassRow({ pass }: { pass: SatellitePass }) {
+  const { id, platform, started_at: start, ended_at: end, buoy_count: count } = pass
+  const isChosen = chosenPass.value?.id === id
+  const times = `${dayAndTime(new Date(start), UTC)} – ${clockTime(new Date(end), UTC)} UTC`
+  const choose = (): void => choosePass(isChosen ? null : pass)
+  return (
+    <li>
+      <button type="button" class="pass" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
+        <span class="row-name">
+          {platform}
+          <small>{times}</small>
+        </span>
+        <span class="row-height">{`${count} ${count === 1 ? 'point' : 'points'}`}</span>
+      </button>
+      {isChosen ? <PassPoints pass={pass} /> : null}
+    </li>
+  )
+}
+
+/** The points along the track with their heights; each leads to its virtual buoy. */
+function PassPoints({ pass }: { pass: SatellitePass }) {
+  const points = passPoints(pass, known.value ?? [])
+  const missing = pass.buoy_count - points.length
+  return (
+    <div class="pass-points">
+      <ul>
+        {points.map(({ slug, name, height, time }) => (
+          <Row key={slug} {...{ slug, name, reading: { significient_height: height } }} isRing>
+            {`${clockTime(new Date(time), UTC)} UTC`}
+          </Row>
+        ))}
+      </ul>
+      {missing > 0 ? (
+        <Note>
+          A later pass has measured {missing === 1 ? 'one point' : `${missing} points`} again since.
+        </Note>
+      ) : null}
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+/** The panel: what the page is about, in the place that the visitor has scrolled to. */
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { aboutOf, type Page } from '../page.ts'
+import { isFavourite } from '../mine/kept.ts'
+import { Handle } from '../sheet.tsx'
+import { page } from '../store.ts'
+import { BuoyPanel } from './buoy.tsx'
+import { PointPanel } from './conditions.tsx'
+import { GuestBuoyPanel, GuestList, GuestPointPanel } from './guest.tsx'
+import { BuoyList } from './list.tsx'
+
+export function Panel() {
+  const shown = page.value
+  const content = useRef<HTMLDivElement>(null)
+  useKeptPlace(content, shown)
+  return (
+    <>
+      <Handle />
+      <div id="content" ref={content}>
+        <Subject key={aboutOf(shown.view)} page={shown} />
+      </div>
+    </>
+  )
+}
+
+function Subject({ page: { subject, buoys } }: { page: Page }) {
+  switch (subject.kind) {
+    case 'list':
+      return <BuoyList buoys={buoys} passes={subject.passes} />
+    case 'buoy':
+    case 'missing':
+      return <BuoyPanel subject={subject} />
+    case 'point':
+      return <PointPanel {...subject} />
+    case 'guest list':
+      return <GuestList buoys={buoys} />
+    case 'guest buoy':
+      return <GuestBuoyPanel {...subject} />
+    case 'guest point':
+      return <GuestPointPanel {...subject} />
+  }
+}
+
+/**
+ * What the visitor reads stays in its place on the screen, also where rows come above it, and the focus stays
+ * where it is. A panel about something else begins at its top, and gets the focus as soon as it is drawn: its
+ * heading, or in the list the row that the visitor came from.
+ */
+function useKeptPlace(content: { current: HTMLElement | null }, { view, title }: Page): void {
+  const former = useRef(view)
+  const due = useRef<string | null>(null)
+  const isSame = aboutOf(former.current) === aboutOf(view)
+  // Nothing has been changed yet.
+  const focused = content.current?.contains(document.activeElement) === true ? document.activeElement : null
+  const anchor = isSame ? anchorIn(content.current, focused) : null
+  useLayoutEffect(() => {
+    const panel = content.current
+    if (panel === null) return
+    if (!isSame) {
+      panel.scrollTop = 0
+      due.current = aboutOf(view) === '' && former.current.buoy !== null ? rowOf(former.current.buoy) : 'h2'
+    }
+    former.current = view
+    if (anchor?.node.isConnected === true) panel.scrollTop += topOf(anchor.node) - anchor.top
+    // A row that is moved within the list loses it in some browsers.
+    if (focused?.isConnected === true && focused !== document.activeElement) {
+      ;(focused as HTMLElement).focus({ preventScroll: true })
+    }
+    // The list may still be on its way.
+    const next = due.current === null ? null : panel.querySelector<HTMLElement>(due.current)
+    if (next === null) return
+    next.focus({ preventScroll: next.tagName === 'H2' })
+    due.current = null
+  })
+  useLayoutEffect(() => {
+    content.current?.parentElement?.setAttribute('aria-label', title)
+    document.title = aboutOf(view) === '' ? 'groundswell · wave buoys now' : `${title} · groundswell`
+  }, [title])
+}
+
+const topOf = (node: Element): number => node.getBoundingClientRect().top
+
+/** The row of a buoy in the list; a favourite stands first, and is looked for there. */
+const rowOf = (slug: string): string => `#${isFavourite(slug) ? 'favourite' : 'row'}-${CSS.escape(slug)}`
+
+/**
+ * The control with the focus, else the first one in sight, and where it is; null at the top of the panel.
+ */
+function anchorIn(panel: HTMLElement | null, focused: Element | null): { node: Element; top: number } | null {
+  if (panel === null || panel.scrollTop === 0) return null
+  const { top, bottom } = panel.getBoundingClientRect()
+  const isInSight = (node: Element): boolean => topOf(node) >= top && topOf(node) < bottom
+  const node =
+    focused !== null && isInSight(focused) ? focused : [...panel.querySelectorAll('[id]')].find(isInSight)
+  return node === undefined ? null : { node, top: topOf(node) }
+}

@@ -1,0 +1,212 @@
+/** The seasons of a buoy: one measure over the same part of several years, two of which are compared. */
+import type {
+  BuoyDetail,
+  Chart,
+  ReadingSeriesAnswer,
+  SeriesYear,
+} from '../../../clients/typescript/groundswell.ts'
+import type { Answer } from '../answers.ts'
+import { Plots } from '../charts/plots.tsx'
+import type { SeasonView } from '../charts/season.ts'
+import { decimalText, type Quantity, scaleOf } from '../mine/units.ts'
+import { Instead, Note, Select } from '../pieces.tsx'
+import { page, units, update } from '../store.ts'
+import { type Metric, METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
+
+/** How a measure is called and written. */
+export const LOOKS: { readonly [metric in Metric]: { label: string; quantity: Quantity } } = {
+  significient_height: { label: 'Significant height', quantity: 'height' },
+  maximum_height: { label: 'Maximum height', quantity: 'height' },
+  period: { label: 'Period', quantity: 'period' },
+  peak_period: { label: 'Peak period', quantity: 'period' },
+  water_temperature: { label: 'Water temperature', quantity: 'temperature' },
+  wind_speed: { label: 'Wind speed', quantity: 'speed' },
+  gust_speed: { label: 'Gusts', quantity: 'speed' },
+}
+
+export const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
+  year: 'Whole year',
+  winter: 'Dec to Feb',
+  spring: 'Mar to May',
+  summer: 'Jun to Aug',
+  autumn: 'Sep to Nov',
+}
+
+/** The years that have readings, oldest first, and the two that the visitor compares. */
+interface Years {
+  all: readonly SeriesYear[]
+  year: number | null
+  against: number | null
+}
+
+/** The visitor's choice where it has readings, else the newest two years. */
+function compared(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): Years {
+  const years = answer.state === 'here' ? answer.data.years : []
+  const all = years.filter((each) => each.point_count > 0)
+  const newest = all.map((each) => each.year).toReversed()
+  const year = newest.find((each) => each === view.year) ?? newest[0] ?? null
+  const others = newest.filter((each) => each !== year)
+  const against = others.find((each) => each === view.against) ?? others[0] ?? null
+  return { all, year, against }
+}
+
+/** What the chart shows; null where no year has readings. */
+export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): SeasonView | null {
+  const { metric, season } = view
+  const { year, ...years } = compared(view, answer)
+  if (answer.state !== 'here' || year === null) return null
+  return {
+    ...years,
+    year,
+    label: LOOKS[metric].label,
+    season: answer.data.season,
+    bucket: answer.data.bucket === 'week' ? 'week' : 'day',
+    scale: scaleOf(LOOKS[metric].quantity, units.value),
+    nameOf: (each) => seasonName(each, season),
+  }
+}
+
+export function Seasons(props: {
+  buoy: BuoyDetail
+  /** The other tab shows it, so it is mostly here already. */
+  chart: Answer<Chart>
+  answer: Answer<ReadingSeriesAnswer['data']>
+}) {
+  const { buoy, chart, answer } = props
+  const { view } = page.value
+  const { metric, season } = view
+  const { label } = LOOKS[metric]
+  const years = compared(view, answer)
+  const drawn = seasonView(view, answer)
+  const beside = drawn?.against == null ? '' : ` beside ${drawn.against}`
+  const measures = measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric)
+  const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
+  return (
+    <>
+      <Selects years={years} measures={measures} />
+      {/* A measure that only the address asks for may not be one of this buoy's. */}
+      {isUnmeasured ? (
+        <Note>{label}: this buoy does not measure it.</Note>
+      ) : (
+        <Instead of={answer} what="the seasons" />
+      )}
+      {answer.state === 'here' && drawn === null ? (
+        <Note>No readings for this season in the last ten years.</Note>
+      ) : null}
+      {drawn === null ? null : (
+        <Plots
+          about={season}
+          label={`${label} in ${drawn.year}${beside}. A summary follows.`}
+          draw={(charts, place, memory) => charts.drawSeason(place, drawn, memory)}
+          on={[drawn.all[0], drawn.year, drawn.against, units.value]}
+        />
+      )}
+      {drawn === null || drawn.against === null ? null : (
+        <Summary {...drawn} against={drawn.against} of={season} />
+      )}
+    </>
+  )
+}
+
+function Selects({ years: { all, year, against }, measures }: { years: Years; measures: readonly Metric[] }) {
+  const { metric, season } = page.value.view
+  const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
+  return (
+    <div class="selects">
+      <Select
+        label="Measure"
+        options={measures.map((value) => [value, LOOKS[value].label] as const)}
+        chosen={metric}
+        onChoice={(value) => update({ metric: value })}
+      />
+      <Select
+        label="Season"
+        options={SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)}
+        chosen={season}
+        onChoice={(value) => update({ season: value })}
+      />
+      {year === null ? null : (
+        <Select label="Year" options={years} chosen={year} onChoice={(value) => update({ year: value })} />
+      )}
+      {against === null ? null : (
+        <Select
+          label="Compared with"
+          options={years.filter(([value]) => value !== year)}
+          chosen={against}
+          onChoice={(value) => update({ against: value })}
+        />
+      )}
+    </div>
+  )
+}
+
+/** A winter belongs to the year in which it begins. */
+export function seasonName(
+  { year, complete }: Pick<SeriesYear, 'year' | 'complete'>,
+  season: SeasonName,
+): string {
+  const name = season === 'winter' ? `${year}/${String((year + 1) % 100).padStart(2, '0')}` : String(year)
+  return complete ? name : `${name} so far`
+}
+
+/**
+ * Means over the parts of the season that both years have. Half a year beside a whole one would compare
+ * summer with winter.
+ */
+function Summary({
+  all,
+  year,
+  against,
+  scale: { unit, digits, from },
+  of: season,
+}: Pick<SeasonView, 'all' | 'year' | 'scale'> & { against: number; of: SeasonName }) {
+  const [mine, theirs] = [valuesOf(all, year), valuesOf(all, against)]
+  const buckets = [...mine.keys()].filter((at) => theirs.has(at))
+  if (buckets.length === 0) {
+    return (
+      <Note>
+        {year} and {against} have no days in common.
+      </Note>
+    )
+  }
+  const [own, other] = [from(mean(mine, buckets)), from(mean(theirs, buckets))]
+  const text = (value: number): string => `${decimalText(value, digits)} ${unit}`
+  const name = (of: number): string => seasonName({ year: of, complete: true }, season)
+  const both = `${text(own)} in ${name(year)}, ${text(other)} in ${name(against)}`
+  const difference = `${own < other ? '−' : '+'}${text(Math.abs(own - other))}`
+  return (
+    <p class="summary">
+      Over the same part of the season: {both} ({difference}).
+    </p>
+  )
+}
+
+/** The values of a year by bucket. */
+function valuesOf(years: readonly SeriesYear[], year: number): Map<number, number> {
+  const points = years.find((each) => each.year === year)?.points ?? []
+  return new Map(
+    points.flatMap(({ bucket_index: at, value }) => (value === null ? [] : [[at, value] as const])),
+  )
+}
+
+function mean(values: Map<number, number>, buckets: readonly number[]): number {
+  return buckets.reduce((sum, at) => sum + (values.get(at) ?? 0), 0) / buckets.length
+}
+
+/** The measures of a buoy by its detail, where the server gives them. */
+type Available = BuoyDetail & { readonly available?: { readonly [metric: string]: unknown } }
+
+/**
+ * The measures to choose from: those that the buoy has by its detail, else those with a value in `chart`, its
+ * last days. `chosen` is always among them, as an address may ask for it.
+ */
+function measuresOf({ available }: Available, chart: Chart | null, chosen: Metric): Metric[] {
+  const has = (metric: Metric): boolean => {
+    if (available !== undefined) return (available[metric] ?? null) !== null
+    if (metric === 'significient_height') return true
+    // The arrays of a chart have the names of the measures.
+    const values = chart?.[metric]
+    return Array.isArray(values) && values.some((value) => value !== null)
+  }
+  return METRICS.filter((metric) => metric === chosen || has(metric))
+}

@@ -1,0 +1,270 @@
+/** The pieces that components are made of. Text goes in as text, so no name from a source can become markup. */
+import type { ComponentChildren } from 'preact'
+import { useRef, useState } from 'preact/hooks'
+import type { Answer } from './answers.ts'
+import type { TroubleKind } from './api.ts'
+import { agoText, isOld, position } from './format.ts'
+import { classOf, HEIGHT_COLORS } from './heights.ts'
+import { announce, now, page, update } from './store.ts'
+
+/** Strokes of drawings of 24 by 24 units. */
+const ICONS = {
+  aim: 'M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM12 2v6M12 16v6M2 12h6M16 12h6',
+  arrow: 'M12 20V4M6 10l6-6 6 6',
+  back: 'M15 5l-7 7 7 7',
+  book: 'M5 4h9a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h10',
+  globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
+  key: 'M8 11a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM11.2 12.3L19.5 4M16 7.5l3.5 3.5M13.5 10l2 2',
+  minus: 'M5 12h14',
+  moon: 'M20 14.5A8 8 0 0 1 9.5 4 8 8 0 1 0 20 14.5z',
+  plus: 'M12 5v14M5 12h14',
+  ruler: 'M3 15.5L15.5 3 21 8.5 8.5 21zM7 11.5l2 2M10 8.5l3 3M13 5.5l2 2',
+  satellite: 'M8 12l4-4 4 4-4 4zM9.5 10.5L5.5 6.5l-2.5 2.5 4 4M14.5 13.5l4 4 2.5-2.5-4-4M13 19a5 5 0 0 0 5-5',
+  star: 'M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z',
+  sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
+} as const
+
+export type IconName = keyof typeof ICONS
+
+/** Decoration, hidden from screen readers. `turn` in degrees. */
+export function Icon({ name, turn }: { name: IconName; turn?: number }) {
+  const style = turn === undefined ? {} : { transform: `rotate(${turn}deg)` }
+  return (
+    <svg
+      viewBox="0 0 24 24"
+      class={name === 'arrow' ? 'icon arrow' : 'icon'}
+      aria-hidden="true"
+      style={style}
+    >
+      <path d={ICONS[name]} />
+    </svg>
+  )
+}
+
+/** How long ago `time` (ISO 8601) was. */
+export function Ago({ time }: { time: string }) {
+  const at = Date.parse(time)
+  return (
+    <time dateTime={time} class={isOld(at, now.value) ? 'ago old' : 'ago'}>
+      {agoText(at, now.value)}
+    </time>
+  )
+}
+
+/** A spot in the colour of a height; a ring for a virtual buoy. */
+export function Chip({ height, isRing = false }: { height: number | null; isRing?: boolean }) {
+  const style = height === null ? {} : { '--height-color': HEIGHT_COLORS[classOf(height)] }
+  return <span class={isRing ? 'chip ring' : 'chip'} aria-hidden="true" style={style} />
+}
+
+/** What the panel shows for a failure: the server's messages are for those who write programs. */
+const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
+  quota: 'This will load when the hourly quota is renewed.',
+  unauthorized: 'This needs an API key.',
+  offline: 'No connection.',
+  unavailable: 'The server cannot answer right now.',
+  'not found': 'There is no such buoy.',
+  refused: 'The server has no data for this selection.',
+}
+
+export function Waiting({ what }: { what: string }) {
+  return (
+    <p class="waiting">
+      <span class="spinner" aria-hidden="true" />
+      Loading {what} …
+    </p>
+  )
+}
+
+/** Shown where an answer has not come or never will. */
+export function Instead({ of, what }: { of: Answer<unknown>; what: string }) {
+  if (of.state === 'waiting') return <Waiting what={what} />
+  return of.state === 'here' ? null : <p class="trouble">{TROUBLE_TEXTS[of.trouble.kind]}</p>
+}
+
+export function Note({ children }: { children: ComponentChildren }) {
+  return <p class="note">{children}</p>
+}
+
+/** A term and its value in a list of definitions. */
+export function Fact({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** One of a few choices, as a row of radio buttons. `options` names each value. */
+export function Choices<T extends string>(props: {
+  name: string
+  label: string
+  options: { readonly [value in T]: string }
+  chosen: T
+  onChoice: (value: T) => void
+}) {
+  const { name, label, options, chosen, onChoice } = props
+  return (
+    <fieldset class="choices">
+      <legend class="hidden">{label}</legend>
+      {(Object.keys(options) as T[]).map((value) => (
+        <label key={value}>
+          <input
+            type="radio"
+            checked={value === chosen}
+            onChange={() => onChoice(value)}
+            {...{ name, value }}
+          />
+          <span>{options[value]}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** One of many choices: values with their names, in order. */
+export function Select<T extends string | number>(props: {
+  label: string
+  options: readonly (readonly [T, string])[]
+  chosen: T
+  onChoice: (value: T) => void
+}) {
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }): void => {
+    const option = props.options[currentTarget.selectedIndex]
+    if (option !== undefined) props.onChoice(option[0])
+  }
+  return (
+    <label class="select">
+      <span>{props.label}</span>
+      <select onChange={choose} value={props.chosen}>
+        {props.options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** The head of a panel; `children` stand beside its name. */
+export function Heading({
+  text = page.value.title,
+  children,
+}: {
+  text?: string
+  children?: ComponentChildren
+}) {
+  return (
+    <div class="title">
+      <h2 tabIndex={-1}>{text}</h2>
+      {children}
+    </div>
+  )
+}
+
+/** The way from a buoy or a point to the list. */
+export function Back() {
+  const open = (): void => update({ buoy: null, point: null, tab: 'now' })
+  return (
+    <button type="button" class="back" id="back" onClick={open}>
+      <Icon name="back" />
+      All buoys
+    </button>
+  )
+}
+
+/** Chooses the clock that times are given by. `here` names the zone of the buoy or point. */
+export function ZoneSwitch({ here }: { here: string }) {
+  return (
+    <div class="zone">
+      <span aria-hidden="true">Times</span>
+      <Choices
+        name="zone"
+        label="Time zone"
+        options={{ buoy: here, utc: 'UTC', viewer: 'Mine' }}
+        chosen={page.value.view.zone}
+        onChoice={(zone) => update({ zone })}
+      />
+    </div>
+  )
+}
+
+/** Country, network with identifier, and position, as far as they are known. */
+export function Whereabouts({
+  buoy: { country, source, source_identifier: identifier, lat, lng },
+}: {
+  buoy: { country?: string | null; source: string; source_identifier?: string; lat: number; lng: number }
+}) {
+  const network = identifier === undefined ? source : `${source} ${identifier}`
+  return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>
+}
+
+interface CopyProps {
+  /** The text of the button. */
+  what: string
+  /** What is copied, for screen readers. */
+  label: string
+  /** The name of the button once it has been copied. */
+  doneLabel: string
+  text: string
+  /** Stands in for `text` on the screen. */
+  shown?: string
+  /** Read out when it has been copied. */
+  done: string
+  /** The class of the row with the button; `children` stand before it. */
+  row: string
+  children: ComponentChildren
+  id?: string
+}
+
+/**
+ * A line to copy, with its button. Where a browser refuses, as without HTTPS, the line shows the whole text and
+ * is selected.
+ */
+export function Copy({
+  what,
+  label,
+  doneLabel,
+  text,
+  shown = text,
+  done,
+  row,
+  children,
+  ...more
+}: CopyProps) {
+  const code = useRef<HTMLElement>(null)
+  const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setState('copied')
+      announce(done)
+    } catch {
+      setState('refused')
+      // Selected once it is there.
+      setTimeout(() => code.current !== null && getSelection()?.selectAllChildren(code.current))
+      announce('The line is selected: copy it with your keyboard.')
+    }
+  }
+  return (
+    <>
+      <div class={row}>
+        {children}
+        <button
+          type="button"
+          class="small"
+          {...more}
+          aria-label={state === 'copied' ? doneLabel : `${what}: ${label}`}
+          onClick={() => void copy()}
+        >
+          {state === 'copied' ? 'Copied' : what}
+        </button>
+      </div>
+      <pre tabIndex={0}>
+        <code ref={code}>{state === 'refused' ? text : shown}</code>
+      </pre>
+    </>
+  )
+}

@@ -1,0 +1,199 @@
+/** The state of the page, in signals, and what changes it. Components read it and keep none of their own. */
+import { batch, computed, effect, signal, untracked } from '@preact/signals'
+import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
+import { Answers } from './answers.ts'
+import { type ActiveBuoy, Api, type ApiTrouble, ServerClock } from './api.ts'
+import { Guest } from './guest.ts'
+import { keptKey, takeKeyFromAddress } from './key.ts'
+import type { BuoyMap } from './map/map.ts'
+import { chosenUnits, favourites as keptFavourites, toggleFavourite } from './mine/kept.ts'
+import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } from './mine/units.ts'
+import { aboutOf, type Page, pageOf } from './page.ts'
+import { formatView, parseView, type ViewState } from './view.ts'
+
+const time = new ServerClock(() => Date.now())
+/** Epoch milliseconds by the server. */
+export const clock = time.now
+/** The same, as far as ages in the page have come. */
+export const now = signal(clock())
+
+const { basePath = '', explorer } = document.documentElement.dataset
+const keyOfAddress = takeKeyFromAddress()
+export const api = new Api(basePath, keyOfAddress || keptKey(), clock, explorer === 'open')
+api.onDate = (date) => time.learn(date)
+export const scene = { api, clock }
+
+/** The view of the address; units that it leaves open are those that the visitor once chose here. */
+export function viewOfAddress(): ViewState {
+  const view = parseView(location.hash.slice(1))
+  return { ...view, units: { ...chosenUnits(), ...view.units } }
+}
+
+/** What is shown, as the address has it. */
+export const view = signal(viewOfAddress())
+/** The units of a view: those of its address before those chosen here before those of the locale. */
+export const unitsOf = (address: SomeUnits): Units => ({
+  ...unitsOfLocales(navigator.languages),
+  ...chosenUnits(),
+  ...address,
+})
+const unitsText = computed(() => formatUnits(unitsOf(view.value.units)))
+/** The units of all that the page shows; the same object until they change. */
+export const units = computed(() => parseUnits(unitsText.value) as Units)
+
+export const favourites = signal(keptFavourites())
+/** The text in the search box. */
+export const query = signal('')
+/** What is wrong with the connection, or null. */
+export const trouble = signal<ApiTrouble | null>(null)
+/** Why the dialog for a key is open, which may be ''; null while it is closed. */
+export const keyPrompt = signal<string | null>(null)
+/** The active buoys, or null before they are there. */
+export const buoys = signal<readonly ActiveBuoy[] | null>(null)
+/** The pass drawn on the map. */
+export const chosenPass = signal<SatellitePass | null>(null)
+/** Null where there is no map, and before it is there. */
+export const map = signal<BuoyMap | null>(null)
+/** When the page was known to be current, by `performance.now`: a clock that nobody sets. */
+export const currentAt = signal(performance.now())
+
+export const SHEET_HEIGHTS = ['peek', 'half', 'full'] as const
+/** How far the panel of a narrow screen is open. */
+export const sheet = signal<(typeof SHEET_HEIGHTS)[number]>('peek')
+
+/** Changes when there is something new to draw. */
+const revision = signal(0)
+const redraw = (): void => void (revision.value = revision.peek() + 1)
+/** The next page is of another snapshot. */
+let isNews = false
+
+export const answers: Answers = new Answers(api, (failure, isOther) => {
+  if (failure === null) currentAt.value = performance.now()
+  else report(failure)
+  isNews ||= isOther
+  if (isNews) whenLetGo(redraw)
+  else redraw()
+})
+const guest = new Guest(scene, answers)
+
+/** What the panel shows. */
+export const page = signal<Page>(pageOf(scene, answers, guest, view.peek()))
+/** A guest finds more where the map has been moved to; for all others its place changes nothing. */
+const asked = computed(() =>
+  formatView({ ...view.value, camera: api.isGuest ? view.value.camera : null, units: {} }),
+)
+effect(() => {
+  void [asked.value, revision.value]
+  const next = pageOf(scene, answers, guest, view.peek())
+  now.value = clock()
+  if (next.buoys.state === 'here') buoys.value = next.buoys.data.buoys
+  const isSame = aboutOf(next.view) === aboutOf(page.peek().view)
+  // The charts of some days have other dates in another snapshot: what is read stays until they have come.
+  if (isNews && answers.isWaiting && isSame) return
+  isNews = false
+  page.value = next
+})
+
+/** What the panel is about. */
+export const about = computed(() => aboutOf(view.value))
+effect(() => {
+  // The sheet opens for what is more than a list: a buoy, a point, the invitation to enter a key.
+  sheet.value = about.value === '' && untracked(() => !api.isGuest) ? 'peek' : 'half'
+})
+
+/** News wait at most this long while the visitor presses something in the panel or selects its text. */
+const PATIENCE_MS = 20_000
+const LOOK_MS = 250
+
+function whenLetGo(act: () => void, waitedMs = 0): void {
+  const content = document.getElementById('content')
+  const selection = getSelection()
+  const isSelecting = selection?.type === 'Range' && content?.contains(selection.anchorNode) === true
+  const isHeld = isSelecting || content?.matches(':active') === true
+  if (isHeld && waitedMs < PATIENCE_MS) setTimeout(() => whenLetGo(act, waitedMs + LOOK_MS), LOOK_MS)
+  else act()
+}
+
+/** A change of what the panel is about goes into the history, everything else only into the address. */
+export function update(patch: Partial<ViewState>): void {
+  const before = view.peek()
+  const next = { ...before, ...patch }
+  const fragment = formatView(next)
+  const address = `${location.pathname}${location.search}${fragment === '' ? '' : `#${fragment}`}`
+  if (aboutOf(next) === aboutOf(before)) history.replaceState(null, '', address)
+  else history.pushState(null, '', address)
+  view.value = next
+}
+
+export const openBuoy = (slug: string): void => update({ buoy: slug, point: null })
+
+/** The element of an id in `index.html`. @throws Error when the page has none */
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`the page has no #${id}`)
+  return found
+}
+
+/** Gives screen readers a text to read out. */
+export function announce(text: string): void {
+  byId('announcer').textContent = text
+}
+
+export function choosePass(pass: SatellitePass | null): void {
+  chosenPass.value = pass
+  if (pass !== null) sheet.value = 'half'
+}
+
+/** Puts a buoy on the visitor's list, or takes it off. */
+export function toggle(buoy: { slug: string; name: string }): void {
+  const isOn = toggleFavourite(buoy)
+  favourites.value = keptFavourites()
+  announce(`${buoy.name} is ${isOn ? 'now' : 'no longer'} a favourite.`)
+}
+
+/** Another page of this browser changed units or favourites. */
+export function followStorage(): void {
+  favourites.value = keptFavourites()
+  view.value = { ...view.peek(), units: viewOfAddress().units }
+}
+
+/** Asks again for all that failed. */
+export function retry(): void {
+  trouble.value = null
+  answers.forgetFailures()
+  redraw()
+}
+
+/** Forgets what another key has brought; '' for none. */
+export function takeKey(key: string): void {
+  batch(() => {
+    answers.clear()
+    api.key.value = key
+    api.quota.value = null
+    buoys.value = null
+    retry()
+  })
+}
+
+/** Shows what is wrong and when the page goes on, which it then does by itself. */
+export function report(failure: ApiTrouble): void {
+  if (failure.kind === 'unauthorized') {
+    if (api.key.peek() === '') becomeGuest()
+    else keyPrompt.value = 'The server does not accept this key. It may have been replaced.'
+  } else if (failure.kind !== 'not found' && failure.kind !== 'refused') trouble.value = failure
+  // The panel shows the others.
+}
+
+/**
+ * The server opens its pages to others, not to this visitor. A proxy may be on the way. Else the address is
+ * neither HTTPS nor loopback, and the browser does not tell which page asks.
+ */
+function becomeGuest(): void {
+  if (api.isGuest) return
+  batch(() => {
+    answers.clear()
+    api.isOpen.value = false
+    sheet.value = 'half'
+    redraw()
+  })
+}

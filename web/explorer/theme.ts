@@ -1,0 +1,43 @@
+/** The colours of the page: those that the visitor chose, else those of the system. */
+import { computed, effect, signal } from '@preact/signals'
+import { keepText, keptText } from './mine/kept.ts'
+import type { Theme } from './scene.ts'
+
+/** Where the browser keeps the choice. */
+const STORAGE_KEY = 'groundswell-theme'
+
+function keptTheme(): Theme | null {
+  const kept = keptText(STORAGE_KEY)
+  return kept === 'light' || kept === 'dark' ? kept : null
+}
+
+const darkPreferred = matchMedia('(prefers-color-scheme: dark)')
+const isDarkPreferred = signal(darkPreferred.matches)
+const chosen = signal(keptTheme())
+const isPrinted = signal(false)
+
+/** Paper is white, and the charts have to be drawn for it. */
+export const theme = computed<Theme>(() =>
+  isPrinted.value ? 'light' : (chosen.value ?? (isDarkPreferred.value ? 'dark' : 'light')),
+)
+
+/** The other one, by the visitor's choice. */
+export function toggleTheme(): void {
+  const next = theme.peek() === 'dark' ? 'light' : 'dark'
+  keepText(STORAGE_KEY, next)
+  chosen.value = next
+}
+
+/** A variable of the page's style. */
+export function variable(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+}
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value
+})
+darkPreferred.addEventListener('change', ({ matches }) => (isDarkPreferred.value = matches))
+// Another page of this browser changed it.
+addEventListener('storage', () => (chosen.value = keptTheme() ?? chosen.peek()))
+addEventListener('beforeprint', () => (isPrinted.value = true))
+addEventListener('afterprint', () => (isPrinted.value = false))

@@ -1,0 +1,96 @@
+/** The buttons of the page and of the map, and the legend. */
+import { isUnitsOpen } from './dialogs.tsx'
+import { classLabels, HEIGHT_COLORS } from './heights.ts'
+import { scaleOf } from './mine/units.ts'
+import { Icon, type IconName } from './pieces.tsx'
+import { api, choosePass, keyPrompt, map, units, update, view } from './store.ts'
+import { theme, toggleTheme } from './theme.ts'
+
+/** `isPressed` is left out for buttons that do not stay pressed. */
+function Tool(props: { name: IconName; label: string; onClick: () => void; isPressed?: boolean }) {
+  const { name, label, onClick, isPressed } = props
+  return (
+    <button
+      type="button"
+      class="tool"
+      id={`tool-${name}`}
+      title={label}
+      aria-label={label}
+      aria-pressed={isPressed}
+      onClick={onClick}
+    >
+      <Icon name={name} />
+    </button>
+  )
+}
+
+export function PageTools() {
+  const isDark = theme.value === 'dark'
+  const keyLabel = api.key.value === '' ? 'Enter an API key' : 'API key'
+  return (
+    <>
+      <Tool name="ruler" label="Units" onClick={() => (isUnitsOpen.value = true)} />
+      <Tool name="key" label={keyLabel} onClick={() => (keyPrompt.value = '')} />
+      <Tool
+        name={isDark ? 'sun' : 'moon'}
+        label={`Switch to ${isDark ? 'light' : 'dark'} colours`}
+        onClick={toggleTheme}
+      />
+      <a class="tool" href="docs" title="API documentation" aria-label="API documentation">
+        <Icon name="book" />
+      </a>
+    </>
+  )
+}
+
+/** The list of passes is part of the list of buoys. */
+function toggleSatellites(): void {
+  const satellites = !view.peek().satellites
+  if (!satellites) choosePass(null)
+  update(satellites ? { satellites, buoy: null, point: null } : { satellites })
+}
+
+export function MapTools() {
+  const { globe, satellites } = view.value
+  const aim = (): void => {
+    const point = map.peek()?.center()
+    if (point !== undefined) update({ buoy: null, point })
+  }
+  return (
+    <div id="map-tools">
+      <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomBy(1)} />
+      <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomBy(-1)} />
+      <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} isPressed={globe} />
+      <Tool name="satellite" label="Satellite passes" onClick={toggleSatellites} isPressed={satellites} />
+      <Tool name="aim" label="Conditions at the middle of the map" onClick={aim} />
+    </div>
+  )
+}
+
+export function Legend() {
+  const scale = scaleOf('height', units.value)
+  const labels = classLabels(scale)
+  return (
+    <div id="legend">
+      <h2>
+        Significant wave height, {scale.unit}
+        <span>
+          <i class="chip" aria-hidden="true" />
+          over 3 h old
+        </span>
+      </h2>
+      <ol>
+        {HEIGHT_COLORS.map((background, i) => (
+          <li key={background}>
+            <span class="swatch" aria-hidden="true" style={{ background }} />
+            <span class="range">{labels[i]}</span>
+            {/* Narrow screens have room for the lower limit alone. */}
+            <span class="from" aria-hidden="true">
+              {labels[i]?.replace(/–.*/, '')}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  )
+}
