@@ -2,8 +2,7 @@
  * The slow answer to every request: plain objects, plain loops, nothing looked up that can be searched for.
  *
  * Written from the published contract alone, so that a fault in the product and a fault here are unlikely to
- * be the same one. It takes requests whose parameters are known to be well formed or known to be faulty
- * (`requests.ts` says which).
+ * be the same one. It takes requests whose parameters are well formed.
  */
 import { looserRanks } from './spelling.ts'
 import type { Measures, World, WorldBuoy, WorldRow } from './world.ts'
@@ -305,6 +304,8 @@ export function makeOracle(world: World): (question: Question) => Answer {
   return (question) => {
     const wanted = (): Known[] => buoys.filter((buoy) => isWanted(buoy, world.asOf, question.parameters))
     included = question.parameters.get('include')?.split(',') ?? []
+    // The two ways to ask for a box exclude each other.
+    if (['bounds', 'bbox'].every((name) => question.parameters.has(name))) return failure(400, ['bbox'])
     switch (question.operation) {
       case 'list':
         return list(wanted(), question.parameters)
@@ -613,6 +614,8 @@ function readingsList(buoys: Known[], question: Question): Answer {
   const timestamp = parameters.get('timestamp')
   const startText = parameters.get('start_date')
   const endText = parameters.get('end_date')
+  const ranges = [date, timestamp, startText ?? endText].filter((text) => text !== undefined)
+  if (ranges.length > 1) return failure(422, ['date', 'timestamp', 'start_date', 'end_date'])
   let start = buoy.readings[0]?.time ?? null
   let end = buoy.newest?.time ?? null
   if (date !== undefined) [start, end] = [dayStart(date), dayStart(date) + DAY - 1]

@@ -1,6 +1,6 @@
 /** Positions and boxes as parameters: near buoys, at the poles and the antimeridian, anywhere. */
 import * as fc from 'fast-check'
-import { notNumbers, type ParameterKind } from './request_parts.ts'
+import type { ParameterKind } from './request_parts.ts'
 
 interface Position {
   lat: number
@@ -56,14 +56,11 @@ export function positionsOf(places: readonly Position[]) {
     (value: number) => (value < 0 ? String(value) : `0${value}`),
   )
   const latitude = fc.tuple(somewhere, degreeText).map(([place, text]) => text(place.lat))
-  const badLatitude = fc.constantFrom(...notNumbers, '90.0000001', '-90.5', '91', '1000', '43,4')
-  const badLongitude = fc.constantFrom(...notNumbers, '180.0000001', '-181', '360', '1000')
-  return { places, nearBuoy, somewhere, degreeText, latitude, badLatitude, badLongitude }
+  return { places, nearBuoy, somewhere, degreeText, latitude }
 }
 
 /** The two ways to ask for a box, which exclude each other. */
 export function boxKinds({ places, nearBuoy }: Positions): { bounds: ParameterKind; bbox: ParameterKind } {
-  const boxText = (box: { [side: string]: unknown }) => JSON.stringify(box)
   const anyOrder = fc.constantFrom(
     ['south', 'west', 'north', 'east'],
     ['north', 'south', 'east', 'west'],
@@ -107,54 +104,14 @@ export function boxKinds({ places, nearBuoy }: Positions): { bounds: ParameterKi
   const bbox: ParameterKind = {
     name: 'bbox',
     valid: boxes.map(({ west, south, east, north }) => [west, south, east, north].join()),
-    invalid: fc.oneof(
-      fc.constantFrom(
-        '1',
-        '1,2,3',
-        '1,2,3,4,5',
-        ',,,',
-        '-2,43,-1,',
-        '-2, 43,-1,44',
-        '1e1,0,20,1',
-        '-2,44,-1,43',
-      ),
-      fc.constantFrom('{"north":1,"south":0,"east":1,"west":0}', `0,0,${'9'.repeat(400)},1`, 'NaN,0,1,1'),
-    ),
     rare: true,
   }
   const bounds: ParameterKind = {
     name: 'bounds',
     valid: fc.tuple(boxes, anyOrder, fc.boolean()).map(([box, order, spaced]) => {
       const sorted = Object.fromEntries(order.map((side) => [side, box[side]]))
-      return spaced ? JSON.stringify(sorted, null, 1).replaceAll('\n', ' ') : boxText(sorted)
+      return spaced ? JSON.stringify(sorted, null, 1).replaceAll('\n', ' ') : JSON.stringify(sorted)
     }),
-    invalid: fc.oneof(
-      fc.constantFrom(
-        '[]',
-        'null',
-        '5',
-        '""',
-        'true',
-        '{}',
-        '{',
-        'north=1',
-        '43,-2,44,-1',
-        '{"north":1,"south":0,"east":1}',
-        '{"north":"1","south":0,"east":1,"west":0}',
-        '{"north":null,"south":0,"east":1,"west":0}',
-        '{"north":[1],"south":0,"east":1,"west":0}',
-        '{"north":NaN,"south":0,"east":1,"west":0}',
-        '{"north":1,"south":0,"east":1,"west":0}}',
-        "{'north':1,'south':0,'east':1,'west':0}",
-        '{"north":1e999,"south":0,"east":1,"west":0}',
-        '[[1,0],[1,0]]',
-        '{"NORTH":1,"SOUTH":0,"EAST":1,"WEST":0}',
-        '{"north":1,"south":2,"east":1,"west":0}',
-      ),
-      corners
-        .filter((box) => box.south < box.north && box.south < 90 && box.north > -90)
-        .map((box) => boxText({ ...box, south: box.north, north: box.south })),
-    ),
     rare: true,
   }
   return { bounds, bbox }

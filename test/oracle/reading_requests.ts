@@ -7,9 +7,7 @@ import {
   booleans,
   everyByte,
   extras,
-  faultyPart,
   integers,
-  notNumbers,
   page,
   part,
   perPage,
@@ -51,22 +49,6 @@ export function timesOf(world: World, buoy: fc.Arbitrary<Known>) {
   const timeText = fc
     .tuple(readingTimes, fc.constantFrom(-1, 0, 0, 1, 3600), fc.constantFrom(...timeTexts))
     .map(([epoch, shift, write]) => write(epoch + shift))
-  const badTime = fc.constantFrom(
-    'yesterday',
-    '2026-02-30',
-    '2026-13-01T00:00:00Z',
-    '2026-00-10',
-    '2026-3-1',
-    '2026-03-27T25:00:00Z',
-    '2026-03-27T10:61:00Z',
-    '2026-03-27T10:00:00+25:00',
-    '1774602000',
-    '27/03/2026',
-    '2026-03-27T',
-    'T10:00:00Z',
-    ' 2026-03-27',
-    '2023-02-29T00:00:00Z',
-  )
   /** A time whose `+` may stand raw: it is a plus there, not a blank. */
   const timePart = (name: string) =>
     fc
@@ -80,39 +62,22 @@ export function timesOf(world: World, buoy: fc.Arbitrary<Known>) {
         value,
       }))
 
-  const times = (name: string): ParameterKind => ({ name, valid: timeText, invalid: badTime })
   const dayText = readingTimes.map((epoch) => iso(epoch).slice(0, 10))
-  const badDay = fc.constantFrom(
-    '2026-02-30',
-    '2026-3-1',
-    '20260301',
-    'today',
-    '2026-03-01T00:00:00Z',
-    '2026-13-01',
-    '0000-00-00',
-    ' 2026-03-01',
-  )
-  const day: ParameterKind = { name: 'date', valid: dayText, invalid: badDay }
-  const stamp: ParameterKind = {
-    name: 'timestamp',
-    valid: fc
-      .tuple(readingTimes, fc.constantFrom(-5400, -5401, 0, 5400, 5401))
-      .map(([epoch, shift]) => String(epoch + shift)),
-    invalid: fc.constantFrom(...notNumbers, '1774602000.5', '2026-03-27T00:00:00Z', '99999999999999999999'),
-  }
-  return { readingTimes, timePart, times, dayText, day, stamp }
+  const stampText = fc
+    .tuple(readingTimes, fc.constantFrom(-5400, -5401, 0, 5400, 5401))
+    .map(([epoch, shift]) => String(epoch + shift))
+  return { readingTimes, timePart, dayText, stampText }
 }
 
 /** @param buoys all of the world */
 export function readingsRequests(
   buoys: readonly Known[],
   { knownPath, unknownPath }: Paths,
-  { timePart, times, dayText, day, stamp }: Times,
+  { timePart, dayText, stampText }: Times,
 ): fc.Arbitrary<ApiRequest> {
   const order: ParameterKind = {
     name: 'order',
     valid: fc.constantFrom('asc', 'desc'),
-    invalid: fc.constantFrom('ASC', 'up', 'ascending', '1', ' asc'),
   }
   const readingPage: ParameterKind = {
     ...perPage,
@@ -134,7 +99,11 @@ export function readingsRequests(
     timePart('start_date').map((one) => [one]),
     timePart('end_date').map((one) => [one]),
     part('date', dayText).map((one) => [one]),
-    part('timestamp', stamp.valid).map((one) => [one]),
+    part('timestamp', stampText).map((one) => [one]),
+    // At most one of these can be meant.
+    fc.tuple(part('date', dayText), part('timestamp', stampText)).map((list): Part[] => list),
+    fc.tuple(timePart('start_date'), part('date', dayText)).map((list): Part[] => list),
+    fc.tuple(timePart('end_date'), part('timestamp', stampText)).map((list): Part[] => list),
   )
   const hasReadings = new Set(buoys.flatMap((one) => (one.newest !== null ? [String(one.id), one.slug] : [])))
 
@@ -143,28 +112,6 @@ export function readingsRequests(
     path: knownPath('/readings').filter(({ ids }) => hasReadings.has(ids.buoyId)),
     kinds: [order, page, readingPage, extras],
     special: fc.tuple(rangeParts, ...readingsCommon.map(validPart)).map((lists) => lists.flat()),
-    wrong: fc.oneof(
-      faultyPart(times('start_date')).map((parts) => ({
-        parts,
-        fault: { names: ['start_date'], status: 422 },
-      })),
-      faultyPart(times('end_date')).map((parts) => ({ parts, fault: { names: ['end_date'], status: 422 } })),
-      faultyPart(day).map((parts) => ({ parts, fault: { names: ['date'], status: 422 } })),
-      faultyPart(stamp).map((parts) => ({ parts, fault: { names: ['timestamp'], status: 422 } })),
-      fc.tuple(part('date', dayText), part('timestamp', stamp.valid)).map((parts) => ({
-        parts: [...parts],
-        fault: { names: ['date', 'timestamp'], status: 422 },
-      })),
-      fc.tuple(timePart('start_date'), part('date', dayText)).map((parts) => ({
-        parts: [...parts],
-        fault: { names: ['start_date', 'date'], status: 422 },
-      })),
-      fc.tuple(timePart('end_date'), part('timestamp', stamp.valid)).map((parts) => ({
-        parts: [...parts],
-        fault: { names: ['end_date', 'timestamp'], status: 422 },
-      })),
-    ),
-    malformed: 422,
   })
   const silentReadings = fc
     .tuple(
@@ -175,46 +122,33 @@ export function readingsRequests(
       fc.oneof(
         fc.constant<Part[]>([]),
         part('date', dayText).map((one) => [one]),
-        part('timestamp', stamp.valid).map((one) => [one]),
+        part('timestamp', stampText).map((one) => [one]),
       ),
     )
-    .map(([id, parts]) => assemble('readings', `/buoys/${id}/readings`, parts, { buoyId: id }, null))
+    .map(([id, parts]) => assemble('readings', `/buoys/${id}/readings`, parts, { buoyId: id }))
 
   return fc.oneof({ weight: 6, arbitrary: readings }, { weight: 1, arbitrary: silentReadings })
 }
 
 export function closestReadingRequests(
   { knownPath, buoyPath }: Paths,
-  { readingTimes, day }: Times,
+  { readingTimes, dayText }: Times,
 ): fc.Arbitrary<ApiRequest> {
   const clock: ParameterKind = {
     name: 'time',
     required: true,
     valid: readingTimes.map((epoch) => iso(epoch).slice(11, 16)),
-    invalid: fc.constantFrom(
-      '24:00',
-      '12:60',
-      '9:00',
-      '09:00:00',
-      '0900',
-      '-1:00',
-      'noon',
-      ' 09:00',
-      '09:00Z',
-    ),
   }
   const tolerance: ParameterKind = {
     name: 'tolerance_hours',
-    ...integers(1, 24, [1, 3, 12, 24], [0, 25, 100]),
-    invalid: fc.constantFrom(...notNumbers, '0', '25', '-1', '1000'),
+    ...integers(1, 24, [1, 3, 12, 24]),
   }
 
   return fc.oneof(
     requestsOf({
       operation: 'readings_search',
       path: knownPath('/readings/search'),
-      kinds: [{ ...day, required: true }, clock, tolerance, extras],
-      malformed: 400,
+      kinds: [{ name: 'date', required: true, valid: dayText }, clock, tolerance, extras],
     }),
     requestsOf({
       operation: 'readings_search',
@@ -229,7 +163,6 @@ export function closestReadingRequests(
             { name: 'time', raw: `time=${text.slice(11, 16)}`, value: text.slice(11, 16) },
           )
         }),
-      malformed: 400,
     }).filter((request) => request.question.parameters.has('date')),
   )
 }
@@ -261,13 +194,10 @@ export function readingRequests(buoy: fc.Arbitrary<Known>, { unknownPath }: Path
       return { path: `/buoys/${buoyId}/readings/${readingId}`, ids: { buoyId, readingId } }
     })
 
-  return requestsOf({ operation: 'reading', path: readingPath, kinds: [extras], malformed: 422 })
+  return requestsOf({ operation: 'reading', path: readingPath, kinds: [extras] })
 }
 
-export function chartRequests(
-  { buoyPath, knownPath }: Paths,
-  { timePart, times }: Times,
-): fc.Arbitrary<ApiRequest> {
+export function chartRequests({ buoyPath, knownPath }: Paths, { timePart }: Times): fc.Arbitrary<ApiRequest> {
   return fc.oneof(
     {
       weight: 2,
@@ -275,7 +205,6 @@ export function chartRequests(
         operation: 'chart',
         path: buoyPath('/readings/chart'),
         kinds: [],
-        malformed: 422,
       }),
     },
     {
@@ -289,7 +218,6 @@ export function chartRequests(
           {
             name: 'include',
             valid: fc.constant('measures'),
-            invalid: fc.constantFrom('Measures', 'all', 'wind'),
           },
         ],
         special: fc
@@ -303,17 +231,6 @@ export function chartRequests(
             const until = `${iso(from + (step === 0 ? length : 31 * 86_400 + step - 1))}Z`
             return [start, { name: 'end_date', raw: `end_date=${until}`, value: until }]
           }),
-        wrong: fc.oneof(
-          faultyPart(times('start_date')).map((parts) => ({
-            parts,
-            fault: { names: ['start_date'], status: 422 },
-          })),
-          faultyPart(times('end_date')).map((parts) => ({
-            parts,
-            fault: { names: ['end_date'], status: 422 },
-          })),
-        ),
-        malformed: 422,
       }),
     },
   )

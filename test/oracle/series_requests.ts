@@ -1,14 +1,6 @@
 /** Requests of the seasonal series. */
 import * as fc from 'fast-check'
-import {
-  assemble,
-  METRIC_WORDS,
-  notNumbers,
-  unknown,
-  type ApiRequest,
-  type Fault,
-  type Part,
-} from './request_parts.ts'
+import { assemble, METRIC_WORDS, unknown, type ApiRequest, type Part } from './request_parts.ts'
 
 const DAYS_OF_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
@@ -96,60 +88,24 @@ export function seriesRequests(
     },
     { weight: 1, arbitrary: unknownPath },
   )
-  const ask = (id: string, parts: Part[], fault: Fault | null) =>
-    assemble('series', `/buoys/${id}/readings/series`, parts, { buoyId: id }, fault)
-
-  const malformed = fc
-    .constantFrom<[string, string[]]>(
-      [
-        'metric',
-        ['', 'height', 'significant_height', 'SIGNIFICIENT_HEIGHT', 'constructor', 'period,direction', '\0'],
-      ],
-      ['bucket', ['month', 'DAY', '1', 'days', 'x'.repeat(9000)]],
-      ['aggregation', ['mean', 'sum', 'MEDIAN', '0']],
-      [
-        'timezone',
-        [
-          'Mars/Phobos',
-          'Europe',
-          '+02:00',
-          'x'.repeat(5000),
-          '../../etc/passwd',
-          '__proto__',
-          'Europe/Paris\0',
-        ],
-      ],
-      ['start_year', [...notNumbers, '2020.5']],
-      ['end_year', [...notNumbers, '2020.5']],
-      ['start_month', [...notNumbers, '0', '13', '-1']],
-      ['end_day', [...notNumbers, '0', '32', '-1']],
-      ['season_end_month', ['0', '13', 'May']],
+  const impossible = fc
+    .constantFrom('2/30', '4/31', '6/31', '11/31')
+    .map((text) => text.split('/'))
+    .map(([month, day]) => [
+      written('metric', 'period'),
+      written('start_month', month),
+      written('start_day', day),
+    ])
+  return fc
+    .oneof(
+      {
+        weight: 9,
+        arbitrary: fc.tuple(
+          path,
+          chosen.map((lists) => lists.flat()),
+        ),
+      },
+      { weight: 1, arbitrary: fc.tuple(slugOrId, impossible) },
     )
-    .chain(([name, texts]) => fc.tuple(fc.constant(name), fc.constantFrom(...texts)))
-    .map(([name, text]): { parts: Part[]; fault: Fault } => ({
-      parts: [...(name === 'metric' ? [] : [written('metric', 'period')]), written(name, text)],
-      fault: { names: [name, name.replace('season_', '')], status: 400 },
-    }))
-  const twice = fc
-    .constantFrom('metric=period&metric=period', 'metric=period&bucket=day&bucket=day')
-    .map((raw) => ({
-      parts: [{ name: '', raw, value: undefined }],
-      fault: { names: [raw.includes('bucket') ? 'bucket' : 'metric'], status: 400 },
-    }))
-  const impossible = fc.constantFrom('2/30', '4/31', '6/31', '11/31').map((text) => {
-    const [month, dayNumber] = text.split('/') as [string, string]
-    return {
-      parts: [written('metric', 'period'), written('start_month', month), written('start_day', dayNumber)],
-      fault: { names: ['start_day', 'start_month'], status: 422 },
-    }
-  })
-  return fc.oneof(
-    { weight: 9, arbitrary: fc.tuple(path, chosen).map(([id, lists]) => ask(id, lists.flat(), null)) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(slugOrId, fc.oneof(malformed, malformed, twice, impossible))
-        .map(([id, { parts, fault }]) => ask(id, parts, fault)),
-    },
-  )
+    .map(([id, parts]) => assemble('series', `/buoys/${id}/readings/series`, parts, { buoyId: id }))
 }
