@@ -7,7 +7,7 @@ for (const file of [
   './formats/oracle.test.ts',
   './formats/rules.test.ts',
   './histories/histories.slow.test.ts',
-  './openapi/fuzz.slow.test.ts',
+  './api/wire.slow.test.ts',
   './snapshot/lies.slow.test.ts',
   './sources/siege.slow.test.ts',
 ]) {

@@ -7,7 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys-file.ts'
 import { usagePath } from '../../src/access/usage-file.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
-import { Connection, Load, smallSnapshot, startTurned, until, type Outcome } from './turned_clock.ts'
+import { until } from '../until.ts'
+import { Connection, Load, smallSnapshot, startTurned, type Outcome } from './turned_clock.ts'
 
 const snapshots = await smallSnapshot()
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -61,9 +62,9 @@ test(
       return load.answers.slice(from, to)
     }
     const bystanders = group(other, 4)
-    await until('the issued key is known', () => bystanders.flat().some(isSuccess))
+    await until(() => bystanders.flat().some(isSuccess))
     const old = group(first, 12)
-    await until('load', () => old.flat().length > 100)
+    await until(() => old.flat().length > 100)
 
     await t.test(
       'A rotated key ends and its successor begins within a second, with the count kept.',
@@ -71,8 +72,8 @@ test(
         const second = (await keysCommand('rotate', keyId)).key
         const returned = performance.now()
         const fresh = group(second, 12)
-        await until('the old key has ended', () => old.every((own) => own.at(-1)?.status === 401))
-        await until('the new key has begun', () => fresh.every((own) => own.at(-1)?.status === 200))
+        await until(() => old.every((own) => own.at(-1)?.status === 401))
+        await until(() => fresh.every((own) => own.at(-1)?.status === 200))
         await wait(200)
         const began = firstReceived(fresh, isSuccess)
         assert.ok(began - returned < FOLLOW, `the new key's first success came after ${began - returned} ms`)
@@ -116,7 +117,7 @@ test(
     await t.test('A quota that is lowered refuses, one that is raised gives the difference.', async () => {
       await keysCommand('set-quota', keyId, '5')
       const lowered = performance.now()
-      await until('refusals', () => current.every((own) => own.at(-1)?.status === 429))
+      await until(() => current.every((own) => own.at(-1)?.status === 429))
       await wait(100)
       const late = lastReceived(current, ({ limit }) => limit === 1_000_000) - lowered
       assert.ok(late < FOLLOW, `${late} ms after lowering`)
@@ -125,7 +126,7 @@ test(
       }
       await keysCommand('set-quota', keyId, '800000')
       const raised = performance.now()
-      await until('successes', () => current.every((own) => own.at(-1)?.status === 200))
+      await until(() => current.every((own) => own.at(-1)?.status === 200))
       const still = lastReceived(current, ({ limit }) => limit === 5) - raised
       assert.ok(still < FOLLOW, `${still} ms after raising`)
       const outcome = current.flat().filter(({ limit, status }) => limit === 800_000 && status === 200)
@@ -140,21 +141,21 @@ test(
       const warnings = () => live.output().stderr.match(/the last good keys stay in force/g)?.length ?? 0
       assert.equal(warnings(), 0)
       writeFileSync(keysFile, `${good.slice(0, 60)} ${other}`)
-      await until('a warning', () => warnings() > 0)
+      await until(() => warnings() > 0)
       const asked = bystanders.flat().length
-      await until('more answers', () => bystanders.flat().length > asked + 200)
+      await until(() => bystanders.flat().length > asked + 200)
       assert.equal(warnings(), 1)
       writeFileSync(keysFile, good)
       // The next change is followed again.
       await keysCommand('set-quota', keyId, '700000')
-      await until('the new quota', () => current.every((own) => own.at(-1)?.limit === 700_000))
+      await until(() => current.every((own) => own.at(-1)?.limit === 700_000))
       assert.equal(warnings(), 1)
     })
 
     await t.test('A revoked key ends within a second.', async () => {
       await keysCommand('revoke', keyId)
       const returned = performance.now()
-      await until('the key has ended', () => current.every((own) => own.at(-1)?.status === 401))
+      await until(() => current.every((own) => own.at(-1)?.status === 401))
       await wait(100)
       const late = lastReceived(current, isSuccess) - returned
       assert.ok(late < FOLLOW, `${late} ms after revoking`)
@@ -235,7 +236,7 @@ test(
     const [next] = await ask(two.server.port, 1)
     assert.equal(next.remaining, 69)
     setQuota(keysFile, record.id, 40)
-    await until('the lower quota', () => readFileSync(usagePath(keysFile), 'utf8') !== stopped)
+    await until(() => readFileSync(usagePath(keysFile), 'utf8') !== stopped)
     await wait(FOLLOW)
     const rest = await ask(two.server.port, 12)
     assert.equal(rest.filter(isSuccess).length, 9)

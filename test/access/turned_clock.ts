@@ -1,4 +1,5 @@
 /** A server in this process whose clock the test sets, and connections that ask it without a rest. */
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -73,6 +74,7 @@ export interface Outcome {
 /** One connection that is kept; a second request waits for the answer to the first. */
 export class Connection {
   readonly raw: RawClient
+  #asked = 0
 
   constructor(port: number) {
     this.raw = new RawClient(port)
@@ -80,9 +82,12 @@ export class Connection {
 
   async ask(path: string, key: string | null): Promise<Outcome> {
     const sentAt = performance.now()
-    const authorization = key === null ? '' : `Authorization: Bearer ${key}\r\n`
-    this.raw.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n`)
+    // From a peer that is not a trusted proxy, what is forwarded changes nothing.
+    const line =
+      key === null ? `X-Forwarded-For: 10.0.0.${this.#asked++ % 250}` : `Authorization: Bearer ${key}`
+    this.raw.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${line}\r\n\r\n`)
     const { status, headers, body } = await this.raw.answer()
+    assert.deepEqual(headers.get('access-control-allow-origin'), ['*'])
     const number = (name: string): number => Number(headers.get(name)?.[0] ?? NaN)
     return {
       status,
@@ -146,14 +151,5 @@ export class Load {
     } finally {
       for (const connection of this.#connections) connection.close()
     }
-  }
-}
-
-/** @throws Error when `condition` is not met within `patience` ms. */
-export async function until(what: string, condition: () => boolean, patience = 300_000): Promise<void> {
-  const start = performance.now()
-  while (!condition()) {
-    if (performance.now() - start > patience) throw new Error(`not within ${patience} ms: ${what}`)
-    await wait(2)
   }
 }

@@ -32,17 +32,8 @@ export interface DocumentedOperation {
   isPublic: boolean
   query: QueryParameter[]
   inPath: { name: string; example: string }[]
-  /** Documented statuses. */
-  statuses: number[]
   /** The status of a malformed parameter other than `snapshot`, which is a 400 everywhere. */
   refusal: 400 | 422
-}
-
-interface GeneratedRequest {
-  operation: DocumentedOperation
-  target: string
-  /** Names of the parameters in the request. */
-  given: string[]
 }
 
 export interface Fault {
@@ -63,7 +54,6 @@ export function operationsOf(document: Json): DocumentedOperation[] {
       isPublic: (get.security as object[]).some((way) => Object.keys(way).length === 0),
       query: parameters.filter((parameter) => parameter.in === 'query'),
       inPath: parameters.filter((parameter) => parameter.in === 'path'),
-      statuses: Object.keys(responses).map(Number),
       refusal: responses['400']?.$ref === '#/components/responses/BadRequest' ? 400 : 422,
     }
   })
@@ -72,11 +62,11 @@ export function operationsOf(document: Json): DocumentedOperation[] {
 /** Texts whose allowed values only a list outside the document has. */
 const KNOWN_BY_LIST = new Set(['timezone'])
 
-/** A request that keeps to the document, with some of the optional parameters. */
+/** The target of a request that keeps to the document, with some of the optional parameters. */
 export function goodRequest(
   operation: DocumentedOperation,
   paths: { readonly [name: string]: readonly string[] },
-): fc.Arbitrary<GeneratedRequest> {
+): fc.Arbitrary<{ target: string }> {
   const segments = operation.inPath.map(({ name, example }) =>
     fc.constantFrom(...(paths[name] ?? [example])).map((value) => [name, value] as const),
   )
@@ -88,30 +78,18 @@ export function goodRequest(
       : fc.oneof({ arbitrary: pair, weight: 1 }, { arbitrary: fc.constant(null), weight: 2 })
   })
   return fc.tuple(fc.tuple(...segments), fc.tuple(...pairs)).map(([path, all]) => {
-    const given = fitting(all.flatMap((pair) => (pair === null ? [] : [pair])))
-    return {
-      operation,
-      target: withQuery(
-        pathOf(operation, Object.fromEntries(path)),
-        given.map(({ name, value }) => `${name}=${value}`),
-      ),
-      given: given.map(({ name }) => name),
-    }
+    const given = all.filter((pair) => pair !== null)
+    const format = given.find(({ name }) => name === 'format')?.value ?? 'json'
+    // The document says in words what does not go together; columns are known by the answers alone.
+    const fits = given.filter(
+      ({ name }) =>
+        name !== 'fields' &&
+        (name !== 'layout' || format === 'json') &&
+        (name !== 'units' || format === 'csv'),
+    )
+    const query = fits.map(({ name, value }) => `${name}=${value}`)
+    return { target: withQuery(pathOf(operation, Object.fromEntries(path)), query) }
   })
-}
-
-interface Pair {
-  name: string
-  value: string
-}
-
-/** Without what the document says in words not to go together; columns are known by the answers alone. */
-function fitting(pairs: readonly Pair[]): Pair[] {
-  const format = pairs.find(({ name }) => name === 'format')?.value ?? 'json'
-  return pairs.filter(
-    ({ name }) =>
-      name !== 'fields' && (name !== 'layout' || format === 'json') && (name !== 'units' || format === 'csv'),
-  )
 }
 
 /** The request target of the document's examples, with `fault` instead of one parameter. */
@@ -222,6 +200,7 @@ function textOf(schema: WireSchema): fc.Arbitrary<string> {
 const DIGITS = '9'.repeat(400)
 const NOT_NUMBERS = [
   'abc',
+  'null',
   'NaN',
   'Infinity',
   '1e999',
@@ -232,142 +211,203 @@ const NOT_NUMBERS = [
   '5 ',
   '5,5',
   '--5',
+  '-',
+  '5.',
+  '.5',
   '٥',
+  '１',
   DIGITS,
   '5\u0000',
 ]
+const BAD_DATES = [
+  '2026-02-30',
+  '2023-02-29T00:00:00Z',
+  '2026-13-01',
+  '2026-00-10',
+  '0000-00-00',
+  '27-03-2026',
+  '27/03/2026',
+  '2026-3-27',
+  ' 2026-03-27',
+  '20260327',
+  'yesterday',
+  'now',
+  '1793512800',
+  '2026-03-27\u0000',
+  '2026-03-27T',
+  'T10:00:00Z',
+  '2026-03-27T24:00:00Z',
+  '2026-03-27T09:60:00Z',
+  '2026-03-27T09:00:00X',
+  '2026-03-27T10:00:00+25:00',
+]
+/** Texts that some pattern or list refuses; each parameter gets those that are wrong for it. */
+const ODD_TEXTS = [
+  'fr',
+  'FRA',
+  'F1',
+  'FR,US',
+  ' FR',
+  'ФР',
+  '25:00',
+  '24:00',
+  '9:00',
+  '09:60',
+  '0900',
+  '-1:00',
+  '09:00:00',
+  '09:00Z',
+  '43.5',
+  '43.5,',
+  ',1',
+  '91,0',
+  '0,181',
+  '1e1,0',
+  '1,2,3',
+  '43.4, -1.6',
+  '43.4;-1.6',
+  'NaN,NaN',
+  '90.1,0',
+  '0',
+  '-1',
+  '01',
+  '0h',
+  '1.5h',
+  '2 h',
+  'h',
+  '2H',
+  '2w',
+  'PT2H',
+  '1000000000s',
+  'wind',
+  'Wind',
+  'wind,',
+  'wind, peak_period',
+  ',period',
+  'period,,period',
+  'water_temperature,foo',
+  'period,'.repeat(100),
+  'readings',
+  'true',
+]
+const ODD_ZONES = ['Mars/Phobos', 'Europe', '+02:00', '../../etc/passwd', '__proto__', 'Europe/Paris\0']
 
 /** Values that a schema does not allow, by what is wrong with them. */
-function badValues(schema: WireSchema): string[] {
-  const { type, minimum, maximum, pattern } = schema
-  const outside = [
-    ...(minimum === undefined ? [] : [String(minimum - 1)]),
-    ...(maximum === undefined
-      ? []
-      : [maximum >= Number.MAX_SAFE_INTEGER ? '9007199254740992' : String(maximum + 1)]),
-  ]
-  if (schema.enum !== undefined)
-    return ['nonsense', schema.enum[0].toUpperCase(), `${schema.enum[0]}\u0000`, DIGITS]
+function badValues({ name, schema }: Pick<QueryParameter, 'name' | 'schema'>): string[] {
+  const { type, minimum, maximum, enum: allowed } = schema
+  if (allowed !== undefined) {
+    const [first] = allowed
+    return [
+      'nonsense',
+      'constructor',
+      ` ${first}`,
+      `${first}x`,
+      first.toUpperCase(),
+      `${first}\u0000`,
+      DIGITS,
+    ]
+  }
   if (schema.contentSchema !== undefined) return badBoxes(Object.keys(schema.contentSchema.properties))
+  const least = minimum === undefined ? [] : [minimum - 1, minimum - 1000].map(String)
+  const most = maximum === undefined ? [] : [maximum + 1, maximum * 10 + 1000].map(String)
+  // A double that holds no more whole numbers is written out.
+  const outside = [...least, ...(maximum === Number.MAX_SAFE_INTEGER ? ['9007199254740992'] : most)]
   switch (type) {
     case 'boolean':
-      return ['yes', '2', 'null', '0.0', 'true\u0000', DIGITS]
+      return ['yes', 'on', '2', '-1', 'null', '0.0', 'truee', ' true', 'true\u0000', DIGITS]
     case 'integer':
       return [...NOT_NUMBERS, '1.5', '1.0', ...outside]
     case 'number':
-      return [...NOT_NUMBERS, '.5', '5.', ...outside]
+      return [...NOT_NUMBERS, ...outside]
     case 'array':
       return [
-        'a',
-        '1,,2',
-        ',',
-        '1,a',
-        '1;2',
-        '1.5',
-        '1 ',
-        '1e3',
-        `1,${DIGITS}`,
-        ...badValues({ ...schema.items! }).filter((value) => value !== '5,5' && value !== ' 5'),
+        ...[',', '1,', ',1', '1,,2', '1,a', '1,0', '1;2', '[1,2]', '41001-east', `1,${DIGITS}`],
+        ...badValues({ name, schema: schema.items! }).filter((value) => value !== '5,5'),
       ]
     case undefined:
     default:
-      return [...badTexts(schema), ...(pattern === undefined ? ['nonsense', DIGITS, '٣'] : [])]
+      return name === 'timezone' ? [...badTexts(schema), ...ODD_ZONES, 'nonsense'] : badTexts(schema)
   }
 }
 
-function badTexts({ anyOf, format, minLength, maxLength, pattern = '' }: WireSchema): string[] {
+function badTexts({ anyOf, format, minLength = 0, maxLength = 0, pattern }: WireSchema): string[] {
   const formats = anyOf?.map((each) => each.format) ?? [format]
-  if (formats.includes('date') || formats.includes('date-time')) {
-    const dates = [
-      '2026-02-30',
-      '2026-13-01',
-      '2026-00-10',
-      '27-03-2026',
-      '2026-3-27',
-      'yesterday',
-      '2026-03-27\u0000',
-    ]
-    const times = [
-      '2026-02-30T00:00:00Z',
-      '2026-03-27T24:00:00Z',
-      '2026-03-27T09:60:00Z',
-      '2026-03-27T09:00:00X',
-      '1793512800',
-      'now',
-    ]
-    return formats.includes('date-time')
-      ? [...dates, ...times]
-      : [...dates, '2026-03-27T00:00:00Z', '20260327']
-  }
-  const controls = ['\u0000', '\n', '\u007f'].map((control) => `abc${control}def`)
-  const short = (minLength ?? 0) > 1 ? ['a'.repeat(minLength! - 1)] : []
-  const long = maxLength === undefined ? [DIGITS] : ['a'.repeat(maxLength + 1), DIGITS]
-  const off = [
-    'fr',
-    'FRA',
-    'F1',
-    '25:00',
-    '24:00',
-    '9:00',
-    '09:60',
-    '43.5',
-    '43.5,',
-    ',1',
-    '91,0',
-    '0,181',
-    '1e1,0',
-    '1,2,3',
-    'NaN,NaN',
-    '90.1,0',
-  ]
-  return [...controls, ...short, ...long, ...off.filter((value) => !new RegExp(pattern).test(value))]
+  if (formats.includes('date-time')) return BAD_DATES
+  if (formats.includes('date')) return [...BAD_DATES, '2026-03-27T00:00:00Z']
+  const controls = ['\u0000', '\n', '\r', '\t', '\u001f', '\u007f'].map((control) => `abc${control}def`)
+  // A letter may be two units, and blanks at the ends do not count.
+  const short = minLength > 1 ? ['a', ' a ', '  ', 'é', '🌊'] : []
+  const letters = maxLength > 100 ? ['a'] : ['a', 'é', '🌊']
+  const long = maxLength === 0 ? [] : letters.map((letter) => letter.repeat(maxLength + 1))
+  const odd = pattern === undefined ? [] : ODD_TEXTS.filter((value) => !new RegExp(pattern).test(value))
+  return [...controls, ...short, ...long, ...odd, DIGITS]
 }
 
 function badBoxes(names: string[]): string[] {
   const box = (value: unknown): { [name: string]: unknown } =>
     Object.fromEntries(names.map((name) => [name, value]))
+  const whole = JSON.stringify(box(0))
+  const wrong = ['1', null, [1], undefined]
   return [
-    'null',
-    '[]',
-    '{}',
-    '1',
-    '"box"',
-    '{',
-    'nonsense',
-    DIGITS,
-    ...names.map((name) => JSON.stringify({ ...box(0), [name]: '1' })),
-    ...names.map((name) => JSON.stringify({ ...box(0), [name]: undefined })),
-    ...names.map((name) => JSON.stringify(box(0)).replace(`"${name}":0`, `"${name}":1e999`)),
+    ...['null', '[]', '{}', '1', 'true', '""', '"box"', '{', 'nonsense', 'north=1', '43,-2,44,-1', DIGITS],
+    '[[1,0],[1,0]]',
+    `${whole}}`,
+    whole.replaceAll('"', "'"),
+    whole.toUpperCase(),
+    ...names.flatMap((name) => wrong.map((value) => JSON.stringify({ ...box(0), [name]: value }))),
+    ...names.flatMap((name) =>
+      ['1e999', 'NaN'].map((value) => whole.replace(`"${name}":0`, `"${name}":${value}`)),
+    ),
     JSON.stringify({ ...box(0), south: 1 }),
     JSON.stringify({ ...box(0), more: 'x'.repeat(1000) }),
   ]
 }
 
+/** Raw texts that no decoder can accept, or that no value may hold. */
+const BAD_ENCODINGS = [
+  '%',
+  '%4',
+  '%zz',
+  'a%',
+  '%ff',
+  '%c3%28',
+  '%e2%82',
+  '%ed%a0%80',
+  '%00',
+  '1%00',
+  '1%7f',
+  '%0a',
+]
+
 /** The faults that the declaration of a parameter suggests. */
 export function faultsOf(parameter: QueryParameter): Fault[] {
   const { name, schema, required, example } = parameter
   const allowed: readonly unknown[] = schema.enum ?? []
-  const bad = badValues(schema).filter((value) => !allowed.includes(value))
+  const bad = [...badValues(parameter), 'x'.repeat(10_000)].filter((value) => !allowed.includes(value))
   const values = [...new Set(bad)].map((value) => ({
     word: `value ${JSON.stringify(value.slice(0, 24))}`,
     query: `${name}=${encodeURIComponent(value)}`,
   }))
+  const raw = BAD_ENCODINGS.map((text) => ({ word: `encoding ${text}`, query: `${name}=${text}` }))
   const good = encodeURIComponent(String(example ?? firstGood(schema)))
+  const repeated = [{ word: 'repeated', query: `${name}=${good}&${name}=${good}` }]
+  const absent = ['', name, `${name}=`].map((query) => ({ word: `absent: ${query}`, query }))
   return [
     ...values,
-    ...['%', '%zz', '%ff', '%c3%28', '%ed%a0%80'].map((text) => ({
-      word: `encoding ${text}`,
-      query: `${name}=${text}`,
-    })),
-    ...(schema.type === 'array' ? [] : [{ word: 'repeated', query: `${name}=${good}&${name}=${good}` }]),
-    ...(required
-      ? [
-          { word: 'missing', query: '' },
-          { word: 'empty', query: `${name}=` },
-        ]
-      : []),
+    ...raw,
+    ...(schema.type === 'array' ? listFaults(name) : repeated),
+    ...(required ? absent : []),
   ]
 }
+
+/** A list may come in pieces, of which one is wrong. */
+const listFaults = (name: string): Fault[] =>
+  ['abc', '0', '-7', ''].flatMap((text) =>
+    [`${name}[]=1,${text}&${name}[]=2`, `${name}=1&${name}%5B%5D=2,${text}`].map((query) => ({
+      word: `piece ${text}`,
+      query,
+    })),
+  )
 
 function firstGood(schema: WireSchema): string {
   const [value] = fc.sample(valueOf(schema), { numRuns: 1, seed: 1 })

@@ -10,9 +10,12 @@ const CALL_TIMEOUT_MS = 250
 const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 2000
 const LOOK_INTERVAL_MS = 1000
-/** Time without any answer; one late answer on a busy machine is not slowness. */
+/** Time without an answer in time; one late answer on a busy machine is not slowness. */
 const SLOW_AFTER_MS = 1000
-/** Time without any answer: a peer that vanished closes nothing. */
+/**
+ * Time without an answer in time: a peer that vanished closes nothing, and after one that left out an answer each
+ * call gets that of the call before it.
+ */
 const GIVE_UP_AFTER_MS = 5000
 /** Replicas with clocks that differ by more may disagree about the hour. */
 const MAX_SKEW_S = 1
@@ -192,15 +195,16 @@ export class RedisConnection {
   }
 
   async #subscribeOn(link: Link, channel: string, listener: (message: string) => void): Promise<void> {
-    try {
-      await this.#bounded(link, link.subscribe(channel, listener), CALL_TIMEOUT_MS)
-    } catch (error) {
+    const answer = link.subscribe(channel, listener)
+    // A refusal that comes late is said, too.
+    answer.catch((error: unknown) => {
       if (faultOf(error).kind !== 'forbidden' || this.#unheard.has(channel)) return
       this.#unheard.add(channel)
       this.#say(
         `warning: Redis ${this.address.name}: its user may not subscribe to ${channel}: changes are found by polling alone`,
       )
-    }
+    })
+    await this.#bounded(link, answer, CALL_TIMEOUT_MS).catch(() => {})
   }
 
   close(): void {
@@ -267,20 +271,22 @@ export class RedisConnection {
 
   #bounded<T>(link: Link, answer: Promise<T>, timeoutMs: number): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      let isLate = false
       const timer = setTimeout(() => {
+        isLate = true
         reject(new RedisFault('slow', `does not answer within ${timeoutMs} ms`))
         this.#onSilence(link)
       }, timeoutMs)
       answer.then(
         (reply) => {
           clearTimeout(timer)
-          this.#onAnswer(link, null)
+          if (!isLate) this.#onAnswer(link, null)
           resolve(reply)
         },
         (error: unknown) => {
           clearTimeout(timer)
           const fault = faultOf(error)
-          this.#onAnswer(link, fault)
+          if (!isLate) this.#onAnswer(link, fault)
           reject(fault)
         },
       )
