@@ -16,6 +16,8 @@ interface WireSchema {
   format?: string
   anyOf?: { format: string }[]
   items?: WireSchema
+  /** Of a box; other lists have any number of items. */
+  minItems?: number
   contentSchema?: { properties: { [name: string]: unknown } }
 }
 
@@ -80,13 +82,16 @@ export function goodRequest(
   return fc.tuple(fc.tuple(...segments), fc.tuple(...pairs)).map(([path, all]) => {
     const given = all.filter((pair) => pair !== null)
     const format = given.find(({ name }) => name === 'format')?.value ?? 'json'
-    // The document says in words what does not go together; columns are known by the answers alone.
-    const fits = given.filter(
-      ({ name }) =>
-        name !== 'fields' &&
-        (name !== 'layout' || format === 'json') &&
-        (name !== 'units' || format === 'csv'),
-    )
+    const hasBounds = given.some(({ name }) => name === 'bounds')
+    const isFitting: { [name: string]: boolean } = {
+      // Columns are known by the answers alone.
+      fields: false,
+      layout: format === 'json',
+      units: format === 'csv',
+      bbox: !hasBounds,
+    }
+    // The document says in words what does not go together.
+    const fits = given.filter(({ name }) => isFitting[name] ?? true)
     const query = fits.map(({ name, value }) => `${name}=${value}`)
     return { target: withQuery(pathOf(operation, Object.fromEntries(path)), query) }
   })
@@ -141,7 +146,9 @@ const DATE_TIME = fc.oneof(
 function valueOf(schema: WireSchema): fc.Arbitrary<string> {
   const { type, minimum, maximum } = schema
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
-  if (schema.contentSchema !== undefined) return BOX
+  if (schema.contentSchema !== undefined) return BOX.map((box) => JSON.stringify(box))
+  if (schema.minItems !== undefined)
+    return BOX.map(({ west, south, east, north }) => [west, south, east, north].join())
   switch (type) {
     case 'boolean':
       return fc.constantFrom('true', 'false')
@@ -176,10 +183,10 @@ const BOX = fc
   .tuple(
     fc.integer({ min: -120, max: 120 }),
     fc.integer({ min: -120, max: 120 }),
-    fc.double({ min: -400, max: 400, noNaN: true }),
-    fc.double({ min: -400, max: 400, noNaN: true }),
+    fc.integer({ min: -4000, max: 4000 }).map((tenths) => tenths / 10),
+    fc.integer({ min: -4000, max: 4000 }).map((tenths) => tenths / 10),
   )
-  .map(([a, b, east, west]) => JSON.stringify({ north: Math.max(a, b), south: Math.min(a, b), east, west }))
+  .map(([a, b, east, west]) => ({ north: Math.max(a, b), south: Math.min(a, b), east, west }))
 
 function textOf(schema: WireSchema): fc.Arbitrary<string> {
   const formats = schema.anyOf?.map(({ format }) => format) ?? [schema.format]
@@ -290,6 +297,17 @@ const ODD_TEXTS = [
   'readings',
   'true',
 ]
+/** A box that is none. */
+const BAD_FOURS = [
+  '-2,44,-1,43',
+  '1,2,3',
+  '1,2,3,4,5',
+  ',,,',
+  '-2,43,-1,',
+  '-2, 43,-1,44',
+  '1e1,0,20,1',
+  'NaN,0,1,1',
+]
 const ODD_ZONES = ['Mars/Phobos', 'Europe', '+02:00', '../../etc/passwd', '__proto__', 'Europe/Paris\0']
 
 /** Values that a schema does not allow, by what is wrong with them. */
@@ -319,11 +337,12 @@ function badValues({ name, schema }: Pick<QueryParameter, 'name' | 'schema'>): s
       return [...NOT_NUMBERS, '1.5', '1.0', ...outside]
     case 'number':
       return [...NOT_NUMBERS, ...outside]
-    case 'array':
-      return [
-        ...[',', '1,', ',1', '1,,2', '1,a', '1,0', '1;2', '[1,2]', '41001-east', `1,${DIGITS}`],
-        ...badValues({ name, schema: schema.items! }).filter((value) => value !== '5,5'),
-      ]
+    case 'array': {
+      const items = badValues({ name, schema: schema.items! })
+      if (schema.minItems !== undefined) return [...items, ...BAD_FOURS]
+      const lists = [',', '1,', ',1', '1,,2', '1,a', '1,0', '1;2', '[1,2]', '41001-east', `1,${DIGITS}`]
+      return [...lists, ...items.filter((value) => value !== '5,5')]
+    }
     case undefined:
     default:
       return name === 'timezone' ? [...badTexts(schema), ...ODD_ZONES, 'nonsense'] : badTexts(schema)
@@ -395,7 +414,7 @@ export function faultsOf(parameter: QueryParameter): Fault[] {
   return [
     ...values,
     ...raw,
-    ...(schema.type === 'array' ? listFaults(name) : repeated),
+    ...(schema.type === 'array' && schema.minItems === undefined ? listFaults(name) : repeated),
     ...(required ? absent : []),
   ]
 }
