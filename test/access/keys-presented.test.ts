@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { usagePath } from '../../src/access/usage-file.ts'
 import { RawClient, type Answer } from '../http/raw_client.ts'
+import { awayFromTheHour } from '../api/hour.ts'
 import { startLive } from '../live.ts'
 import { smallSnapshot } from './turned_clock.ts'
 import { missing } from '../http/server_for_tests.ts'
@@ -237,8 +237,7 @@ for (const engine of ['uws', 'node'] as const) {
     `Over ${engine}, calls without a key are charged to the client that a trusted proxy names, and to nobody it does not.`,
     { skip: missing(engine), timeout: 600_000 },
     async (t) => {
-      const untilNextHour = 3_600_000 - (Date.now() % 3_600_000)
-      if (untilNextHour < 10_000) await wait(untilNextHour + 100)
+      await awayFromTheHour()
       const live = await startLive(t, {
         snapshots,
         args: [

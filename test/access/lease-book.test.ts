@@ -10,6 +10,13 @@ import { World } from './lease_world.ts'
 /** Until a Redis that is new begins to lease. */
 const LEARNING_MS = 2700
 
+/** A world whose Redis leases. */
+function begun(...options: ConstructorParameters<typeof World>): World {
+  const world = new World(...options)
+  world.run(LEARNING_MS)
+  return world
+}
+
 const DEMANDS: { [name: string]: (at: number, replicas: number) => number } = {
   even: (at, replicas) => at % replicas,
   skewed: (at, replicas) => (at % 10 < 9 ? 0 : at % replicas),
@@ -30,15 +37,13 @@ for (const replicas of [4, 16]) {
 }
 
 test('A quota of 10 over four replicas is used up exactly.', () => {
-  const world = new World(10, 4)
-  world.run(LEARNING_MS)
+  const world = begun(10, 4)
   world.run(4000, (at) => at % 100 === 0 && world.ask(at / 100))
   assert.deepEqual([world.admitted, world.refused, world.late], [10, 30, 0])
 })
 
 test('A replica that dies takes its lease with it, and no more than the quota is ever admitted.', () => {
-  const world = new World(5000, 4)
-  world.run(LEARNING_MS)
+  const world = begun(5000, 4)
   world.run(8000, (at) => {
     if (at === 2000) world.crash(0)
     world.ask(at)
@@ -50,8 +55,7 @@ test('A replica that dies takes its lease with it, and no more than the quota is
 })
 
 test('A Redis that loses its data learns from the replicas, and the quota holds.', () => {
-  const world = new World(5000, 4)
-  world.run(LEARNING_MS)
+  const world = begun(5000, 4)
   world.checkRefusal = () => {}
   world.run(9000, (at) => {
     if (at === 2000) world.redis.empty()
@@ -61,9 +65,8 @@ test('A Redis that loses its data learns from the replicas, and the quota holds.
 })
 
 test('What a replica that has ended had used is not forgotten with the data of Redis.', () => {
-  const world = new World(5000, 4)
+  const world = begun(5000, 4)
   world.checkRefusal = () => {}
-  world.run(LEARNING_MS)
   world.run(9000, (at) => {
     if (at === 1500) {
       world.crash(0)
@@ -79,8 +82,7 @@ test('What a replica that has ended had used is not forgotten with the data of R
 })
 
 test('A replica that comes late after Redis lost its data is counted once.', () => {
-  const world = new World(1000, 2)
-  world.run(LEARNING_MS)
+  const world = begun(1000, 2)
   world.run(3000, (at) => at % 5 === 0 && world.ask(at / 5))
   world.redis.empty()
   const late = world.replicas.pop()!
@@ -92,8 +94,7 @@ test('A replica that comes late after Redis lost its data is counted once.', () 
 })
 
 test('A clock that is set forward by two hours and back does not give the hour a second quota.', () => {
-  const world = new World(1000, 1)
-  world.run(LEARNING_MS)
+  const world = begun(1000, 1)
   world.run(2500, (at) => at % 5 === 0 && world.ask(0))
   const before = world.admitted
   world.shiftS = 7200
@@ -107,9 +108,8 @@ test('A clock that is set forward by two hours and back does not give the hour a
 })
 
 test('A quota that is raised while the clock is set forward counts in the hour to which it returns.', () => {
-  const world = new World(10, 1)
+  const world = begun(10, 1)
   world.checkRefusal = () => {}
-  world.run(LEARNING_MS)
   world.run(200, (at) => at % 10 === 0 && world.ask(0))
   assert.equal(world.admitted, 10)
   world.shiftS = 7200
@@ -196,8 +196,7 @@ test('A replica that holds nothing of a refused key does not delay the others af
 })
 
 test('A replica that leaves in good order gives everything back.', () => {
-  const world = new World(5000, 4)
-  world.run(LEARNING_MS)
+  const world = begun(5000, 4)
   world.run(8000, (at) => {
     world.ask(at)
     if (at === 2000) world.replicas[0].book.leave(world.now)
@@ -210,8 +209,7 @@ test('A replica that leaves in good order gives everything back.', () => {
 })
 
 test('While Redis is away a replica admits its share of the quota, and afterwards Redis counts it.', () => {
-  const world = new World(1000, 4, 'share')
-  world.run(LEARNING_MS)
+  const world = begun(1000, 4, 'share')
   world.run(200, (at) => world.ask(at))
   world.isRedisAway = true
   world.run(3000, (at) => world.ask(at))
@@ -236,8 +234,7 @@ test('Without Redis from the beginning replicas admit no more than the quota, or
 })
 
 test('A quota that is changed within the hour counts at once.', () => {
-  const world = new World(1000, 2)
-  world.run(LEARNING_MS)
+  const world = begun(1000, 2)
   world.run(1500, (at) => world.ask(at))
   assert.equal(world.admitted, 1000)
   world.quota = 1500
@@ -312,10 +309,9 @@ test('However messages are lost, late and repeated, and replicas die, no more th
       fc.integer({ min: 1, max: 400 }),
       fc.integer({ min: 1, max: 5 }),
       (events, quota, replicas) => {
-        const world = new World(quota, replicas)
+        const world = begun(quota, replicas)
         // What an answer that was lost had leased is with nobody until the replica asks again.
         world.checkRefusal = () => {}
-        world.run(LEARNING_MS)
         for (const event of events) {
           happen(world, event)
           assert.ok(world.redis.out(world.tag) <= quota, 'Redis has leased more than the quota')
@@ -340,9 +336,8 @@ test('However messages are lost, late and repeated, and replicas die, no more th
 test('With Redis emptied at any time, no more is admitted than what dead replicas had used besides.', () => {
   fc.assert(
     fc.property(happenings(['empty']), fc.integer({ min: 10, max: 400 }), (events, quota) => {
-      const world = new World(quota, 3)
+      const world = begun(quota, 3)
       world.checkRefusal = () => {}
-      world.run(LEARNING_MS)
       for (const event of events) {
         happen(world, event)
         // Each replica reaches Redis before it leases again.
@@ -366,9 +361,8 @@ test('After a failover to a copy that lags, no more is admitted besides than was
       happenings(['save', 'save', 'fail over']),
       fc.integer({ min: 10, max: 400 }),
       (events, quota) => {
-        const world = new World(quota, 3)
+        const world = begun(quota, 3)
         world.checkRefusal = () => {}
-        world.run(LEARNING_MS)
         let lost = 0
         for (const event of events) {
           if (event[0] === 'fail over') lost += world.failOver() ?? 0
@@ -387,9 +381,8 @@ test('After a failover to a copy that lags, no more is admitted besides than was
 test('With Redis away for any times, replicas admit less than twice the quota by their shares.', () => {
   fc.assert(
     fc.property(happenings(['away', 'back']), fc.integer({ min: 1, max: 400 }), (events, quota) => {
-      const world = new World(quota, 4, 'share')
+      const world = begun(quota, 4, 'share')
       world.checkRefusal = () => {}
-      world.run(LEARNING_MS)
       for (const event of events.filter(([name]) => name !== 'start')) happen(world, event)
       world.isRedisAway = true
       for (let i = 0; i < quota * 2; i++) world.run(2, () => world.ask(i))

@@ -1,11 +1,11 @@
 /** The script in a real Redis answers as the model does, call for call. */
 import assert from 'node:assert/strict'
 import { createClient } from '@redis/client'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { LEASE_SCRIPT, leaseCall, readLeaseReply, type LeaseRequest } from '../../src/access/lease-script.ts'
 import type { Reply } from '../../src/access/redis/redis-link.ts'
+import { aclOf } from './redis/acl.ts'
 import { noRedis, startRedis } from './redis/server.ts'
 import { ModelRedis } from './lease_model.ts'
 
@@ -127,19 +127,7 @@ test('Names that another program uses are left alone, and said so.', { skip: noR
 
 test('A user with the rights that the documents give can lease.', { skip: noRedis() }, async (t) => {
   const redis = await startRedis(t)
-  const page = readFileSync('docs/redis.md', 'utf8')
-  const rules = [...page.matchAll(/^ {4}ACL SETUSER replica (.*)$/gm)].map(([, rule]) => rule)
-  assert.equal(rules.length, 2)
-  for (const rule of rules) {
-    // A selector in parentheses is one argument.
-    const words = rule.match(/\([^)]*\)|\S+/g) ?? []
-    await redis.command(
-      'ACL',
-      'SETUSER',
-      'replica',
-      ...words.map((word) => word.replace('PASSWORD', 'secret')),
-    )
-  }
+  for (const words of aclOf('replica', 'secret')) await redis.command(...words)
   await redis.command('SET', 'groundswell:{quota}:begun', '1 1000')
   const client = createClient({ url: redis.address, username: 'replica', password: 'secret', RESP: 3 })
   client.on('error', () => {})

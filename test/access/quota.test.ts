@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import * as fc from 'fast-check'
 import { type KeyRecord, MAX_KEYS } from '../../src/access/key-records.ts'
 import { QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
 import { resetAt, retryAfter } from '../../src/access/hours.ts'
+import { inThreads } from './threads.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
 const folder = mkdtempSync(join(tmpdir(), 'quota-'))
@@ -24,74 +24,6 @@ function counters(slots = 4): QuotaCounters {
 function record(id: string): KeyRecord {
   return { id, owner: id, hash: '0'.repeat(64), quota: 10, created: '2026-03-27T12:00:00Z' }
 }
-
-/** Runs `body` (with `counters`, `hits`, `data`) in `threads` worker threads that start together. */
-async function inThreads(threads: number, buffer: SharedArrayBuffer, body: string): Promise<number[][]> {
-  const gate = new SharedArrayBuffer(4)
-  const code = `
-    const { workerData, parentPort } = require('node:worker_threads')
-    import(workerData.tsx).then(async ({ register }) => {
-      register()
-      const { QuotaCounters } = await import(workerData.quota)
-      const counters = new QuotaCounters(workerData.buffer)
-      const gate = new Int32Array(workerData.gate)
-      Atomics.add(gate, 0, 1)
-      while (Atomics.load(gate, 0) < workerData.threads) {}
-      const hits = []
-      ${body}
-      parentPort.postMessage(hits)
-    })`
-  const workerData = {
-    tsx: import.meta.resolve('tsx/esm/api'),
-    quota: new URL('../../src/access/quota.ts', import.meta.url).href,
-    buffer,
-    gate,
-    threads,
-  }
-  return Promise.all(
-    Array.from({ length: threads }, async () => {
-      const worker = new Worker(code, { eval: true, workerData })
-      return new Promise<number[]>((resolve, reject) => {
-        worker.once('message', (hits: number[]) => {
-          resolve(hits)
-        })
-        worker.once('error', reject)
-      })
-    }),
-  )
-}
-
-test('a quota of N lets exactly N calls of an hour through and counts down to 0', () => {
-  const quota = counters()
-  assert.deepEqual(
-    Array.from({ length: 5 }, () => quota.take(1, 3, NOON)),
-    [2, 1, 0, -1, -1],
-  )
-  assert.equal(quota.used(1, NOON), 3)
-  assert.equal(quota.used(0, NOON), 0)
-  assert.equal(quota.used(2, NOON), 0)
-})
-
-test('refused calls are not counted, so a quota that is raised gives exactly the difference', () => {
-  const quota = counters()
-  for (let call = 0; call < 10; call++) quota.take(0, 2, NOON)
-  assert.equal(quota.take(0, 3, NOON), 0)
-  assert.equal(quota.take(0, 3, NOON), -1)
-})
-
-test('a quota that is lowered below what is used refuses and never goes negative otherwise', () => {
-  const quota = counters()
-  for (let call = 0; call < 5; call++) quota.take(0, 10, NOON)
-  assert.equal(quota.take(0, 2, NOON), -1)
-  assert.equal(quota.take(0, 6, NOON), 0)
-})
-
-test('the quota is whole again at the first instant of the next hour, not before', () => {
-  const quota = counters()
-  assert.equal(quota.take(0, 1, NOON), 0)
-  assert.equal(quota.take(0, 1, NOON + 3599.999), -1)
-  assert.equal(quota.take(0, 1, NOON + 3600), 0)
-})
 
 test('a client that waits for Retry-After succeeds, and never waits past the first second of the hour', () => {
   fc.assert(
@@ -139,26 +71,11 @@ test('under any sequence of clock settings counts follow a plain model for the c
   )
 })
 
-test('a clock set back by an hour and forward again finds the counts of both hours', () => {
-  const quota = counters()
-  quota.take(0, 5, NOON)
-  quota.take(0, 5, NOON)
-  assert.equal(quota.take(0, 5, NOON - 60), 4)
-  assert.equal(quota.take(0, 5, NOON + 60), 2)
-})
-
-test('preparing the next hour changes no count of the current one', () => {
-  const quota = counters()
-  quota.take(0, 5, NOON)
-  for (let second = 0; second < 3600; second += 10) quota.prepare(NOON + second)
-  assert.equal(quota.used(0, NOON + 3599), 1)
-  assert.equal(quota.used(0, NOON + 3600), 0)
-})
-
 test('four threads that hammer one slot over the turn of the hour get exactly the quota in each hour', async () => {
   const buffer = QuotaCounters.allocate(8)
   const hits = await inThreads(
     4,
+    ['quota.ts', 'QuotaCounters'],
     buffer,
     `
       // Every thread goes through three hours, at its own pace.
@@ -183,6 +100,7 @@ test('threads that meet a fresh bank together lose no call while it is zeroed', 
   const buffer = QuotaCounters.allocate(100_000)
   const hits = await inThreads(
     4,
+    ['quota.ts', 'QuotaCounters'],
     buffer,
     `
       // A new hour every few calls: each bank is zeroed again and again under contention. A barrier keeps the
@@ -229,33 +147,6 @@ test('all slots take 2 MiB and are more than the keys of a full file', () => {
   assert.ok(QUOTA_SLOTS > MAX_KEYS)
   assert.ok(QuotaCounters.allocate().byteLength < 2_100_000)
   assert.equal(new QuotaCounters(QuotaCounters.allocate()).slots, QUOTA_SLOTS)
-})
-
-test('a key keeps its slot and count over reloads in any order, and one that comes back finds its count', () => {
-  const quota = counters(4)
-  const slots = new KeySlots(quota)
-  const [first, second] = slots.assign([record('a'), record('b')])
-  assert.ok(first !== undefined && second !== undefined && first.slot !== second.slot)
-  quota.take(first.slot, 10, NOON)
-  quota.take(second.slot, 10, NOON)
-  assert.deepEqual(
-    slots.assign([record('c'), record('b')]).map(({ id, slot }) => [id, slot === second.slot]),
-    [
-      ['c', false],
-      ['b', true],
-    ],
-  )
-  const back = slots.assign([record('a'), record('b')])[0]
-  assert.equal(back?.slot, first.slot)
-  assert.deepEqual(
-    [...slots.usage(NOON)],
-    [
-      ...new Map([
-        ['b', 1],
-        ['a', 1],
-      ]),
-    ],
-  )
 })
 
 test('slots of revoked keys are used again when no other is left, the longest revoked first and zeroed', () => {

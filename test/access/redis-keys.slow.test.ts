@@ -22,6 +22,7 @@ import { until } from '../until.ts'
 const skip = noRedis()
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const clock = (): number => Date.now() / 1000
+const nameOf = (part: string): string => `groundswell:{keys}:${part}`
 
 function connect(t: TestContext, address: string, log: (line: string) => void = () => {}): RedisConnection {
   const tls = { authorities: null, own: null }
@@ -85,6 +86,15 @@ function recordOf(number: number): KeyRecord {
     quota: 1000,
     created: '2026-03-27T12:00:00Z',
   }
+}
+
+/** Puts keys in the layout of the version before. */
+async function startOldKeys(redis: Awaited<ReturnType<typeof startRedis>>): Promise<KeyRecord[]> {
+  const old = [1, 2, 3].map(recordOf)
+  for (const record of old) await redis.command('HSET', nameOf('records'), record.id, JSON.stringify(record))
+  const state = ['format', 'groundswell-keys-1', 'generation', 'old', 'origin', 'imported', 'version', '1']
+  await redis.command('HSET', nameOf('state'), ...state, 'stamp', 's')
+  return old
 }
 
 test(
@@ -181,13 +191,13 @@ test(
     t.diagnostic(`poll alone: ${waits.map((wait) => wait.toFixed(0)).join(', ')} ms`)
     assert.ok(Math.min(...waits) < 2000)
     const from = performance.now()
-    const records = 'groundswell:{keys}:records'
-    // As many commands would take minutes.
-    for (let number = 0; number < 1000; number++) {
-      const { id } = recordOf(number)
-      await redis.command('HSET', records, id, JSON.stringify(recordOf(number)))
-      await redis.command('ZADD', 'groundswell:{keys}:changes', String(Date.now() * 1000 + number), id)
-      if (number % 50 === 49) await store.setQuota(record.id, number)
+    // As many commands of ours would take minutes.
+    for (let number = 0; number < 1000; number += 50) {
+      const some = Array.from({ length: 50 }, (_, i) => recordOf(number + i))
+      const versions = some.flatMap(({ id }, i) => [String(Date.now() * 1000 + i), id])
+      await redis.command('HSET', nameOf('records'), ...some.flatMap((one) => [one.id, JSON.stringify(one)]))
+      await redis.command('ZADD', nameOf('changes'), ...versions)
+      await store.setQuota(record.id, number + 1)
     }
     await until(() => deaf.hashes().size === 1001 && hearing.hashes().size === 1001)
     t.diagnostic(`1,000 changes: ${(performance.now() - from).toFixed(0)} ms`)
@@ -238,7 +248,7 @@ test(
     await until(async () =>
       String(await lagging.command('INFO', 'replication')).includes('master_link_status:up'),
     )
-    await until(async () => (await lagging.command('HLEN', 'groundswell:{keys}:records')) === 5)
+    await until(async () => (await lagging.command('HLEN', nameOf('records'))) === 5)
     await lagging.command('REPLICAOF', 'NO', 'ONE')
     const replica = follow(t, `redis://127.0.0.1:${first.port},127.0.0.1:${lagging.port}`)
     await until(() => replica.hashes().size === 4)
@@ -308,10 +318,9 @@ test(
     await store.replaceAll(() => [1, 2, 3].map(recordOf))
     const replica = follow(t, redis.address)
     await until(() => replica.hashes().size === 3)
-    const records = 'groundswell:{keys}:records'
     await redis.command(
       'HSET',
-      records,
+      nameOf('records'),
       recordOf(1).id,
       'x'.repeat(10_000_000),
       recordOf(2).id,
@@ -326,12 +335,7 @@ test(
     assert.equal(late.lines.filter((line) => line.includes('cannot be read')).length, 1)
     for (const line of late.lines) assert.ok(line.length < 500)
     for (const number of [1, 2])
-      await redis.command(
-        'ZADD',
-        'groundswell:{keys}:changes',
-        String(Date.now() * 1000),
-        recordOf(number).id,
-      )
+      await redis.command('ZADD', nameOf('changes'), String(Date.now() * 1000), recordOf(number).id)
     // A change tells the replica to look.
     await store.setQuota(recordOf(3).id, 7)
     await until(() => replica.status().unreadable_records === 2)
@@ -443,15 +447,9 @@ test(
   async (t) => {
     const redis = await startRedis(t)
     const store = storeAt(t, redis.address)
-    const name = (part: string): string => `groundswell:{keys}:${part}`
-    const old = [1, 2, 3].map(recordOf)
-    for (const record of old) {
-      await redis.command('HSET', name('records'), record.id, JSON.stringify(record))
-      await redis.command('HSET', name('owners'), record.owner, record.id)
-    }
-    const state = ['format', 'groundswell-keys-1', 'generation', 'old', 'origin', 'imported', 'version', '1']
-    await redis.command('HSET', name('state'), ...state, 'stamp', 's')
-    await redis.command('XADD', name('log'), '1-0', 'id', '*', 'stamp', 's')
+    const old = await startOldKeys(redis)
+    for (const record of old) await redis.command('HSET', nameOf('owners'), record.owner, record.id)
+    await redis.command('XADD', nameOf('log'), '1-0', 'id', '*', 'stamp', 's')
     // A server that was stopped before the upgrade has its copy, and one without never takes them for no keys.
     const copy: KeysCopy = {
       records: old,
@@ -479,33 +477,21 @@ test(
     await store.revoke(recordOf(1).id)
     for (const server of [replica, fresh]) await until(() => !server.hashes().has(recordOf(1).id))
     const names = (await redis.command('KEYS', '*')) as string[]
-    assert.deepEqual(names.toSorted(compareText), [name('changes'), name('records')])
+    assert.deepEqual(names.toSorted(compareText), [nameOf('changes'), nameOf('records')])
   },
 )
 
-/** Keys in the layout of the version before. @returns the names of its parts */
-async function startOldKeys(
-  redis: Awaited<ReturnType<typeof startRedis>>,
-): Promise<(part: string) => string> {
-  const name = (part: string): string => `groundswell:{keys}:${part}`
-  for (const record of [1, 2, 3].map(recordOf))
-    await redis.command('HSET', name('records'), record.id, JSON.stringify(record))
-  const state = ['format', 'groundswell-keys-1', 'generation', 'old', 'origin', 'imported', 'version', '1']
-  await redis.command('HSET', name('state'), ...state, 'stamp', 's')
-  return name
-}
-
 test('A key that the earlier version ends during an upgrade does not come back.', { skip }, async (t) => {
   const redis = await startRedis(t)
-  const name = await startOldKeys(redis)
+  await startOldKeys(redis)
   const connection = connect(t, redis.address)
   let revocations = 0
   const runScript = connection.runScript.bind(connection)
   // All is read and staged, and nothing is swapped yet.
   connection.runScript = async (call) => {
     if (revocations++ === 0) {
-      await redis.command('HDEL', name('records'), recordOf(2).id)
-      await redis.command('HSET', name('state'), 'version', '2', 'stamp', 't')
+      await redis.command('HDEL', nameOf('records'), recordOf(2).id)
+      await redis.command('HSET', nameOf('state'), 'version', '2', 'stamp', 't')
     }
     return runScript(call)
   }
@@ -516,29 +502,29 @@ test('A key that the earlier version ends during an upgrade does not come back.'
 
 test('An upgrade whose keys change without end gives up and changes nothing.', { skip }, async (t) => {
   const redis = await startRedis(t)
-  const name = await startOldKeys(redis)
+  await startOldKeys(redis)
   const connection = connect(t, redis.address)
   const runScript = connection.runScript.bind(connection)
   connection.runScript = async (call) => {
-    await redis.command('HINCRBY', name('state'), 'version', '1')
+    await redis.command('HINCRBY', nameOf('state'), 'version', '1')
     return runScript(call)
   }
   const store = new RedisStore(connection, () => {})
   await assert.rejects(store.upgrade(), /other commands change the same keys; try again/)
-  assert.equal(await redis.command('HLEN', name('records')), 3)
+  assert.equal(await redis.command('HLEN', nameOf('records')), 3)
 })
 
 test('An upgrade names a record that cannot be read, and changes nothing.', { skip }, async (t) => {
   const redis = await startRedis(t)
-  const name = await startOldKeys(redis)
-  await redis.command('HSET', name('records'), recordOf(2).id, '{"id":1}')
-  const before = await redis.command('HGETALL', name('records'))
+  await startOldKeys(redis)
+  await redis.command('HSET', nameOf('records'), recordOf(2).id, '{"id":1}')
+  const before = await redis.command('HGETALL', nameOf('records'))
   await assert.rejects(
     storeAt(t, redis.address).upgrade(),
     /1 records cannot be read: k_0000000002; nothing was changed/,
   )
-  assert.deepEqual(await redis.command('HGETALL', name('records')), before)
-  assert.equal(await redis.command('HGET', name('state'), 'version'), '1')
+  assert.deepEqual(await redis.command('HGETALL', nameOf('records')), before)
+  assert.equal(await redis.command('HGET', nameOf('state'), 'version'), '1')
 })
 
 test(
@@ -570,10 +556,8 @@ test(
       await until(() => lying.closed > closed && garbled() > before, word)
       assert.equal(replica.hashes().size, 3)
       lying.lie = null
-      const { hash, record } = await store
-        .rotate(recordOf(2).id, NOON)
-        .then(({ record }) => ({ hash: record.hash, record }))
-      await until(() => replica.hashes().get(record.id) === hash, `${word}: healed`)
+      const { record } = await store.rotate(recordOf(2).id, NOON)
+      await until(() => replica.hashes().get(record.id) === record.hash, `${word}: healed`)
     }
   },
 )

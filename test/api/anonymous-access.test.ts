@@ -4,41 +4,19 @@
  * asks with a real browser.
  */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { AddressCounters } from '../../src/access/address-counters.ts'
 import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
+import { smallSnapshot } from '../access/turned_clock.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { Client, runCliWell, startLive, temporaryFolder, type Reply } from '../live.ts'
-import { smallWorld, writeCsv } from '../oracle/world.ts'
+import { Client, startLive, type Reply } from '../live.ts'
+import { awayFromTheHour } from './hour.ts'
 
 /** As a browser sends them for the fetch of a page of the same origin. */
 const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 const QUOTA = 40
-const HOUR_MS = 3_600_000
-
-let built: Promise<string> | null = null
-
-/** One snapshot for all servers of this file. */
-function snapshots(t: TestContext): Promise<string> {
-  built ??= (async () => {
-    const folder = join(temporaryFolder(t), 'world')
-    writeCsv(smallWorld(), folder)
-    const out = join(temporaryFolder(t), 'snapshots')
-    await runCliWell(['build', '--source', `csv:${folder}`, '--out', out])
-    return out
-  })()
-  return built
-}
-
-/** A count that spans the top of the hour would be two counts. */
-async function awayFromTheHour(): Promise<void> {
-  const left = HOUR_MS - (Date.now() % HOUR_MS)
-  if (left < 20_000) await wait(left + 500)
-}
+const snapshots = await smallSnapshot()
 
 const remaining = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining'])
 
@@ -50,7 +28,7 @@ test('The open explorer', { timeout: 600_000 }, async (outer) => {
       async (t) => {
         await awayFromTheHour()
         const args = [`--engine=${engine}`, `--explorer-quota=${QUOTA}`, '--admin-port=0']
-        const live = await startLive(t, { snapshots: await snapshots(outer), args })
+        const live = await startLive(t, { snapshots, args })
         const keyless = new Client(live, null)
         t.after(() => keyless.close())
         for (const path of ['/buoys', '/buoys/map', '/buoys/1/readings', '/conditions?lat=1&lng=1']) {
@@ -131,8 +109,8 @@ test('The open explorer', { timeout: 600_000 }, async (outer) => {
 
   await outer.test(
     'counts a visitor behind a trusted proxy by the address that the proxy names.',
-    async (t) => {
-      const asked = new AskedPath(await viewOf(await snapshots(t)), {
+    async () => {
+      const asked = new AskedPath(await viewOf(snapshots), {
         anonymousAccess: 'open',
         explorerQuota: 2,
         addresses: new AddressCounters(AddressCounters.allocate()),

@@ -1,29 +1,19 @@
-/**
- * A copy of all readings that is kept by `/changes` alone, over random builds. `node --import tsx
- * test/api/copy.ts 200 [SEED]` follows so many and says what they did.
- */
+/** Random builds and rollbacks, and what `/changes` says of them against a naive comparison. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { View } from '../../src/dataset/view.ts'
-import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
-import { reversed, type Changes } from '../../src/snapshot/row-changes.ts'
-import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { LaterAnswers } from '../../src/http/later-answers.ts'
-import { finish } from '../../src/system/steps.ts'
-import { AskedPath, openedOf } from '../answered.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
 import { randomNumbers } from '../oracle/world.ts'
+import { HeldSnapshots, KEY, type Held } from './held.ts'
 
 const START = Date.parse('2026-01-30T00:00:00Z') / 1000
 const HALF_HOUR = 1800
 const DAY = 86_400
 const HELD = 3
 const MOST_BUOYS = 24
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
-const KEYED = { authorization: `Bearer ${key.toString()}` }
+const KEYED = { headers: { authorization: `Bearer ${KEY}` } }
 
 type World = ReadonlyMap<string, FakeBuoy>
 type Rows = Map<number, string>
@@ -38,36 +28,19 @@ interface ReadingBody {
 /** What is used of the answers' bodies. */
 interface Body {
   data: {
-    until: string
     count: number
-    buoy: { source_identifier: string; name: string; lat: number; slug: string }
     buoys: {
       id: number
-      change: string
+      source_identifier: string
       readings: { added: number; changed: number; removed: number }[]
     }[]
-    readings: (ReadingBody & { buoy_id: number; change: string; reading: ReadingBody })[]
+    readings: { buoy_id: number; change: 'added' | 'changed' | 'removed'; reading: ReadingBody }[]
   }
-}
-
-/** What somebody knows who has only asked the API. */
-interface Copy {
-  since: string
-  buoys: Map<number, { identifier: string; name: string; lat: number; slug: string; rows: Rows }>
-}
-
-interface Held {
-  id: string
-  world: World
-  loaded: LoadedSnapshot
-  view: View
 }
 
 export interface Followed {
   builds: number
   rollbacks: number
-  lists: number
-  rows: number
   changed: number
   added: number
   removed: number
@@ -80,9 +53,10 @@ const isReading = ({ significantHeight }: FakeRow): boolean => significantHeight
 const valueOf = (code: number | undefined, scale: number): number | null =>
   code === undefined ? null : code / scale
 
-export function rowsOf({ rows }: FakeBuoy): Rows {
+/** None of a buoy that is not there. */
+export function rowsOf(buoy: FakeBuoy | undefined): Rows {
   return new Map(
-    rows
+    (buoy?.rows ?? [])
       .filter(isReading)
       .map(({ time, significantHeight, period, waterTemperature }) => [
         time,
@@ -97,8 +71,6 @@ export class Follower {
   readonly counts: Followed = {
     builds: 0,
     rollbacks: 0,
-    lists: 0,
-    rows: 0,
     changed: 0,
     added: 0,
     removed: 0,
@@ -106,10 +78,8 @@ export class Follower {
   }
   #world: Map<string, FakeBuoy> = new Map()
   #time = START
-  #held: Held[] = []
-  #changes: Changes[] = []
-  #path: AskedPath | null = null
-  #copy: Copy | null = null
+  readonly #served = new HeldSnapshots(HELD)
+  readonly #worlds = new Map<string, World>()
 
   constructor(dir: string, seed: number) {
     this.#dir = dir
@@ -127,24 +97,12 @@ export class Follower {
   }
 
   /** Answers as the server of what is published would. */
-  readonly fetch = async (url: string): Promise<Response> => {
-    const { pathname, search } = new URL(url)
-    const { status, headers, text } = await this.#path!.getLater(pathname + search, KEYED)
-    return new Response(text, { status, headers })
-  }
+  readonly fetch = (url: string): Promise<Response> => this.#served.fetch(url, KEYED)
 
   /** One build, or a rollback. */
   async publish(): Promise<void> {
-    if (this.#held.length > 1 && this.#random() < 0.12) this.#rollBack()
+    if (this.#served.held.length > 1 && this.#random() < 0.12) this.#rollBack()
     else await this.#build()
-  }
-
-  /** Something is published; then the copy follows, mostly. */
-  async step(): Promise<void> {
-    await this.publish()
-    if (this.#copy !== null && this.#random() < 0.15) return
-    await this.#follow()
-    this.#compare()
   }
 
   #newBuoy(i: number): FakeBuoy {
@@ -207,88 +165,61 @@ export class Follower {
     this.#mutate()
     const sources = [fakeSource([...this.#world.values()])]
     const { id } = await build(sources, this.#dir, { fresh: true, allowLoss: 1, keep: 2 })
-    const previous = this.#held.at(-1)?.loaded
-    const loaded = await loadSnapshot(this.#dir, previous)
+    const loaded = await loadSnapshot(this.#dir, this.#served.held.at(-1)?.loaded)
     assert.equal(loaded.id, id)
-    const view: View = { ...openedOf(loaded, DAY), changesSince: (since) => this.#since(id, since) }
-    this.#hold({ id, world: new Map(this.#world), loaded, view })
+    this.#worlds.set(id, new Map(this.#world))
+    this.#served.publish(this.#served.opened(loaded))
     this.counts.builds++
   }
 
   #rollBack(): void {
-    const target = this.#held[this.#below(this.#held.length - 1)]
-    this.#world = new Map(target.world)
-    this.#hold(target)
+    const target = this.#served.held[this.#below(this.#served.held.length - 1)]
+    this.#world = new Map(this.#worlds.get(target.id))
+    this.#served.publish(target)
     this.counts.rollbacks++
   }
 
-  #hold(next: Held): void {
-    this.#held = [...this.#held.filter(({ id }) => id !== next.id), next].slice(-HELD)
-    const ids = new Set(this.#held.map(({ id }) => id))
-    this.#changes = this.#changes.filter(({ since, until }) => ids.has(since) && ids.has(until))
-    for (const { id, loaded } of this.#held) {
-      const isKnown = this.#changes.some(
-        ({ since, until }) => (since === id && until === next.id) || (since === next.id && until === id),
-      )
-      if (!isKnown && id !== next.id) this.#changes.push(finish(changesBetween(loaded, next.loaded, DAY)))
-    }
-    const later = new LaterAnswers(() => 0)
-    this.#path ??= new AskedPath(next.view, { later }, [key])
-    this.#path.path.hold(
-      this.#held.map(({ view }) => view),
-      HELD,
-    )
-  }
-
-  #since(until: string, since: string): ReturnType<NonNullable<View['changesSince']>> {
-    const before = this.#held.find(({ id }) => id === since)?.view.dataset
-    if (before === undefined) return null
-    const known = this.#changes.find((one) => one.since === since && one.until === until)
-    if (known !== undefined) return { changes: known, before }
-    const other = this.#changes.find((one) => one.since === until && one.until === since)
-    return other === undefined ? null : { changes: reversed(other), before }
-  }
-
-  async #ask(url: string): Promise<{ status: number; body: Body; next: string | null }> {
-    const { status, text, headers, isLater } = await this.#path!.getLater(url, KEYED)
+  async #ask(url: string): Promise<{ data: Body['data']; next: string | null }> {
+    const { status, text, headers, isLater } = await this.#served.get(url)
+    assert.equal(status, 200, text)
     if (isLater) this.counts.expensive++
-    const next = /<([^>]*)>; rel="next"/.exec(headers.link ?? '')
-    return { status, body: JSON.parse(text) as Body, next: next === null ? null : next[1] }
+    const { data } = JSON.parse(text) as Body
+    return { data, next: /<([^>]*)>; rel="next"/.exec(headers.link ?? '')?.[1] ?? null }
   }
 
-  /** Brings the copy up to date. */
-  async #follow(): Promise<void> {
-    const copy = this.#copy
-    if (copy === null) return this.#takeLists()
-    const first = await this.#ask(`/v2/changes?since=${copy.since}&include=readings&per_page=7`)
-    if (first.status === 410) return this.#takeLists()
-    assert.equal(first.status, 200, JSON.stringify(first.body))
-    const { until, buoys } = first.body.data
-    const before = this.#held.find(({ id }) => id === copy.since)!.world
-    this.#expectExact(before, first.body.data)
-    for (const { id, change } of buoys) {
-      if (change === 'removed') copy.buoys.delete(id)
-      else await this.#takeBuoy(copy, id, until)
+  /** From every held snapshot, the changes lead to the published one. */
+  async check(): Promise<void> {
+    const now = this.#served.held.at(-1)!
+    for (const since of this.#served.held) await this.#checkSince(since, now)
+  }
+
+  async #checkSince({ id: since }: Held, { id: until }: Held): Promise<void> {
+    const identifiers = new Map<number, string>()
+    for (const id of [since, until]) {
+      const { data } = await this.#ask(`/v2/buoys?active_only=false&per_page=500&snapshot=${id}`)
+      for (const buoy of data.buoys) identifiers.set(buoy.id, buoy.source_identifier)
     }
-    let page = await this.#ask(
-      `/v2/changes?since=${copy.since}&include=readings&per_page=7&snapshot=${until}`,
-    )
+    const before = this.#worlds.get(since)!
+    const copy = new Map([...identifiers.values()].map((one) => [one, rowsOf(before.get(one))]))
+    const first = `/v2/changes?since=${since}&include=readings&per_page=7&snapshot=${until}`
     let rows = 0
-    for (;;) {
-      for (const { buoy_id: id, change, reading } of page.body.data.readings) {
-        rows++
-        this.counts[change as 'added']++
-        const known = copy.buoys.get(id)?.rows
-        const time = Date.parse(reading.time) / 1000
-        if (change === 'removed') known?.delete(time)
-        else known!.set(time, textOf(reading.significient_height, reading.period, reading.water_temperature))
+    for (let target: string | null = first; target !== null;) {
+      const { data, next } = await this.#ask(target)
+      if (target === first) this.#expectExact(before, data)
+      for (const { buoy_id: id, change, reading } of data.readings) {
+        const { time, significient_height: height, period, water_temperature: temperature } = reading
+        const known = copy.get(identifiers.get(id)!)!
+        if (change === 'removed') known.delete(Date.parse(time) / 1000)
+        else known.set(Date.parse(time) / 1000, textOf(height, period, temperature))
+        this.counts[change]++
       }
-      if (page.next === null) break
-      page = await this.#ask(page.next)
+      rows += data.readings.length
+      if (next === null) assert.equal(rows, data.count)
+      target = next
     }
-    assert.equal(rows, page.body.data.count)
-    this.counts.rows += rows
-    copy.since = until
+    const inOrder = (some: Rows): object => [...some].toSorted(([a], [b]) => a - b)
+    for (const [identifier, known] of copy)
+      assert.deepEqual(inOrder(known), inOrder(rowsOf(this.#world.get(identifier))), identifier)
   }
 
   /** What the answer counts is what a naive comparison of the two worlds counts. */
@@ -315,54 +246,6 @@ export class Follower {
       .reduce((sum, { added, changed, removed }) => sum + added + changed + removed, 0)
     assert.equal(total, count)
   }
-
-  async #takeBuoy(copy: Copy, id: number, snapshot: string): Promise<void> {
-    const { status, body } = await this.#ask(`/v2/buoys/${id}?snapshot=${snapshot}`)
-    assert.equal(status, 200)
-    const { source_identifier: identifier, name, lat, slug } = body.data.buoy
-    copy.buoys.set(id, { identifier, name, lat, slug, rows: copy.buoys.get(id)?.rows ?? new Map() })
-  }
-
-  async #takeLists(): Promise<void> {
-    this.counts.lists++
-    const since = this.#held.at(-1)!.id
-    const copy: Copy = { since, buoys: new Map() }
-    for (let next: string | null = `/v2/buoys?active_only=false&snapshot=${since}`; next !== null;) {
-      const page = await this.#ask(next)
-      for (const { id } of page.body.data.buoys) await this.#takeBuoy(copy, id, since)
-      next = page.next
-    }
-    for (const [id, { rows }] of copy.buoys) {
-      for (let next: string | null = `/v2/buoys/${id}/readings?snapshot=${since}`; next !== null;) {
-        const page = await this.#ask(next)
-        for (const reading of page.body.data.readings) {
-          const { significient_height: height, period, water_temperature: temperature } = reading
-          rows.set(Date.parse(reading.time) / 1000, textOf(height, period, temperature))
-        }
-        next = page.next
-      }
-    }
-    this.#copy = copy
-  }
-
-  /** The copy is the world, reading by reading. */
-  #compare(): void {
-    const found = [...this.#copy!.buoys.values()].map(({ identifier, name, lat, rows }) => ({
-      identifier,
-      name,
-      lat,
-      rows: [...rows].toSorted(([a], [b]) => a - b),
-    }))
-    const expected = [...this.#world.values()].map((buoy) => ({
-      identifier: buoy.identifier,
-      name: buoy.name,
-      lat: buoy.lat,
-      rows: [...rowsOf(buoy)].toSorted(([a], [b]) => a - b),
-    }))
-    const byIdentifier = (a: { identifier: string }, b: { identifier: string }): number =>
-      a.identifier < b.identifier ? -1 : 1
-    assert.deepEqual(found.toSorted(byIdentifier), expected.toSorted(byIdentifier))
-  }
 }
 
 const sorted = (row: FakeRow): [string, unknown][] =>
@@ -373,16 +256,14 @@ export async function follow(builds: number, seed: number): Promise<Followed> {
   const dir = mkdtempSync(join(tmpdir(), 'groundswell-copy-'))
   try {
     const follower = new Follower(dir, seed)
-    for (let step = 0; step < builds; step++) await follower.step()
+    for (let step = 0; step < builds; step++) {
+      await follower.publish()
+      await follower.check()
+    }
     return follower.counts
   } catch (error) {
     throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const seed = Number(process.argv[3] ?? 1)
-  process.stdout.write(`${JSON.stringify(await follow(Number(process.argv[2] ?? 200), seed))}\n`)
 }

@@ -1,27 +1,20 @@
-/**
- * A client that pages through everything while snapshots are swapped under it. `node --import tsx
- * test/api/walk.ts 1200 1000` walks 1,200 buoys with a swap a second and says what came of it.
- */
+/** A client that pages through everything while snapshots are swapped under it. */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
-import { startServer, type Live } from '../../tools/live_server.ts'
 import { build, fakeSource, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
-import { Client, type Reply } from '../live.ts'
+import type { Client } from '../live.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000
 const HALF_HOUR = 1800
 const ROWS = 230
 /** Snapshots that are swapped in rotation. */
-const STEPS = 12
-const QUOTA = 100_000_000
+export const STEPS = 12
 
 /** What the snapshot of a step holds: rows by identifier of the buoy, newest first, as `TIME HEIGHT`. */
-export type Truth = ReadonlyMap<string, readonly string[]>
+type Truth = ReadonlyMap<string, readonly string[]>
 
 /** Some buoys are not there in some steps; all have a reading more with each, and some late corrections. */
 function worldAt(buoys: number, step: number): FakeBuoy[] {
@@ -52,8 +45,7 @@ const truthOf = (world: readonly FakeBuoy[]): Truth =>
     ]),
   )
 
-export interface Snapshots {
-  dir: string
+interface Snapshots {
   truths: ReadonlyMap<string, Truth>
   /** Makes the next snapshot in rotation the current one. */
   swap: () => void
@@ -70,7 +62,6 @@ export async function buildSnapshots(dir: string, buoys: number): Promise<Snapsh
   assert.equal(files.length, STEPS)
   let at = 0
   return {
-    dir,
     truths,
     swap: () => {
       copyFileSync(join(dir, files[at++ % STEPS]), join(dir, 'next'))
@@ -84,133 +75,50 @@ interface Body {
     buoys: { id: number; source_identifier: string }[]
     readings: { time: string; significient_height: number }[]
   }
-  meta: { page: number; total_pages: number; snapshot?: string }
+  meta: { snapshot?: string }
 }
 
 export interface Walked {
-  /** Items of `/buoys` and rows that came several times, or not at all, against the snapshot walked. */
-  repeated: number
-  lost: number
-  /** Those that are not of the snapshot walked, or not as they are there. */
-  strange: number
-  requests: number
-  /** Snapshots that answers named. */
-  seen: number
   rows: number
+  /** Snapshots that were served meanwhile, as requests without a pin found them. */
+  served: number
 }
 
-/** The target of the link `next`, without the base path; null on the last page. */
-function nextOf({ headers }: Reply, base: string): string | null {
-  const link = /<([^>]*)>; rel="next"/.exec(String(headers.link ?? ''))
-  return link === null ? null : link[1].slice(base.length)
-}
-
-/** Walks `/buoys` and the readings of each buoy there, page by page. */
-export async function walk(
-  client: Client,
-  truths: ReadonlyMap<string, Truth>,
-  isPinned: boolean,
-  base = '/v2',
-): Promise<Walked> {
-  const walked: Walked = { repeated: 0, lost: 0, strange: 0, requests: 0, seen: 0, rows: 0 }
-  const seen = new Set<string>()
-  const ask = async (target: string): Promise<{ reply: Reply; body: Body }> => {
-    const reply = await client.get(target)
-    walked.requests++
-    assert.equal(reply.status, 200, `${target} → ${reply.status} ${reply.text.slice(0, 200)}`)
-    seen.add(String(reply.headers['x-snapshot-id']))
-    return { reply, body: JSON.parse(reply.text) as Body }
+/**
+ * Walks `/buoys` and the readings of each buoy there, page by page, in the snapshot of the first answer.
+ * @throws AssertionError for an item that is missing, comes twice, out of order, or is of another snapshot
+ */
+export async function walk(client: Client, truths: ReadonlyMap<string, Truth>): Promise<Walked> {
+  const served = new Set<string>()
+  const look = async (): Promise<string> => {
+    const { headers } = await client.get('/countries')
+    served.add(String(headers['x-snapshot-id']))
+    return String(headers['x-snapshot-id'])
   }
-  const first = await client.get('/buoys?per_page=1')
-  const id = String(first.headers['x-snapshot-id'])
+  const id = await look()
   const truth = truths.get(id)!
-  const pages = async (path: string, take: (body: Body) => void): Promise<void> => {
-    const start = `${path}&per_page=100`
-    let target: string | null = isPinned ? `${start}&snapshot=${id}` : start
-    for (let page = 2; target !== null; page++) {
-      const { reply, body } = await ask(target)
-      take(body)
-      if (isPinned) assert.equal(body.meta.snapshot, id)
-      const more = body.meta.page < body.meta.total_pages ? `${start}&page=${page}` : null
-      target = isPinned ? nextOf(reply, base) : more
+  const pages = async <T>(path: string, items: (body: Body) => T[]): Promise<T[]> => {
+    const all: T[] = []
+    for (let target: string | undefined = `${path}&per_page=100&snapshot=${id}`; target !== undefined;) {
+      const { status, headers, text } = await client.get(target)
+      assert.equal(status, 200, `${target} → ${text.slice(0, 200)}`)
+      const body = JSON.parse(text) as Body
+      assert.deepEqual([body.meta.snapshot, headers['x-snapshot-id']], [id, id])
+      all.push(...items(body))
+      target = /<\/v2([^>]*)>; rel="next"/.exec(String(headers.link ?? ''))?.[1]
+      await look()
     }
+    return all
   }
-  const count = (expected: readonly string[], found: readonly string[]): void => {
-    const given = new Set(found)
-    const right = new Set(expected)
-    walked.repeated += found.length - given.size
-    walked.lost += expected.filter((item) => !given.has(item)).length
-    walked.strange += [...given].filter((item) => !right.has(item)).length
-    // In their order, too.
-    if (isPinned) assert.deepEqual(found, expected)
+  const buoys = await pages('/buoys?active_only=false', ({ data }) => data.buoys)
+  assert.deepEqual(buoys.map((one) => one.source_identifier).toSorted(), [...truth.keys()].toSorted())
+  let rows = 0
+  for (const { id: buoy, source_identifier: identifier } of buoys) {
+    const found = await pages(`/buoys/${buoy}/readings?order=desc`, ({ data }) =>
+      data.readings.map(({ time, significient_height: height }) => `${Date.parse(time) / 1000} ${height}`),
+    )
+    assert.deepEqual(found, truth.get(identifier))
+    rows += found.length
   }
-  const listed: { id: number; source_identifier: string }[] = []
-  await pages('/buoys?active_only=false', ({ data }) => listed.push(...data.buoys))
-  const identifiers = listed.map(({ source_identifier: identifier }) => identifier)
-  count([...truth.keys()].toSorted(), isPinned ? identifiers.toSorted() : identifiers)
-  for (const [identifier, buoy] of new Map(listed.map((one) => [one.source_identifier, one.id]))) {
-    const rows: string[] = []
-    try {
-      await pages(`/buoys/${buoy}/readings?order=desc`, ({ data }) => {
-        for (const { time, significient_height: height } of data.readings) {
-          rows.push(`${Date.parse(time) / 1000} ${height}`)
-        }
-      })
-    } catch (error) {
-      // Without a pin a buoy may have left meanwhile.
-      if (isPinned || !/→ 404/.test((error as Error).message)) throw error
-    }
-    walked.rows += rows.length
-    count(truth.get(identifier) ?? [], rows)
-  }
-  return { ...walked, seen: seen.size }
-}
-
-/** Serves `snapshots`, and swaps them every `everyMs` until `end`. */
-export async function serveSwapping(
-  { dir, swap }: Snapshots,
-  everyMs: number,
-  args: string[] = [],
-): Promise<{ live: Live; end: () => Promise<void> }> {
-  let endLive = (): Promise<void> => Promise.resolve()
-  const live = await startServer(
-    { snapshots: dir, quota: QUOTA, args: [`--hold-snapshots=${STEPS}`, ...args] },
-    (end) => (endLive = end),
-  )
-  const timer = setInterval(swap, everyMs)
-  return {
-    live,
-    end: async () => {
-      clearInterval(timer)
-      await endLive()
-    },
-  }
-}
-
-async function long(buoys: number, everyMs: number): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'groundswell-walk-'))
-  try {
-    const snapshots = await buildSnapshots(dir, buoys)
-    const { live, end } = await serveSwapping(snapshots, everyMs)
-    const client = new Client(live)
-    try {
-      for (const isPinned of [true, false]) {
-        const began = performance.now()
-        const result = await walk(client, snapshots.truths, isPinned)
-        const seconds = Math.round((performance.now() - began) / 1000)
-        process.stdout.write(
-          `${isPinned ? 'pinned' : 'not pinned'}: ${JSON.stringify({ ...result, seconds })}\n`,
-        )
-      }
-    } finally {
-      client.close()
-      await end()
-    }
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await long(Number(process.argv[2] ?? 1200), Number(process.argv[3] ?? 1000))
+  return { rows, served: served.size }
 }

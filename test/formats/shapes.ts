@@ -107,6 +107,10 @@ function tableOf(url: string, text: string): Rows {
   return { items: [data], beside: {}, places: [[lng, lat]] }
 }
 
+/** Without a page the other formats than JSON have everything. */
+export const onePage = (url: string): string =>
+  PAGED.test(url) && !/[?&](page|per_page)=[^&]/.test(url) ? `${url}&page=1` : url
+
 /**
  * Whether every format of an answer says what its JSON says; null where the JSON is an error, as the others
  * are.
@@ -128,7 +132,7 @@ export function assertSameFormats(get: Get, url: string): Rows | null {
     return null
   }
   const rows = tableOf(url, json.text)
-  const whole = PAGED.test(url) && !/[?&](page|per_page)=/.test(url) ? `${url}&page=1` : url
+  const whole = onePage(url)
   assertSameCsv(get(`${whole}&format=csv`).text, rows, url)
   assertSameNdjson(get(`${whole}&format=ndjson`).text, rows, url)
   if (offered.includes('geojson')) assertSameGeojson(get(`${whole}&format=geojson`).text, rows, url)

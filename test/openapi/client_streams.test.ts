@@ -13,17 +13,13 @@ import {
   type Reading,
   type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
-import type { View } from '../../src/dataset/view.ts'
-import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
-import { loadSnapshot, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { finish } from '../../src/system/steps.ts'
-import { AskedPath, openedOf } from '../answered.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { HeldSnapshots, KEY, type Held } from '../api/held.ts'
 import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000
 const HALF_HOUR = 1800
-const DAY = 86_400
 const ROWS = 250
 /** Snapshots of the folder; each has a reading more and another correction. */
 const STEPS = 4
@@ -60,56 +56,19 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-const KEY = `gsw_${'A'.repeat(49)}`
 const BASE = 'http://groundswell.test/v2'
 
-/** Snapshots of the steps, served in this process. */
-class Steps {
-  readonly ids: string[] = []
-  readonly #loaded: LoadedSnapshot[] = []
-  readonly #views: View[] = []
-  #held: number[] = []
-  #path: AskedPath | null = null
-
-  async build(dir: string): Promise<void> {
-    for (let step = 0; step < STEPS; step++) {
-      const { id } = await build([fakeSource([buoyAt(step)])], dir, { fresh: true, allowLoss: 1 })
-      const loaded = await loadSnapshot(dir, this.#loaded.at(-1))
-      const changesSince: View['changesSince'] = (since) => {
-        const at = this.#held.find((held) => this.ids[held] === since)
-        if (at === undefined) return null
-        const changes = finish(changesBetween(this.#loaded[at], loaded, DAY))
-        return { changes, before: this.#views[at].dataset }
-      }
-      this.ids.push(id)
-      this.#loaded.push(loaded)
-      this.#views.push({ ...openedOf(loaded, DAY), changesSince })
-    }
-  }
-
-  /** Makes a step the current one; as many as may be held stay so. */
-  publish(...steps: number[]): void {
-    for (const step of steps) this.#held = [...this.#held.filter((held) => held !== step), step].slice(-HELD)
-    const views = this.#held.map((held) => this.#views[held])
-    this.#path ??= new AskedPath(views[0], {}, [Buffer.from(KEY)])
-    this.#path.path.hold(views, HELD)
-  }
-
-  /** Answers as a server would. */
-  readonly fetch: typeof fetch = (address, init) => {
-    init?.signal?.throwIfAborted()
-    const { pathname, search } = new URL(address instanceof Request ? address.url : address)
-    const authorization = new Headers(init?.headers).get('authorization') ?? ''
-    const { status, headers, text } = this.#path!.get(pathname + search, { authorization })
-    return Promise.resolve(new Response(text, { status, headers }))
-  }
-}
-
 test('Walks of the client over snapshots that change.', async (t) => {
-  const steps = new Steps()
-  await steps.build(temporaryFolder(t))
-  const { ids } = steps
-  const plain = new Groundswell({ baseUrl: BASE, key: KEY, fetch: steps.fetch })
+  const served = new HeldSnapshots(HELD)
+  const all: Held[] = []
+  const dir = temporaryFolder(t)
+  for (let step = 0; step < STEPS; step++) {
+    await build([fakeSource([buoyAt(step)])], dir, { fresh: true, allowLoss: 1 })
+    all.push(served.opened(await loadSnapshot(dir, all.at(-1)?.loaded)))
+  }
+  const ids = all.map(({ id }) => id)
+  const publish = (...steps: number[]): void => served.publish(...steps.map((step) => all[step]))
+  const plain = new Groundswell({ baseUrl: BASE, key: KEY, fetch: served.fetch })
   /** A client that does something before its calls, which are numbered from 1. */
   const meddling = (before: (call: number) => void): Groundswell => {
     let calls = 0
@@ -118,13 +77,13 @@ test('Walks of the client over snapshots that change.', async (t) => {
       key: KEY,
       fetch: (...call) => {
         before(++calls)
-        return steps.fetch(...call)
+        return served.fetch(...call)
       },
     })
   }
 
   await t.test('All readings come once and in order, oldest or newest first, of a range too.', async () => {
-    steps.publish(0)
+    publish(0)
     const rows = truthAt(0)
     assert.deepEqual((await collect(plain.readings('alpha'))).map(textOf), rows)
     const newest = await collect(plain.readings('alpha', { order: 'desc', perPage: 7 }))
@@ -136,48 +95,46 @@ test('Walks of the client over snapshots that change.', async (t) => {
     assert.deepEqual(await collect(plain.readings('alpha', { since: '2030-01-01' })), [])
   })
 
-  for (const order of ['asc', 'desc'] as const) {
-    await t.test(`A walk (${order}) is of the snapshot that it began with while that is held.`, async () => {
-      steps.publish(0)
+  const [old, now] = [truthAt(0), truthAt(3)]
+  const untilNinth = { until: new Date(timeOf(old[9]) * 1000), perPage: 5 }
+  // Behind the first page, of step 0, the steps are published; the next page is of the last one if 0 is gone.
+  const walks: [what: string, options: object, published: number[], expected: string[]][] = [
+    ['that is held stays in its snapshot, oldest first', { order: 'asc' }, [1], old],
+    ['that is held stays in its snapshot, newest first', { order: 'desc' }, [1], old.toReversed()],
+    [
+      'whose snapshot is gone goes on in another one, oldest first',
+      { order: 'asc', perPage: 100 },
+      [1, 2, 3],
+      [...old.slice(0, 100), ...now.slice(100)],
+    ],
+    [
+      'whose snapshot is gone goes on in another one, newest first',
+      { order: 'desc', perPage: 100 },
+      [1, 2, 3],
+      [...old.toReversed().slice(0, 100), ...now.slice(0, old.length - 100).toReversed()],
+    ],
+    // Row 9 is another one in step 3.
+    [
+      'over a range that ends where its snapshot goes has no more rows',
+      untilNinth,
+      [1, 2, 3],
+      [...old.slice(0, 5), ...now.slice(5, 10)],
+    ],
+  ]
+  for (const [what, options, published, expected] of walks) {
+    await t.test(`A walk ${what}.`, async () => {
+      publish(0)
       const api = meddling((call) => {
-        if (call === 2) steps.publish(1)
+        if (call === 2) publish(...published)
       })
-      const rows = (await collect(api.readings('alpha', { order }))).map(textOf)
-      assert.deepEqual(order === 'asc' ? rows : rows.toReversed(), truthAt(0))
-    })
-
-    await t.test(`A walk (${order}) goes on in another snapshot where its own is gone.`, async () => {
-      steps.publish(0)
-      const api = meddling((call) => {
-        if (call === 2) steps.publish(1, 2, 3)
-      })
-      const rows = (await collect(api.readings('alpha', { order, perPage: 100 }))).map(textOf)
-      // The first page is of step 0, the rest of step 3, each time once.
-      const [old, now] = [truthAt(0), truthAt(3)]
-      const expected =
-        order === 'asc'
-          ? [...old.slice(0, 100), ...now.slice(100)]
-          : [...old.toReversed().slice(0, 100), ...now.slice(0, old.length - 100).toReversed()]
-      assert.deepEqual(rows, expected)
+      assert.deepEqual((await collect(api.readings('alpha', options))).map(textOf), expected)
     })
   }
 
-  await t.test('A walk over a range that ends where its snapshot goes has no more rows.', async () => {
-    steps.publish(0)
-    const rows = truthAt(0)
-    const until = new Date(timeOf(rows[9]) * 1000)
-    const api = meddling((call) => {
-      if (call === 2) steps.publish(1, 2, 3)
-    })
-    const some = await collect(api.readings('alpha', { until, perPage: 5 }))
-    // Row 9 is another one in step 3.
-    assert.deepEqual(some.map(textOf), [...rows.slice(0, 5), ...truthAt(3).slice(5, 10)])
-  })
-
   await t.test('A walk of a named snapshot throws where that is gone.', async () => {
-    steps.publish(0)
+    publish(0)
     const api = meddling((call) => {
-      if (call === 2) steps.publish(1, 2, 3)
+      if (call === 2) publish(1, 2, 3)
     })
     const seen: string[] = []
     await assert.rejects(
@@ -190,7 +147,7 @@ test('Walks of the client over snapshots that change.', async (t) => {
   })
 
   await t.test('A walk survives lost connections and busy answers, and ends with its patience.', async () => {
-    steps.publish(0)
+    publish(0)
     let failing = 0
     const api = new Groundswell({
       baseUrl: BASE,
@@ -199,7 +156,7 @@ test('Walks of the client over snapshots that change.', async (t) => {
         failing++
         if (failing === 2) return Promise.reject(new TypeError('fetch failed'))
         if (failing === 4) return Promise.resolve(new Response('<html>', { status: 502 }))
-        return steps.fetch(...call)
+        return served.fetch(...call)
       },
     })
     assert.deepEqual((await collect(api.readings('alpha'))).map(textOf), truthAt(0))
@@ -214,10 +171,10 @@ test('Walks of the client over snapshots that change.', async (t) => {
   })
 
   await t.test('Changes come in pages that compare the same two snapshots.', async () => {
-    steps.publish(0)
-    steps.publish(1)
+    publish(0)
+    publish(1)
     const api = meddling((call) => {
-      if (call === 2) steps.publish(0)
+      if (call === 2) publish(0)
     })
     const pages = await collect(api.changes(ids[0], { perPage: 1 }))
     assert.deepEqual(

@@ -62,25 +62,17 @@ interface Editable {
 const limitOfSearch = ({ paths }: Editable): { maximum: number } =>
   paths['/buoys/search'].get.parameters.find(({ name }) => name === 'limit')!.schema
 
+// Which changes break, the linter knows; these are one of each kind.
 const CHANGES: { what: string; breaks: boolean; change: (document: Editable) => void }[] = [
-  { what: 'an operation is gone', breaks: true, change: ({ paths }) => delete paths['/countries'] },
   { what: 'a maximum is lower', breaks: true, change: (document) => (limitOfSearch(document).maximum = 20) },
   {
-    what: 'a field may be null',
-    breaks: true,
-    change: ({ components }) => (components.schemas.Buoy.properties.slug.type = ['string', 'null']),
-  },
-  {
-    what: 'a maximum is higher',
+    what: 'a maximum is higher and there is one more field',
     breaks: false,
-    change: (document) => (limitOfSearch(document).maximum = 200),
-  },
-  {
-    what: 'there is one more field',
-    breaks: false,
-    change: ({ components: { schemas } }) => {
-      schemas.Buoy.properties.depth = { type: 'number' }
-      schemas.Buoy.required.push('depth')
+    change: (document) => {
+      limitOfSearch(document).maximum = 200
+      const { Buoy } = document.components.schemas
+      Buoy.properties.depth = { type: 'number' }
+      Buoy.required.push('depth')
     },
   },
 ]

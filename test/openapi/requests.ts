@@ -367,8 +367,10 @@ function badBoxes(names: string[]): string[] {
     Object.fromEntries(names.map((name) => [name, value]))
   const whole = JSON.stringify(box(0))
   const wrong = ['1', null, [1], undefined]
+  const others = ['null', '[]', '{}', '1', 'true', '""', '"box"', '{', 'nonsense', 'north=1', DIGITS]
   return [
-    ...['null', '[]', '{}', '1', 'true', '""', '"box"', '{', 'nonsense', 'north=1', '43,-2,44,-1', DIGITS],
+    ...others,
+    '43,-2,44,-1',
     '[[1,0],[1,0]]',
     `${whole}}`,
     whole.replaceAll('"', "'"),

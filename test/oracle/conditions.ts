@@ -6,6 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compass, kilometres } from './oracle.ts'
+import { randomNumbers } from './world.ts'
 
 export interface Reading {
   time: number
@@ -89,19 +90,8 @@ export const CENTRES: readonly (readonly [lat: number, lng: number])[] = [
   [0, 0],
 ]
 
-/** Numbers in 0…1 from a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 export function makeConditionsWorld(seed: number): ConditionsWorld {
-  const random = randomFrom(seed)
+  const random = randomNumbers(seed)
   const whole = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1))
   const decimal = (low: number, high: number, digits: number): number =>
     Number((low + random() * (high - low)).toFixed(digits))
