@@ -8,7 +8,7 @@ import { LeaseCounters } from '../access/lease-counters.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import { loadEngine } from '../http/engines/engine.ts'
+import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { findFreePort, openPort, type AddressOptions } from '../http/engines/port.ts'
 import { readWorkers } from './worker-figures.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
@@ -62,13 +62,12 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   const engine = loadEngine(config.engine)
   if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
   for (const { found, advice } of settingsWarnings(config)) surroundings.log(`warning: ${found}; ${advice}`)
-  const count = Math.min(config.workers, engine.maxWorkers)
   // A taken port is reported before anything is loaded.
   await findFreePort(config.host, config.port, API_ADDRESS)
   const server = new RunningServer(
     config,
     { isDemo: await isDemo(config, surroundings), ...surroundings },
-    count,
+    engine,
   )
   await server.start()
   return server
@@ -88,6 +87,7 @@ export class RunningServer {
   readonly failed: Promise<string>
   readonly #config: ServeConfig
   readonly #surroundings: Surroundings
+  readonly #engine: EngineChoice
   readonly #count: number
   readonly #keys: ServedKeys
   /** Null where this server counts alone. */
@@ -114,12 +114,14 @@ export class RunningServer {
   #stopping: Promise<boolean> | null = null
 
   /** Only the keys file and the clock are followed from here on. */
-  constructor(config: ServeConfig, surroundings: Surroundings, count: number) {
+  constructor(config: ServeConfig, surroundings: Surroundings, engine: EngineChoice) {
+    const count = Math.min(config.workers, engine.maxWorkers)
     const { log, clock, random = () => 0.5 } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
     this.#surroundings = surroundings
+    this.#engine = engine
     this.#count = count
     const isShared = config['quota-store'] !== null
     const quota = isShared ? LeaseCounters.allocate() : QuotaCounters.allocate()
@@ -358,6 +360,7 @@ export class RunningServer {
       snapshot: this.#reloader.snapshot,
       held: this.#reloader.held,
       reload: this.#reloader.state,
+      engine: this.#engine,
       workers: {
         wanted: this.#count,
         serving: this.#workers.alive,

@@ -15,6 +15,7 @@ export interface Observed {
   /** Oldest first; the last is the served one. */
   held: readonly LoadedSnapshot[]
   reload: ReloadState
+  engine: { kind: string; warning: string | null }
   workers: { wanted: number; serving: number; replaced: number }
   totals: Totals
   common: CommonStart
@@ -61,13 +62,14 @@ export class Status {
   }
 
   document(observed: Observed): object {
-    const { snapshot, held, reload, workers, totals, common, isDraining } = observed
+    const { snapshot, held, reload, engine, workers, totals, common, isDraining } = observed
     return {
       ...snapshotStatus(snapshot, this.#clock()),
       held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
       silent_sources: snapshot === null ? [] : this.#silentOf(snapshot.id, this.#clock()),
       hold: holdStatus(this.#dir),
       reload: reloadStatus(reload),
+      engine: { name: engine.kind, warning: engine.warning },
       workers,
       memory: process.memoryUsage(),
       answered: answeredStatus(totals),

@@ -39,9 +39,8 @@ export function nodeFinding(version: string, now: number): Finding {
 
 export function engineFinding({ engine, workers }: ServeConfig): Finding {
   try {
-    const { kind, warning } = loadEngine(engine)
-    if (warning === null)
-      return ok('engine', kind === 'uws' ? `uws, ${counted(workers, 'worker')}` : 'node, one worker')
+    const { kind, maxWorkers, warning } = loadEngine(engine)
+    if (warning === null) return ok('engine', `${kind}, ${counted(Math.min(workers, maxWorkers), 'worker')}`)
     return advise('engine', warning, engineAdvice())
   } catch (error) {
     return impossible('engine', reasonOf(error), `${engineAdvice()}, or start with --engine auto`)
@@ -56,7 +55,7 @@ function engineAdvice(): string {
   const [needed, found] = [neededGlibc(), glibcVersion()]
   if (found === null) return 'use a system with glibc; Alpine has another C library'
   if (needed !== null && compareVersions(found, needed) < 0)
-    return `the engine of this Node needs glibc ${needed}: use a newer system, or Node 22`
+    return `the engine of this Node needs glibc ${needed}: use Node 22, or a newer system`
   return 'install again without --omit=optional, or see docs/serving.md, "The HTTP engine"'
 }
 

@@ -3,12 +3,12 @@
 import { loadBinding } from './uws-binding.ts'
 import { Connections, UNLIMITED } from '../connections.ts'
 import { NO_RECORDER, type Engine, type OnRequest, type Surroundings } from '../exchange.ts'
-import { NodeEngine } from './node.ts'
+import { NodeEngine, SHARES_PORT } from './node.ts'
 import { UwsEngine } from './uws.ts'
 
 export interface EngineChoice {
   readonly kind: Engine['kind']
-  /** Threads that can listen on one port: 1 with node:http (`reusePort` came in 23.1). */
+  /** Threads that can listen on one port. */
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
@@ -33,14 +33,14 @@ export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   }
   if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
   return nodeChoice(
-    `uWebSockets.js cannot be loaded, serving with node:http on one thread, several times slower: ${reason}`,
+    `uWebSockets.js cannot be loaded, serving with node:http${SHARES_PORT ? '' : ' on one thread'}, several times slower: ${reason}`,
   )
 }
 
 function nodeChoice(warning: string | null): EngineChoice {
   return {
     kind: 'node',
-    maxWorkers: 1,
+    maxWorkers: SHARES_PORT ? Infinity : 1,
     warning,
     create: (onRequest, surroundings) => new NodeEngine(onRequest, complete(surroundings)),
   }

@@ -36,6 +36,14 @@ const REFUSAL_OF_CONNECTION = Buffer.concat([
   TOO_MANY_CONNECTIONS.body,
 ])
 
+/** Where threads can listen on one port and the kernel spreads connections: `reusePort` is in Node 22.12 and 23.1. */
+export const SHARES_PORT = process.platform === 'linux' && hasReusePort(process.versions.node)
+
+export function hasReusePort(version: string): boolean {
+  const [major, minor] = version.split('.').map(Number)
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
+}
+
 class Turn {
   readonly #counts = new Map<Socket, number>()
   #total = 0
@@ -183,7 +191,8 @@ export class NodeEngine implements Engine {
     return new Promise((resolve, reject) => {
       const onError = (error: Error): void => reject(ListenError.of(error, host, port))
       this.#server.once('error', onError)
-      this.#server.listen({ host, port, exclusive: true, backlog: BACKLOG }, () => {
+      const options = { host, port, exclusive: true, backlog: BACKLOG, reusePort: SHARES_PORT }
+      this.#server.listen(options, () => {
         this.#server.off('error', onError)
         resolve((this.#server.address() as AddressInfo).port)
       })
