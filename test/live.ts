@@ -39,6 +39,35 @@ export interface CallOptions {
   headers?: { [name: string]: string | string[] }
 }
 
+export interface AskOptions extends CallOptions {
+  agent?: Agent
+  /** Called when the head of the answer has come. */
+  onHead?: () => void
+}
+
+/** One request to a port of loopback, without the check of `Client`. `isWhole`: the end of the body came. */
+export function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, agent, onHead }: AskOptions = {},
+): Promise<Reply & { isWhole: boolean }> {
+  return new Promise((resolve, reject) => {
+    const call = httpRequest({ agent, host: '127.0.0.1', port, path, method, headers }, (reply) => {
+      onHead?.()
+      const chunks: Buffer[] = []
+      reply.on('data', (chunk: Buffer) => chunks.push(chunk))
+      reply.on('error', () => {})
+      reply.once('close', () => {
+        const bytes = Buffer.concat(chunks)
+        const { statusCode: status = 0, headers: head, complete: isWhole } = reply
+        resolve({ status, headers: head, bytes, text: bytes.toString('utf8'), isWhole })
+      })
+    })
+    call.once('error', reject)
+    call.end()
+  })
+}
+
 /**
  * A client that keeps its connections. Paths go out as they are, unlike with fetch, which tidies them up. A
  * call fails when its answer is not what the description of the service says.
@@ -68,40 +97,14 @@ export class Client {
     // one first. Of two turns the second begins with a look at the sockets.
     await nextTurn()
     await nextTurn()
-    return new Promise((resolve, reject) => {
-      const call = httpRequest(
-        {
-          agent: this.#agent,
-          host: this.#base.hostname,
-          port: this.#base.port,
-          path,
-          method,
-          headers: { ...this.#headers, ...headers },
-        },
-        (reply) => {
-          const chunks: Buffer[] = []
-          reply.on('data', (chunk: Buffer) => chunks.push(chunk))
-          reply.once('error', reject)
-          reply.once('end', () => {
-            const bytes = Buffer.concat(chunks)
-            const answer = {
-              status: reply.statusCode ?? 0,
-              headers: reply.headers,
-              bytes,
-              text: bytes.toString('utf8'),
-            }
-            try {
-              this.#conformance.check(method, path, answer)
-              resolve(answer)
-            } catch (error) {
-              reject(error)
-            }
-          })
-        },
-      )
-      call.once('error', reject)
-      call.end()
+    const reply = await ask(Number(this.#base.port), path, {
+      agent: this.#agent,
+      method,
+      headers: { ...this.#headers, ...headers },
     })
+    if (!reply.isWhole) throw new Error(`the answer to ${path} broke off`)
+    this.#conformance.check(method, path, reply)
+    return reply
   }
 
   close(): void {

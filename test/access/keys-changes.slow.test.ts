@@ -16,26 +16,13 @@ const PATH = '/v2/buoys/1'
 /** Milliseconds in which running servers follow a change. */
 const FOLLOW = 1000
 
-/** When the last answer that `holds` came, by `performance.now()`. */
-function lastReceived(answers: readonly Outcome[][], holds: (outcome: Outcome) => boolean): number {
-  return Math.max(
-    0,
-    ...answers
-      .flat()
-      .filter(holds)
-      .map(({ receivedAt }) => receivedAt),
-  )
-}
-
-/** When the first answer that `holds` came. */
-function firstReceived(answers: readonly Outcome[][], holds: (outcome: Outcome) => boolean): number {
-  return Math.min(
-    ...answers
-      .flat()
-      .filter(holds)
-      .map(({ receivedAt }) => receivedAt),
-  )
-}
+/** When the answers that `holds` came, by `performance.now()`. */
+const received = (answers: readonly Outcome[][], holds: (outcome: Outcome) => boolean): number[] =>
+  answers
+    .flat()
+    .filter(holds)
+    .map(({ receivedAt }) => receivedAt)
+const lastReceived = (...of: Parameters<typeof received>): number => Math.max(0, ...received(...of))
 
 const isSuccess = ({ status }: Outcome): boolean => status === 200
 
@@ -75,7 +62,7 @@ test(
         await until(() => old.every((own) => own.at(-1)?.status === 401))
         await until(() => fresh.every((own) => own.at(-1)?.status === 200))
         await wait(200)
-        const began = firstReceived(fresh, isSuccess)
+        const began = Math.min(...received(fresh, isSuccess))
         assert.ok(began - returned < FOLLOW, `the new key's first success came after ${began - returned} ms`)
         for (const [answers, ended] of [
           [old, isSuccess],

@@ -28,6 +28,8 @@ function memory(): number {
   return heapUsed + arrayBuffers
 }
 
+const otherKey = (i: number): string => `gsw_${String(i).padStart(49, '0')}`
+
 /** A keys file with `keys` in the middle of as many others as make it full. */
 function writeFull(path: string, keys: readonly string[]): void {
   const lines = Array.from({ length: MAX_KEYS }, (_, i) =>
@@ -35,7 +37,7 @@ function writeFull(path: string, keys: readonly string[]): void {
       id: `k_${String(i).padStart(10, '0')}`,
       owner: `Owner number ${i}, Harbour Office of Saint-Jean-de-Luz`,
       hash: createHash('sha256')
-        .update(keys[i - MAX_KEYS / 2] ?? `no key ${i}`)
+        .update(keys[i - MAX_KEYS / 2] ?? otherKey(i))
         .digest('hex'),
       quota: 1000 + i,
       created: '2026-03-27T12:00:00Z',
@@ -83,6 +85,11 @@ test('A full keys file is loaded soon, in less than 30 MB, and any of its keys i
     assert.equal(counters.take(ring.slot(row), ring.quota(row), NOON), 999 + MAX_KEYS / 2 + i)
   }
   assert.equal(slots.usage(NOON).size, keys.length)
+  assert.ok(buffer.byteLength < 15_000_000)
+  for (let i = 0; i < MAX_KEYS / 2; i++) {
+    const row = ring.find(otherKey(i))
+    assert.equal(row === -1 ? '' : ring.id(row), `k_${String(i).padStart(10, '0')}`)
+  }
   assert.equal(ring.find(issueKey(elsewhere, { owner: 'd', now: NOON }).key), -1)
   assert.throws(() => issueKey(path, { owner: 'one more', now: NOON }), KeyCommandError)
 })

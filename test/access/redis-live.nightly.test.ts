@@ -285,7 +285,7 @@ test(
     const { id } = JSON.parse(open.stdout) as { id: string }
     const listed = await runCli(['keys', 'list', ...inFile])
     assert.deepEqual([listed.code, listed.stderr], [0, ''])
-    assert.match(listed.stdout, new RegExp(`^${id}  1000 an hour  issued \\S+  Surf Club\n$`))
+    assert.match(listed.stdout, new RegExp(`^${id}  1000 per hour  issued \\S+  Surf Club\n$`))
     const exported = join(folder, 'exported.json')
     await runCliWell(['keys', 'export', exported, ...inFile])
     assert.equal(statSync(exported).mode & 0o777, 0o600)

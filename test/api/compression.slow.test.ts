@@ -1,48 +1,20 @@
 /** Answers in codings, over both engines: the same bytes once decompressed, and the same validators. */
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { smallSnapshot } from '../access/turned_clock.ts'
-import { startLive, type Live } from '../live.ts'
+import { ask, startLive, type Live, type Reply } from '../live.ts'
 import { missing } from '../http/server_for_tests.ts'
 
 const snapshots = await smallSnapshot()
 
-interface RawReply {
-  status: number
-  headers: IncomingHttpHeaders
-  bytes: Buffer
-}
-
-function ask(
+const get = (
   live: Live,
   path: string,
   headers: { [name: string]: string } = {},
   method = 'GET',
-): Promise<RawReply> {
-  return new Promise((resolve, reject) => {
-    const sent = request(
-      live.base + path,
-      { method, headers: { authorization: `Bearer ${live.key}`, ...headers } },
-      (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            bytes: Buffer.concat(chunks),
-          }),
-        )
-      },
-    )
-    sent.on('error', reject)
-    sent.end()
-  })
-}
+): Promise<Reply> =>
+  ask(live.port, `/v2${path}`, { method, headers: { authorization: `Bearer ${live.key}`, ...headers } })
 
 const TIMESTAMP = /"timestamp":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"\}\}$/
 
@@ -56,9 +28,9 @@ function untimed(bytes: Buffer): string {
 }
 
 /** Asks until the answer comes in a coding: it is compressed in the background when it is asked for again. */
-async function askUntilCompressed(live: Live, path: string, coding: string): Promise<RawReply> {
+async function askUntilCompressed(live: Live, path: string, coding: string): Promise<Reply> {
   for (let i = 0; i < 200; i++) {
-    const reply = await ask(live, path, { 'accept-encoding': coding })
+    const reply = await get(live, path, { 'accept-encoding': coding })
     assert.equal(reply.status, 200)
     if (reply.headers['content-encoding'] !== undefined) return reply
     assert.equal(reply.headers['content-length'], String(reply.bytes.length))
@@ -85,7 +57,7 @@ for (const engine of ['uws', 'node'] as const) {
         // A time of its own: without one, the answer and its validator change with every minute.
         '/conditions?lat=43&lng=-2&time=2026-03-27T06:00:00Z',
       ]) {
-        const plain = await ask(live, path)
+        const plain = await get(live, path)
         assert.equal(plain.status, 200, path)
         assert.equal(plain.headers['content-encoding'], undefined)
         assert.match(plain.headers['vary'] ?? '', /\bAccept-Encoding\b/)
@@ -102,10 +74,10 @@ for (const engine of ['uws', 'node'] as const) {
           assert.equal(compressed.headers['content-type'], 'application/json')
           assert.ok(compressed.bytes.length < plain.bytes.length, path)
           assert.equal(untimed(DECOMPRESS[coding](compressed.bytes)), untimed(plain.bytes), path)
-          const head = await ask(live, path, { 'accept-encoding': coding }, 'HEAD')
+          const head = await get(live, path, { 'accept-encoding': coding }, 'HEAD')
           assert.equal(head.headers['content-encoding'], coding)
           assert.equal(head.headers['content-length'], String(compressed.bytes.length))
-          const conditional = await ask(live, path, {
+          const conditional = await get(live, path, {
             'accept-encoding': coding,
             'if-none-match': plain.headers['etag'] ?? '',
           })
@@ -119,10 +91,10 @@ for (const engine of ['uws', 'node'] as const) {
           assert.equal(untimed(DECOMPRESS[coding](later.bytes)), untimed(plain.bytes), path)
         }
         assert.equal(
-          (await ask(live, path, { 'accept-encoding': 'gzip;q=0, identity' })).headers['content-encoding'],
+          (await get(live, path, { 'accept-encoding': 'gzip;q=0, identity' })).headers['content-encoding'],
           undefined,
         )
-        assert.equal(untimed((await ask(live, path)).bytes), untimed(plain.bytes))
+        assert.equal(untimed((await get(live, path)).bytes), untimed(plain.bytes))
       }
     },
   )

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { Agent, request, type IncomingHttpHeaders } from 'node:http'
+import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { Aggregates } from '../../src/index/day-aggregates.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { Client, runCliWell, startLive, type Live } from '../live.ts'
+import { ask, Client, runCliWell, startLive, type Live, type Reply } from '../live.ts'
 import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 
@@ -166,35 +166,12 @@ test('One that was begun goes on from its own snapshot when another one is serve
 
 const comparable = (text: string): string => text.replace(/"timestamp":"[^"]*"/, '')
 
-interface Got {
-  status: number
-  headers: IncomingHttpHeaders
-  text: string
-}
-
 /**
  * As `Client.get`, without the check against the description, which takes a second for ten megabytes: others
  * would wait to be read.
  */
-function get(live: Live, agent: Agent, path: string): Promise<Got> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${live.key}` }
-    request({ agent, host: '127.0.0.1', port: live.port, path: `/v2${path}`, headers }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.once('error', reject)
-      answer.once('end', () =>
-        resolve({
-          status: answer.statusCode ?? 0,
-          headers: answer.headers,
-          text: Buffer.concat(chunks).toString('latin1'),
-        }),
-      )
-    })
-      .once('error', reject)
-      .end()
-  })
-}
+const get = (live: Live, agent: Agent, path: string): Promise<Reply> =>
+  ask(live.port, `/v2${path}`, { agent, headers: { authorization: `Bearer ${live.key}` } })
 
 /** A connection that has asked and reads nothing. */
 function unread(live: Live, path: string, sockets: Socket[]): Socket {
@@ -255,7 +232,7 @@ for (const engine of ENGINES) {
       assert.deepEqual(Object.keys(head.headers).toSorted(), Object.keys(alone.headers).toSorted())
       assert.ok(alone.text.length > 1_000_000)
 
-      const done: Got[] = []
+      const done: Reply[] = []
       const many = Promise.all(
         Array.from({ length: 60 }, async () => {
           done.push(await get(live, heavy, LONG(ids[0])))

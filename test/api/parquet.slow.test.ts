@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -17,7 +16,7 @@ import { startThread } from '../../src/system/thread.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { duck } from '../formats/bulk/duck.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { runCliWell } from '../live.ts'
+import { ask, runCliWell, type AskOptions, type Reply } from '../live.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-parquet-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -31,20 +30,12 @@ const [view, later] = [await viewOf(join(folder, 'one')), await viewOf(join(fold
 const key = `gsw_${'A'.repeat(49)}`
 const READINGS = '/v2/buoys/1/readings?format=parquet'
 
-interface Got {
-  status: number
-  headers: IncomingHttpHeaders
-  bytes: Buffer
-  /** Whether the end of the body came. */
-  isWhole: boolean
-}
-
 interface Served {
   engine: Engine
   path: AskedPath
   faults: unknown[]
   threads: Worker[]
-  get: (url: string, options?: { method?: string; headers?: object; onHead?: () => void }) => Promise<Got>
+  get: (url: string, options?: AskOptions) => ReturnType<typeof ask>
 }
 
 /** A serving thread's engine, request path and thread for Parquet, in this one. */
@@ -72,22 +63,8 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void): Pro
     path,
     faults,
     threads,
-    get: (url, { method = 'GET', headers = {}, onHead } = {}) =>
-      new Promise((resolve, reject) => {
-        const all = { authorization: `Bearer ${key}`, ...headers }
-        const call = request({ host: '127.0.0.1', port, path: url, method, headers: all }, (reply) => {
-          onHead?.()
-          const chunks: Buffer[] = []
-          reply.on('data', (chunk: Buffer) => chunks.push(chunk))
-          reply.once('error', () => {})
-          reply.once('close', () => {
-            const { headers: head, complete: isWhole } = reply
-            resolve({ status: reply.statusCode!, headers: head, bytes: Buffer.concat(chunks), isWhole })
-          })
-        })
-        call.once('error', reject)
-        call.end()
-      }),
+    get: (url, options) =>
+      ask(port, url, { ...options, headers: { authorization: `Bearer ${key}`, ...options?.headers } }),
   }
 }
 
@@ -106,7 +83,7 @@ for (const kind of ENGINES) {
     { skip: missing(kind), timeout: 600_000 },
     async (t) => {
       const { engine, path, faults, threads, get } = await serve(kind, (last) => t.after(last))
-      const left = ({ headers }: Got): number => Number(headers['x-ratelimit-remaining'])
+      const left = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining'])
 
       const head = await get(READINGS, { method: 'HEAD' })
       const whole = await get(READINGS)

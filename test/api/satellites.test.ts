@@ -363,34 +363,6 @@ test('Satellites and their passes are answered as the records say.', { timeout: 
   })
 })
 
-test(
-  'A snapshot without passes answers empty lists; pictures are where the operator says.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = join(temporaryFolder(t), 'world')
-    writeWorld(folder, [])
-    const live = await startLive(t, {
-      sourceArgs: ['--source', `csv:${folder}`],
-      args: ['--mission-pictures=https://pictures.example/{slug}.jpg'],
-    })
-    const client = new Client(live)
-    t.after(() => client.close())
-    for (const query of ['', '?active_only=false', '?since=2020-01-01', '?mission=swot&active_only=0']) {
-      assert.deepEqual(dataOf(await client.get(`/buoys/satellite_passes${query}`)), {
-        satellite_passes: [],
-        count: 0,
-      })
-    }
-    const { satellites } = dataOf(await client.get('/buoys/satellites')) as {
-      satellites: { pass_count: number; slug: string; image_url: string }[]
-    }
-    for (const { pass_count: count, slug, image_url: address } of satellites) {
-      assert.equal(count, 0)
-      assert.equal(address, `https://pictures.example/${slug}.jpg`)
-    }
-  },
-)
-
 test('Every bad line of the tables of passes is named.', { timeout: 600_000 }, async (t) => {
   const out = temporaryFolder(t)
   const folder = join(out, 'world')

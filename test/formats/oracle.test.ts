@@ -1,5 +1,6 @@
 /**
- * Each format of each operation says what the JSON answer to the same request says, which the oracle checks.
+ * Each format of each operation says what the JSON answer to the same request says, which the oracle checks, and
+ * columns, layouts and `Accept` do what a model of them does.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +18,15 @@ import { requestsFor } from '../oracle/requests.ts'
 import { makeWorld, writeCsv } from '../oracle/world.ts'
 import { rounds } from '../rounds.ts'
 import { assertSameParquet } from './same.ts'
-import { assertAccepted, assertSameFormats, onePage, type Get } from './shapes.ts'
+import {
+  accepts,
+  assertAccepted,
+  assertSameFormats,
+  assertShapes,
+  fieldsTexts,
+  onePage,
+  type Get,
+} from './shapes.ts'
 
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 /** Random requests in all. */
@@ -54,11 +63,13 @@ for (const operation of OPERATIONS) {
   test(`Every format of ${operation} says what its JSON says, kept or not.`, async () => {
     const oracle = makeOracle(world)
     const path = new AskedPath(view, {}, [Buffer.from(key)])
-    const get: Get = (url, more) => path.get(`/v2${url}`, { ...headers, ...more })
+    const get: Get = (url, more, method) => path.get(`/v2${url}`, { ...headers, ...more }, method)
     // Parquet comes later, always.
     const parquetPath = new AskedPath(view, { later: new LaterAnswers(() => 0) }, [Buffer.from(key)])
     let compared = 0
-    const property = fc.asyncProperty(requestsFor(world)[operation], async ({ url: target, question }) => {
+    const asked = requestsFor(world)[operation]
+    const property = fc.asyncProperty(asked, fieldsTexts, accepts, async (request, fields, ranges) => {
+      const { url: target, question } = request
       const answer = oracle(question)
       const url = target.includes('?') ? target : `${target}?`
       if (answer.unsure === null) assertAnswer(get(url), answer, url)
@@ -67,7 +78,8 @@ for (const operation of OPERATIONS) {
       compared++
       // Kept ones.
       assertSameFormats(get, url)
-      assertAccepted(get, url, [['csv', 1000]])
+      assertShapes(get, url, fields)
+      assertAccepted(get, url, ranges)
       if (operation !== 'readings') return
       const parquet = await parquetPath.getLater(`/v2${onePage(url)}&format=parquet`, headers)
       assert.equal(parquet.headers['content-type'], 'application/vnd.apache.parquet')

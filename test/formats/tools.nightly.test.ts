@@ -1,6 +1,6 @@
 /**
- * The programs that users have read what we write: DuckDB and a reader of Parquet by URL, pandas, GDAL and
- * LibreOffice, each against the JSON of the same request.
+ * The programs that users have read what we write: a reader of Parquet by URL, pandas, GDAL and LibreOffice,
+ * each against the JSON of the same request. What DuckDB reads, `bulk/export.test.ts` and `oracle.test.ts` ask.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -11,7 +11,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
-import { duck } from './bulk/duck.ts'
 import { filesIn } from './bulk/exporting.ts'
 import { missingPython, missingTool } from '../programs.ts'
 import { startServer } from '../../tools/live_server.ts'
@@ -98,41 +97,6 @@ async function serveFolder(root: string): Promise<{ url: string; sent: () => num
   )
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent }
 }
-
-test('DuckDB reads a month of all buoys by glob as the API has it.', async (t) => {
-  const { ask, close } = await duck()
-  t.after(close)
-  const month = `FROM '${bulk}/readings/*/2026-10*.parquet'`
-  const began = performance.now()
-  const found = await ask(
-    `SELECT buoy_id, count(*) AS rows, min(time) AS first, max(time) AS last, max(significient_height) AS highest,
-       min(water_temperature) AS coldest, count(*) - count(water_temperature) AS missing ${month} GROUP BY 1 ORDER BY 1`,
-  )
-  t.diagnostic(`a month of ${found.length} buoys in ${Math.round(performance.now() - began)} ms`)
-  assert.ok(found.length > 20)
-  const types = await ask(`SELECT DISTINCT column_name, column_type FROM (DESCRIBE ${month})`)
-  const typeOf = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]))
-  assert.equal(typeOf['time'], 'TIMESTAMP WITH TIME ZONE')
-  assert.equal(typeOf['significient_height'], 'DOUBLE')
-  for (const row of found.filter((_, i) => i % 8 === 0)) {
-    const path = `/buoys/${row['buoy_id']}/readings?format=csv&start_date=2026-10-01&end_date=2026-10-31&order=asc`
-    const [names, ...lines] = parseCsv((await get(path)).toString())
-    const column = (name: string): string[] => lines.map((line) => line[names.indexOf(name)])
-    const numbers = (name: string): number[] =>
-      column(name).flatMap((text) => (text === '' ? [] : [Number(text)]))
-    const [times, temperatures] = [column('time'), numbers('water_temperature')]
-    const inDuck = (time: string): string => time.replace('T', ' ').replace('Z', '+00')
-    assert.deepEqual(row, {
-      buoy_id: row['buoy_id'],
-      rows: String(lines.length),
-      first: inDuck(times[0]),
-      last: inDuck(times.at(-1)!),
-      highest: Math.max(...numbers('significient_height')),
-      coldest: temperatures.length === 0 ? null : Math.min(...temperatures),
-      missing: String(lines.length - temperatures.length),
-    })
-  }
-})
 
 test('Parquet is read by URL: an answer whole, a file of the bulk export in ranges.', async () => {
   const expected = await readings()

@@ -217,31 +217,29 @@ function fullReading(buoy: Known, row: Reading): JsonObject {
 
 function lastReading(buoy: Known): Json {
   if (buoy.newest === null) return null
-  const { uuid, significient_height, maximum_height, period, time, water_temperature, direction, unit } =
-    fullReading(buoy, buoy.newest) as Record<string, Json> & { uuid: Json }
-  return {
-    uuid,
-    significient_height: significient_height!,
-    maximum_height: maximum_height!,
-    period: period!,
-    time: time!,
-    water_temperature: water_temperature!,
-    direction: direction!,
-    unit: unit!,
-    ...extras(buoy.newest),
-  }
+  const {
+    id: _id,
+    direction_compass: _compass,
+    energy_per_wave: _energy,
+    ...others
+  } = fullReading(buoy, buoy.newest)
+  return others
 }
 
 const lastReadingTime = (buoy: Known) => (buoy.newest === null ? null : isoTime(buoy.newest.time))
 
+const namedPlace = ({ id, slug, record: { name, lat, lng } }: Known): JsonObject => ({
+  id,
+  name,
+  slug,
+  lat,
+  lng,
+})
+
 function listItem(buoy: Known): JsonObject {
   const { record } = buoy
   return {
-    id: buoy.id,
-    name: record.name,
-    slug: buoy.slug,
-    lat: record.lat,
-    lng: record.lng,
+    ...namedPlace(buoy),
     source: record.source,
     source_identifier: record.identifier,
     last_reading_time: lastReadingTime(buoy),
@@ -251,28 +249,24 @@ function listItem(buoy: Known): JsonObject {
   }
 }
 
+const NO_PASS = {
+  pass_id: null,
+  satellite_pass_id: null,
+  external_id: null,
+  pass_name: null,
+  pass_platform: null,
+}
+
 function mapItem(buoy: Known): JsonObject {
-  const { record } = buoy
-  const item: JsonObject = {
-    id: buoy.id,
-    name: record.name,
-    slug: buoy.slug,
-    lat: record.lat,
-    lng: record.lng,
-    timezone: record.timezone,
-    source: record.source,
-    virtual: record.virtual,
+  const { timezone, source, virtual } = buoy.record
+  return {
+    ...namedPlace(buoy),
+    timezone,
+    source,
+    virtual,
     last_reading_time: lastReadingTime(buoy),
     last_reading: lastReading(buoy),
-  }
-  if (!record.virtual) return item
-  return {
-    ...item,
-    pass_id: null,
-    satellite_pass_id: null,
-    external_id: null,
-    pass_name: null,
-    pass_platform: null,
+    ...(virtual && NO_PASS),
   }
 }
 
@@ -306,32 +300,22 @@ export function makeOracle(world: World): (question: Question) => Answer {
     included = question.parameters.get('include')?.split(',') ?? []
     // The two ways to ask for a box exclude each other.
     if (['bounds', 'bbox'].every((name) => question.parameters.has(name))) return failure(400, ['bbox'])
-    switch (question.operation) {
-      case 'list':
-        return list(wanted(), question.parameters)
-      case 'detail':
-        return detail(buoys, question)
-      case 'last_readings':
-        return lastReadings(buoys, question.parameters)
-      case 'search':
-        return search(buoys, question.parameters)
-      case 'nearest':
-        return nearest(wanted(), question.parameters)
-      case 'readings':
-        return readingsList(buoys, question)
-      case 'readings_search':
-        return readingsSearch(buoys, question)
-      case 'reading':
-        return readingById(buoys, question)
-      case 'chart':
-        return chart(buoys, question, world.asOf)
-      case 'series':
-        return series(buoys, question, world.asOf, networks)
-      case 'countries':
-        return countries(buoys)
-      case 'map':
-        return map(wanted(), question.parameters)
+    const { parameters } = question
+    const answers: { [operation in Operation]: () => Answer } = {
+      list: () => list(wanted(), parameters),
+      detail: () => detail(buoys, question),
+      last_readings: () => lastReadings(buoys, parameters),
+      search: () => search(buoys, parameters),
+      nearest: () => nearest(wanted(), parameters),
+      readings: () => readingsList(buoys, question),
+      readings_search: () => readingsSearch(buoys, question),
+      reading: () => readingById(buoys, question),
+      chart: () => chart(buoys, question, world.asOf),
+      series: () => series(buoys, question, world.asOf, networks),
+      countries: () => countries(buoys),
+      map: () => map(wanted(), parameters),
     }
+    return answers[question.operation]()
   }
 }
 
@@ -545,11 +529,7 @@ function search(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer
     .slice(0, numberOr(parameters.get('limit'), 10))
   return success({
     buoys: ranked.map(({ buoy }) => ({
-      id: buoy.id,
-      name: buoy.record.name,
-      slug: buoy.slug,
-      lat: buoy.record.lat,
-      lng: buoy.record.lng,
+      ...namedPlace(buoy),
       source: buoy.record.source,
       source_identifier: buoy.record.identifier,
       country: buoy.countryName,

@@ -210,6 +210,19 @@ function rollRow(time: number, random: () => number): WorldRow {
   }
 }
 
+/** The measures by their columns. */
+const COLUMNS: { [column: string]: keyof Measures } = {
+  significant_height: 'significantHeight',
+  maximum_height: 'maximumHeight',
+  period: 'period',
+  peak_period: 'peakPeriod',
+  direction: 'direction',
+  water_temperature: 'waterTemperature',
+  wind_speed: 'windSpeed',
+  wind_direction: 'windDirection',
+  gust_speed: 'gustSpeed',
+}
+
 const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 const line = (cells: (string | number | null)[]) =>
   cells.map((value) => (value === null ? '' : cell(String(value)))).join(',')
@@ -247,28 +260,13 @@ export function writeCsv(world: World, folder: string): void {
       ]),
     ),
   ])
-  const straight = [
-    'source,identifier,time,significant_height,maximum_height,period,peak_period,direction,water_temperature,wind_speed,wind_direction,gust_speed',
-  ]
-  const turned = [
-    'gust_speed,wind_direction,wind_speed,water_temperature,direction,peak_period,period,maximum_height,significant_height,time,identifier,source',
-  ]
+  const names = ['source', 'identifier', 'time', ...Object.keys(COLUMNS)]
+  const straight = [names.join()]
+  const turned = [names.toReversed().join()]
   for (const [position, buoy] of world.buoys.entries()) {
     for (const [index, row] of buoy.rows.entries()) {
-      const cells = [
-        buoy.source,
-        buoy.identifier,
-        timeText(row.time, index),
-        row.significantHeight,
-        row.maximumHeight,
-        row.period,
-        row.peakPeriod,
-        row.direction,
-        row.waterTemperature,
-        row.windSpeed,
-        row.windDirection,
-        row.gustSpeed,
-      ]
+      const measures = Object.values(COLUMNS).map((measure) => row[measure])
+      const cells = [buoy.source, buoy.identifier, timeText(row.time, index), ...measures]
       if (position % 2 === 0) straight.push(line(cells))
       else turned.push(line(cells.reverse()))
     }

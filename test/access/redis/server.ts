@@ -38,32 +38,19 @@ export interface RedisOptions {
   port?: number
 }
 
+// A copy of it begins at once.
+const QUIET =
+  '--bind 127.0.0.1 --appendonly no --loglevel notice --repl-diskless-sync-delay 0 --enable-debug-command yes'.split(
+    ' ',
+  )
+
 /** Starts a Redis that ends with the test. */
 export async function startRedis(t: TestContext, options: RedisOptions = {}): Promise<RedisServer> {
   const folder = temporaryFolder(t)
   const port = options.port ?? (await freePort())
   const authority = options.tls === true ? makeCertificates(folder) : ''
-  const args = [
-    '--dir',
-    folder,
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'no',
-    '--loglevel',
-    'notice',
-  ]
-  args.push(
-    // A copy of it begins at once.
-    '--repl-diskless-sync-delay',
-    '0',
-    '--enable-debug-command',
-    'yes',
-    ...(options.tls === true ? tlsArgs(folder, port) : ['--port', String(port)]),
-  )
-  args.push(...(options.args ?? []))
+  const args = ['--dir', folder, '--save', '', ...QUIET, ...(options.args ?? [])]
+  args.push(...(options.tls === true ? tlsArgs(folder, port) : ['--port', String(port)]))
   let child: ChildProcess | null = null
   let written = ''
   const stop = async (signal: NodeJS.Signals = 'SIGKILL'): Promise<void> => {
