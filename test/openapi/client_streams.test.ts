@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import {
   Groundswell,
@@ -17,6 +16,7 @@ import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { HeldSnapshots, KEY, type Held } from '../api/held.ts'
 import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000
 const HALF_HOUR = 1800
@@ -271,9 +271,7 @@ test('Events go on over connections that end, from the last one, and each snapsh
     ]),
   )
   // Who leaves the loop leaves the connection.
-  for (const deadline = Date.now() + 30_000; ends.length < 4; await wait(10)) {
-    assert.ok(Date.now() < deadline, 'the connection is still open')
-  }
+  await until(() => ends.length === 4, 'the connection is still open')
   const waits = states.flatMap((state) => (state.state === 'waiting' ? [state.waitMs] : []))
   assert.equal(waits.length, 3)
   // Half to one and a half of what the server asks for, doubled where a connection brought nothing.
@@ -355,9 +353,7 @@ test('A signal ends events wherever they are: waiting, connecting and reading.',
     const events = collect(api.events({ signal: abort.signal }))
     setTimeout(() => abort.abort(new Error('enough')), 200)
     await assert.rejects(events, { message: 'enough' })
-    for (const deadline = Date.now() + 30_000; ends.length < 1; await wait(10)) {
-      assert.ok(Date.now() < deadline, 'the connection is still open')
-    }
+    await until(() => ends.length === 1, 'the connection is still open')
   }
   await assert.rejects(
     collect(new Groundswell({ baseUrl: 'http://127.0.0.1:1' }).events({ signal: AbortSignal.abort() })),

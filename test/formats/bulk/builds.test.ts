@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { rollback } from '../../../src/snapshot/retained.ts'
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import { loadSnapshot } from '../../../src/snapshot/read-snapshot.ts'
-import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from '../../builder/fake_source.ts'
+import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
 import { Client, startLive, temporaryFolder } from '../../live.ts'
 import { mirrorOf, serveFolder } from '../../snapshot/mirror/world.ts'
-import { assertWhole, filesIn, MUCH_LATER } from './exporting.ts'
+import { assertWhole, filesIn, grown, MUCH_LATER } from './exporting.ts'
 
 interface Listed {
   address: string | null
@@ -24,23 +24,6 @@ async function shown(dir: string): Promise<Listed> {
   const { files } = await loadSnapshot(dir)
   return JSON.parse(Buffer.from(files).toString()) as Listed
 }
-
-/** The small world with so many readings more of one buoy. */
-const grown = (count: number): FakeBuoy[] =>
-  SMALL_WORLD.map((buoy) =>
-    buoy.identifier === '02B'
-      ? {
-          ...buoy,
-          rows: [
-            ...buoy.rows,
-            ...Array.from({ length: count }, (_, i) => ({
-              time: Date.parse('2026-03-20T00:00:00Z') / 1000 + i * 60,
-              significantHeight: 1000,
-            })),
-          ],
-        }
-      : buoy,
-  )
 
 test('A build puts the list of its files beside its snapshot, and files of kept snapshots stay.', async (t) => {
   const folder = temporaryFolder(t)

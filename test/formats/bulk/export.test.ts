@@ -24,7 +24,7 @@ import {
 } from '../../builder/fake_source.ts'
 import { temporaryFolder } from '../../live.ts'
 import { duck } from './duck.ts'
-import { assertWhole, exportTo, filesIn, listIn } from './exporting.ts'
+import { assertWhole, exportTo, filesIn, grown, listIn } from './exporting.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000
 const reading = (time: string): FakeRow => ({ time: at(time), significantHeight: 1500 })
@@ -210,14 +210,6 @@ test('GeoJSON has all buoys, also those without a reading.', async (t) => {
   assert.deepEqual([alpha.properties['name'], alpha.properties['country']], ['Alpha', 'France'])
 })
 
-/** Builds the small world with one reading more of South. */
-function growSouth(dir: string, time = '2026-03-20T00:00:00Z'): ReturnType<typeof build> {
-  const world = SMALL_WORLD.map((buoy) =>
-    buoy.identifier === '02B' ? { ...buoy, rows: [...buoy.rows, reading(time)] } : buoy,
-  )
-  return build([fakeSource(world)], dir)
-}
-
 test('Months that did not change keep their files, and replaced files go.', async (t) => {
   const { dir, out } = await exported(t)
   const inodes = (): Map<string, number> =>
@@ -230,7 +222,7 @@ test('Months that did not change keep their files, and replaced files go.', asyn
   const { written } = await exportTo(dir, out)
   assert.equal(written.files, 0)
   // South's reading is in the same part as North's and Sky's of March.
-  await growSouth(dir)
+  await build([fakeSource(grown(1))], dir)
   const changed = await exportTo(dir, out)
   assert.equal(changed.written.files, 1)
   assert.equal(changed.written.rows, 2)
@@ -340,7 +332,7 @@ test('An export goes on from a list of the program before, which had a file for 
 
 test('What a reader may still open stays for two minutes.', async (t) => {
   const { dir, out } = await exported(t)
-  await growSouth(dir)
+  await build([fakeSource(grown(1))], dir)
   await exportTo(dir, new FolderTarget(out, Date.now() / 1000))
   const south = (): string[] => filesIn(out).filter((file) => file.startsWith('readings/south/'))
   assert.equal(south().length, 2)
@@ -350,7 +342,7 @@ test('What a reader may still open stays for two minutes.', async (t) => {
 
 test('With a snapshot to start from, only the months that changed since are exported.', async (t) => {
   const { dir, out, folder, id } = await exported(t)
-  await growSouth(dir, '2026-02-20T00:00:00Z')
+  await build([fakeSource(grown(1, '2026-02-20T00:00:00Z'))], dir)
   const { list } = await exportTo(dir, join(folder, 'delta'), { since: id })
   assert.equal(list.since, id)
   assert.deepEqual(
@@ -377,7 +369,7 @@ test('With a snapshot to start from, only the months that changed since are expo
 test('A damaged snapshot, and a list that cannot be read, leave the export before as it was.', async (t) => {
   const { dir, out, folder } = await exported(t)
   const before = assertWhole(out)
-  await growSouth(dir)
+  await build([fakeSource(grown(1))], dir)
   const manifest = (await readManifest(dir))!
   const { file } = manifest.parts.find(
     ({ kind, month }) => kind === 'readings' && month === (2026 - 1970) * 12 + 2,

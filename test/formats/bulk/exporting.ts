@@ -10,6 +10,7 @@ import { decodeList, type ExportFormat, type FileList } from '../../../src/snaps
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import type { Target } from '../../../src/formats/bulk/bulk-target.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { SMALL_WORLD, type FakeBuoy } from '../../builder/fake_source.ts'
 
 /** Later than any file of a test: what a list does not name is old enough to be collected. */
 export const MUCH_LATER = 4e9
@@ -57,3 +58,12 @@ export function filesIn(out: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(out.length + 1))
     .toSorted()
 }
+
+/** The small world with so many readings more of a buoy of South. */
+export const grown = (count: number, from = '2026-03-20T00:00:00Z'): FakeBuoy[] =>
+  SMALL_WORLD.map((buoy) => {
+    if (buoy.identifier !== '02B') return buoy
+    const first = Date.parse(from) / 1000
+    const more = Array.from({ length: count }, (_, i) => ({ time: first + i * 60, significantHeight: 1500 }))
+    return { ...buoy, rows: [...buoy.rows, ...more] }
+  })
