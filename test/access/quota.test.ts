@@ -156,6 +156,10 @@ test('slots of revoked keys are used again when no other is left, the longest re
   for (const { slot } of entries) quota.take(slot, 10, NOON)
   slots.assign([record('b'), record('c')])
   slots.assign([record('c')])
+  // One that comes back finds its count.
+  const [back] = slots.assign([record('b'), record('c')])
+  assert.deepEqual([back.slot, quota.used(back.slot, NOON)], [entries[1].slot, 1])
+  slots.assign([record('c')])
   const next = slots.assign([record('c'), record('d')])
   assert.equal(next[1]?.slot, entries[0]?.slot)
   assert.deepEqual([...slots.usage(NOON)], [['c', 1]])
