@@ -342,11 +342,12 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
  * else one within reach of `time`. @returns its time, or −1 when there is none
  */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
-  const { catalog, readings, near } = dataset
+  const { asOf, catalog, readings, near } = dataset
   let row = -1
   let month = -1
+  // No reading is later than the snapshot. The last candidate that is taken is the nearest.
   const isFoundWithin = (seconds: number): boolean =>
-    // The last one that is taken is the nearest.
+    time - asOf <= seconds &&
     near.nearest(lat, lng, 1, READING_REACH_KM, (candidate) => {
       if (catalog.virtual[candidate] === 1) return false
       const found = readings.closestRowWithin(candidate, time, seconds)
