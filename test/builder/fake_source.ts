@@ -1,4 +1,12 @@
 /** A source that a test writes down as lists, and builds from it in this process. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { readCatalog, type Catalog } from '../../src/snapshot/catalog.ts'
+import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import type { Part, PartKind } from '../../src/snapshot/snapshot-format.ts'
+import { temporaryFolder } from '../live.ts'
 import type { MeasureName } from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
@@ -55,6 +63,8 @@ export interface FakeBuild {
   fresh?: boolean
   allowLoss?: number
   keep?: number
+  /** Rows after it are those of a clock gone wrong. */
+  latest?: number
   exportTo?: Target
   /** Takes every line of the report. */
   write?: (text: string) => void
@@ -65,8 +75,42 @@ export function build(
   out: string,
   { asOf = null, now = 0, write = () => {}, ...options }: FakeBuild = {},
 ): Promise<Manifest> {
-  const report = new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
-  return buildSnapshot({ sources, out, asOf, now, report, ...options })
+  return buildSnapshot({ sources, out, asOf, now, report: silentReport(write), ...options })
+}
+
+/** A buoy of the network North, at 10° north. */
+export const northBuoy = (
+  identifier: string,
+  rows: FakeRow[] = [],
+  more: Partial<BuoyRecord> = {},
+): FakeBuoy => ({
+  source: 'North',
+  identifier,
+  name: `Buoy ${identifier}`,
+  lat: 10,
+  lng: -3,
+  country: 'FR',
+  timezone: 'Europe/Paris',
+  rows,
+  ...more,
+})
+
+/** A report that nobody reads, but for what `write` takes. */
+export const silentReport = (write: (text: string) => void = () => {}): BuildReport =>
+  new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
+
+/** A folder that a build may make. */
+export const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+
+/** The first part of a kind of the published snapshot; null where it has none. */
+export async function partOf(dir: string, kind: PartKind): Promise<Part | null> {
+  const { parts } = await loadSnapshot(dir)
+  const found = parts.find(({ entry }) => entry.kind === kind)
+  return found === undefined ? null : decodePart(found.bytes, found.entry.file)
+}
+
+export async function catalogOf(dir: string): Promise<Catalog> {
+  return readCatalog((await partOf(dir, 'catalog')) ?? assert.fail('no catalogue'), 'catalog')
 }
 
 const at = (text: string): number => Date.parse(text) / 1000

@@ -3,58 +3,19 @@
  * served in place of the sources that the operator named.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
+import { BARE, startProgram, type Program } from '../started_program.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
 
-interface Program {
-  said(): string
-  /** Resolves to what `pattern` finds, when it does. @throws Error when the program ends before */
-  says(pattern: RegExp): Promise<RegExpExecArray>
-  ended: Promise<number | null>
-  stop(): Promise<number | null>
-}
-
-function start(t: TestContext, args: string[], env: { [name: string]: string } = {}): Program {
+function start(t: TestContext, args: string[]): Program {
   const usual = ['--workers=1', '--drain-time=0', '--admin-port=0', '--port=0']
-  const child = spawn(process.execPath, [CLI, 'run', ...usual, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  let hasEnded = false
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => {
-      hasEnded = true
-      resolve(code)
-    })
-  })
-  return {
-    said: () => said,
-    async says(pattern) {
-      for (;;) {
-        const found = pattern.exec(said)
-        if (found !== null) return found
-        if (hasEnded) throw new Error(`ended without ${pattern}\n${said}`)
-        await wait(20)
-      }
-    },
-    ended,
-    stop() {
-      child.kill('SIGTERM')
-      return ended
-    },
-  }
+  return startProgram(t, ['run', ...usual, ...args], { env: BARE })
 }
 
 /** A data folder that has the snapshot of a demo, as after a first look at the program. */
@@ -95,9 +56,9 @@ test(
           () => program.ended,
         ),
       ])
-      assert.equal(code, 1, `${kind}\n${program.said()}`)
-      const [line, ...rest] = program.said().split('\n')
-      assert.deepEqual(rest, [''], program.said())
+      assert.equal(code, 1, `${kind}\n${program.said}`)
+      const [line, ...rest] = program.said.split('\n')
+      assert.deepEqual(rest, [''], program.said)
       const beginning = `groundswell: ${path}: `
       assert.ok(line.startsWith(beginning), line)
       assert.match(line.slice(beginning.length), expected)
@@ -119,7 +80,7 @@ test(
         await Promise.race([program.ended, program.says(/listening/).catch(() => program.ended)]),
         2,
       )
-      assert.match(program.said(), expected)
+      assert.match(program.said, expected)
     }
   },
 )
@@ -137,17 +98,17 @@ test(
     const [, port] = await program.says(/listening on http:\S+:(\d+)/)
     const [, admin] = await program.says(/admin port on (\S+)/)
     const api = `http://127.0.0.1:${port}/v2`
-    assert.match(program.said(), /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
+    assert.match(program.said, /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
     const ready = await fetch(`${admin}/readyz`)
     assert.deepEqual([ready.status, (await fetch(`${api}/countries`)).status], [503, 503])
     const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: { access: string } }
     assert.equal(status.explorer.access, 'keyed')
-    assert.doesNotMatch(program.said(), /serving snapshot/)
+    assert.doesNotMatch(program.said, /serving snapshot/)
 
     cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
     await program.says(/serving snapshot \w{24}, data as of \S+$/m)
     assert.equal((await fetch(`${admin}/readyz`)).status, 200)
-    assert.doesNotMatch(program.said(), /serving snapshot .*demo/)
+    assert.doesNotMatch(program.said, /serving snapshot .*demo/)
     assert.equal(await program.stop(), 0)
   },
 )
@@ -163,15 +124,15 @@ test(
     const program = start(t, ['--data', join(folder, 'data'), '--config', config, '--every=1s'])
     await program.says(/listening/)
     const [, admin] = await program.says(/admin port on (\S+)/)
-    const builds = async (): Promise<{ built: number; failed: number }> =>
-      ((await (await fetch(`${admin}/status`)).json()) as { build: { built: number; failed: number } }).build
+    const builds = async (): Promise<number> =>
+      ((await (await fetch(`${admin}/status`)).json()) as { build: { built: number } }).build.built
     writeFileSync(config, '{ "sources": [')
     await program.says(/is not JSON/)
     await program.says(/warning: build failed \(1 in a row\): the build ended with code 1/)
     assert.equal((await fetch(`${admin}/readyz`)).status, 200)
-    const { built } = await builds()
+    const built = await builds()
     writeFileSync(config, json(source({})))
-    while ((await builds()).built === built) await wait(50)
+    await until(async () => (await builds()) > built)
     assert.equal(await program.stop(), 0)
   },
 )

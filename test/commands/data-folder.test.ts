@@ -1,64 +1,22 @@
 /** Where snapshots and keys lie when no option says so, and what a start does when it cannot have them. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
+import { BARE, startProgram, type Program, type Surroundings } from '../started_program.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const ISSUE = ['keys', 'issue', '--owner=a']
 /** A user that no system has an entry of. */
 const STRANGER = 54_321
 const ONLY_ROOT = process.getuid?.() === 0 ? false : 'only root may start a process as another user'
 
-interface Program {
-  stdout: string
-  stderr: string
-  /** Resolves when `stdout` matches. Rejects where the program ends before. */
-  shows(pattern: RegExp): Promise<void>
-  ended: Promise<number | null>
+function start(t: TestContext, args: string[], place: Surroundings): Program {
+  return startProgram(t, args, { ...place, env: { ...BARE, ...place.env } })
 }
 
-interface Place {
-  cwd: string
-  env?: { [name: string]: string }
-  uid?: number
-}
-
-function start(t: TestContext, args: string[], { cwd, env = {}, uid }: Place): Program {
-  const child = spawn(process.execPath, [CLI, ...args], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid !== undefined && { uid, gid: uid }),
-  })
-  t.after(() => child.kill('SIGKILL'))
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', resolve)
-  })
-  const program: Program = {
-    stdout: '',
-    stderr: '',
-    ended,
-    shows: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (pattern.test(program.stdout)) resolve()
-        }
-        child.stdout.on('data', look)
-        look()
-        void ended.then(() => reject(new Error(`it ended: ${program.stdout}${program.stderr}`)))
-      }),
-  }
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name].setEncoding('utf8').on('data', (chunk: string) => (program[name] += chunk))
-  return program
-}
-
-async function outcome(t: TestContext, args: string[], place: Place): Promise<string> {
+async function outcome(t: TestContext, args: string[], place: Surroundings): Promise<string> {
   const program = start(t, args, place)
   const code = await program.ended
   return `${code} ${program.stderr}`
@@ -67,7 +25,7 @@ async function outcome(t: TestContext, args: string[], place: Place): Promise<st
 test('Keys lie in the folder that --data names, in a folder data that is used already, in XDG_DATA_HOME, or below the home.', async (t) => {
   const [cwd, used, xdg, home, named] = Array.from({ length: 5 }, () => temporaryFolder(t))
   mkdirSync(join(used, 'data', 'snapshots'), { recursive: true })
-  const cases: [args: string[], place: Place, expected: string][] = [
+  const cases: [args: string[], place: Surroundings, expected: string][] = [
     [['--data', join(named, 'a')], { cwd: used, env: { XDG_DATA_HOME: xdg } }, join(named, 'a')],
     [[], { cwd: used, env: { GROUNDSWELL_DATA: join(named, 'b') } }, join(named, 'b')],
     [[], { cwd: used, env: { XDG_DATA_HOME: xdg } }, join(used, 'data')],
@@ -155,7 +113,7 @@ test(
       '--source=demo:scale,buoys=3,days=2',
     ]
     const both = [start(t, args, { cwd }), start(t, args, { cwd })]
-    await Promise.all(both.map((each) => each.shows(/look around/)))
+    await Promise.all(both.map((each) => each.says(/look around/)))
     const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown only once: (\S+)/g)])
     assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
   },
@@ -177,12 +135,11 @@ test(
       '--source=demo:scale,buoys=3,days=2',
     ]
     const first = start(t, [...common], { cwd })
-    await first.shows(/look around/)
+    await first.says(/look around/)
     chmodSync(data, 0o755)
     chownSync(join(data, 'keys.json'), STRANGER, STRANGER)
     const second = start(t, [...common, '--every=1s'], { cwd, uid: STRANGER })
-    await second.shows(/look around/)
-    while (!/build .*(denied|cannot|failed)/.test(second.stderr))
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    await second.says(/look around/)
+    await second.says(/build .*(denied|cannot|failed)/)
   },
 )

@@ -2,7 +2,7 @@
  * Snapshot folders for fault tests: small ones that are made quickly, and builders in processes of their own
  * that can be killed.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { copyFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -14,7 +14,7 @@ import { runCliWell, temporaryFolder } from '../live.ts'
 const IS_LONG = process.env.GROUNDSWELL_LONG === '1'
 
 /** How much of something a test does. */
-export function amount(short: number, long: number): number {
+export function amount<T>(short: T, long: T): T {
   return IS_LONG ? long : short
 }
 
@@ -43,14 +43,37 @@ export function startBuilder(folder: string, step: number): ChildProcess {
   return spawn(process.execPath, [CLI, ...buildArgs(folder, step)], { stdio: 'ignore' })
 }
 
-/** Resolves to the signal or code a process ended with. */
-export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | null> {
-  return new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)))
+/** Gives `act` a folder on a disk of that size, such as `3m`; skips the test where none can be mounted. */
+export async function onSmallDisk(
+  t: TestContext,
+  size: string,
+  act: (folder: string) => Promise<void>,
+): Promise<void> {
+  const folder = temporaryFolder(t)
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], {
+    encoding: 'utf8',
+  })
+  if (mounted.status !== 0) {
+    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
+    return
+  }
+  try {
+    await act(folder)
+  } finally {
+    spawnSync('umount', ['-l', folder])
+  }
 }
 
 /** Names in a folder that begin with `start`. */
 export function names(folder: string, start: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith(start))
+}
+
+/** Announces a kept snapshot of a folder as a builder does, by a rename. */
+export function announce(folder: string, id: string): void {
+  const kept = listKept(folder).find((each) => each.id === id)!
+  copyFileSync(join(folder, kept.file), join(folder, 'next'))
+  renameSync(join(folder, 'next'), join(folder, 'manifest.msgpack'))
 }
 
 /** Two snapshots half a day apart, so that no list of buoys is the same in both. */
@@ -59,13 +82,5 @@ export async function twoSnapshots(
 ): Promise<{ folder: string; ids: string[]; announce(i: number): void }> {
   const folder = join(temporaryFolder(t), 'snapshots')
   const ids = [await build(folder, 0), await build(folder, 24)]
-  const files = ids.map((id) => listKept(folder).find((kept) => kept.id === id)!.file)
-  return {
-    folder,
-    ids,
-    announce(i) {
-      copyFileSync(join(folder, files[i]), join(folder, 'next'))
-      renameSync(join(folder, 'next'), join(folder, 'manifest.msgpack'))
-    },
-  }
+  return { folder, ids, announce: (i) => announce(folder, ids[i]) }
 }

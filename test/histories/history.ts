@@ -18,10 +18,11 @@ import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { listKept, readHold, resume, rollback, setPinned } from '../../src/snapshot/retained.ts'
 import { loadPart, readManifest } from '../../src/snapshot/read-snapshot.ts'
-import { BuildReport } from '../../src/builder/build-report.ts'
+import { silentReport } from '../builder/fake_source.ts'
+import { Chance } from '../chance.ts'
 import type { Work } from './builder.ts'
 import { built, shown, type Refusal, type State } from './model.ts'
-import { Chance, heightAt, sourceOf, SPEAKERS, speakersAt, START, type Speaker } from './world.ts'
+import { heightAt, sourceOf, SPEAKERS, speakersAt, START, type Speaker } from './world.ts'
 
 const BUILDER = fileURLToPath(new URL('./builder.ts', import.meta.url))
 /** Disk changes of a build of this world: up to some hundred. */
@@ -195,7 +196,7 @@ export class History {
   async #buildHere(speakers: readonly Speaker[], { now, what }: Work): Promise<string> {
     assert.equal(what.command, 'build')
     const { keep, fresh } = what as { keep: number; fresh: boolean }
-    const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+    const report = silentReport()
     const sources = speakers.map(sourceOf)
     try {
       await buildSnapshot({ sources, out: this.#dir, asOf: null, now, report, keep, fresh, allowLoss: 1 })

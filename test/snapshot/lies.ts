@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { Packr } from 'msgpackr/pack'
 import { Unpackr } from 'msgpackr/unpack'
+import { Chance } from '../chance.ts'
 
 const packer = new Packr({ useRecords: false, variableMapSize: true })
 const unpacker = new Unpackr({ useRecords: false, mapsAsObjects: true })
@@ -168,32 +169,6 @@ export function copyOf({ asOf, parts }: Tale): Tale {
   }
 }
 
-/** Numbers from 0 to below 1, the same for the same seed (G. Steele, S. Vigna: SplitMix, in 32 bits). */
-class Chance {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed | 0
-  }
-
-  share(): number {
-    this.#state = (this.#state + 0x9e3779b9) | 0
-    let z = this.#state ^ (this.#state >>> 16)
-    z = Math.imul(z, 0x21f0aaad)
-    z ^= z >>> 15
-    z = Math.imul(z, 0x735a2d97)
-    return ((z ^ (z >>> 15)) >>> 0) / 2 ** 32
-  }
-
-  below(count: number): number {
-    return Math.floor(this.share() * count)
-  }
-
-  one<T>(list: readonly T[]): T {
-    return list[this.below(list.length)]
-  }
-}
-
 const deep = (levels: number): unknown => {
   let value: unknown = 1
   for (let i = 0; i < levels; i++) value = [value]
@@ -240,15 +215,15 @@ const STRANGE: ((chance: Chance) => unknown)[] = [
   (chance) => chance.below(2 ** 32),
 ]
 
-const strange = (chance: Chance): unknown => chance.one(STRANGE)(chance)
+const strange = (chance: Chance): unknown => chance.pick(STRANGE)(chance)
 
+/** Says what it has made wrong. */
 type Lie = (tale: Tale, chance: Chance) => string
-
-const somePart = (tale: Tale, chance: Chance): TalePart => chance.one(tale.parts)
+type Weighted = readonly [weight: number, lie: Lie]
 
 function someColumn(tale: Tale, chance: Chance): { part: TalePart; column: TaleColumn } | null {
-  const part = somePart(tale, chance)
-  return part.columns.length === 0 ? null : { part, column: chance.one(part.columns) }
+  const part = chance.pick(tale.parts)
+  return part.columns.length === 0 ? null : { part, column: chance.pick(part.columns) }
 }
 
 /** A lie may have made it anything. */
@@ -256,17 +231,28 @@ const nameOf = ({ name }: TaleColumn): string => (typeof name === 'string' ? nam
 
 const labelOf = ({ entry }: TalePart): string => `${String(entry.kind)} ${String(entry.month)}`
 
+/** Changes something about one part. */
+function ofPart(weight: number, change: (part: TalePart, chance: Chance, tale: Tale) => string): Weighted {
+  const lie: Lie = (tale, chance) => {
+    const part = chance.pick(tale.parts)
+    return `${labelOf(part)} ${change(part, chance, tale)}`
+  }
+  return [weight, lie]
+}
+
 /** Changes something about one column. */
 function ofColumn(
+  weight: number,
   what: string,
   change: (column: TaleColumn, chance: Chance, part: TalePart) => string | void,
-): Lie {
-  return (tale, chance) => {
+): Weighted {
+  const lie: Lie = (tale, chance) => {
     const found = someColumn(tale, chance)
     if (found === null) return 'nothing'
     const more = change(found.column, chance, found.part)
     return `${labelOf(found.part)}, column ${nameOf(found.column)}: ${what} ${more ?? ''}`
   }
+  return [weight, lie]
 }
 
 function someValue({ type, values }: TaleColumn, chance: Chance): number {
@@ -274,7 +260,7 @@ function someValue({ type, values }: TaleColumn, chance: Chance): number {
   const candidates = [0, 1, -1, near, near + 1, near - 1, 0xff, 0xffff, 0xffff_ffff, 0x7fff, -0x8000, 1e9]
   if (type === 'f64' || type === 'f32')
     candidates.push(NaN, Infinity, -Infinity, 1e300, -0, 90.0001, 180.0001)
-  return chance.one(candidates)
+  return chance.pick(candidates)
 }
 
 function resized(column: TaleColumn, length: number): void {
@@ -291,41 +277,42 @@ function somePlace(root: unknown, chance: Chance): { parent: object; key: string
   for (;;) {
     if (typeof at !== 'object' || at === null || ArrayBuffer.isView(at)) break
     const keys: (string | number)[] = Array.isArray(at) ? [...at.keys()] : Object.keys(at)
-    if (keys.length === 0 || (parent !== null && chance.share() < 0.3)) break
+    if (keys.length === 0 || (parent !== null && chance.percent(30))) break
     parent = at
-    key = chance.one(keys)
+    key = chance.pick(keys)
     at = (at as { [key: string]: unknown })[key]
   }
   return parent === null ? null : { parent, key }
 }
 
 function inMeta(
+  weight: number,
   what: string,
   change: (
     parent: { [key: string | number]: unknown },
     key: string | number,
     chance: Chance,
   ) => string | void,
-): Lie {
-  return (tale, chance) => {
-    const part = somePart(tale, chance)
-    const place = somePlace(part.meta, chance)
+): Weighted {
+  return ofPart(weight, ({ meta }, chance) => {
+    const place = somePlace(meta, chance)
     if (place === null) return 'nothing'
     const more = change(place.parent as { [key: string | number]: unknown }, place.key, chance)
-    return `${labelOf(part)}, meta at ${place.key}: ${what} ${more ?? ''}`
-  }
+    return `meta at ${place.key}: ${what} ${more ?? ''}`
+  })
 }
 
 const TREES = ['points', 'boxes', 'words_text', 'words_owner', 'words_place', 'words_suffixes', 'words_rank']
 
-function inTree(what: string, change: (values: Values, chance: Chance) => void): Lie {
-  return (tale, chance) => {
+function inTree(weight: number, what: string, change: (values: Values, chance: Chance) => void): Weighted {
+  const lie: Lie = (tale, chance) => {
     const catalog = tale.parts.find(({ entry }) => entry.kind === 'catalog')
-    const column = catalog?.columns.find(({ name }) => name === chance.one(TREES))
+    const column = catalog?.columns.find(({ name }) => name === chance.pick(TREES))
     if (column === undefined || column.values.length === 0) return 'nothing'
     change(column.values, chance)
     return `catalog, ${nameOf(column)}: ${what}`
   }
+  return [weight, lie]
 }
 
 const headerEnd = (bytes: Uint8Array): number => {
@@ -334,12 +321,15 @@ const headerEnd = (bytes: Uint8Array): number => {
   return bytes.length
 }
 
-function inBytes(what: string, change: (bytes: Uint8Array, chance: Chance) => Uint8Array): Lie {
-  return (tale, chance) => {
-    const part = somePart(tale, chance)
-    part.spoil.push((bytes) => change(bytes, chance))
-    return `${labelOf(part)}, bytes: ${what}`
-  }
+function inBytes(
+  weight: number,
+  what: string,
+  change: (bytes: Uint8Array, chance: Chance) => Uint8Array,
+): Weighted {
+  return ofPart(weight, ({ spoil }, chance) => {
+    spoil.push((bytes) => change(bytes, chance))
+    return `bytes: ${what}`
+  })
 }
 
 /**
@@ -352,76 +342,49 @@ function bomb(levels: number): Uint8Array {
   return bytes
 }
 
-const LIES: readonly [weight: number, lie: Lie][] = [
+const LIES: readonly Weighted[] = [
   [
     2,
     (tale, chance) => {
-      tale.asOf =
-        chance.share() < 0.5
-          ? chance.one([NaN, Infinity, -Infinity, -1, 1e300, 0.5, 2 ** 32])
-          : strange(chance)
+      const impossible = [NaN, Infinity, -Infinity, -1, 1e300, 0.5, 2 ** 32]
+      tale.asOf = chance.percent(50) ? chance.pick(impossible) : strange(chance)
       return `as_of ${typeof tale.asOf}`
     },
   ],
-  [
-    3,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      const field = chance.one(['kind', 'file', 'bytes', 'sha256', 'rows', 'month'])
-      part.claims[field] = strange(chance)
-      return `manifest, ${labelOf(part)}: ${field} is ${typeof part.claims[field]}`
-    },
-  ],
-  [
-    2,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      const times = chance.one([1, 1, 5, 2000])
-      for (let i = 0; i < times; i++) tale.parts.push(part)
-      return `manifest names ${labelOf(part)} ${times + 1} times`
-    },
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const [part] = tale.parts.splice(chance.below(tale.parts.length), 1)
-      return `${labelOf(part)} is left out`
-    },
-  ],
-  [
-    2,
-    (tale, chance) => {
-      const part = copyOf({ asOf: 0, parts: [somePart(tale, chance)] }).parts[0]
-      const column = part.columns[0]
-      if (chance.share() < 0.5 && column !== undefined && column.values.length > 0) column.values[0] ^= 1
-      tale.parts.push(part)
-      return `${labelOf(part)} is there again, a little different`
-    },
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const [a, b] = [somePart(tale, chance), somePart(tale, chance)]
-      ;[a.entry.kind, b.entry.kind] = [b.entry.kind, a.entry.kind]
-      return `${labelOf(a)} and ${labelOf(b)} change their kinds in the manifest`
-    },
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      part.entry.month = chance.one([null, 0, -1, 1633, 1634, 9999, 674.5, 1e9])
-      return `${String(part.entry.kind)} is of month ${String(part.entry.month)}`
-    },
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      part.entry.rows = chance.one([0, 1, Number(part.entry.rows) + 1, 2 ** 31, 2 ** 52])
-      return `${labelOf(part)} has ${String(part.entry.rows)} rows in the manifest`
-    },
-  ],
+  ofPart(3, ({ claims }, chance) => {
+    const field = chance.pick(['kind', 'file', 'bytes', 'sha256', 'rows', 'month'])
+    claims[field] = strange(chance)
+    return `has a ${field} in the manifest that is ${typeof claims[field]}`
+  }),
+  ofPart(2, (part, chance, { parts }) => {
+    const times = chance.pick([1, 1, 5, 2000])
+    for (let i = 0; i < times; i++) parts.push(part)
+    return `is named ${times + 1} times`
+  }),
+  ofPart(1, (part, _chance, { parts }) => {
+    parts.splice(parts.indexOf(part), 1)
+    return 'is left out'
+  }),
+  ofPart(2, (original, chance, { parts }) => {
+    const part = copyOf({ asOf: 0, parts: [original] }).parts[0]
+    const column = part.columns[0]
+    if (chance.percent(50) && column !== undefined && column.values.length > 0) column.values[0] ^= 1
+    parts.push(part)
+    return 'is there again, a little different'
+  }),
+  ofPart(1, (a, chance, { parts }) => {
+    const b = chance.pick(parts)
+    ;[a.entry.kind, b.entry.kind] = [b.entry.kind, a.entry.kind]
+    return `and ${labelOf(b)} change their kinds in the manifest`
+  }),
+  ofPart(1, ({ entry }, chance) => {
+    entry.month = chance.pick([null, 0, -1, 1633, 1634, 9999, 674.5, 1e9])
+    return `is of month ${String(entry.month)}`
+  }),
+  ofPart(1, ({ entry }, chance) => {
+    entry.rows = chance.pick([0, 1, Number(entry.rows) + 1, 2 ** 31, 2 ** 52])
+    return `has ${String(entry.rows)} rows in the manifest`
+  }),
   [
     1,
     (tale) => {
@@ -429,111 +392,76 @@ const LIES: readonly [weight: number, lie: Lie][] = [
       return 'parts in another order'
     },
   ],
-  [
-    1,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      const field = chance.one(Object.keys(part.header))
-      part.header[field] = field === 'kind' ? chance.one(['readings', 'tides', 'catalog']) : strange(chance)
-      return `${labelOf(part)}, header: ${field}`
-    },
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      part.meta = strange(chance)
-      return `${labelOf(part)}, meta is ${typeof part.meta}`
-    },
-  ],
+  ofPart(1, ({ header }, chance) => {
+    const field = chance.pick(Object.keys(header))
+    header[field] = field === 'kind' ? chance.pick(['readings', 'tides', 'catalog']) : strange(chance)
+    return `header: ${field}`
+  }),
+  ofPart(1, (part, chance) => {
+    part.meta = strange(chance)
+    return `meta is ${typeof part.meta}`
+  }),
   // Columns.
-  [
-    12,
-    ofColumn('one value', (column, chance) => {
-      if (column.values.length === 0) return 'none'
-      const at = chance.below(column.values.length)
-      const value = someValue(column, chance)
-      column.values[at] = value
-      return `${value} at ${at}`
-    }),
-  ],
-  [
-    4,
-    ofColumn('some values', (column, chance) => {
-      for (let i = 0; i < 5 && column.values.length > 0; i++)
-        column.values[chance.below(column.values.length)] = someValue(column, chance)
-    }),
-  ],
-  [3, ofColumn('all values alike', (column, chance) => void column.values.fill(someValue(column, chance)))],
-  [2, ofColumn('backwards', (column) => void column.values.reverse())],
-  [2, ofColumn('sorted', (column) => void column.values.sort())],
-  [
+  ofColumn(12, 'one value', (column, chance) => {
+    if (column.values.length === 0) return 'none'
+    const at = chance.below(column.values.length)
+    const value = someValue(column, chance)
+    column.values[at] = value
+    return `${value} at ${at}`
+  }),
+  ofColumn(4, 'some values', (column, chance) => {
+    for (let i = 0; i < 5 && column.values.length > 0; i++)
+      column.values[chance.below(column.values.length)] = someValue(column, chance)
+  }),
+  ofColumn(3, 'all values alike', (column, chance) => void column.values.fill(someValue(column, chance))),
+  ofColumn(2, 'backwards', (column) => void column.values.reverse()),
+  ofColumn(2, 'sorted', (column) => void column.values.sort()),
+  ofColumn(2, 'two values exchanged', ({ values }, chance) => {
+    const [a, b] = [chance.below(values.length), chance.below(values.length)]
+    if (values.length > 1) [values[a], values[b]] = [values[b], values[a]]
+  }),
+  ofColumn(
     2,
-    ofColumn('two values exchanged', ({ values }, chance) => {
-      const [a, b] = [chance.below(values.length), chance.below(values.length)]
-      if (values.length > 1) [values[a], values[b]] = [values[b], values[a]]
-    }),
-  ],
-  [
+    'left out',
+    (column, _chance, part) => void part.columns.splice(part.columns.indexOf(column), 1),
+  ),
+  ofColumn(2, 'there twice', (column, chance, part) => {
+    part.columns.splice(chance.below(part.columns.length), 0, { ...column, values: column.values.slice() })
+  }),
+  ofColumn(
     2,
-    ofColumn(
-      'left out',
-      (column, _chance, part) => void part.columns.splice(part.columns.indexOf(column), 1),
-    ),
-  ],
-  [
-    2,
-    ofColumn('there twice', (column, chance, part) => {
-      part.columns.splice(chance.below(part.columns.length), 0, { ...column, values: column.values.slice() })
-    }),
-  ],
-  [
-    2,
-    ofColumn(
-      'renamed',
-      (column, chance) => void (column.name = chance.share() < 0.5 ? strange(chance) : 'time'),
-    ),
-  ],
-  [
-    4,
-    ofColumn('of another type', (column, chance) => {
-      const type = chance.one(Object.keys(ARRAYS) as Type[])
-      column.values = ARRAYS[type].from(column.values as Float64Array)
-      column.type = type
-      return type
-    }),
-  ],
-  [
-    3,
-    ofColumn('of another length', (column, chance) => {
-      const length = chance.one([
-        0,
-        1,
-        column.values.length - 1,
-        column.values.length + 1,
-        column.values.length * 2,
-      ])
-      resized(column, Math.max(0, length))
-      return String(length)
-    }),
-  ],
-  [
-    3,
-    ofColumn('claims', (column, chance) => {
-      const field = chance.one(['name', 'type', 'length', 'offset'])
-      column.claims[field] =
-        chance.share() < 0.5 ? strange(chance) : chance.one([0, 64, 128, 192, 2 ** 31, 2 ** 40, 'u8', 'f64'])
-      return field
-    }),
-  ],
-  [
-    2,
-    ofColumn('exchanged with another', (column, chance, part) => {
-      const other = chance.one(part.columns)
-      ;[column.name, other.name] = [other.name, column.name]
-      return nameOf(column)
-    }),
-  ],
+    'renamed',
+    (column, chance) => void (column.name = chance.percent(50) ? strange(chance) : 'time'),
+  ),
+  ofColumn(4, 'of another type', (column, chance) => {
+    const type = chance.pick(Object.keys(ARRAYS) as Type[])
+    column.values = ARRAYS[type].from(column.values as Float64Array)
+    column.type = type
+    return type
+  }),
+  ofColumn(3, 'of another length', (column, chance) => {
+    const length = chance.pick([
+      0,
+      1,
+      column.values.length - 1,
+      column.values.length + 1,
+      column.values.length * 2,
+    ])
+    resized(column, Math.max(0, length))
+    return String(length)
+  }),
+  ofColumn(3, 'claims', (column, chance) => {
+    const field = chance.pick(['name', 'type', 'length', 'offset'])
+    column.claims[field] = chance.percent(50)
+      ? strange(chance)
+      : chance.pick([0, 64, 128, 192, 2 ** 31, 2 ** 40, 'u8', 'f64'])
+    return field
+  }),
+  ofColumn(2, 'exchanged with another', (column, chance, part) => {
+    const other = chance.pick(part.columns)
+    ;[column.name, other.name] = [other.name, column.name]
+    return nameOf(column)
+  }),
   [
     1,
     (tale, chance) => {
@@ -545,109 +473,71 @@ const LIES: readonly [weight: number, lie: Lie][] = [
     },
   ],
   // What stands beside them.
-  [
-    8,
-    inMeta('changed', (parent, key, chance) => {
-      parent[key] = strange(chance)
-      return typeof parent[key]
-    }),
-  ],
-  [
+  inMeta(8, 'changed', (parent, key, chance) => {
+    parent[key] = strange(chance)
+    return typeof parent[key]
+  }),
+  inMeta(
     2,
-    inMeta(
-      'left out',
-      (parent, key) => void (Array.isArray(parent) ? parent.splice(Number(key), 1) : delete parent[key]),
-    ),
-  ],
-  [
-    2,
-    inMeta('there twice', (parent, key) => {
-      if (Array.isArray(parent)) parent.push(parent[Number(key)])
-      else parent[`${key}x`] = parent[key]
-    }),
-  ],
-  [
-    2,
-    inMeta('another of its list', (parent, key, chance) => {
-      const keys = Object.keys(parent)
-      parent[key] = parent[chance.one(keys)]
-    }),
-  ],
-  [
-    1,
-    inMeta('with the key __proto__', (parent) => {
-      Object.defineProperty(parent, '__proto__', { value: { polluted: true }, enumerable: true })
-    }),
-  ],
-  [
-    1,
-    inMeta('a million of it', (parent, key) => {
-      if (!Array.isArray(parent)) return 'no list'
-      const value: unknown = parent[Number(key)]
-      for (let i = 0; i < 200_000; i++) parent.push(value)
-      return ''
-    }),
-  ],
-  [
-    1,
-    (tale, chance) => {
-      const part = somePart(tale, chance)
-      if (typeof part.meta === 'object' && part.meta !== null) {
-        Object.assign(part.meta, { more: Array.from({ length: 300_000 }, () => ({})) })
-      }
-      return `${labelOf(part)}, meta: much that nobody asked for`
-    },
-  ],
+    'left out',
+    (parent, key) => void (Array.isArray(parent) ? parent.splice(Number(key), 1) : delete parent[key]),
+  ),
+  inMeta(2, 'there twice', (parent, key) => {
+    if (Array.isArray(parent)) parent.push(parent[Number(key)])
+    else parent[`${key}x`] = parent[key]
+  }),
+  inMeta(2, 'another of its list', (parent, key, chance) => {
+    const keys = Object.keys(parent)
+    parent[key] = parent[chance.pick(keys)]
+  }),
+  inMeta(1, 'with the key __proto__', (parent) => {
+    Object.defineProperty(parent, '__proto__', { value: { polluted: true }, enumerable: true })
+  }),
+  inMeta(1, 'a million of it', (parent, key) => {
+    if (!Array.isArray(parent)) return 'no list'
+    const value: unknown = parent[Number(key)]
+    for (let i = 0; i < 200_000; i++) parent.push(value)
+    return ''
+  }),
+  ofPart(1, ({ meta }) => {
+    if (typeof meta === 'object' && meta !== null) {
+      Object.assign(meta, { more: Array.from({ length: 300_000 }, () => ({})) })
+    }
+    return 'meta: much that nobody asked for'
+  }),
   // Stored indexes.
-  [
-    6,
-    inTree('a byte', (values, chance) => void (values[chance.below(values.length)] = chance.below(65_536))),
-  ],
-  [
+  inTree(6, 'a byte', (values, chance) => void (values[chance.below(values.length)] = chance.below(65_536))),
+  inTree(
     3,
-    inTree(
-      'a byte of its head',
-      (values, chance) => void (values[chance.below(Math.min(16, values.length))] = chance.below(256)),
-    ),
-  ],
-  [1, inTree('zeros', (values) => void values.fill(0))],
-  [1, inTree('ones', (values) => void values.fill(0xffff_ffff))],
+    'a byte of its head',
+    (values, chance) => void (values[chance.below(Math.min(16, values.length))] = chance.below(256)),
+  ),
+  inTree(1, 'zeros', (values) => void values.fill(0)),
+  inTree(1, 'ones', (values) => void values.fill(0xffff_ffff)),
   // Bytes.
-  [
-    8,
-    inBytes('a bit of the header', (bytes, chance) => {
-      bytes[chance.below(headerEnd(bytes))] ^= 1 << chance.below(8)
-      return bytes
-    }),
-  ],
-  [
-    4,
-    inBytes('a byte of the header', (bytes, chance) => {
-      bytes[chance.below(headerEnd(bytes))] = chance.one([
-        0, 0x80, 0x90, 0xc0, 0xc1, 0xc7, 0xc9, 0xd4, 0xd6, 0xdd, 0xdf, 0xff,
-      ])
-      return bytes
-    }),
-  ],
-  [
-    2,
-    inBytes('a bit', (bytes, chance) => {
-      bytes[chance.below(bytes.length)] ^= 1 << chance.below(8)
-      return bytes
-    }),
-  ],
-  [1, inBytes('cut', (bytes, chance) => bytes.slice(0, chance.below(bytes.length)))],
-  [1, inBytes('longer', (bytes) => Uint8Array.from([...bytes, ...new Uint8Array(64)]))],
-  [
-    1,
-    inBytes('64 bytes in between', (bytes, chance) => {
-      const at = chance.below(bytes.length)
-      return Uint8Array.from([...bytes.subarray(0, at), ...new Uint8Array(64), ...bytes.subarray(at)])
-    }),
-  ],
-  [1, inBytes('a bomb of lists', (_bytes, chance) => bomb(chance.one([3, 20, 200])))],
-  [1, inBytes('lists in lists', () => new Uint8Array(100_000).fill(0x91))],
-  [1, inBytes('nothing', () => new Uint8Array(0))],
+  inBytes(8, 'a bit of the header', (bytes, chance) => {
+    bytes[chance.below(headerEnd(bytes))] ^= 1 << chance.below(8)
+    return bytes
+  }),
+  inBytes(4, 'a byte of the header', (bytes, chance) => {
+    bytes[chance.below(headerEnd(bytes))] = chance.pick([
+      0, 0x80, 0x90, 0xc0, 0xc1, 0xc7, 0xc9, 0xd4, 0xd6, 0xdd, 0xdf, 0xff,
+    ])
+    return bytes
+  }),
+  inBytes(2, 'a bit', (bytes, chance) => {
+    bytes[chance.below(bytes.length)] ^= 1 << chance.below(8)
+    return bytes
+  }),
+  inBytes(1, 'cut', (bytes, chance) => bytes.slice(0, chance.below(bytes.length))),
+  inBytes(1, 'longer', (bytes) => Uint8Array.from([...bytes, ...new Uint8Array(64)])),
+  inBytes(1, '64 bytes in between', (bytes, chance) => {
+    const at = chance.below(bytes.length)
+    return Uint8Array.from([...bytes.subarray(0, at), ...new Uint8Array(64), ...bytes.subarray(at)])
+  }),
+  inBytes(1, 'a bomb of lists', (_bytes, chance) => bomb(chance.pick([3, 20, 200]))),
+  inBytes(1, 'lists in lists', () => new Uint8Array(100_000).fill(0x91)),
+  inBytes(1, 'nothing', () => new Uint8Array(0)),
 ]
 
 const WEIGHTED = LIES.flatMap(([weight, lie]) => Array.from({ length: weight }, () => lie))
@@ -656,8 +546,8 @@ const WEIGHTED = LIES.flatMap(([weight, lie]) => Array.from({ length: weight }, 
 export function lieAbout(truth: Tale, seed: number): { what: string; telling: Telling } {
   const chance = new Chance(seed)
   const tale = copyOf(truth)
-  const count = chance.one([1, 1, 1, 2, 3])
+  const count = chance.pick([1, 1, 1, 2, 3])
   const what: string[] = []
-  for (let i = 0; i < count && tale.parts.length > 0; i++) what.push(chance.one(WEIGHTED)(tale, chance))
+  for (let i = 0; i < count && tale.parts.length > 0; i++) what.push(chance.pick(WEIGHTED)(tale, chance))
   return { what: `seed ${seed}: ${what.join('; ')}`, telling: tell(tale) }
 }

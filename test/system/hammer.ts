@@ -1,17 +1,13 @@
 /**
  * Two containers that hammer one folder: their processes change keys, build snapshots and hold a lock, are
  * killed and stopped for a while. What they said they had done must be there in the end, and nothing else.
- *
- *   node --import tsx test/lock/hammer.ts [--seconds 120] [--hosts one,other] [--still 30000] [--dist DIR]
  */
-import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
 import { loadKeys } from '../../src/access/keys-file.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
@@ -23,7 +19,6 @@ export interface HammerOptions {
   hosts: readonly string[]
   /** Milliseconds for which a process is stopped at a time; 0 for never. */
   stillMs: number
-  dist?: string
 }
 
 export interface Tally {
@@ -61,7 +56,7 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
 const IS_REFUSAL = /held by another process/
 const IS_FENCED = /another (command|builder) took over/
 
-export async function hammer({ seconds, hosts, stillMs, dist = DIST }: HammerOptions): Promise<Tally> {
+export async function hammer({ seconds, hosts, stillMs }: HammerOptions): Promise<Tally> {
   const folder = mkdtempSync(join(tmpdir(), 'groundswell-hammer-'))
   try {
     mkdirSync(join(folder, 'snapshots'))
@@ -69,7 +64,7 @@ export async function hammer({ seconds, hosts, stillMs, dist = DIST }: HammerOpt
     const lines: Line[] = []
     await Promise.all(
       hosts.map(async (host, i) => {
-        const args = [RESIDENT, resolve(dist), folder, host, String(seconds), String(7 + i), String(stillMs)]
+        const args = [RESIDENT, DIST, folder, host, String(seconds), String(7 + i), String(stillMs)]
         const container = inContainer(host, args)
         createInterface(container.stdout).on('line', (line) => lines.push(JSON.parse(line) as Line))
         await once(container, 'close')
@@ -144,24 +139,4 @@ async function judge(folder: string, lines: readonly Line[]): Promise<Tally> {
   )
   if (left.length > 0) faults.push(`left over: ${left.join(', ')}`)
   return tally
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '120' },
-      hosts: { type: 'string', default: 'one,other' },
-      still: { type: 'string', default: '30000' },
-      dist: { type: 'string', default: DIST },
-    },
-  })
-  const { faults, ...tally } = await hammer({
-    seconds: Number(values.seconds),
-    hosts: values.hosts.split(','),
-    stillMs: Number(values.still),
-    dist: values.dist,
-  })
-  process.stdout.write(`${JSON.stringify(tally)}\n${faults.length} faults\n`)
-  for (const fault of faults.slice(0, 20)) process.stdout.write(`${fault}\n`)
-  assert.equal(faults.length, 0)
 }

@@ -11,6 +11,7 @@ import { basename, dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lock, lockInTurn, LockError } from '../../src/system/lock.ts'
+import { amount } from '../faults/folder.ts'
 import { temporaryFolder } from '../live.ts'
 import { noContainers, startHeld, startHolder } from './container.ts'
 import { hammer } from './hammer.ts'
@@ -202,7 +203,11 @@ test(
   'Two containers of one host name that hammer a folder lose no change, and never hold its lock both.',
   inContainers,
   async (t) => {
-    const { faults, ...tally } = await hammer({ seconds: 8, hosts: ['box', 'box'], stillMs: 0 })
+    const { faults, ...tally } = await hammer({
+      seconds: amount(8, 120),
+      hosts: ['box', 'box'],
+      stillMs: amount(0, 30_000),
+    })
     assert.deepEqual(faults, [])
     assert.ok(tally.changes > 0 && tally.turns > 0, JSON.stringify(tally))
     t.diagnostic(JSON.stringify(tally))

@@ -19,10 +19,20 @@ import { resume, rollback } from '../../../src/snapshot/retained.ts'
 import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
+import { onSmallDisk } from '../../faults/folder.ts'
 import { temporaryFolder } from '../../live.ts'
 import { openStub, SHORT_LIMITS } from '../store/opened.ts'
-import { StubS3 } from '../store/stub_s3.ts'
-import { dated, faultsOf, mirrorOf, publish, serveFolder, type Misbehaviour } from './world.ts'
+import { stubFor } from '../store/stub_s3.ts'
+import {
+  copyOf,
+  dated,
+  faultsOf,
+  mirrorOf,
+  publish,
+  serveFolder,
+  sourceOf,
+  type Misbehaviour,
+} from './world.ts'
 
 const partsOf = (dir: string): string[] =>
   readdirSync(dir).filter((name) => /^(catalog|readings|weather|aggregates)-/.test(name))
@@ -34,9 +44,7 @@ async function largestOf(dir: string): Promise<string> {
 }
 
 test('Only what is missing comes, the manifest last, from a server that offers much or little.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const first = await publish(source, 0)
-  const web = await serveFolder(t, source)
+  const { source, id: first, web } = await sourceOf(t)
   const much = mirrorOf(t, web.url, join(temporaryFolder(t), 'new', 'folder'))
   await much.mirror.look()
   assert.equal(await much.held(), first)
@@ -45,7 +53,7 @@ test('Only what is missing comes, the manifest last, from a server that offers m
   assert.equal(new Set(web.asked.map(({ name }) => name)).size, web.asked.length)
 
   web.offers = { etag: false, range: false, date: false }
-  const little = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  const little = mirrorOf(t, web.url, copyOf(t))
   await little.mirror.look()
   assert.equal(await little.held(), first)
 
@@ -205,10 +213,9 @@ const FAULTS: FaultCase[] = [
 ]
 
 test('Each fault of a web server gives one line, nothing wrong is published, and its end is noticed.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  let good = await publish(source, 0)
-  const web = await serveFolder(t, source)
-  const dir = join(temporaryFolder(t), 'copy')
+  const { source, id, web } = await sourceOf(t)
+  let good = id
+  const dir = copyOf(t)
   const patient = mirrorOf(t, web.url, dir)
   const impatient = () => mirrorOf(t, web.url, dir, {}, { answerMs: 300, stallMs: 300 })
   await patient.mirror.look()
@@ -251,9 +258,7 @@ test('Each fault of a web server gives one line, nothing wrong is published, and
 })
 
 test('A part that breaks off goes on where it ended, also for the next process, and only where that is right.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const id = await publish(source, 0)
-  const web = await serveFolder(t, source)
+  const { source, id, web } = await sourceOf(t)
   const part = await largestOf(source)
   const { length } = readFileSync(join(source, part))
   const cut: Misbehaviour = (response, { status: code, headers, bytes }) =>
@@ -317,7 +322,7 @@ test('A lagging manifest is not taken, a rollback is, and the operator may take 
   const lagged = statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000
   const web = await serveFolder(t, source)
   const old = await readManifest(source)
-  const at = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  const at = mirrorOf(t, web.url, copyOf(t))
   await at.mirror.look()
   const newer = await publish(source, 1)
   const publishedAt = statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000
@@ -372,7 +377,7 @@ test('A lagging manifest is not taken, a rollback is, and the operator may take 
 test('A builder whose clock is an hour off, and then right again, is followed all the time.', async (t) => {
   const source = join(temporaryFolder(t), 'source')
   const web = await serveFolder(t, source)
-  const at = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'), { clock: () => 0 })
+  const at = mirrorOf(t, web.url, copyOf(t), { clock: () => 0 })
   for (const [step, ahead] of [0, 3600, 3600, 0, 0, -3600, 0].entries()) {
     const id = await publish(source, step)
     dated(source, statSync(join(source, MANIFEST_FILE)).mtimeMs / 1000 + ahead)
@@ -385,10 +390,8 @@ test('A builder whose clock is an hour off, and then right again, is followed al
 })
 
 test('Two mirrors of one folder bring each part once; of two sources the later one has it.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const id = await publish(source, 0)
-  const web = await serveFolder(t, source)
-  const shared = join(temporaryFolder(t), 'copy')
+  const { source, id, web } = await sourceOf(t)
+  const shared = copyOf(t)
   const [one, two] = [mirrorOf(t, web.url, shared), mirrorOf(t, web.url, shared)]
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -434,16 +437,14 @@ test('Two mirrors of one folder bring each part once; of two sources the later o
 })
 
 test('A builder and a mirror keep out of each other’s folders, whoever comes first.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const id = await publish(source, 0)
-  const web = await serveFolder(t, source)
+  const { source, id, web } = await sourceOf(t)
   assert.throws(
     () => mirrorOf(t, web.url, source),
     (error) =>
       error instanceof BuildError &&
       /source: a builder publishes in this folder .*--snapshots$/.test(error.message),
   )
-  const { mirror, dir } = mirrorOf(t, web.url, join(temporaryFolder(t), 'copy'))
+  const { mirror, dir } = mirrorOf(t, web.url, copyOf(t))
   await mirror.look()
   for (const act of [() => publish(dir, 1), () => rollback(dir, null, 0), () => resume(dir)]) {
     await assert.rejects(
@@ -469,7 +470,7 @@ test('A builder and a mirror keep out of each other’s folders, whoever comes f
 test('A folder that a builder takes while its mirror runs stays the builder’s.', async (t) => {
   const source = join(temporaryFolder(t), 'source')
   const web = await serveFolder(t, source)
-  const dir = join(temporaryFolder(t), 'copy')
+  const dir = copyOf(t)
   const at = mirrorOf(t, web.url, dir)
   await at.mirror.look()
   const own = await publish(dir, 5)
@@ -480,10 +481,8 @@ test('A folder that a builder takes while its mirror runs stays the builder’s.
 })
 
 test('Parts that are gone or damaged here come again.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const id = await publish(source, 0)
-  const web = await serveFolder(t, source)
-  const dir = join(temporaryFolder(t), 'copy')
+  const { id, web } = await sourceOf(t)
+  const dir = copyOf(t)
   await mirrorOf(t, web.url, dir).mirror.look()
   const [one, other] = partsOf(dir)
   rmSync(join(dir, one))
@@ -511,11 +510,9 @@ test('Parts that are gone or damaged here come again.', async (t) => {
 })
 
 test('A snapshot beyond the budget of disk is refused with the sums, and old ones make room for it.', async (t) => {
-  const source = join(temporaryFolder(t), 'source')
-  const id = await publish(source, 0)
-  const web = await serveFolder(t, source)
+  const { source, id, web } = await sourceOf(t)
   const size = partsOf(source).reduce((sum, name) => sum + statSync(join(source, name)).size, 0)
-  const dir = join(temporaryFolder(t), 'copy')
+  const dir = copyOf(t)
   const small = mirrorOf(t, web.url, dir, { maxBytes: size - 1 })
   await small.mirror.look()
   assert.equal(await small.held(), null)
@@ -529,14 +526,8 @@ test('A snapshot beyond the budget of disk is refused with the sums, and old one
   assert.equal(await enough.held(), id)
 })
 
-test('A full disk leaves the old snapshot, and says so; with room again it goes on.', async (t) => {
-  const dir = temporaryFolder(t)
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=20m', 'tmpfs', dir], { encoding: 'utf8' })
-  if (mounted.status !== 0) {
-    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
-    return
-  }
-  try {
+test('A full disk leaves the old snapshot, and says so; with room again it goes on.', (t) =>
+  onSmallDisk(t, '20m', async (dir) => {
     const source = join(temporaryFolder(t), 'source')
     const first = await publish(source, 0)
     const web = await serveFolder(t, source)
@@ -578,32 +569,24 @@ test('A full disk leaves the old snapshot, and says so; with room again it goes 
     await at.mirror.look()
     assert.equal(await at.held(), second)
     assert.deepEqual(await faultsOf(dir), [])
-  } finally {
-    spawnSync('umount', ['-l', dir])
-  }
-})
+  }))
 
 test('A bucket is mirrored with its credentials, and what is wrong with them is said.', async (t) => {
   const source = join(temporaryFolder(t), 'source')
   const id = await publish(source, 0)
-  const stub = await new StubS3().listen()
-  t.after(() => stub.close())
+  const stub = await stubFor(t)
   for (const name of [...partsOf(source), MANIFEST_FILE])
     stub.set(`sea/${name}`, readFileSync(join(source, name)))
-  const faults: [environment: { [name: string]: string }, message: RegExp][] = [
-    [{ AWS_ACCESS_KEY_ID: 'another' }, /does not know this access key.*check AWS_ACCESS_KEY_ID/],
-    [{ AWS_SECRET_ACCESS_KEY: 'another' }, /secret does not fit.*check AWS_SECRET_ACCESS_KEY/],
-    [{ AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' }, /nothing listens at 127\.0\.0\.1:9/],
-  ]
-  const dir = join(temporaryFolder(t), 'copy')
-  for (const [environment, message] of faults) {
-    const { mirror, lines, held } = mirrorOf(t, openStub(stub, { environment, limits: { attempts: 2 } }), dir)
-    await mirror.look()
-    assert.equal(await held(), null)
-    assert.match(lines[0], message)
-    assert.ok(lines[0].startsWith('warning: s3://bucket/sea/manifest.msgpack: '), lines[0])
-    assert.ok(!JSON.stringify([lines, mirror.status()]).includes(stub.options.secretAccessKey))
-  }
+  const dir = copyOf(t)
+  const environment = { AWS_SECRET_ACCESS_KEY: 'another' }
+  const refused = mirrorOf(t, openStub(stub, { environment, limits: { attempts: 2 } }), dir)
+  await refused.mirror.look()
+  assert.equal(await refused.held(), null)
+  assert.match(
+    refused.lines[0],
+    /^warning: s3:\/\/bucket\/sea\/manifest\.msgpack: .*check AWS_SECRET_ACCESS_KEY/,
+  )
+  assert.ok(!JSON.stringify([refused.lines, refused.mirror.status()]).includes(stub.options.secretAccessKey))
   const wrong = mirrorOf(t, openStub(stub, { prefix: 'lake', limits: SHORT_LIMITS }), dir)
   await wrong.mirror.look()
   assert.match(wrong.lines[0], /s3:\/\/bucket\/lake: manifest\.msgpack is not there \(404\)/)

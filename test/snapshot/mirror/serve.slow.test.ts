@@ -3,36 +3,24 @@
  * stopped.
  */
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
 import { loadSnapshot } from '../../../src/snapshot/read-snapshot.ts'
 import { amount } from '../../faults/folder.ts'
+import { freePort } from '../../access/redis/server.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
+import { startProgram, type Program } from '../../started_program.ts'
+import { until } from '../../until.ts'
 import { faultsOf, publish, serveFolder } from './world.ts'
 
-const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 const LONG_TIMEOUT = 1_200_000
 
-interface Replica {
+interface Replica extends Program {
   port: number
   admin: number
-  stderr: () => string
-  child: ChildProcess
-  ended: Promise<number | NodeJS.Signals | null>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function startReplica(
@@ -44,35 +32,11 @@ async function startReplica(
   nodeOptions = '',
 ): Promise<Replica> {
   const [port, admin] = [await freePort(), await freePort()]
-  const args = [
-    `--from=${from}`,
-    `--snapshots=${dir}`,
-    `--keys=${keys}`,
-    `--port=${port}`,
-    `--admin-port=${admin}`,
-  ]
+  const places = [`--from=${from}`, `--snapshots=${dir}`, `--keys=${keys}`]
+  const ports = [`--port=${port}`, `--admin-port=${admin}`]
   const more = ['--workers=1', '--poll=1s', '--drain-time=0', '--anonymous-quota=0']
-  const child = spawn(process.execPath, [CLI, command, ...args, ...more], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...process.env, NODE_OPTIONS: nodeOptions },
-  })
-  let stderr = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
-    child.once('exit', (code, signal) => resolve(signal ?? code)),
-  )
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await ended
-  })
-  return { port, admin, stderr: () => stderr, child, ended }
-}
-
-async function waitFor(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 300_000; !(await holds());) {
-    assert.ok(Date.now() < deadline, `waited in vain: ${what}`)
-    await sleep(50)
-  }
+  const env = { ...process.env, NODE_OPTIONS: nodeOptions }
+  return Object.assign(startProgram(t, [command, ...places, ...ports, ...more], { env }), { port, admin })
 }
 
 /** The body of an answer, or null where nothing answers. */
@@ -114,43 +78,39 @@ test(
     const dir = join(temporaryFolder(t), 'made', 'copy')
     const keys = emptyKeys(t)
     const one = await startReplica(t, 'serve', web.url, dir, keys)
-    await waitFor('not ready', async () => (await asked(one.admin, '/readyz'))?.status === 503)
-    await waitFor('the port is said to open later', () =>
-      one.stderr().includes('the port opens when the mirror'),
-    )
+    await until(async () => (await asked(one.admin, '/readyz'))?.status === 503, 'not ready')
+    await one.says(/the port opens when the mirror/)
     assert.match(
       (await asked(one.admin, '/readyz'))!.text,
       /no snapshot is loaded: waiting for the source of the mirror/,
     )
     assert.equal(await asked(one.port, '/v2/countries'), null)
-    assert.equal(one.stderr().match(/manifest\.msgpack is not there \(404\)/g)?.length, 1, one.stderr())
+    assert.equal(one.stderr.match(/manifest\.msgpack is not there \(404\)/g)?.length, 1, one.stderr)
 
     const first = await publish(source, 0)
-    await waitFor('the first snapshot', async () => (await served(one)) === first)
+    await until(async () => (await served(one)) === first, 'the first snapshot')
     assert.equal((await asked(one.admin, '/readyz'))?.status, 200)
     const second = await publish(source, 1)
-    await waitFor('the second snapshot', async () => (await served(one)) === second)
+    await until(async () => (await served(one)) === second, 'the second snapshot')
     const { source: shown, state, snapshot, last_error: error } = await statusOf(one)
     assert.deepEqual([shown, state, snapshot, error], [web.url, 'current', second, null])
 
     web.close()
-    await waitFor('the loss of the source', async () => (await statusOf(one)).state === 'failing')
+    await until(async () => (await statusOf(one)).state === 'failing', 'the loss of the source')
     assert.equal(await served(one), second)
-    one.child.kill('SIGTERM')
-    assert.equal(await one.ended, 0, one.stderr())
-    assert.equal(one.stderr().match(/nothing listens at/g)?.length, 1, one.stderr())
+    assert.equal(await one.stop(), 0, one.stderr)
+    assert.equal(one.stderr.match(/nothing listens at/g)?.length, 1, one.stderr)
     assert.equal(existsSync(join(dir, 'builder.lock')), false)
 
     // Without its source it starts with what it has. `run` does the same, and builds nothing.
     const two = await startReplica(t, 'run', web.url, dir, join(temporaryFolder(t), 'new.json'))
-    await waitFor('a start from the folder', async () => (await served(two)) === second)
+    await until(async () => (await served(two)) === second, 'a start from the folder')
     assert.match(
-      two.stderr(),
+      two.stderr,
       new RegExp(`nothing listens at .*; snapshot ${second} stays, its data \\d+ days old`),
     )
     assert.ok(Number((await statusOf(two)).age_seconds) > 86_400)
-    two.child.kill('SIGTERM')
-    assert.equal(await two.ended, 0)
+    assert.equal(await two.stop(), 0)
     assert.deepEqual(await faultsOf(dir), [])
   },
 )
@@ -183,11 +143,12 @@ test(
     for (let round = 1; round <= kills; round++) {
       const before = web.asked.length
       const replica = await startReplica(t, 'serve', web.url, dir, keys)
-      await waitFor('a part is asked for', () =>
-        web.asked.slice(before).some(({ name }) => name !== MANIFEST_FILE),
+      await until(
+        () => web.asked.slice(before).some(({ name }) => name !== MANIFEST_FILE),
+        'a part is asked for',
       )
       await sleep(900 * ((round * 0.618034) % 1))
-      replica.child.kill('SIGKILL')
+      replica.kill('SIGKILL')
       await replica.ended
       if (readdirSync(dir).some((name) => name.startsWith('.half-'))) struck++
       resumed += web.asked.slice(before).filter(({ from }) => from > 0).length
@@ -196,7 +157,7 @@ test(
       if (held === id || round % 2 === 0) id = await publish(source, round)
     }
     const last = await startReplica(t, 'serve', web.url, dir, keys)
-    await waitFor('the whole copy', async () => (await served(last)) === id)
+    await until(async () => (await served(last)) === id, 'the whole copy')
     assert.deepEqual(await faultsOf(dir), [])
     assert.ok(
       struck > 0 && resumed > 0,
@@ -210,12 +171,12 @@ test(
       const replica = signals === 1 ? last : await startReplica(t, 'serve', web.url, dir, keys)
       web.asked.length = 0
       await publish(source, kills + signals)
-      await waitFor('a copy', () => web.asked.some(({ name }) => name !== MANIFEST_FILE))
-      for (let signal = 0; signal < signals; signal++) replica.child.kill('SIGTERM')
+      await until(() => web.asked.some(({ name }) => name !== MANIFEST_FILE), 'a copy')
+      for (let signal = 0; signal < signals; signal++) replica.kill('SIGTERM')
       const code = await replica.ended
       assert.ok(
         signals === 1 ? code === 0 : code === 0 || code === 143,
-        `${signals}: ${code}\n${replica.stderr()}`,
+        `${signals}: ${code}\n${replica.stderr}`,
       )
       await loadSnapshot(dir)
     }
@@ -252,15 +213,14 @@ test(
     const dir = join(root, 'copy')
     const preload = `--import=${join(root, 'stray.mjs')}`
     const replica = await startReplica(t, 'serve', web.url, dir, emptyKeys(t), preload)
-    await waitFor('the snapshot, after all', async () => (await served(replica)) === first)
-    assert.match(replica.stderr(), /^fault: Error out of turn/m)
+    await until(async () => (await served(replica)) === first, 'the snapshot, after all')
+    assert.match(replica.stderr, /^fault: Error out of turn/m)
     // Without its message, which may quote an address with a key.
-    assert.match(replica.stderr(), /^warning: a fault of this program: Error \| at /m)
-    assert.doesNotMatch(replica.stderr(), /Error: out of turn/)
-    assert.match(replica.stderr(), /the mirror of http\S+ is current again/)
+    assert.match(replica.stderr, /^warning: a fault of this program: Error \| at /m)
+    assert.doesNotMatch(replica.stderr, /Error: out of turn/)
+    assert.match(replica.stderr, /the mirror of http\S+ is current again/)
     assert.deepEqual(await faultsOf(dir), [])
-    replica.child.kill('SIGTERM')
-    assert.equal(await replica.ended, 0, replica.stderr())
+    assert.equal(await replica.stop(), 0, replica.stderr)
   },
 )
 

@@ -15,6 +15,7 @@ import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openSource } from '../../../src/sources/kinds.ts'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
 import type { ReadableStore, StoreLimits } from '../../../src/snapshot/store/store.ts'
+import { temporaryFolder } from '../../live.ts'
 import { SHORT_LIMITS } from '../store/opened.ts'
 
 const FIRST = Date.UTC(2026, 2, 10) / 1000
@@ -120,6 +121,15 @@ function goodAnswer(dir: string, name: string, request: IncomingMessage, offers:
     bytes,
   }
 }
+
+/** A source with the snapshot of the first half hour, and its server. */
+export async function sourceOf(t: TestContext): Promise<{ source: string; id: string; web: WebFolder }> {
+  const source = join(temporaryFolder(t), 'source')
+  return { source, id: await publish(source, 0), web: await serveFolder(t, source) }
+}
+
+/** Where a mirror may make its folder. */
+export const copyOf = (t: TestContext): string => join(temporaryFolder(t), 'copy')
 
 export interface Mirrored {
   mirror: Mirror

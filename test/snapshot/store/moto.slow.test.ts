@@ -5,17 +5,16 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openStore } from '../../../src/snapshot/store/open-store.ts'
 import type { Store } from '../../../src/snapshot/store/store.ts'
 import { Builder, buoyAt } from '../../builder/publishing/builders.ts'
+import { freePort } from '../../access/redis/server.ts'
 import { temporaryFolder } from '../../live.ts'
+import { until } from '../../until.ts'
 import { StubS3 } from './stub_s3.ts'
 
 const isThere = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status === 0
@@ -23,30 +22,18 @@ const skip = isThere
   ? false
   : 'moto_server is missing: apt-get install python3-moto (Debian 13), or pip install "moto[s3,server]"'
 
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 /** Starts moto with a bucket, and returns what opens stores in it. */
 async function startMoto(t: TestContext): Promise<() => Store> {
   const port = await freePort()
   const child = spawn('moto_server', ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
   t.after(() => child.kill('SIGKILL'))
   const endpoint = `http://127.0.0.1:${port}`
-  const until = performance.now() + 60_000
-  for (;;) {
-    const made = await fetch(`${endpoint}/bucket`, {
-      method: 'PUT',
-      headers: { authorization: 'AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request' },
-    }).catch(() => null)
-    if (made?.status === 200) break
-    assert.ok(performance.now() < until, 'moto does not begin to listen')
-    await sleep(200)
-  }
+  const authorization = 'AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request'
+  const make = { method: 'PUT', headers: { authorization } }
+  await until(
+    async () => (await fetch(`${endpoint}/bucket`, make).catch(() => null))?.status === 200,
+    'moto does not begin to listen',
+  )
   return () =>
     openStore('s3://bucket/sea', {
       environment: { ...new StubS3().environment, AWS_ENDPOINT_URL_S3: endpoint },

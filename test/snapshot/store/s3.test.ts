@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import type { StoreAnswer } from '../../../src/snapshot/store/store.ts'
+import type { Store, StoreAnswer } from '../../../src/snapshot/store/store.ts'
 import { RequestFault } from '../../../src/snapshot/store/web-request.ts'
 import { openStore } from '../../../src/snapshot/store/open-store.ts'
 import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
-import { sometimes, StubS3, type Fault, type StubOptions } from './stub_s3.ts'
+import { sometimes, StubS3, type Fault, stubFor } from './stub_s3.ts'
 
 const stub = new StubS3()
 before(() => stub.listen())
@@ -23,10 +23,11 @@ afterEach(() => {
   stub.log.length = 0
 })
 
-async function stubWith(t: TestContext, options: StubOptions): Promise<StubS3> {
-  const other = await new StubS3(options).listen()
-  t.after(() => other.close())
-  return other
+/** A store that is closed when the test ends. */
+function storeOf(t: TestContext, ...given: Parameters<typeof openStub>): Store {
+  const store = openStub(...given)
+  t.after(() => store.close())
+  return store
 }
 
 async function bodyOf({ body }: StoreAnswer): Promise<Buffer> {
@@ -94,8 +95,7 @@ test('A file is put with its hash, which the store compares with what it got.', 
   const bytes = Buffer.alloc(3_000_000, 'wave')
   const path = join(dir, 'part')
   writeFileSync(path, bytes)
-  const store = openStub(stub)
-  t.after(() => store.close())
+  const store = storeOf(t, stub)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const counted = failing('503', 'PUT', 2)
   assert.equal(await store.put('part', { path, bytes: bytes.length }, { sha256 }), 'stored')
@@ -111,8 +111,7 @@ test('A file is put with its hash, which the store compares with what it got.', 
 })
 
 test('A conditional put finds the name taken or the object replaced, also by its own attempt whose answer was lost.', async (t) => {
-  const store = openStub(stub)
-  t.after(() => store.close())
+  const store = storeOf(t, stub)
   assert.equal(await store.put('one', Buffer.from('1'), { ifNoneMatch: '*' }), 'stored')
   assert.equal(await store.put('one', Buffer.from('2'), { ifNoneMatch: '*' }), 'refused')
   assert.equal(stub.bytesOf('sea/one')?.toString(), '1')
@@ -128,8 +127,7 @@ test('A conditional put finds the name taken or the object replaced, also by its
 })
 
 test('Of many conditional puts at once one wins.', async (t) => {
-  const store = openStub(stub)
-  t.after(() => store.close())
+  const store = storeOf(t, stub)
   const results = await Promise.all(
     Array.from({ length: 8 }, (_, i) => store.put('one', Buffer.from(String(i)), { ifNoneMatch: '*' })),
   )
@@ -138,8 +136,7 @@ test('Of many conditional puts at once one wins.', async (t) => {
 })
 
 test('A read gives ranges, and nothing for an ETag that still holds.', async (t) => {
-  const store = openStub(stub)
-  t.after(() => store.close())
+  const store = storeOf(t, stub)
   await store.put('one', Buffer.from('0123456789'))
   const whole = await store.get('one')
   assert.equal(whole.status, 200)
@@ -159,11 +156,10 @@ test('A read gives ranges, and nothing for an ETag that still holds.', async (t)
 
 test('A listing of many pages has every object once, in the order of names, with the time of the store.', async (t) => {
   const at = Math.floor(Date.now() / 1000)
-  const paged = await stubWith(t, { pageSize: 7, clock: () => at * 1000 })
+  const paged = await stubFor(t, { pageSize: 7, clock: () => at * 1000 })
   for (let i = 0; i < 50; i++) paged.set(`sea/a&b <${String(i).padStart(2, '0')}>`, 'x'.repeat(i))
   paged.set('seaside', 'not ours')
-  const store = openStub(paged)
-  t.after(() => store.close())
+  const store = storeOf(t, paged)
   const { objects, now } = await store.list('')
   assert.deepEqual(
     objects,
@@ -182,8 +178,7 @@ test('A listing of many pages has every object once, in the order of names, with
 })
 
 test('What breaks off is tried again where an object is read whole.', async (t) => {
-  const store = openStub(stub, { limits: { ...IMPATIENT, attempts: 6 } })
-  t.after(() => store.close())
+  const store = storeOf(t, stub, { limits: { ...IMPATIENT, attempts: 6 } })
   await store.put('one', Buffer.alloc(100_000, 'x'))
   for (const fault of ['truncate', 'stall', 'reset', '503', '500', 'hang'] as const) {
     const counted = failing(fault, 'GET', 2)
@@ -204,8 +199,7 @@ const LASTING: [fault: Fault, message: RegExp][] = [
 
 for (const [fault, message] of LASTING) {
   test(`A store that goes on with "${fault}" is given up after a few attempts, with one line.`, async (t) => {
-    const store = openStub(stub, { limits: fault === '503' || fault === 'reset' ? {} : IMPATIENT })
-    t.after(() => store.close())
+    const store = storeOf(t, stub, { limits: fault === '503' || fault === 'reset' ? {} : IMPATIENT })
     stub.set('sea/one', Buffer.alloc(1_000_000, 'x'))
     const counted = failing(fault)
     const error = await fails(store.read('one', { maxBytes: 1_000_000 }), message)
@@ -215,8 +209,7 @@ for (const [fault, message] of LASTING) {
 }
 
 test('A body that is streamed fails with the reason, and is not cut off while its reader is slow.', async (t) => {
-  const store = openStub(stub, { limits: { answerMs: 400, stallMs: 400 } })
-  t.after(() => store.close())
+  const store = storeOf(t, stub, { limits: { answerMs: 400, stallMs: 400 } })
   await store.put('one', Buffer.alloc(4_000_000, 'x'))
   const slow = await store.get('one')
   await new Promise((resolve) => setTimeout(resolve, 1000))
@@ -228,8 +221,9 @@ test('A body that is streamed fails with the reason, and is not cut off while it
 })
 
 test('A caller can end a call that waits, and one that waits for its next attempt.', async (t) => {
-  const store = openStub(stub, { limits: { answerMs: 60_000, retryFirstMs: 60_000, retryLongestMs: 60_000 } })
-  t.after(() => store.close())
+  const store = storeOf(t, stub, {
+    limits: { answerMs: 60_000, retryFirstMs: 60_000, retryLongestMs: 60_000 },
+  })
   for (const fault of ['hang', '503'] as const) {
     failing(fault)
     const ending = new AbortController()
@@ -240,8 +234,7 @@ test('A caller can end a call that waits, and one that waits for its next attemp
 })
 
 test('With one call in ten failing, hundreds of calls succeed.', async (t) => {
-  const store = openStub(stub, { limits: { attempts: 6 } })
-  t.after(() => store.close())
+  const store = storeOf(t, stub, { limits: { attempts: 6 } })
   stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate'])
   for (let i = 0; i < 100; i++) {
     await store.put(`n${i}`, Buffer.from(`content ${i}`))
@@ -339,18 +332,15 @@ test('A bucket that does not exist is named as such.', async () => {
 })
 
 test('A public bucket is read without credentials, and a session token is sent along.', async (t) => {
-  const open = await stubWith(t, { anonymous: 'read' })
+  const open = await stubFor(t, { anonymous: 'read' })
   open.set('sea/one', 'x')
-  const reader = openStub(open, { environment: { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' } })
-  t.after(() => reader.close())
+  const reader = storeOf(t, open, { environment: { AWS_ACCESS_KEY_ID: '', AWS_SECRET_ACCESS_KEY: '' } })
   assert.ok((await reader.read('one', { maxBytes: 1 })) !== null)
   await fails(reader.put('two', Buffer.from('x')), /refuses access without credentials/)
-  const session = await stubWith(t, { sessionToken: 'FwoGZXIvYXdzEBc=' })
-  const holder = openStub(session)
-  t.after(() => holder.close())
+  const session = await stubFor(t, { sessionToken: 'FwoGZXIvYXdzEBc=' })
+  const holder = storeOf(t, session)
   assert.equal(await holder.put('one', Buffer.from('x')), 'stored')
-  const expired = openStub(session, { environment: { AWS_SESSION_TOKEN: 'old' } })
-  t.after(() => expired.close())
+  const expired = storeOf(t, session, { environment: { AWS_SESSION_TOKEN: 'old' } })
   await fails(expired.put('one', Buffer.from('x')), /the session token has expired .*; set AWS_SESSION_TOKEN/)
 })
 
@@ -360,9 +350,8 @@ test('A clock that is an hour off is reported once, and requests are signed by t
     [3600, '60 minutes ahead of'],
   ] as const) {
     const warnings: string[] = []
-    const skewed = await stubWith(t, { clock: () => Date.now() - seconds * 1000 })
-    const store = openStub(skewed, { warn: (message) => warnings.push(message) })
-    t.after(() => store.close())
+    const skewed = await stubFor(t, { clock: () => Date.now() - seconds * 1000 })
+    const store = storeOf(t, skewed, { warn: (message) => warnings.push(message) })
     assert.equal(await store.put('one', Buffer.from('x')), 'stored')
     assert.equal(await store.put('two', Buffer.from('x')), 'stored')
     assert.deepEqual(warnings, [
@@ -385,11 +374,9 @@ test('A bucket is addressed in the path or in the host, as the environment says.
     dns.lookup = original
   })
   const environment = { AWS_ENDPOINT_URL_S3: `http://store.test:${stub.port}` }
-  const path = openStub(stub, { environment })
-  t.after(() => path.close())
+  const path = storeOf(t, stub, { environment })
   await path.put('one', Buffer.from('path'))
-  const virtual = openStub(stub, { environment: { ...environment, AWS_S3_ADDRESSING_STYLE: 'virtual' } })
-  t.after(() => virtual.close())
+  const virtual = storeOf(t, stub, { environment: { ...environment, AWS_S3_ADDRESSING_STYLE: 'virtual' } })
   await virtual.put('two', Buffer.from('virtual'))
   assert.deepEqual(hosts, ['store.test', 'bucket.store.test'])
   assert.deepEqual(stub.keys(), ['sea/one', 'sea/two'])
@@ -428,7 +415,7 @@ function withVariables(t: TestContext, variables: { [name: string]: string }): {
 }
 
 test('Credentials of a container are asked for with its token, kept, and asked for again when they have expired.', async (t) => {
-  const session = await stubWith(t, { sessionToken: 'second' })
+  const session = await stubFor(t, { sessionToken: 'second' })
   const { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey } = session.options
   const given = (Token: string): { status: number; body: string } => ({
     status: 200,
@@ -444,8 +431,7 @@ test('Credentials of a container are asked for with its token, kept, and asked f
     AWS_CONTAINER_CREDENTIALS_FULL_URI: endpoint.url,
     AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic abc',
   })
-  const store = openStub(session, { environment })
-  t.after(() => store.close())
+  const store = storeOf(t, session, { environment })
   // The store refuses the first as expired, so others are asked for.
   assert.equal(await store.put('one', Buffer.from('x')), 'stored')
   assert.equal(await store.put('two', Buffer.from('x')), 'stored')
@@ -460,8 +446,7 @@ test('An endpoint for credentials elsewhere gets no token without TLS, and one t
       AWS_CONTAINER_CREDENTIALS_FULL_URI: url,
       AWS_CONTAINER_AUTHORIZATION_TOKEN: 'Basic secret-token',
     })
-    const store = openStub(stub, { environment })
-    t.after(() => store.close())
+    const store = storeOf(t, stub, { environment })
     const error = await fails(
       store.read('one', { maxBytes: 1 }),
       /^s3:\/\/bucket\/sea: AWS_CONTAINER_CREDENTIALS_FULL_URI gives no credentials \(\w+\) \(4 attempts\)$/,
@@ -479,8 +464,7 @@ test('What answers but is not S3 is named, and too long an answer is not read to
     server.close()
   })
   const port = (server.address() as AddressInfo).port
-  const store = openStub(stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
-  t.after(() => store.close())
+  const store = storeOf(t, stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
   for (const body of [answers.body, 'not XML', '', '<ListBucketResult>']) {
     answers.body = body
     await fails(store.list(''), /^s3:\/\/bucket\/sea: what answers is not S3: it lists no objects/)

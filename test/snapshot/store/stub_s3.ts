@@ -6,6 +6,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { Chance } from '../../chance.ts'
 
 export interface StubOptions {
   bucket?: string
@@ -412,11 +414,13 @@ export function sometimes(
   faults: readonly Fault[],
   seed = 1,
 ): (request: StubRequest) => Fault | null {
-  let state = seed
-  const next = (): number => {
-    // A linear congruential generator: enough for tests that can be repeated.
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-  return () => (next() * oneIn < 1 ? faults[Math.floor(next() * faults.length)] : null)
+  const chance = new Chance(seed)
+  return () => (chance.below(oneIn) === 0 ? chance.pick(faults) : null)
+}
+
+/** A stub of a bucket that ends with the test. */
+export async function stubFor(t: TestContext, options: StubOptions = {}): Promise<StubS3> {
+  const stub = await new StubS3(options).listen()
+  t.after(() => stub.close())
+  return stub
 }
