@@ -304,11 +304,6 @@ export class RunningServer {
     await this.#reloader.look(true)
   }
 
-  /** Makes a worker fail as a bug would. */
-  failWorker(thread: number): void {
-    this.#workers.fail(thread)
-  }
-
   /**
    * Stops in good order: readiness ends, answers close connections, workers finish, counts are saved.
    * @returns whether all threads have ended; with one that has not, `process.exit` would wait or abort.

@@ -59,8 +59,6 @@ export type ToWorker =
   | { type: 'stop-listening' }
   | { type: 'close' }
   | { type: 'written'; bytes: number }
-  /** Fails as a bug would, for drills. */
-  | { type: 'fail' }
 
 export type FromWorker =
   | { type: 'ready' }

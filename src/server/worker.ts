@@ -273,8 +273,6 @@ main.on('message', (message: ToWorker) => {
     case 'written':
       access?.written(message.bytes)
       break
-    case 'fail':
-      throw new Error('a drill')
   }
 })
 

@@ -152,10 +152,6 @@ export class Workers {
     return this.#stalling.get(id) ?? null
   }
 
-  fail(thread: number): void {
-    this.#members[thread]?.worker.postMessage({ type: 'fail' } satisfies ToWorker)
-  }
-
   /**
    * Ends all threads; with `atOnce` with little patience, also after a call without. Resolves to whether all
    * have ended. A thread in native code may not; then the process cannot exit as usual.

@@ -3,8 +3,6 @@
  * and recovers.
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -12,11 +10,12 @@ import { setTimeout } from 'node:timers/promises'
 import { lock } from '../../src/system/lock.ts'
 import { collectGarbage } from '../../src/snapshot/garbage.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
-import { loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
+import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { Client, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
-import { amount, asOf, build, ended, names, startBuilder } from './folder.ts'
+import { until } from '../until.ts'
+import { amount, asOf, build, names, onSmallDisk, startBuilder } from './folder.ts'
+import { ended } from '../started_program.ts'
 
-const LOCK = new URL('../../dist/system/lock.js', import.meta.url).href
 const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =
@@ -74,7 +73,7 @@ test(
       [],
     )
     assert.match(await runCliWell(['check', folder]), /whole/)
-    await waitFor(async () => (await client.get('/buoys?per_page=1')).headers['x-snapshot-id'] === id)
+    await until(async () => (await client.get('/buoys?per_page=1')).headers['x-snapshot-id'] === id)
     t.diagnostic(
       `${struck} builders killed at work, ${step - 2 - struck} were faster; ${live.output().stderr.match(/refused/g)?.length ?? 0} refusals by the server`,
     )
@@ -108,31 +107,8 @@ test(
   },
 )
 
-test('The lock of a builder that has died is passed over.', { timeout: 600_000 }, async (t) => {
-  const folder = join(temporaryFolder(t), 'snapshots')
-  mkdirSync(folder)
-  const child = spawn(
-    process.execPath,
-    [
-      '--input-type=module',
-      '-e',
-      `(await import(${JSON.stringify(LOCK)})).lock(process.argv[1], { patienceMs: 0 })`,
-    ].concat(join(folder, 'builder.lock')),
-  )
-  await once(child, 'exit')
-  assert.deepEqual(names(folder, 'builder.lock'), ['builder.lock'])
-  await build(folder, 0)
-  assert.deepEqual(names(folder, 'builder.lock'), [])
-})
-
-test('A full disk fails the build, not the snapshot that is there.', { timeout: 600_000 }, async (t) => {
-  const folder = temporaryFolder(t)
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder], { encoding: 'utf8' })
-  if (mounted.status !== 0) {
-    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
-    return
-  }
-  try {
+test('A full disk fails the build, not the snapshot that is there.', { timeout: 600_000 }, (t) =>
+  onSmallDisk(t, '3m', async (folder) => {
     const first = await build(folder, 0)
     const room = 1_700_000
     writeFileSync(join(folder, 'ballast'), new Uint8Array(room))
@@ -146,10 +122,8 @@ test('A full disk fails the build, not the snapshot that is there.', { timeout: 
     writeFileSync(join(folder, 'ballast'), '')
     assert.notEqual(await build(folder, 48), first)
     assert.deepEqual(names(folder, '.tmp-'), [])
-  } finally {
-    spawnSync('umount', [folder])
-  }
-})
+  }),
+)
 
 test('Parts of a build that failed make room again before the next one writes.', async (t) => {
   const folder = temporaryFolder(t)
@@ -168,51 +142,3 @@ test('Parts of a build that failed make room again before the next one writes.',
   collectGarbage(folder, 5, now + 3600, builder)
   assert.deepEqual(readdirSync(folder).toSorted(), ['notes.txt'])
 })
-
-test(
-  'A folder whose manifest is broken is not built upon, and rollback brings the newest snapshot back.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    await build(folder, 0)
-    const second = await build(folder, 1)
-    writeFileSync(join(folder, 'manifest.msgpack'), 'half')
-    const { code, stderr } = await runCli([
-      'build',
-      '--source',
-      'demo:scale,buoys=20,days=60',
-      '--out',
-      folder,
-    ])
-    assert.equal(code, 1)
-    assert.match(stderr, /manifest\.msgpack: .*groundswell rollback/)
-    assert.match(await runCliWell(['rollback', folder]), new RegExp(second))
-    assert.equal((await readManifest(folder))?.id, second)
-  },
-)
-
-test(
-  'Going back ends at the oldest snapshot, and refuses one that is not whole.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const first = await build(folder, 0)
-    const second = await build(folder, 1)
-    assert.match(await runCliWell(['rollback', folder]), new RegExp(first))
-    const beyond = await runCli(['rollback', folder])
-    assert.match(beyond.stderr, /no earlier snapshot/)
-    const { parts } = listKept(folder).at(-1)!.manifest!
-    writeFileSync(join(folder, parts[0].file), 'x')
-    const refused = await runCli(['rollback', folder, '--to', second])
-    assert.equal(refused.code, 1)
-    assert.match(refused.stderr, new RegExp(parts[0].file))
-    assert.equal((await readManifest(folder))?.id, first)
-  },
-)
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 100, 'waited ten seconds in vain')
-    await setTimeout(100)
-  }
-}

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
-import { ended } from './folder.ts'
+import { ended } from '../started_program.ts'
 
 const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
 

@@ -2,16 +2,15 @@
  * Every end is a clean one: exit codes as documented, nothing left behind. The long forms are in `ends.ts`.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
+import { startProgram, type Program } from '../started_program.ts'
 import { moments, startAndEnd, stops } from './ends.ts'
-import { amount, build, ended } from './folder.ts'
+import { amount, build } from './folder.ts'
 import { findFreePort } from '../../src/http/engines/port.ts'
 
 const skip = process.platform === 'linux' ? false : 'it looks for processes in /proc'
@@ -75,35 +74,10 @@ test(
   },
 )
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-
-/** A server whose output can be waited for. */
-function start(t: TestContext, args: string[]) {
+/** A server without a keys file, which the first line of the output is about. */
+function start(t: TestContext, args: string[]): Program {
   const own = ['--admin-port=0', '--workers=2', '--drain-time=0s']
-  const server = spawn(process.execPath, [CLI, 'serve', ...own, ...args], {
-    // Without a keys file, which the first line of the output is about.
-    cwd: temporaryFolder(t),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => server.kill('SIGKILL'))
-  let output = ''
-  for (const stream of [server.stdout, server.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  const end = ended(server)
-  return {
-    end,
-    output: () => output,
-    hasEnded: () => server.exitCode !== null || server.signalCode !== null,
-    kill: (signal: NodeJS.Signals) => void server.kill(signal),
-    async find(pattern: RegExp): Promise<string> {
-      for (;;) {
-        const found = pattern.exec(output)
-        if (found !== null) return found[1]
-        if (server.exitCode !== null) throw new Error(output)
-        await setTimeout(10)
-      }
-    },
-  }
+  return startProgram(t, ['serve', ...own, ...args], { cwd: temporaryFolder(t) })
 }
 
 /**
@@ -135,20 +109,19 @@ test(
         start(t, [`--snapshots=${folder}`, `--host=${host}`, `--port=${port}`]),
       )
       const ends = await Promise.race([
-        Promise.race(servers.map(({ end }, number) => end.then((code) => ({ number, code })))),
+        Promise.race(servers.map(({ ended }, number) => ended.then((code) => ({ number, code })))),
         setTimeout(200_000).then(() => null),
       ])
       assert.ok(ends !== null, 'both live')
       assert.equal(ends.code, 1)
       assert.match(
-        servers[ends.number].output(),
+        servers[ends.number].said,
         /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\); choose another with --port /m,
       )
       const winner = servers[1 - ends.number]
-      await winner.find(/(listening on)/)
+      await winner.says(/(listening on)/)
       assert.equal((await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`)).status, 200)
-      winner.kill('SIGTERM')
-      assert.equal(await winner.end, 0)
+      assert.equal(await winner.stop(), 0)
     }
   },
 )
@@ -170,23 +143,19 @@ test(
     }
     assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
     const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])
-    const base = await empty.find(/listening on (\S+)/)
+    const [, base] = await empty.says(/listening on (\S+)/)
     assert.equal((await fetch(`${base}/buoys/search?query=bu`)).status, 503)
-    for (const server of [full, empty]) {
-      server.kill('SIGTERM')
-      assert.equal(await server.end, 0)
-    }
+    for (const server of [full, empty]) assert.equal(await server.stop(), 0)
   },
 )
 
 test('A SIGHUP before it serves is a reload after it, and no end.', { timeout: 600_000 }, async (t) => {
   const server = start(t, [`--snapshots=${folder}`, '--port=0'])
   // Its first line, long before it listens.
-  await server.find(/(warning: no keys)/)
+  await server.says(/(warning: no keys)/)
   server.kill('SIGHUP')
-  await server.find(/(listening on)/)
+  await server.says(/(listening on)/)
   server.kill('SIGHUP')
   await setTimeout(200)
-  server.kill('SIGTERM')
-  assert.equal(await server.end, 0)
+  assert.equal(await server.stop(), 0)
 })

@@ -1,24 +1,14 @@
 /**
  * Starts and ends of servers by signals, as a supervisor, a terminal and npm bring them about: what a process
- * ended with, what it wrote
- * that it should not, and what it left behind. The tests do some; as a program it does any number:
- *
- *     node --import tsx test/faults/ends.ts stops 300     one SIGTERM at 5 to 20 s of uptime, two workers,
- * with and without requests
- *     node --import tsx test/faults/ends.ts moments 200   signals at random moments, single and double, both
- * engines, also under npm
- *
- * `moments` takes the longest wait before the first signal in ms, 8000 if not given: on a busy machine
- * nothing has begun by then.
+ * ended with, what it wrote that it should not, and what it left behind. `GROUNDSWELL_LONG=1` tries many.
  */
 import { once } from 'node:events'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { issueKey } from '../../src/access/keys-file.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -322,23 +312,4 @@ export function moments(place: string, snapshots: string, count: number, longest
       gapMs: pick([0, 1, 5, 50, 300, 900]),
     })
   })
-}
-
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { build } = await import('./folder.ts')
-  const place = mkdtempSync(join(tmpdir(), 'groundswell-ends-'))
-  try {
-    const snapshots = join(place, 'snapshots')
-    await build(snapshots, 0)
-    const [kind, count] = [process.argv[2], Number(process.argv[3] ?? 20)]
-    const { counts, faults } =
-      kind === 'moments'
-        ? await moments(place, snapshots, count, Number(process.argv[4] ?? 8000))
-        : await stops(place, snapshots, count, 5000, 20_000)
-    process.stdout.write(`${count} ${kind}: ended with ${JSON.stringify(counts)}, ${faults.length} faults\n`)
-    for (const fault of faults) process.stdout.write(`${fault}\n`)
-    process.exitCode = faults.length === 0 ? 0 : 1
-  } finally {
-    rmSync(place, { recursive: true, force: true })
-  }
 }

@@ -1,13 +1,12 @@
 /** What many swaps leave in the memory of a server. */
 import assert from 'node:assert/strict'
-import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { startDrill } from './drill.ts'
-import { amount, twoSnapshots } from './folder.ts'
+import { amount, announce, twoSnapshots } from './folder.ts'
 
 test('Many swaps leave the memory flat.', { timeout: 600_000 }, async (t) => {
   const two = await twoSnapshots(t)
@@ -50,8 +49,7 @@ test(
     assert.ok(partBytes > 20e6, `${partBytes}`)
     const drill = await startDrill(t, folder)
     const swap = async (i: number): Promise<void> => {
-      copyFileSync(join(folder, (i % 2 === 0 ? first : second).file), join(folder, 'next'))
-      renameSync(join(folder, 'next'), join(folder, 'manifest.msgpack'))
+      announce(folder, (i % 2 === 0 ? first : second).id)
       const { reload } = await drill.reload()
       assert.equal(reload.last_error, null)
     }

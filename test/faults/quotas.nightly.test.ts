@@ -10,6 +10,9 @@ import { until } from '../until.ts'
 /** Of the keys that a test may use, each once. */
 const QUOTAS = [50, 50, 50, 50, 100, 100, 100, 200, 200, 200, 300, 300, 1000, 2000]
 
+/** Clients that wait when they are put off, spread over all servers alike. */
+const EVEN = { patient: true, demand: DEMANDS.even }
+
 async function fleetOf(t: TestContext, count: number, args: readonly string[]): Promise<QuotaFleet> {
   const folder = temporaryFolder(t)
   const snapshots = `${folder}/snapshots`
@@ -28,13 +31,7 @@ test(
   async (t) => {
     const redis = await startRedis(t)
     const fleet = await fleetOf(t, 2, [`--quota-store=${redis.address}`, '--quota-replicas=2'])
-    const even = await fleet.run({
-      quota: 300,
-      requests: 400,
-      seconds: 2,
-      patient: true,
-      demand: DEMANDS.even,
-    })
+    const even = await fleet.run({ ...EVEN, quota: 300, requests: 400, seconds: 2 })
     assert.deepEqual([even.admitted, even.failed], [300, 0])
     assert.ok(even.beforeRefusal >= 0.98 * 300, JSON.stringify(even))
     assert.equal(even.refused, 100)
@@ -71,13 +68,7 @@ test('Servers on a cluster of three nodes admit a quota exactly.', SKIP, async (
   const hosts = nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')
   const fleet = await fleetOf(t, 2, [`--quota-store=redis://${hosts}/0`, '--quota-replicas=2'])
   for (let key = 0; key < 3; key++) {
-    const outcome = await fleet.run({
-      quota: 200,
-      requests: 260,
-      seconds: 1,
-      patient: true,
-      demand: DEMANDS.even,
-    })
+    const outcome = await fleet.run({ ...EVEN, quota: 200, requests: 260, seconds: 1 })
     assert.deepEqual([outcome.admitted, outcome.failed], [200, 0])
     assert.ok(outcome.beforeRefusal >= 0.98 * 200, JSON.stringify(outcome))
   }
@@ -95,13 +86,7 @@ test(
     t.after(() => fleet.close())
     const store = `--quota-store=redis://127.0.0.1:${port}/0`
     await fleet.start(1, [store, '--quota-fallback=closed'])
-    const closed = await fleet.run({
-      quota: 100,
-      requests: 50,
-      seconds: 1,
-      patient: true,
-      demand: DEMANDS.even,
-    })
+    const closed = await fleet.run({ ...EVEN, quota: 100, requests: 50, seconds: 1 })
     assert.deepEqual([closed.unavailable, closed.admitted, closed.failed], [50, 0, 0])
     assert.match(fleet.servers[0].output(), /beyond what is leased are answered 503/)
     await fleet.stop(fleet.servers[0])
@@ -111,13 +96,7 @@ test(
     assert.deepEqual([share.admitted, share.putOff], [25, 25])
     await startRedis(t, { port })
     await until(async () => (await fleet.statuses())[0].state === 'leasing')
-    const later = await fleet.run({
-      quota: 100,
-      requests: 120,
-      seconds: 1,
-      patient: true,
-      demand: DEMANDS.even,
-    })
+    const later = await fleet.run({ ...EVEN, quota: 100, requests: 120, seconds: 1 })
     assert.deepEqual([later.admitted, later.refused], [100, 20])
   },
 )
@@ -129,13 +108,7 @@ test(
     const redis = await startRedis(t)
     const fleet = await fleetOf(t, 1, [`--quota-store=${redis.address}`, '--quota-replicas=1'])
     const ask = async (): Promise<void> => {
-      const outcome = await fleet.run({
-        quota: 50,
-        requests: 60,
-        seconds: 1,
-        patient: true,
-        demand: DEMANDS.even,
-      })
+      const outcome = await fleet.run({ ...EVEN, quota: 50, requests: 60, seconds: 1 })
       assert.deepEqual([outcome.failed, outcome.unavailable], [0, 0])
       assert.ok(outcome.admitted === 50, JSON.stringify(outcome))
     }
@@ -175,11 +148,10 @@ test(
     // Slow by two seconds: what is leased is used, and the rest is put off or shared, never refused for the
     // hour.
     const slow = await fleet.run({
+      ...EVEN,
       quota: 1000,
       requests: 400,
       seconds: 5,
-      patient: true,
-      demand: DEMANDS.even,
       events: [{ at: 0.3, happen: () => redis.command('DEBUG', 'SLEEP', '2').catch(() => {}) }],
     })
     assert.deepEqual([slow.refused, slow.failed, slow.unavailable], [0, 0, 0])

@@ -3,17 +3,16 @@
  * reported.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { mock, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { nextBuild, Schedule } from '../../src/server/build-schedule.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
-import { ended } from './folder.ts'
+import { startProgram, type Program } from '../started_program.ts'
 
 const HALF_HOUR = 1800
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -51,9 +50,12 @@ function drill(
     lastBuilt?: number | null
     failedFirst?: string | null
     fails?: () => boolean
+    /** What a build takes. */
+    builds?: () => Promise<void>
   } = {},
 ): Drill {
-  const { every = HALF_HOUR, jitter = 0, lastBuilt = NOON, failedFirst = null, fails = () => false } = options
+  const { every = HALF_HOUR, jitter = 0, lastBuilt = NOON, failedFirst = null } = options
+  const { fails = () => false, builds: takes = () => Promise.resolve() } = options
   mock.timers.enable({ apis: ['setTimeout'] })
   t.after(() => mock.timers.reset())
   let now = NOON + 60
@@ -70,6 +72,7 @@ function drill(
     build: async () => {
       builds.push(now - NOON)
       if (fails()) throw new Error('the source is gone')
+      await takes()
     },
   })
   t.after(() => schedule.stop())
@@ -135,41 +138,26 @@ test('A first build that failed before is retried as any other, and counts among
 })
 
 test('A clock that is set while a build runs plans the next one by the new time.', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout'] })
-  t.after(() => mock.timers.reset())
-  let now = NOON
   let finish: () => void = () => {}
-  const begun: number[] = []
-  const schedule = new Schedule({
-    every: HALF_HOUR,
-    jitter: 0,
-    lastBuilt: NOON - HALF_HOUR - 1,
-    clock: () => now,
-    random: () => 0,
-    log: () => {},
-    build: () => {
-      begun.push(now - NOON)
-      return new Promise((resolve) => (finish = resolve))
-    },
-  })
-  t.after(() => schedule.stop())
-  assert.deepEqual(begun, [0])
+  const unfinished = (): Promise<void> => new Promise((resolve) => (finish = resolve))
+  const { builds, schedule, setClock } = drill(t, { lastBuilt: NOON - HALF_HOUR, builds: unfinished })
+  assert.equal(builds.length, 1)
   for (const [jump, next] of [
     [-86_400, -86_400 + HALF_HOUR],
     [86_400 * 30 + 7, 86_400 * 30 + HALF_HOUR],
   ]) {
-    now = NOON + jump
+    setClock(jump)
     // Time that passes under a build brings no second one.
     mock.timers.tick(LONG_BUILD * 1000)
     finish()
     await setImmediate()
     assert.equal(schedule.state.last_at, NOON + jump)
     assert.equal(schedule.state.next_at, NOON + next)
-    now = NOON + next
+    setClock(next)
     mock.timers.tick(HALF_HOUR * 1000)
-    assert.equal(begun.at(-1), next)
+    assert.equal(builds.at(-1), next)
   }
-  assert.equal(begun.length, 3)
+  assert.equal(builds.length, 3)
 })
 
 test('A clock that is set, back or forth, delays no build by more than its interval.', async (t) => {
@@ -206,46 +194,21 @@ interface Status {
   }
 }
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-
-interface Run {
-  /** Resolves to the first group of what the command writes, once it does. */
-  find(pattern: RegExp): Promise<string>
-  kill(signal: NodeJS.Signals): void
-  end: Promise<NodeJS.Signals | number | null>
-}
-
 /** The command `run` in a process of its own. */
-function startRun(t: TestContext, folder: string, args: string[]): Run {
+function startRun(t: TestContext, folder: string, args: string[]): Program {
   const places = [`--snapshots=${join(folder, 'snapshots')}`, `--keys=${join(folder, 'keys.json')}`]
   const usual = ['--port=0', '--admin-port=0', '--workers=1', '--drain-time=0s']
-  const server = spawn(process.execPath, [CLI, 'run', ...places, ...usual, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  t.after(() => server.kill('SIGKILL'))
-  let text = ''
-  for (const stream of [server.stdout, server.stderr])
-    stream.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  return {
-    async find(pattern) {
-      for (;;) {
-        const found = pattern.exec(text)
-        if (found !== null) return found[1]
-        await setTimeout(20)
-      }
-    },
-    kill: (signal) => void server.kill(signal),
-    end: ended(server),
-  }
+  return startProgram(t, ['run', ...places, ...usual, ...args])
 }
 
 /** Looks at `/status` until it is as wanted. */
-async function until(admin: string, holds: (status: Status) => boolean): Promise<Status> {
-  for (;;) {
-    const status = (await (await fetch(`${admin}/status`)).json()) as Status
-    if (holds(status)) return status
-    await setTimeout(50)
-  }
+async function statusWhen(admin: string, holds: (status: Status) => boolean): Promise<Status> {
+  let status: Status | null = null
+  await until(async () => {
+    status = (await (await fetch(`${admin}/status`)).json()) as Status
+    return holds(status)
+  })
+  return status!
 }
 
 test(
@@ -257,19 +220,21 @@ test(
     mkdirSync(source)
     writeCsv(smallWorld(), source)
     const run = startRun(t, folder, [`--source=csv:${source}`, '--every=1s'])
-    const base = await run.find(/listening on (\S+)/)
-    const admin = await run.find(/admin port on (\S+)/)
-    await until(admin, ({ build }) => build.built >= 1)
+    const [, base] = await run.says(/listening on (\S+)/)
+    const [, admin] = await run.says(/admin port on (\S+)/)
+    await statusWhen(admin, ({ build }) => build.built >= 1)
     renameSync(source, away)
-    const { build } = await until(admin, (status) => status.build.failures_in_row >= 2)
+    const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
     assert.match(build.last_error ?? '', /the build ended with code 1/)
     const answer = await fetch(`${base}/buoys/search?query=alpha`)
     assert.equal(answer.status, 200)
     assert.match(answer.headers.get('cache-control') ?? '', /max-age=[01]$/, 'not past the next build')
     cpSync(away, source, { recursive: true })
-    await until(admin, (status) => status.build.failures_in_row === 0 && status.build.last_error === null)
-    run.kill('SIGTERM')
-    assert.equal(await run.end, 0)
+    await statusWhen(
+      admin,
+      (status) => status.build.failures_in_row === 0 && status.build.last_error === null,
+    )
+    assert.equal(await run.stop(), 0)
   },
 )
 
@@ -280,10 +245,10 @@ test(
     const folder = temporaryFolder(t)
     const source = join(folder, 'source')
     const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
-    const base = await run.find(/listening on (\S+)/)
-    const admin = await run.find(/admin port on (\S+)/)
-    await run.find(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
-    const { build, snapshot } = await until(admin, () => true)
+    const [, base] = await run.says(/listening on (\S+)/)
+    const [, admin] = await run.says(/admin port on (\S+)/)
+    await run.says(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
+    const { build, snapshot } = await statusWhen(admin, () => true)
     assert.equal(snapshot, null)
     assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))
     assert.match(build.last_error ?? '', /the build ended with code 1/)
@@ -293,11 +258,10 @@ test(
     mkdirSync(join(folder, 'coming'))
     writeCsv(smallWorld(), join(folder, 'coming'))
     renameSync(join(folder, 'coming'), source)
-    await until(admin, (status) => status.snapshot !== null && status.build.failures_in_row === 0)
+    await statusWhen(admin, (status) => status.snapshot !== null && status.build.failures_in_row === 0)
     assert.equal((await fetch(`${admin}/readyz`)).status, 200)
     assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 200)
-    run.kill('SIGTERM')
-    assert.equal(await run.end, 0)
+    assert.equal(await run.stop(), 0)
   },
 )
 
@@ -307,9 +271,9 @@ test(
   async (t) => {
     const folder = temporaryFolder(t)
     const once = startRun(t, folder, [`--source=csv:${join(folder, 'nowhere')}`, '--every=0'])
-    assert.equal(await once.end, 1)
+    assert.equal(await once.ended, 1)
     const unknown = startRun(t, folder, ['--source=demo:nonsense', '--every=2s'])
-    assert.equal(await unknown.end, 2)
+    assert.equal(await unknown.ended, 2)
   },
 )
 
@@ -325,14 +289,13 @@ test(
       '--every=3s',
       '--build-timeout=2s',
     ])
-    const admin = await run.find(/admin port on (\S+)/)
-    const { build } = await until(admin, (status) => status.build.failures_in_row >= 2)
+    const [, admin] = await run.says(/admin port on (\S+)/)
+    const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
     assert.equal(build.last_error, 'the build took longer than 2 s (--build-timeout) and was ended')
     assert.equal(build.limit_seconds, 2)
-    const { build: running } = await until(admin, (status) => status.build.running_since !== null)
+    const { build: running } = await statusWhen(admin, (status) => status.build.running_since !== null)
     assert.match(running.running_since ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-    run.kill('SIGTERM')
-    assert.equal(await run.end, 0)
+    assert.equal(await run.stop(), 0)
     const left = existsSync(snapshots) ? readdirSync(snapshots) : []
     assert.deepEqual(
       left.filter((name) => !/^readings-|^weather-|^registry/.test(name)),

@@ -8,6 +8,7 @@ import { issueKey, revokeKey } from '../../src/access/keys-file.ts'
 import { EventClient } from '../api/event_client.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
 import { startDrill, type Drill, type Status } from './drill.ts'
 import { build } from './folder.ts'
 
@@ -17,7 +18,6 @@ const QUOTA = 3
 const KEY_MS = 10_000
 /** The drain time is a second; the rest is for a busy machine. */
 const STOP_MS = 10_000
-const PATIENCE_MS = 60_000
 
 let folder = ''
 let step = 0
@@ -27,11 +27,12 @@ before(async (t) => {
 })
 
 async function untilStatus(drill: Drill, what: string, holds: (status: Status) => boolean): Promise<Status> {
-  for (const end = performance.now() + PATIENCE_MS; ; await wait(50)) {
-    const status = await drill.status()
-    if (holds(status)) return status
-    assert.ok(performance.now() < end, `${what}: ${JSON.stringify([status.listeners, status.workers])}`)
-  }
+  let status = await drill.status()
+  await until(
+    async () => holds((status = await drill.status())),
+    () => `${what}: ${JSON.stringify([status.listeners, status.workers])}`,
+  )
+  return status
 }
 
 for (const engine of ENGINES) {

@@ -5,11 +5,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { readOptions } from '../../src/commands/command.ts'
-import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
-import { startServer, type RunningServer } from '../../src/server/server.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { Client, startLive, type Live, type Reply } from '../live.ts'
 import { amount, asOf, twoSnapshots } from './folder.ts'
@@ -185,82 +182,6 @@ test(
     assert.ok(took < 4, `it took ${took} s`)
     t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
     client.close()
-  },
-)
-
-/** A server in this process, which lets its workers fail. */
-async function serverHere(t: TestContext, folder: string, log: string[]): Promise<RunningServer> {
-  const { config } = readOptions(SERVE_SETTINGS, [
-    `--snapshots=${folder}`,
-    '--port=0',
-    '--workers=2',
-    '--anonymous-quota=0',
-    '--admin-port=0',
-    `--keys=${join(folder, 'keys.json')}`,
-    '--drain-time=0s',
-  ])
-  const server = await startServer(config, { log: (line) => log.push(line), clock: () => Date.now() / 1000 })
-  t.after(() => server.stop())
-  return server
-}
-
-test(
-  'A worker that dies under load is replaced and takes nobody else down.',
-  { timeout: 600_000 },
-  async (t) => {
-    const two = await twoSnapshots(t)
-    const log: string[] = []
-    const server = await serverHere(t, two.folder, log)
-    const base = `http://127.0.0.1:${server.port}${server.basePath}`
-    const ask = async (): Promise<string | null> => {
-      try {
-        const reply = await fetch(`${base}/buoys/search?query=bi`)
-        await reply.arrayBuffer()
-        return reply.status === 200 ? null : String(reply.status)
-      } catch (error) {
-        return String(error)
-      }
-    }
-    const failures: string[] = []
-    let answers = 0
-    const state = { over: false }
-    const loaded = Promise.all(
-      Array.from({ length: 8 }, async () => {
-        while (!state.over) {
-          const failure = await ask()
-          if (failure === null) answers++
-          else failures.push(failure)
-        }
-      }),
-    )
-    const times: number[] = []
-    for (const [round, thread] of [0, 1, 0].entries()) {
-      await setTimeout(300)
-      const before = (await status(server.adminPort!)).workers.replaced
-      // A snapshot that comes while it is being replaced reaches the new one, too.
-      two.announce(round % 2)
-      const began = performance.now()
-      server.failWorker(thread)
-      while ((await status(server.adminPort!)).workers.replaced === before) await setTimeout(10)
-      times.push(Math.round(performance.now() - began))
-    }
-    await setTimeout(300)
-    state.over = true
-    await loaded
-    t.diagnostic(
-      `replaced after ${times.join(', ')} ms; ${answers} answers, ${failures.length} lost with their worker`,
-    )
-    assert.equal((await status(server.adminPort!)).workers.serving, 2)
-    // Only what was on its way to the dead worker may be lost: the one or two that each of eight clients had
-    // under way, three times.
-    assert.ok(failures.length <= 3 * 16, `${failures.length} of ${answers} failed: ${failures[0]}`)
-    await server.reload()
-    const seen = new Set<string | null>()
-    for (let i = 0; i < 20; i++) {
-      const reply = await fetch(`${base}/buoys/search?query=bi`, { headers: { connection: 'close' } })
-      seen.add(reply.headers.get('x-snapshot-id'))
-    }
-    assert.deepEqual([...seen], [two.ids[0]], 'both workers serve what was announced last')
   },
 )
 

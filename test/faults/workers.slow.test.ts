@@ -1,15 +1,13 @@
 /** Serving threads that die or hang, in compiled code and under load. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { copyFileSync, renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { listKept } from '../../src/snapshot/retained.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
 import { startDrill, strangers, type Drill } from './drill.ts'
-import { amount, build } from './folder.ts'
+import { amount, announce, build, twoSnapshots } from './folder.ts'
 
 let folder = ''
 before(async (t) => {
@@ -17,24 +15,13 @@ before(async (t) => {
   await build(folder, 0)
 })
 
-/** Milliseconds that a bare Node takes to start and end on a machine that is not busy with other things. */
-const USUAL_START = 60
-
-/** Milliseconds that it takes now, three times. */
-function starts(): number[] {
-  return [0, 1, 2].map(() => {
-    const began = performance.now()
-    spawnSync(process.execPath, ['-e', '0'])
-    return performance.now() - began
-  })
-}
-
 test(
-  'A worker that dies under load is replaced within a second, and no connection waits for a dead one.',
+  'A worker that dies under load is replaced, no connection waits for a dead one, and a snapshot that comes meanwhile reaches the new one.',
   { timeout: 600_000 },
   async (t) => {
-    const drill = await startDrill(t, folder)
-    const before = starts()
+    const two = await twoSnapshots(t)
+    two.announce(0)
+    const drill = await startDrill(t, two.folder)
     let isOver = false
     const load = strangers(`${drill.base}/buoys/search?query=bu`, 16, () => isOver)
     const times: number[] = []
@@ -42,29 +29,17 @@ test(
     for (let death = 0; death < deaths; death++) {
       await setTimeout(500)
       const { replaced } = (await drill.status()).workers
+      if (death === deaths - 1) two.announce(1)
       void drill.evaluate(0, "void setTimeout(() => { throw new Error('a drill') })")
-      let died = performance.now()
-      for (;;) {
-        const { workers } = await drill.status()
-        if (workers.replaced > replaced) break
-        // It still lives, and may have to end a request first.
-        if (workers.serving === 2) died = performance.now()
-        await setTimeout(2)
-      }
-      times.push(Math.round(performance.now() - died))
+      const asked = performance.now()
+      await until(async () => (await drill.status()).workers.replaced > replaced)
+      times.push(Math.round(performance.now() - asked))
     }
     await setTimeout(300)
     isOver = true
     const { answers, failures, slowest } = await load
-    // By what else runs on this machine, without the test's own load.
-    const slow = Math.max(1, [...before, ...starts()].toSorted((a, b) => a - b)[3] / USUAL_START)
     t.diagnostic(
-      `replaced after ${times.join(', ')} ms; ${answers} answers, ${failures.length} lost, the slowest ${Math.round(slowest)} ms; machine ${slow.toFixed(1)} times slower than usual`,
-    )
-    const middle = times.toSorted((a, b) => a - b)[deaths >> 1]
-    assert.ok(
-      middle < 1000 * slow,
-      `replaced after ${times.join(', ')} ms, the machine ${slow.toFixed(1)} times slower than usual`,
+      `replaced after ${times.join(', ')} ms; ${answers} answers, ${failures.length} lost, the slowest ${Math.round(slowest)} ms`,
     )
     // What was on its way to the dead one is cut off at once, the rest is answered.
     assert.ok(failures.length <= deaths * 16, `${failures.length} of ${answers} failed`)
@@ -72,7 +47,11 @@ test(
       failures.filter((failure) => failure === 'TimeoutError' || failure.startsWith('status')),
       [],
     )
-    assert.ok(slowest < 3000 * slow, `the slowest took ${slowest} ms`)
+    await drill.reload()
+    for (let i = 0; i < 20; i++) {
+      const reply = await fetch(`${drill.base}/countries`, { headers: { connection: 'close' } })
+      assert.equal(reply.headers.get('x-snapshot-id'), two.ids[1])
+    }
     drill.signal('SIGTERM')
     assert.equal(await drill.end, 0)
   },
@@ -86,9 +65,6 @@ const TRAP = `{
     return lower.call(this)
   }
 }`
-
-/** Milliseconds after which nobody is replaced any more; mostly it takes 6 s. */
-const REPLACED_WITHIN_MS = 120_000
 
 /** Status of the answer, or what went wrong instead. */
 async function statusOf(url: string): Promise<number | string> {
@@ -105,20 +81,15 @@ async function statusOf(url: string): Promise<number | string> {
   }
 }
 
-/**
- * Looks until that many workers have been replaced and all serve. Tells what the server wrote when that does
- * not come.
- */
-async function untilReplaced(drill: Drill, count: number): Promise<void> {
-  for (
-    const began = performance.now();
-    performance.now() - began < REPLACED_WITHIN_MS;
-    await setTimeout(50)
-  ) {
-    const { replaced, serving } = (await drill.status()).workers
-    if (replaced >= count && serving === 2) return
-  }
-  assert.fail(`${JSON.stringify((await drill.status()).workers)}\n${drill.output()}`)
+/** Waits until that many workers have been replaced and all serve. Mostly it takes 6 s. */
+function untilReplaced(drill: Drill, count: number): Promise<void> {
+  return until(
+    async () => {
+      const { replaced, serving } = (await drill.status()).workers
+      return replaced >= count && serving === 2
+    },
+    () => drill.output(),
+  )
 }
 
 /** What the server says of its readiness until `isOver`. */
@@ -226,12 +197,7 @@ test(
   async (t) => {
     const own = join(temporaryFolder(t), 'snapshots')
     const ids = [await build(own, 0), await build(own, 1), await build(own, 2)]
-    const kept = listKept(own)
-    const announce = (id: string): void => {
-      copyFileSync(join(own, kept.find((each) => each.id === id)!.file), join(own, 'next'))
-      renameSync(join(own, 'next'), join(own, 'manifest.msgpack'))
-    }
-    announce(ids[0])
+    announce(own, ids[0])
     const drill = await startDrill(t, own)
     assert.equal((await drill.status()).snapshot?.id, ids[0])
     // Stalls between two slices of a snapshot that is being got ready, and nowhere else.
@@ -243,7 +209,7 @@ test(
         return now()
       }`,
     )
-    announce(ids[1])
+    announce(own, ids[1])
     let lost = 0
     let answered = 0
     while ((await drill.status()).reload.last_error === null) {
@@ -260,7 +226,7 @@ test(
     assert.match(again.reload.last_error ?? '', refusal)
     assert.equal(again.snapshot?.id, ids[0])
     assert.deepEqual(again.workers, { wanted: 2, serving: 2, replaced: 1 })
-    announce(ids[2])
+    announce(own, ids[2])
     assert.equal((await drill.reload()).snapshot?.id, ids[2])
     drill.signal('SIGTERM')
     assert.equal(await drill.end, 0)
