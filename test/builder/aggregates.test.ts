@@ -6,11 +6,9 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { type Dataset } from '../../src/dataset/dataset.ts'
-import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import { writeSeries } from '../../src/dataset/series-json.ts'
 import { viewOf } from '../answered.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { type SeasonDates } from '../../src/index/season-dates.ts'
@@ -22,17 +20,12 @@ import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { loadPart, loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { lockFolder, publishManifest, writePart } from '../../src/snapshot/write-snapshot.ts'
-import { finish, type Steps } from '../../src/system/steps.ts'
-import { build, fakeSource, type FakeBuoy, type FakeRow } from './fake_source.ts'
+import { finish } from '../../src/system/steps.ts'
+import { temporaryFolder } from '../live.ts'
+import { build, fakeSource, type FakeBuoy, type FakeRow, northBuoy } from './fake_source.ts'
 
 const at = (text: string): number => Date.parse(text) / 1000
 const HOUR = 3600
-
-function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'groundswell-aggregates-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /**
  * Half an hour ahead, a change of clocks of half an hour, a day that was skipped, no change, and far behind.
@@ -85,16 +78,12 @@ const given = fc.record({
 })
 const builds = fc.array(fc.tuple(given, given, given), { minLength: 1, maxLength: 4 })
 
-const buoyOf = (number: number, timezone: string, rows: readonly FakeRow[]): FakeBuoy => ({
-  source: 'North',
-  identifier: `N${number}`,
-  name: `Buoy ${number}`,
-  lat: number,
-  lng: -number,
-  country: 'FR',
-  timezone,
-  rows: [...rows].sort((a, b) => a.time - b.time),
-})
+const buoyOf = (number: number, timezone: string, rows: readonly FakeRow[]): FakeBuoy =>
+  northBuoy(
+    `N${number}`,
+    [...rows].sort((a, b) => a.time - b.time),
+    { lat: number, lng: -number, timezone },
+  )
 
 const WHOLE_YEAR: SeasonDates = { startMonth: 1, startDay: 1, endMonth: 12, endDay: 31 }
 const WINTER: SeasonDates = { startMonth: 11, startDay: 15, endMonth: 3, endDay: 31 }
@@ -262,56 +251,4 @@ test('Aggregates that lie are found by check, those of other months are refused,
   assert.deepEqual(await checkFolder(folder), [])
   const dataset = (await viewOf(folder)).dataset
   assert.deepEqual(seriesOf(dataset, 0, true), seriesOf(dataset, 0, false))
-})
-
-test('Series by day that are written in turns are those that are written alone.', async (t) => {
-  const folder = temporaryFolder(t)
-  const buoys = [1, 2].map((id) =>
-    buoyOf(id, 'Europe/Paris', [
-      ...every6Hours('2024-01-01T00:00:00Z', `2024-0${2 + id}-01T00:00:00Z`, 1000 * id),
-      ...every6Hours('2025-06-01T00:00:00Z', '2026-01-01T00:00:00Z', 1500 * id),
-    ]),
-  )
-  await build([fakeSource(buoys)], folder)
-  const { dataset, fragments } = await viewOf(folder)
-  const seriesFrom = (ordinal: number): { writer: JsonWriter; steps: Steps<void> } => {
-    const writer = new JsonWriter(64)
-    const lists = (): SeriesRows[][] => {
-      const { first, month, from, to, months } = dataset.readings
-      const rows: SeriesRows[] = []
-      for (let i = first[ordinal]; i < first[ordinal + 1]; i++) {
-        const { time, measures } = months[month[i]]
-        rows.push({ time, codes: measures.significantHeight.codes, from: from[i], to: to[i] })
-      }
-      return [rows]
-    }
-    const asked = {
-      zone: zone('Europe/Paris') ?? assert.fail(),
-      dates: WHOLE_YEAR,
-      bucket: 'day',
-      aggregation: 'median',
-      measure: MEASURES.significantHeight,
-      startYear: 2024,
-      endYear: 2025,
-      asOf: dataset.asOf,
-      known: { aggregates: dataset.aggregates, ordinal },
-    } as const
-    const steps = writeSeries(writer, fragments.identifiedSummary, ordinal, 'height', asked, lists)
-    return { writer, steps }
-  }
-  const textOf = (writer: JsonWriter): string => Buffer.from(writer.answer()).toString()
-  const alone = [0, 1].map((ordinal) => {
-    const { writer, steps } = seriesFrom(ordinal)
-    finish(steps)
-    return textOf(writer)
-  })
-  assert.notEqual(alone[0].replaceAll('"id":1', '"id":2'), alone[1])
-  const together = [0, 1].map(seriesFrom)
-  for (let isDone = false; !isDone;) {
-    isDone = together.map(({ steps }) => steps.next().done === true).every(Boolean)
-  }
-  assert.deepEqual(
-    together.map(({ writer }) => textOf(writer)),
-    alone,
-  )
 })

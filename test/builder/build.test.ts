@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { readCatalog } from '../../src/snapshot/catalog.ts'
 import { SnapshotError, type PartKind } from '../../src/snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
@@ -17,7 +16,7 @@ import { readMonth } from '../../src/snapshot/part-kinds.ts'
 import { loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { batchOf, build, fakeSource, NETWORKS, SMALL_WORLD, type FakeBuoy } from './fake_source.ts'
+import { batchOf, build, fakeSource, NETWORKS, SMALL_WORLD, type FakeBuoy, catalogOf } from './fake_source.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'groundswell-build-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -47,8 +46,7 @@ async function rowsOf(dir: string, kind: PartKind): Promise<string[]> {
     entry,
     part: decodePart(bytes, entry.file),
   }))
-  const catalogue = decoded.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const { id, identifiers } = readCatalog(catalogue.part, 'f')
+  const { id, identifiers } = await catalogOf(dir)
   return decoded
     .filter(({ entry }) => entry.kind === kind)
     .flatMap(({ entry, part }) => {
@@ -136,6 +134,31 @@ test('The same data gives the same bytes, whatever the folder and the order and 
   )
 })
 
+test('A folder that grew by builds, with rows that came late or were corrected, holds what one build of all rows makes.', async () => {
+  const row = fc.record({ buoy: fc.nat(2), day: fc.nat(70), significantHeight: fc.nat(25_000) })
+  const worldOf = (rows: { buoy: number; day: number; significantHeight: number }[]): FakeBuoy[] =>
+    SMALL_WORLD.slice(0, 3).map((one, i) => ({
+      ...one,
+      rows: rows
+        .filter(({ buoy }) => buoy === i)
+        .map(({ day, significantHeight }) => ({
+          time: at('2026-01-30T00:00:00Z') + day * 86_400,
+          significantHeight,
+        })),
+    }))
+  const steps = fc.array(fc.array(row, { minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const grown = newFolder()
+      for (const rows of all) await build([fakeSource(worldOf(rows))], grown)
+      const { id, parts } = await build([fakeSource(worldOf(all.flat()))], newFolder())
+      const found = (await readManifest(grown))!
+      assert.deepEqual([found.parts, found.id], [parts, id])
+    }),
+    { numRuns: 12 },
+  )
+})
+
 test('A new month leaves the files of closed months as they are.', async () => {
   const dir = newFolder()
   await build([fakeSource(SMALL_WORLD)], dir)
@@ -175,8 +198,7 @@ test('A buoy that two sources know is one, and the later one only fills what the
     rows: [{ time: 1_774_600_200, significantHeight: 900 }],
   }
   await build([fakeSource([one]), fakeSource([two])], dir)
-  const { parts } = await loadSnapshot(dir)
-  const catalog = readCatalog(decodePart(parts[0].bytes, 'f'), 'f')
+  const catalog = await catalogOf(dir)
   assert.deepEqual(catalog.names, ['Two words'])
   assert.deepEqual([catalog.lat[0], catalog.countries[catalog.country[0]].code], [43.5, 'ES'])
   assert.equal((await rowsOf(dir, 'readings')).length, 2)

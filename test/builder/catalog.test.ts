@@ -1,20 +1,12 @@
 /** Slugs and ids: the rule, clashes, reserved words, and what stays from build to build. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { readCatalog, type Catalog, type RegistryEntry } from '../../src/snapshot/catalog.ts'
+import { type RegistryEntry } from '../../src/snapshot/catalog.ts'
 import { locate } from '../../src/builder/identify.ts'
 import { register, slugOf } from '../../src/builder/registry.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
-import { build, fakeSource, SMALL_WORLD, type FakeBuoy } from './fake_source.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-catalog-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+import { build, fakeSource, SMALL_WORLD, catalogOf, folderOf } from './fake_source.ts'
 
 const buoy = (
   source: string,
@@ -184,64 +176,35 @@ test('Country and time zone are what the source says where that exists, else wha
   assert.equal(at({ lat: -45, lng: -120 })[0], '')
 })
 
-async function catalogOf(dir: string): Promise<Catalog> {
-  const { parts } = await loadSnapshot(dir)
-  const found = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  return readCatalog(decodePart(found.bytes, found.entry.file), found.entry.file)
-}
-
-test('The catalogue of a snapshot holds what the sources said, by ascending id.', async () => {
-  const dir = join(folder, 'small')
+test('The catalogue of a snapshot holds what the sources said, by ascending id.', async (t) => {
+  const dir = folderOf(t)
   await build([fakeSource(SMALL_WORLD)], dir)
   const catalog = await catalogOf(dir)
-  assert.deepEqual([...catalog.id], [1, 2, 3, 4])
-  assert.deepEqual(catalog.identifiers, ['N0', 'N1', '02B', 'V1'])
-  assert.deepEqual(catalog.slugs, ['alpha', 'alpha-2', 'bravo', 'far-point'])
-  assert.deepEqual(catalog.names, ['Alpha', 'Alpha', 'Bravo', 'Far point'])
-  assert.deepEqual([...catalog.lat], [45, 45.5, -12, 0])
-  assert.deepEqual([...catalog.lng], [-3, -3.25, 179.99, -30])
-  assert.deepEqual([...catalog.virtual], [0, 0, 0, 1])
+  const { id, identifiers, slugs, names, lat, lng, virtual, source, country, timezones } = catalog
   assert.deepEqual(
-    Array.from(catalog.source, (index) => catalog.sources[index].name),
-    ['North', 'North', 'South', 'Sky'],
-  )
-  assert.deepEqual(
-    Array.from(catalog.country, (index) => catalog.countries[index]),
+    Array.from(id, (number, i) => [
+      number,
+      identifiers[i],
+      slugs[i],
+      names[i],
+      lat[i],
+      lng[i],
+      virtual[i],
+      timezones[i],
+      catalog.sources[source[i]].name,
+      catalog.countries[country[i]].code,
+    ]),
     [
-      { code: 'FR', name: 'France' },
-      { code: 'FR', name: 'France' },
-      { code: 'FJ', name: 'Fiji' },
-      { code: 'BR', name: 'Brazil' },
+      [1, 'N0', 'alpha', 'Alpha', 45, -3, 0, 'Europe/Paris', 'North', 'FR'],
+      [2, 'N1', 'alpha-2', 'Alpha', 45.5, -3.25, 0, 'Europe/Paris', 'North', 'FR'],
+      [3, '02B', 'bravo', 'Bravo', -12, 179.99, 0, 'Pacific/Fiji', 'South', 'FJ'],
+      [4, 'V1', 'far-point', 'Far point', 0, -30, 1, 'Etc/GMT+2', 'Sky', 'BR'],
     ],
   )
-  assert.deepEqual(catalog.timezones, ['Europe/Paris', 'Europe/Paris', 'Pacific/Fiji', 'Etc/GMT+2'])
+  assert.deepEqual(catalog.countries.map(({ name }) => name).toSorted(), ['Brazil', 'Fiji', 'France'])
   assert.deepEqual(catalog.sources, [
     { name: 'North', label: null, aliases: [], network: 'national', credit: 'made up', licence: 'none' },
     { name: 'Sky', label: null, aliases: [], network: 'satellite', credit: null, licence: null },
     { name: 'South', label: null, aliases: [], network: 'coastal', credit: null, licence: null },
-  ])
-})
-
-test('A folder remembers the ids of buoys that are gone and gives them back when they return.', async () => {
-  const dir = join(folder, 'memory')
-  const ids = async (buoys: FakeBuoy[]): Promise<[string, number, string][]> => {
-    await build([fakeSource(buoys)], dir, { asOf: 1_774_602_000, fresh: true, allowLoss: 1 })
-    const { identifiers, id, slugs } = await catalogOf(dir)
-    return identifiers.map((identifier, i) => [identifier, id[i], slugs[i]])
-  }
-  const [alpha, bravo, other, far] = SMALL_WORLD
-  assert.deepEqual(await ids([alpha, bravo]), [
-    ['N1', 1, 'alpha'],
-    ['02B', 2, 'bravo'],
-  ])
-  // N0 would come first and be "alpha" in a new folder.
-  assert.deepEqual(await ids([other, bravo, far]), [
-    ['02B', 2, 'bravo'],
-    ['N0', 3, 'alpha-2'],
-    ['V1', 4, 'far-point'],
-  ])
-  assert.deepEqual(await ids([alpha, { ...other, name: 'Renamed' }]), [
-    ['N1', 1, 'alpha'],
-    ['N0', 3, 'alpha-2'],
   ])
 })

@@ -5,38 +5,31 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
+import { test } from 'node:test'
+import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { listKept, resume, rollback } from '../../src/snapshot/retained.ts'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { temporaryFolder } from '../live.ts'
-import { build, fakeSource, type FakeBuild, type FakeBuoy } from './fake_source.ts'
+import {
+  build,
+  fakeSource,
+  type FakeBuild,
+  type FakeBuoy,
+  catalogOf,
+  folderOf,
+  northBuoy,
+} from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
 /** A buoy whose row is its own: the wave height is that of its letter. */
-function buoy(letter: string): FakeBuoy {
-  return {
-    source: 'North',
-    identifier: letter,
-    name: `Buoy ${letter}`,
+const buoy = (letter: string): FakeBuoy =>
+  northBuoy(letter, [{ time: NOON, significantHeight: letter.charCodeAt(0) * 10 }], {
     lat: letter.charCodeAt(0) - 64,
-    lng: -3,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows: [{ time: NOON, significantHeight: letter.charCodeAt(0) * 10 }],
-  }
-}
-
-const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
+  })
 
 /** `LETTER ID SLUG` of the published snapshot, by id. */
 async function published(dir: string): Promise<string[]> {
-  const { parts } = await loadSnapshot(dir)
-  const catalog = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  return cataloguedBuoys(readCatalog(decodePart(catalog.bytes, 'f'), 'f')).map(
+  return cataloguedBuoys(await catalogOf(dir)).map(
     ({ identifier, id, slug }) => `${identifier} ${id} ${slug}`,
   )
 }
@@ -81,14 +74,6 @@ test('Ids of a snapshot that was rolled back and then dropped by --keep stay giv
   assert.deepEqual(await checkFolder(dir), [])
 })
 
-test('A fresh build takes all ids over, also those of snapshots that were rolled back.', async (t) => {
-  const dir = folderOf(t)
-  await buildOf(dir, 'AZ')
-  await buildOf(dir, 'AMZ')
-  await rollback(dir, null, NOON)
-  assert.deepEqual(await buildOf(dir, 'ACMZ', { fresh: true }), WITH_C)
-})
-
 test('The registry, when it is lost or damaged, is made anew from all kept snapshots.', async (t) => {
   for (const damage of ['lost', 'empty', 'cut', 'changed', 'other']) {
     const dir = folderOf(t)
@@ -109,18 +94,6 @@ test('The registry, when it is lost or damaged, is made anew from all kept snaps
     assert.deepEqual(await checkFolder(dir), [])
     assert.match(readFileSync(file, 'utf8'), /"North","C",4,"buoy-c"/)
   }
-})
-
-test('With the registry alone, a folder that has lost its kept snapshots gives no id twice.', async (t) => {
-  const dir = folderOf(t)
-  await buildOf(dir, 'AZ')
-  await buildOf(dir, 'AMZ')
-  await rollback(dir, null, NOON)
-  for (const { file } of listKept(dir)) rmSync(join(dir, file))
-  assert.deepEqual(await buildOf(dir, 'ACMZ'), WITH_C)
-  // Without any snapshot, too.
-  for (const file of readdirSync(dir)) if (file !== 'registry.jsonl') rmSync(join(dir, file))
-  assert.deepEqual(await buildOf(dir, 'BCMZ'), ['Z 2 buoy-z', 'M 3 buoy-m', 'C 4 buoy-c', 'B 5 buoy-b'])
 })
 
 test('A build that fails leaves no id given.', async (t) => {

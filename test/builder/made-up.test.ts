@@ -1,30 +1,18 @@
 /** Made-up data are marked for good, and never mixed with measured ones unasked. */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { rollback } from '../../src/snapshot/retained.ts'
 import { openSnapshot } from '../../src/server/open-snapshot.ts'
 import { inspectSnapshot } from '../../src/snapshot/inspection.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { temporaryFolder } from '../live.ts'
-import { build, fakeSource, type FakeBuoy } from './fake_source.ts'
+import { build, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
-const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
-
-const buoy = (identifier: string, hour: number): FakeBuoy => ({
-  source: 'North',
-  identifier,
-  name: `Buoy ${identifier}`,
-  lat: 10,
-  lng: -3,
-  country: 'FR',
-  timezone: 'Europe/Paris',
-  rows: [{ time: NOON + hour * 3600, significantHeight: 1000 + hour }],
-})
+const buoy = (identifier: string, hour: number): FakeBuoy =>
+  northBuoy(identifier, [{ time: NOON + hour * 3600, significantHeight: 1000 + hour }])
 
 const measured = (...buoys: FakeBuoy[]): Source => fakeSource(buoys)
 const madeUp = (...buoys: FakeBuoy[]): Source => ({ ...measured(...buoys), isMadeUp: true })

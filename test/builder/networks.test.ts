@@ -3,37 +3,31 @@
  * buoys of two networks.
  */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
-import { readCatalog, cataloguedBuoys } from '../../src/snapshot/catalog.ts'
+import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { leaveOut, pairsWithin } from '../../src/builder/identify.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { readPasses } from '../../src/snapshot/part-kinds.ts'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { BuildReport } from '../../src/builder/build-report.ts'
 import type { ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
-import { temporaryFolder } from '../live.ts'
-import { fakeSource, type FakeBuoy } from './fake_source.ts'
+import {
+  fakeSource,
+  type FakeBuoy,
+  catalogOf,
+  folderOf,
+  northBuoy,
+  partOf,
+  silentReport,
+} from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
 function buoy(source: string, identifier: string, lat: number, time: number | null = NOON): FakeBuoy {
   const rows = time === null ? [] : [{ time, significantHeight: 1000, period: 8000 }]
-  return {
-    source,
-    identifier,
-    name: `${source} ${identifier}`,
-    lat,
-    lng: -3,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows,
-  }
+  return northBuoy(identifier, rows, { source, name: `${source} ${identifier}`, lat })
 }
 
 const NORTH = { name: 'North', network: 'national' } as const
@@ -68,9 +62,6 @@ const failing = (name: string): Source => ({
   },
 })
 
-const silentReport = (write: (text: string) => void = () => {}): BuildReport =>
-  new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
-
 interface Built {
   /** `SOURCE IDENTIFIER`, by id. */
   buoys: string[]
@@ -87,9 +78,7 @@ async function build(
 ): Promise<Built> {
   const report = silentReport()
   const { asOf, parts } = await buildSnapshot({ sources, out, asOf: null, now: NOON, report, ...more })
-  const loaded = await loadSnapshot(out)
-  const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const buoys = cataloguedBuoys(readCatalog(decodePart(catalog.bytes, 'f'), 'f'))
+  const buoys = cataloguedBuoys(await catalogOf(out))
   return {
     buoys: buoys.map(({ source, identifier }) => `${source} ${identifier}`),
     ids: buoys.map(({ id }) => id),
@@ -98,8 +87,6 @@ async function build(
     document: report.document(),
   }
 }
-
-const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
 
 test('A buoy that a feed of the latest reports leaves out stays, with its id, name and network; elsewhere it goes.', async (t) => {
   for (const complete of [false, true]) {
@@ -198,20 +185,14 @@ test('A pass keeps its observations at the virtual buoys that are wanted.', asyn
   }
   const { buoys, ids } = await build(out, [source])
   assert.deepEqual(buoys, ['Sky V2'])
-  const { parts } = await loadSnapshot(out)
-  const passes = parts.find(({ entry }) => entry.kind === 'passes') ?? assert.fail('no passes')
-  assert.deepEqual([...readPasses(decodePart(passes.bytes, 'f'), 'f').buoy], ids)
+  assert.deepEqual([...readPasses((await partOf(out, 'passes'))!, 'f').buoy], ids)
 })
 
 test('The words of the configuration about a network replace the adapter’s own.', async (t) => {
   const out = folderOf(t)
   const info = { network: 'coastal', credit: 'thanks', licence: 'free' } as const
   await build(out, [configured('feed', [buoy('North', 'A', 10)], { terms: terms('feed', { info }) })])
-  const loaded = await loadSnapshot(out)
-  const catalog = loaded.parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  assert.deepEqual(readCatalog(decodePart(catalog.bytes, 'f'), 'f').sources, [
-    { name: 'North', label: null, aliases: [], ...info },
-  ])
+  assert.deepEqual((await catalogOf(out)).sources, [{ name: 'North', label: null, aliases: [], ...info }])
 })
 
 test('Readings of a clock gone wrong neither set the time of the snapshot nor enter it.', async (t) => {

@@ -10,15 +10,14 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
-import { buildSnapshot } from '../../src/builder/run-build.ts'
-import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
+import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { type Manifest } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { readMonth } from '../../src/snapshot/part-kinds.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { BuildReport } from '../../src/builder/build-report.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { temporaryFolder } from '../live.ts'
+import { build, catalogOf } from './fake_source.ts'
 
 const MONTHS_A_YEAR = 12
 
@@ -63,8 +62,7 @@ async function worldOf(out: string, manifest: Manifest): Promise<World> {
     entry,
     part: decodePart(bytes, entry.file),
   }))
-  const catalog = decoded.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const buoys = cataloguedBuoys(readCatalog(catalog.part, 'f'))
+  const buoys = cataloguedBuoys(await catalogOf(out))
   const names = new Map(buoys.map(({ id, identifier }) => [id, identifier]))
   const newest = new Map<string, number>()
   for (const { entry, part } of decoded) {
@@ -94,17 +92,9 @@ async function replay(
   let before: World | null = null
   for (const [n, { text, now }] of files.entries()) {
     writeFileSync(join(folder, 'latest_obs', 'latest_obs.txt'), text)
-    const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
     const ndbc = openNdbc(folder)
     const source = { complete: false, read: ndbc.read.bind(ndbc) }
-    const manifest = await buildSnapshot({
-      sources: [source],
-      out,
-      asOf: null,
-      now,
-      latest: now + 3600,
-      report,
-    })
+    const manifest = await build([source], out, { now, latest: now + 3600 })
     const world = await worldOf(out, manifest)
     const rows = rowsOf(text)
     for (const { station, time, hasWaves } of rows) {

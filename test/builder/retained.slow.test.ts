@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { test } from 'node:test'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { listKept, readHold, removeHold, resume, rollback } from '../../src/snapshot/retained.ts'
@@ -12,27 +11,15 @@ import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { startDrill } from '../faults/drill.ts'
 import { build as buildDemo } from '../faults/folder.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
-import { build, fakeSource, type FakeBuild, type FakeBuoy } from './fake_source.ts'
+import { until } from '../until.ts'
+import { build, fakeSource, type FakeBuild, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HALF_HOUR = 1800
 
-const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
-
 /** A feed that gives its newest row only. */
-function latest(step: number): FakeBuoy {
-  const rows = [{ time: NOON + step * HALF_HOUR, significantHeight: 1000 + step }]
-  return {
-    source: 'North',
-    identifier: 'A',
-    name: 'Alpha',
-    lat: 10,
-    lng: -3,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows,
-  }
-}
+const latest = (step: number): FakeBuoy =>
+  northBuoy('A', [{ time: NOON + step * HALF_HOUR, significantHeight: 1000 + step }])
 
 /** Builds what a feed gives at a step, and returns the snapshot's id; `lines` gets what the build says. */
 async function buildAt(
@@ -165,15 +152,17 @@ test('A build goes upon what is kept where the manifest is lost, or where the fi
   }
 })
 
-test('Resume publishes nothing that is not whole, and then the hold stays.', async (t) => {
+test('Rollback ends at the oldest snapshot, and neither it nor resume publishes what is not whole; the hold stays.', async (t) => {
   const dir = folderOf(t)
   const [first, second] = [await buildAt(dir, 0), await buildAt(dir, 1)]
   await rollback(dir, null, NOON)
+  await assert.rejects(rollback(dir, null, NOON), /no earlier snapshot/)
   const { parts } = listKept(dir).at(-1)!.manifest!
   writeFileSync(join(dir, parts.at(-1)!.file), 'x')
-  await assert.rejects(resume(dir), new RegExp(parts.at(-1)!.file))
+  for (const publish of [() => resume(dir), () => rollback(dir, second, NOON)]) {
+    await assert.rejects(publish, new RegExp(parts.at(-1)!.file))
+  }
   assert.equal(await publishedId(dir), first)
-  assert.notEqual(second, first)
   assert.ok(readdirSync(dir).includes('hold.json'))
 })
 
@@ -188,10 +177,10 @@ test(
     assert.equal((await status()).hold, null)
     assert.match(await runCliWell(['rollback', dir]), /not published, until: groundswell resume/)
     const logged = new RegExp(`serving snapshot ${first}, data as of .*, held since .* groundswell resume`)
-    for (let tries = 0; !logged.test(drill.output()); tries++) {
-      assert.ok(tries < 600, drill.output())
-      await setTimeout(100)
-    }
+    await until(
+      () => logged.test(drill.output()),
+      () => drill.output(),
+    )
     const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=20,days=60', '--out', dir])
     assert.equal(code, 0)
     assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not publish it: held since/)

@@ -177,17 +177,12 @@ function check(given: Delivery[], budget: number | undefined, asOf: number): voi
 
 const cuts = fc.constantFrom(2 ** 32, at('2024-02-10T03:00:00Z'), at('2024-02-01T00:00:00Z'), 0)
 
-test('Rows come out merged, sorted and cut by month and time as one object per row would be.', () => {
+test('Rows come out merged, sorted and cut by month and time as one object per row would be, also where they went through files.', () => {
   fc.assert(
-    fc.property(deliveries, cuts, (given, asOf) => check(given, undefined, asOf)),
-    { numRuns: 150 },
-  )
-})
-
-test('Rows come out the same when they went through files.', () => {
-  fc.assert(
-    fc.property(deliveries, cuts, (given, asOf) => check(given, 0, asOf)),
-    { numRuns: 60 },
+    fc.property(deliveries, cuts, fc.constantFrom(undefined, 0), (given, asOf, budget) =>
+      check(given, budget, asOf),
+    ),
+    { numRuns: 200 },
   )
 })
 

@@ -3,26 +3,22 @@
  * out of the configuration.
  */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
-import { cataloguedBuoys, readCatalog } from '../../src/snapshot/catalog.ts'
+import { cataloguedBuoys } from '../../src/snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../../src/snapshot/part-kinds.ts'
-import { type Part, type PartKind } from '../../src/snapshot/snapshot-format.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
-import { resume, rollback } from '../../src/snapshot/retained.ts'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { BuildReport } from '../../src/builder/build-report.ts'
+import { resume } from '../../src/snapshot/retained.ts'
 import type { ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
 import { startDrill } from '../faults/drill.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
-import { batchOf } from './fake_source.ts'
+import { batchOf, catalogOf, folderOf, northBuoy, partOf, silentReport } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
@@ -43,15 +39,10 @@ interface Gift {
   spots?: number[]
 }
 
-const record = (source: string, identifier: string): BuoyRecord => ({
-  source,
-  identifier,
-  name: `${source} ${identifier}`,
-  lat: identifier.charCodeAt(0) - 64,
-  lng: -3,
-  country: 'FR',
-  timezone: 'Europe/Paris',
-})
+function record(source: string, identifier: string): BuoyRecord {
+  const { rows: _rows, ...buoy } = northBuoy(identifier)
+  return { ...buoy, source, lat: identifier.charCodeAt(0) - 64 }
+}
 
 /** A source of the configuration; with `fault` it gives all and then fails, as one past --max-bad does. */
 function source(
@@ -129,20 +120,19 @@ async function build(
   sources: Source[],
   more: Partial<Parameters<typeof buildSnapshot>[0]> = {},
 ): Promise<Built> {
-  const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+  const report = silentReport()
   const { id } = await buildSnapshot({ sources, out, asOf: null, now: NOON, report, ...more })
   await resume(out)
   return { ...(await contentOf(out)), id, document: report.document() }
 }
 
 async function contentOf(out: string): Promise<Omit<Built, 'id' | 'document'>> {
-  const { parts } = await loadSnapshot(out)
-  const of = <T>(kind: PartKind, read: (part: Part, file: string) => T): T | null => {
-    const found = parts.find(({ entry }) => entry.kind === kind)
-    return found === undefined ? null : read(decodePart(found.bytes, 'f'), 'f')
-  }
-  const catalog = of('catalog', readCatalog) ?? assert.fail('no catalogue')
-  const passes = of('passes', readPasses)
+  const catalog = await catalogOf(out)
+  const [passes, forecast, tides] = await Promise.all([
+    partOf(out, 'passes').then((part) => part && readPasses(part, 'f')),
+    partOf(out, 'forecast').then((part) => part && readForecast(part, 'f')),
+    partOf(out, 'tides').then((part) => part && readTides(part, 'f')),
+  ])
   return {
     buoys: cataloguedBuoys(catalog)
       .map(({ identifier }) => identifier)
@@ -150,13 +140,11 @@ async function contentOf(out: string): Promise<Omit<Built, 'id' | 'document'>> {
       .join(''),
     passes: [...(passes?.number ?? [])].toSorted((a, b) => a - b),
     observations: passes?.buoy.length ?? 0,
-    points: [...(of('forecast', readForecast)?.lat ?? [])],
-    harbours: of('tides', readTides)?.identifiers.join('') ?? '',
+    points: [...(forecast?.lat ?? [])],
+    harbours: tides?.identifiers.join('') ?? '',
     spots: catalog.spots.map(({ id }) => id),
   }
 }
-
-const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
 
 const FIRST: Gift = { buoys: 'ABS', virtual: 'V', passes: [1], points: [10], harbours: 'gh', spots: [1] }
 const SECOND: Gift = { buoys: 'CDS', virtual: 'W', passes: [2], points: [20], harbours: 'hi', spots: [2] }
@@ -168,6 +156,13 @@ const ALL = {
   points: [10, 20],
   harbours: 'ghi',
   spots: [1, 2],
+}
+
+/** A folder that was built from both sources. */
+async function begun(t: TestContext): Promise<string> {
+  const out = folderOf(t)
+  await build(out, [source('one', FIRST), source('two', SECOND)])
+  return out
 }
 
 const contentIn = ({ id: _id, document: _document, ...content }: Built): object => content
@@ -197,42 +192,8 @@ test('A silent source keeps its forecast points, harbours, spots, passes and buo
   assert.deepEqual(await checkFolder(out), [])
 })
 
-test('Of buoys that two sources of one network share, the silent one keeps its own, and the other loses those that it takes back.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', { buoys: 'ABS' }), source('two', { buoys: 'CDS' })])
-  const built = await build(out, [source('one', { buoys: 'A' }), source('two', {}, { fault: 'away' })])
-  assert.equal(built.buoys, 'ACDS')
-})
-
-test('What another source’s newer word hid of a silent source shows again when that source takes it back.', async (t) => {
-  const out = folderOf(t)
-  const silent = source('one', {}, { fault: 'away' })
-  await build(out, [
-    source('one', { buoys: 'A', points: [10], run: 1, harbours: 'g' }),
-    source('two', { buoys: 'B', points: [10], run: 2, harbours: 'g' }),
-  ])
-  const options = { allowLoss: 1 }
-  const built = await build(out, [silent, source('two', { buoys: 'B', points: [30] })], options)
-  assert.deepEqual([built.points, built.harbours], [[10, 30], 'g'])
-})
-
-test('A source that leaves the configuration takes its part with it; all else stays.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
-  const built = await build(out, [source('one', FIRST)])
-  assert.deepEqual(contentIn(built), {
-    buoys: 'ABSV',
-    passes: [1],
-    observations: 1,
-    points: [10],
-    harbours: 'gh',
-    spots: [1],
-  })
-})
-
 test('The report says which sources are silent, since when, and what of theirs stays.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const out = await begun(t)
   const silent = source('two', {}, { fault: 'garbled' })
   for (const hours of [1, 2]) {
     const { document } = await build(out, [source('one', FIRST), silent], { now: NOON + 3600 * hours })
@@ -246,20 +207,8 @@ test('The report says which sources are silent, since when, and what of theirs s
 })
 
 test('A source that suddenly gives nothing at all is taken for one that cannot be read.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const out = await begun(t)
   const built = await build(out, [source('one', FIRST), source('two', {})])
-  assert.deepEqual(contentIn(built), ALL)
-  assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
-})
-
-test('A feed of who reported lately keeps what it gave before where it gives nothing, and may have given nothing yet.', async (t) => {
-  const out = folderOf(t)
-  const feed = (gift: Gift): Source => source('two', gift, { complete: false })
-  const early = await build(out, [source('one', FIRST), feed({})])
-  assert.equal(early.document.sources[1].refused, null)
-  await build(out, [source('one', FIRST), feed(SECOND)])
-  const built = await build(out, [source('one', FIRST), feed({})])
   assert.deepEqual(contentIn(built), ALL)
   assert.equal(built.document.sources[1].refused, 'it gives nothing, and did before')
 })
@@ -267,27 +216,6 @@ test('A feed of who reported lately keeps what it gave before where it gives not
 test('A source of which nothing could be read is named as such, and is not called read.', async (t) => {
   const built = await build(folderOf(t), [source('one', FIRST), source('new', {})])
   assert.equal(built.document.sources[1].refused, 'nothing in it could be read')
-})
-
-test('A rollback brings back the source states of its snapshot.', async (t) => {
-  const out = folderOf(t)
-  const first = await build(out, [source('one', FIRST), source('two', { ...SECOND, spots: [5] })])
-  await build(out, [source('one', FIRST), source('two', SECOND)])
-  await rollback(out, first.id, NOON)
-  const built = await build(out, [source('one', FIRST), source('two', {}, { fault: 'away' })])
-  assert.deepEqual(built.spots, [1, 5])
-})
-
-test('Where nobody knows which source gave what, all stays while a source is silent.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
-  for (const file of readdirSync(out)) if (file.startsWith('given-')) rmSync(join(out, file))
-  const silent = source('two', {}, { fault: 'away' })
-  for (const round of [1, 2]) {
-    const built = await build(out, [source('one', { ...FIRST, points: [10, 11] }), silent])
-    assert.deepEqual(contentIn(built), { ...ALL, points: [10, 11, 20] }, `round ${round}`)
-  }
-  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
 })
 
 test('A damaged file of source states is reported by check, and taken for lost.', async (t) => {
@@ -300,25 +228,12 @@ test('A damaged file of source states is reported by check, and taken for lost.'
 })
 
 test('A fresh build stops where a source is silent that the folder has something of.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const out = await begun(t)
   const silent = source('two', {}, { fault: 'away' })
   await assert.rejects(build(out, [source('one', FIRST), silent], { fresh: true }), /two.*--fresh/)
   assert.deepEqual(await contentOf(out), ALL)
   const elsewhere = folderOf(t)
   assert.equal((await build(elsewhere, [source('one', FIRST), silent], { fresh: true })).buoys, 'ABSV')
-})
-
-test('A silent source that mentions only who reported lately keeps also the buoys that it did not mention last.', async (t) => {
-  const out = folderOf(t)
-  const feed = (gift: Gift, fault?: string): Source =>
-    source('feed', gift, { complete: false, ...(fault !== undefined && { fault }) })
-  const other = source('other', { virtual: 'V' })
-  await build(out, [feed({ buoys: 'AB' }), other])
-  assert.equal((await build(out, [feed({ buoys: 'A' }), other])).buoys, 'ABV')
-  for (const round of [1, 2]) {
-    assert.equal((await build(out, [feed({}, 'away'), other])).buoys, 'ABV', `round ${round}`)
-  }
 })
 
 test('What is carried over of a silent source passes the filter of today.', async (t) => {
@@ -330,8 +245,7 @@ test('What is carried over of a silent source passes the filter of today.', asyn
 })
 
 test('What is carried over of a silent source hinders no other source.', async (t) => {
-  const out = folderOf(t)
-  await build(out, [source('one', FIRST), source('two', SECOND)])
+  const out = await begun(t)
   const coastal: Source = {
     ...source('one', FIRST),
     async read(sink, context) {

@@ -1,15 +1,13 @@
 /** The commands around a configuration: what would be done, doing it, reporting it, and serving it. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import type { ReportDocument } from '../../../src/builder/report-document.ts'
 import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
+import { startProgram } from '../../started_program.ts'
 import { FAULTS, startOrigin } from './origin.ts'
 
-const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 const SECRET = 'b7c1-very-secret'
 
 test(
@@ -91,37 +89,13 @@ test(
     assert.equal((await runCli(['build', '--out', out])).code, 2)
 
     origin.chance = () => FAULTS.broken
-    const args = [
-      'run',
-      '--config',
-      config,
-      '--snapshots',
-      join(root, 'other'),
-      '--keys',
-      join(root, 'keys.json'),
-      '--port=0',
-      '--workers=1',
-      '--every=0',
-      '--admin-port=off',
-    ]
-    const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-    t.after(() => child.kill('SIGKILL'))
-    let output = ''
-    const address = await new Promise<string>((resolve, reject) => {
-      const look = (chunk: Buffer): void => {
-        output += chunk.toString('utf8')
-        const found = /listening on (\S+)/.exec(output)
-        if (found !== null) resolve(found[1])
-      }
-      child.stdout.on('data', look)
-      child.stderr.on('data', look)
-      child.once('close', () => reject(new Error(output)))
-    })
+    const places = [`--snapshots=${join(root, 'other')}`, `--keys=${join(root, 'keys.json')}`]
+    const usual = ['--port=0', '--workers=1', '--every=0', '--admin-port=off']
+    const run = startProgram(t, ['run', `--config=${config}`, ...places, ...usual])
+    const [, address] = await run.says(/listening on (\S+)/)
     // The networks are gone; what was fetched is there.
     const answer = (await (await fetch(`${address}/buoys/search?query=luz`)).json()) as { data: unknown }
     assert.ok(JSON.stringify(answer.data).includes('Saint-Jean-de-Luz'), JSON.stringify(answer))
-    const ended = new Promise((resolve) => child.once('close', resolve))
-    child.kill('SIGTERM')
-    await ended
+    await run.stop()
   },
 )

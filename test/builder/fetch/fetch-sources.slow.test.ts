@@ -23,6 +23,8 @@ interface Drill {
   folder: string
   waits: number[]
   fetch: (now?: number) => Promise<FetchOutcome>
+  /** As `fetch`, of all sources. */
+  fetchAll: (now?: number) => Promise<FetchOutcome[]>
 }
 
 /** A source whose files are `entries` of the origin. */
@@ -36,12 +38,15 @@ function drill(
     refresh = '30m',
     fetchWithin = '30m',
     limits = LIMITS,
+    others = [],
   }: {
     hosts?: object
     allowed?: Origin[]
     refresh?: string
     fetchWithin?: string
     limits?: FetchContext['limits']
+    /** Sources besides. */
+    others?: object[]
   } = {},
 ): Drill {
   const root = temporaryFolder(t)
@@ -50,7 +55,7 @@ function drill(
   writeFileSync(
     file,
     JSON.stringify({
-      sources: [{ name: 'Net', kind: 'csv', folder: 'net', refresh, fetchWithin, fetch: entries }],
+      sources: [{ name: 'Net', kind: 'csv', folder: 'net', refresh, fetchWithin, fetch: entries }, ...others],
       hosts: {
         [host]: { connections: 2, gapMs: 0, ...hosts },
         ...Object.fromEntries(allowed.map(({ url }) => [new URL(url).host, { private: true }])),
@@ -58,20 +63,22 @@ function drill(
     }),
   )
   const waits: number[] = []
+  const fetchAll = (now = NOON): Promise<FetchOutcome[]> =>
+    fetchSources(readConfiguration(file, { SECRET: 'abc' }), {
+      clock: () => now,
+      random: () => 0.5,
+      report: { progress: () => {}, line: () => {} },
+      limits,
+      pause: async (ms) => {
+        waits.push(ms / 1000)
+      },
+    })
   return {
     folder: join(root, 'net'),
     waits,
-    async fetch(now = NOON) {
-      const context: FetchContext = {
-        clock: () => now,
-        random: () => 0.5,
-        report: { progress: () => {}, line: () => {} },
-        limits,
-        pause: async (ms) => {
-          waits.push(ms / 1000)
-        },
-      }
-      const outcomes = await fetchSources(readConfiguration(file, { SECRET: 'abc' }), context)
+    fetchAll,
+    async fetch(now) {
+      const outcomes = await fetchAll(now)
       assert.equal(outcomes.length, 1, 'one source')
       return outcomes[0]
     },
@@ -146,18 +153,21 @@ const WRONG: {
 
 for (const [name, wrong] of Object.entries(WRONG)) {
   if (wrong === null) continue
-  test(`The last good file stays when the answer is wrong: ${name}.`, async (t) => {
-    const origin = await startOrigin(t)
-    origin.files.set('/a.csv', GOOD)
+  test(`The last good file stays when the answer is wrong, and the other network comes: ${name}.`, async (t) => {
+    const [origin, good] = [await startOrigin(t), await startOrigin(t)]
+    for (const { files } of [origin, good]) files.set('/a.csv', GOOD)
+    const other = { url: `${good.url}/a.csv`, to: 'a.csv' }
+    const others = [{ name: 'Other', kind: 'csv', folder: 'other', refresh: '30m', fetch: [other] }]
     const { limits } = wrong
     const entry = { url: `${origin.url}/a.csv`, to: 'a.csv', maxBytes: 5000 }
-    const { folder, fetch } = drill(t, origin, [entry], { limits })
-    await fetch()
+    const { folder, fetchAll } = drill(t, origin, [entry], { limits, others, allowed: [good] })
+    await fetchAll()
     origin.seen.length = 0
     const fault: Fault = FAULTS[name as keyof typeof FAULTS]
     origin.chance = () => fault
     origin.files.set('/a.csv', `${GOOD}${GOOD}`)
-    const outcome = await fetch(NOON + 1800)
+    const [outcome, second] = await fetchAll(NOON + 1800)
+    assert.deepEqual([second.unchanged, second.failed], [1, 0], 'the other network')
     assert.equal(outcome.failed, 1, 'failed')
     assert.equal(outcome.oldest, timestampText(NOON), 'says how old the file is')
     assert.match(outcome.failures[0].reason, wrong.reason)

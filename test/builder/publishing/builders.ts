@@ -1,6 +1,7 @@
 /** Builders for tests, each with a folder of its own, that publish to one stub of a bucket. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { buildSnapshot } from '../../../src/builder/run-build.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type Outcome,
 } from '../../../src/builder/publishing/publish-to-prefix.ts'
 import type { BuiltSnapshot } from '../../../src/builder/publish.ts'
-import { BuildReport } from '../../../src/builder/build-report.ts'
 import { decodeCommit, type Commit } from '../../../src/snapshot/commit.ts'
 import { readCatalog } from '../../../src/snapshot/catalog.ts'
 import type { Manifest } from '../../../src/snapshot/manifest.ts'
@@ -19,23 +19,17 @@ import { lockFolder } from '../../../src/snapshot/write-snapshot.ts'
 import type { Store, StoreLimits } from '../../../src/snapshot/store/store.ts'
 import type { Source } from '../../../src/sources/source.ts'
 import { openStub } from '../../snapshot/store/opened.ts'
-import type { StubS3 } from '../../snapshot/store/stub_s3.ts'
-import { fakeSource, type FakeBuoy } from '../fake_source.ts'
+import { stubFor, type StubS3 } from '../../snapshot/store/stub_s3.ts'
+import { temporaryFolder } from '../../live.ts'
+import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { fakeSource, northBuoy, silentReport, type FakeBuoy } from '../fake_source.ts'
 
 export const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
 /** A buoy of a feed that gives its newest row only, at a step of half an hour. */
 export function buoyAt(identifier: string, step: number): FakeBuoy {
-  return {
-    source: 'North',
-    identifier,
-    name: `Buoy ${identifier}`,
-    lat: 10 + (identifier.codePointAt(0)! % 50),
-    lng: -3,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows: [{ time: NOON + step * 1800, significantHeight: 1000 + step }],
-  }
+  const rows = [{ time: NOON + step * 1800, significantHeight: 1000 + step }]
+  return northBuoy(identifier, rows, { lat: 10 + (identifier.codePointAt(0)! % 50) })
 }
 
 export interface BuilderOptions {
@@ -72,12 +66,9 @@ export class Builder {
   ): Promise<BuiltSnapshot> {
     this.lines.length = 0
     const { clock = () => NOON, keep = 5, singleWriter = false } = this.#options
-    const report = new BuildReport({
-      maxBadShare: 0.1,
-      write: (text) => void this.lines.push(...text.split('\n').filter((line) => line !== '')),
-      terminal: false,
-      clock: () => 0,
-    })
+    const report = silentReport(
+      (text) => void this.lines.push(...text.split('\n').filter((line) => line !== '')),
+    )
     return buildSnapshot({
       sources: given.every((one): one is Source => 'read' in one) ? [...given] : [fakeSource(given)],
       out: this.dir,
@@ -113,6 +104,24 @@ export class Builder {
     }
   }
 }
+
+export interface Scene {
+  stub: StubS3
+  /** Of the builders' folders. */
+  folder: string
+  one: Builder
+  two: Builder
+}
+
+/** Two builders that publish to one bucket. */
+export async function sceneFor(t: TestContext): Promise<Scene> {
+  const stub = await stubFor(t)
+  const folder = temporaryFolder(t)
+  const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  return { stub, folder, one, two }
+}
+
+export const currentId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
 
 /** All commits that a stub ever had as its manifest, oldest first. */
 export function commitsOf(stub: StubS3, prefix = 'sea/'): Commit[] {

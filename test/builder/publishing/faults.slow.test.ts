@@ -1,24 +1,15 @@
 /** What builders say and do when a store, a disk or a command line is wrong. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { listKept } from '../../../src/snapshot/retained.ts'
-import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { onSmallDisk } from '../../faults/folder.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
 import { IMPATIENT } from '../../snapshot/store/opened.ts'
-import { StubS3, type Fault, type StubOptions } from '../../snapshot/store/stub_s3.ts'
-import { Builder, buoyAt, commitsOf, expectSound } from './builders.ts'
-
-async function stubFor(t: TestContext, options: StubOptions = {}): Promise<StubS3> {
-  const stub = await new StubS3(options).listen()
-  t.after(() => stub.close())
-  return stub
-}
-
-const currentId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
+import { type Fault, stubFor } from '../../snapshot/store/stub_s3.ts'
+import { Builder, buoyAt, commitsOf, expectSound, sceneFor, currentId } from './builders.ts'
 
 test('A bucket with something else in it is refused before anything is put there.', async (t) => {
   const manifest = 'manifest.msgpack'
@@ -51,8 +42,7 @@ test('A bucket with something else in it is refused before anything is put there
 })
 
 test('A store that shows an old state, was emptied, or has another history is not written to.', async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   await one.build([buoyAt('A', 0)])
   const first = new Map(stub.objects)
   await one.build([buoyAt('A', 1)])
@@ -83,8 +73,7 @@ test('A store that shows an old state, was emptied, or has another history is no
 })
 
 test('A store that loses or changes what it takes is found out before readers see it.', async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   await one.build([buoyAt('A', 0)])
   const pointer = stub.bytesOf('sea/manifest.msgpack')
   const put = one.store.put.bind(one.store)
@@ -139,9 +128,7 @@ test('Wrong bytes are not taken over: the folder stays empty, and the line names
 })
 
 test('A builder that is cut off at any of its calls, taken or not, goes on from there, and so does its successor.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const one = new Builder(folder, 'one', stub)
+  const { stub, folder, one } = await sceneFor(t)
   let step = 0
   await one.build([buoyAt('A', step)])
   const next = (): Builder => new Builder(folder, `successor${step}`, stub)
@@ -274,16 +261,8 @@ test('The command publishes a folder, and says in one line what is wrong with it
   }
 })
 
-test('A disk that is full takes nothing over, and the line says so.', async (t) => {
-  const folder = temporaryFolder(t)
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], {
-    encoding: 'utf8',
-  })
-  if (mounted.status !== 0) {
-    t.skip(`a small file system cannot be mounted here: ${mounted.stderr ?? mounted.error?.message}`)
-    return
-  }
-  try {
+test('A disk that is full takes nothing over, and the line says so.', (t) =>
+  onSmallDisk(t, '256k', async (folder) => {
     const stub = await stubFor(t)
     const one = new Builder(temporaryFolder(t), 'one', stub)
     await one.build([buoyAt('A', 0)])
@@ -298,7 +277,4 @@ test('A disk that is full takes nothing over, and the line says so.', async (t) 
     writeFileSync(join(folder, 'ballast'), '')
     await two.build([buoyAt('A', 1)])
     expectSound(stub)
-  } finally {
-    spawnSync('umount', [folder])
-  }
-})
+  }))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { listKept, resume, rollback } from '../../../src/snapshot/retained.ts'
 import type { Source } from '../../../src/sources/source.ts'
@@ -10,27 +10,17 @@ import { StoreError } from '../../../src/snapshot/store/store.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
 import { plainManifest, type Commit } from '../../../src/snapshot/commit.ts'
 import { pack } from '../../../src/snapshot/snapshot-format.ts'
-import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { temporaryFolder } from '../../live.ts'
-import { sometimes, StubS3, type StubOptions, type StubRequest } from '../../snapshot/store/stub_s3.ts'
+import { sometimes, type StubRequest, stubFor } from '../../snapshot/store/stub_s3.ts'
 import { fakeSource } from '../fake_source.ts'
-import { Builder, buoyAt, commitsOf, expectSound, idsOf, NOON } from './builders.ts'
-
-async function stubFor(t: TestContext, options: StubOptions = {}): Promise<StubS3> {
-  const stub = await new StubS3(options).listen()
-  t.after(() => stub.close())
-  return stub
-}
-
-const currentId = async (dir: string): Promise<string | undefined> => (await readManifest(dir))?.id
+import { Builder, buoyAt, commitsOf, expectSound, idsOf, NOON, sceneFor, currentId } from './builders.ts'
 
 /** What a builder says that finds another one's snapshot. */
 const ANOTHER =
   /^BuildError: s3:\/\/bucket\/sea: has snapshot \w{24}, published at 2026-03-27T12:00:00Z by process \d+ on \S+, which is not what \S+ published last: another builder publishes there, or the store shows an old state\. One builder publishes to a prefix, and nothing of this one is published: give it an empty prefix, or an empty folder, which continues what the store has$/
 
 test('A build puts the parts that are missing, then the manifest, and its folder follows.', async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   const first = await one.build([buoyAt('A', 0)])
   assert.ok(first.outcome)
   const puts = stub.log.filter((line) => line.startsWith('PUT sea/') && !line.includes('probe-'))
@@ -51,11 +41,8 @@ test('A build puts the parts that are missing, then the manifest, and its folder
 })
 
 test('A builder in an empty folder continues what the store has, gives the same ids, and the one before is refused.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const one = new Builder(folder, 'one', stub)
+  const { stub, one, two } = await sceneFor(t)
   const first = await one.build([buoyAt('A', 0), buoyAt('B', 0)])
-  const two = new Builder(folder, 'two', stub)
   // B is silent, and C is new: B's id must not be given to it.
   assert.ok((await two.build([buoyAt('C', 1), buoyAt('A', 1)])).outcome)
   assert.ok(
@@ -82,9 +69,8 @@ test('A builder in an empty folder continues what the store has, gives the same 
 })
 
 test('Of two builders at once one publishes; the other stops, says who was there, and leaves its folder as it was.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const builders = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  const { stub, one, two } = await sceneFor(t)
+  const builders = [one, two]
   const all = [builders[0].build([buoyAt('A', 0)]), builders[1].build([buoyAt('B', 0)])]
   const [first, second] = await Promise.allSettled(all)
   const [winner, loser] = first.status === 'fulfilled' ? builders : builders.toReversed()
@@ -103,9 +89,7 @@ test('Of two builders at once one publishes; the other stops, says who was there
 })
 
 test('A builder that was stalled while another one published is refused by the store, also after many snapshots.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  const { stub, one, two } = await sceneFor(t)
   const first = await one.build([buoyAt('A', 0)])
   const put = one.store.put.bind(one.store)
   one.store.put = async (name, body, options) => {
@@ -123,8 +107,7 @@ test('A builder that was stalled while another one published is refused by the s
 })
 
 test('A builder that finds the store gone keeps what it builds, and publishes all of it when the store is back.', async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   const first = await one.build([buoyAt('A', 0)])
   stub.faultOf = () => '503'
   for (const step of [1, 2]) {
@@ -147,9 +130,7 @@ test('A builder that finds the store gone keeps what it builds, and publishes al
 })
 
 test('What was built while the store was gone is kept where another builder published meanwhile.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  const { stub, one, two } = await sceneFor(t)
   const first = await one.build([buoyAt('A', 0)])
   stub.faultOf = () => '503'
   await assert.rejects(one.build([buoyAt('A', 1), buoyAt('mine', 1)]))
@@ -175,9 +156,7 @@ test('A builder in an empty folder does not begin anew while the store does not 
 })
 
 test('A rollback is published and holds, also for the next builder, until it is resumed.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const [one, two] = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  const { stub, one, two } = await sceneFor(t)
   const good = await one.build([buoyAt('A', 0)])
   const bad = await one.build([buoyAt('A', 1)])
   await rollback(one.dir, good.id, NOON)
@@ -222,8 +201,7 @@ test('A store that ignores one of the conditions, or refuses them, needs --singl
 })
 
 test("A manifest that was taken, and whose answer was lost, is found again and not called another builder's.", async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   const isManifest = ({ key }: StubRequest): boolean => key === 'sea/manifest.msgpack'
   for (const step of [0, 1]) {
     let lost = 0
@@ -252,8 +230,7 @@ test("A manifest that was taken, and whose answer was lost, is found again and n
 })
 
 test("A manifest that reaches the store late, when the builder has given it up, is not called another builder's.", async (t) => {
-  const stub = await stubFor(t)
-  const one = new Builder(temporaryFolder(t), 'one', stub)
+  const { stub, one } = await sceneFor(t)
   await one.build([buoyAt('A', 0)])
   const put = one.store.put.bind(one.store)
   let late = (): Promise<unknown> => Promise.resolve()
@@ -341,9 +318,8 @@ test('A part that could be collected before its commit is put anew.', async (t) 
 })
 
 test('With one call in ten failing, a builder and its successors end on the snapshot of the last one, and no id moves.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const builders = ['one', 'two'].map((name) => new Builder(folder, name, stub))
+  const { stub, one, two } = await sceneFor(t)
+  const builders = [one, two]
   stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate', 'wrong', 'old'])
   const settle = async (builder: Builder, step: number): Promise<void> => {
     try {
@@ -365,9 +341,7 @@ test('With one call in ten failing, a builder and its successors end on the snap
 })
 
 test('A folder that has snapshots of its own does not mix with a store that has others.', async (t) => {
-  const stub = await stubFor(t)
-  const folder = temporaryFolder(t)
-  const one = new Builder(folder, 'one', stub)
+  const { stub, folder, one } = await sceneFor(t)
   await one.build([buoyAt('A', 0)])
   const other = new Builder(folder, 'other', stub)
   await other.build([buoyAt('B', 0)], { publish: false })
