@@ -12,6 +12,7 @@ import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/sna
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import type { Column } from '../../src/sea/columns.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 
 const START = 1_774_569_600
@@ -167,59 +168,45 @@ test('A record that breaks the rules ends the build.', () => {
 
 test('A part whose columns contradict each other is refused before it is served.', () => {
   const { part, rows } = partOf([recordAt(1, 2), recordAt(3, 4)])
-  const changed = (name: string, change: (column: { [index: number]: number }) => void): Part => {
-    const column = part.columns.get(name)!.slice()
-    change(column)
-    return { ...part, columns: new Map([...part.columns, [name, column]]) }
+  const withColumn = (name: string, column: Column | null): Part => {
+    const columns = new Map(part.columns)
+    if (column === null) columns.delete(name)
+    else columns.set(name, column)
+    return { ...part, columns }
   }
   const refuses = (broken: Part, message: RegExp, expectedRows = rows) =>
     assert.throws(
       () => checkForecast(reread(broken), entryOf(expectedRows)),
       (error) => error instanceof SnapshotError && message.test(error.message),
+      String(message),
     )
   checkForecast(reread(part), entryOf(rows))
   refuses(part, /the manifest says 5/, 5)
-  refuses(
-    changed('lat', (lat) => (lat[0] = 91)),
-    /not on the globe/,
-  )
-  refuses(
-    changed('lat', (lat) => (lat[0] = 5)),
-    /not in order/,
-  )
-  refuses(
-    changed('start', (start) => (start[1] = 0)),
-    /no rows/,
-  )
-  refuses(
-    changed('start', (start) => (start[2] = 3)),
-    /disagree/,
-  )
-  refuses(
-    changed('time', (time) => (time[1] = START)),
-    /do not ascend/,
-  )
-  refuses(
-    changed('waveHeight', (codes) => (codes[0] = 25_001)),
-    /waveHeight has a value outside/,
-  )
-  refuses(
-    changed('windDirection', (codes) => (codes[0] = 36_000)),
-    /windDirection has a value outside/,
-  )
-  const without = (name: string): Part => {
-    const columns = new Map(part.columns)
-    columns.delete(name)
-    return { ...part, columns }
+  const values: [name: string, at: number, value: number, message: RegExp][] = [
+    ['lat', 0, 91, /not on the globe/],
+    ['lat', 0, 5, /not in order/],
+    ['start', 1, 0, /no rows/],
+    ['start', 2, 3, /disagree/],
+    ['time', 1, START, /do not ascend/],
+    ['waveHeight', 0, 25_001, /waveHeight has a value outside/],
+    ['windDirection', 0, 36_000, /windDirection has a value outside/],
+  ]
+  for (const [name, at, value, message] of values) {
+    const column = part.columns.get(name)!.slice()
+    column[at] = value
+    refuses(withColumn(name, column), message)
   }
-  for (const name of part.columns.keys()) refuses(without(name), new RegExp(`no column ${name}`))
-  refuses(
-    { ...part, columns: new Map([...part.columns, ['waveHeight', new Uint16Array(3)]]) },
-    /3 rows, expected 4/,
-  )
-  refuses({ ...part, columns: new Map([...part.columns, ['run', new Uint32Array(3)]]) }, /differ in length/)
-  refuses({ ...part, columns: new Map([...part.columns, ['time', new Float64Array(4)]]) }, /no column time/)
+  for (const name of part.columns.keys()) refuses(withColumn(name, null), new RegExp(`no column ${name}`))
+  refuses(withColumn('waveHeight', new Uint16Array(3)), /3 rows, expected 4/)
+  refuses(withColumn('run', new Uint32Array(3)), /differ in length/)
+  refuses(withColumn('time', new Float64Array(4)), /no column time/)
 })
+
+const EIGHT = ['waveHeight', 'wavePeriod', 'waveDirection', 'swellHeight', 'swellPeriod'].concat([
+  'swellDirection',
+  'windSpeed',
+  'windDirection',
+])
 
 test('Two thousand points with sixteen days of hours take less than 60 MB.', () => {
   const times = Array.from({ length: 16 * 24 }, (_, hour) => START + hour * 3600)
@@ -229,16 +216,7 @@ test('Two thousand points with sixteen days of hours take less than 60 MB.', () 
     set.add(
       recordAt((i % 100) - 50, Math.floor(i / 100), {
         times,
-        values: {
-          waveHeight: values,
-          wavePeriod: values,
-          waveDirection: values,
-          swellHeight: values,
-          swellPeriod: values,
-          swellDirection: values,
-          windSpeed: values,
-          windDirection: values,
-        },
+        values: Object.fromEntries(EIGHT.map((name) => [name, values])),
       }),
     )
   }

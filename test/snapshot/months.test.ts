@@ -115,17 +115,28 @@ test('A part without a column of the rows, or with one of another type or length
   broken('period', Float64Array.of(1, 2, 3))
 })
 
-/** The check of a month of readings, of `rows` rows of which `row` has `code`. */
-function checkOf(rows: number, name: MeasureName, row: number, code: number): Steps<void> {
+/** The check of a month of readings, as a server reads it. */
+function checkOf(table: MonthTable): Steps<void> {
+  const part = through(monthPart('readings', table))
+  const entry = {
+    kind: 'readings' as const,
+    file: 'f',
+    bytes: 0,
+    sha256: '',
+    rows: table.time.length,
+    month: MONTH,
+  }
+  return checkMonth(readMonth(part, MONTH, 'f'), entry)
+}
+
+/** A month of `rows` rows with codes at the limits of a measure, but `code` in one row. */
+function monthWith(rows: number, name: MeasureName, row: number, code: number): MonthTable {
   const { min, max } = codeLimits(MEASURES[name])
   const codes = Array.from({ length: rows }, (_, i) =>
     i % 3 === 0 && name !== 'significantHeight' ? missingOf(name) : i % 2 === 0 ? min : max,
   )
   codes[row] = code
-  const given = { significantHeight: Array<number>(rows).fill(0), [name]: codes }
-  const part = through(monthPart('readings', tableOf(rows, given)))
-  const entry = { kind: 'readings' as const, file: 'f', bytes: 0, sha256: '', rows, month: MONTH }
-  return checkMonth(readMonth(part, MONTH, 'f'), entry)
+  return tableOf(rows, { significantHeight: Array<number>(rows).fill(0), [name]: codes })
 }
 
 test('A code beyond the limits of its measure is refused in every row, one at them nowhere.', () => {
@@ -139,10 +150,10 @@ test('A code beyond the limits of its measure is refused in every row, one at th
     ]
     for (const rows of [2, 11]) {
       for (let row = 0; row < rows; row++) {
-        for (const code of [min, max, ...missing]) finish(checkOf(rows, name, row, code))
+        for (const code of [min, max, ...missing]) finish(checkOf(monthWith(rows, name, row, code)))
         for (const code of bad) {
           assert.throws(
-            () => finish(checkOf(rows, name, row, code)),
+            () => finish(checkOf(monthWith(rows, name, row, code))),
             /has a value outside its limits/,
             `${name} ${code}`,
           )
@@ -152,8 +163,41 @@ test('A code beyond the limits of its measure is refused in every row, one at th
   }
 })
 
-test('A long month is checked in slices, each of at most 65,536 values.', () => {
-  const rows = 70_000
-  // Heights and periods, each in two slices, after the times.
-  assert.equal([...checkOf(rows, 'period', rows - 1, 0)].length, 1 + 2 * 2)
+test('A long month is checked in slices of at most 65,536 values, and refused for one wrong value wherever a slice ends.', () => {
+  const rows = 140_000
+  const slices = 3
+  // Heights and periods, after the times.
+  assert.equal([...checkOf(monthWith(rows, 'period', rows - 1, 0))].length, 1 + 2 * slices)
+  for (const [name, code] of [
+    ['significantHeight', 0xffff],
+    ['period', 0xfffe],
+    ['waterTemperature', -501],
+    ['waterTemperature', 4501],
+  ] as const) {
+    for (const row of [0, 65_535, 65_536, 131_072, rows - 1]) {
+      const why = new RegExp(`: ${name} has a value outside its limits$`)
+      assert.throws(() => finish(checkOf(monthWith(rows, name, row, code))), why, `${name} ${row}`)
+    }
+  }
+})
+
+test('A time that does not ascend within its buoy is refused anywhere in a long month, those between buoys nowhere.', () => {
+  const rows = 140_000
+  // The second buoy begins in another slice than the first, and before the first one's last time; the third
+  // one begins after the second one's last.
+  const starts = [0, 90_001, 120_000, rows]
+  const longMonth = (): MonthTable => {
+    const table = tableOf(rows, { significantHeight: Array<number>(rows).fill(7) })
+    const time = table.time.map((_, row) => {
+      const buoy = starts.findLastIndex((start) => start <= row)
+      return table.time[0] + row - starts[buoy] + (buoy === 2 ? 100_000 : 0)
+    })
+    return { ...table, buoys: Uint32Array.of(3, 9, 10), start: Uint32Array.from(starts), time }
+  }
+  finish(checkOf(longMonth()))
+  for (const row of [1, 65_519, 65_520, 65_536, 90_002, 120_005, rows - 1]) {
+    const table = longMonth()
+    table.time[row] = table.time[row - 1]
+    assert.throws(() => finish(checkOf(table)), /: the times of a buoy do not ascend$/, String(row))
+  }
 })

@@ -5,13 +5,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAX_TEXT_LENGTH } from '../../src/snapshot/snapshot-format.ts'
-import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { readCatalog } from '../../src/snapshot/catalog.ts'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
-import { build, fakeSource, NETWORKS, SMALL_WORLD } from '../builder/fake_source.ts'
+import { build, fakeSource, NETWORKS, SMALL_WORLD, catalogOf } from '../builder/fake_source.ts'
 
 const LONG = 'x'.repeat(MAX_TEXT_LENGTH + 1)
 const HARBOUR = {
@@ -41,9 +38,7 @@ test('Names longer than a snapshot holds are cut, and what is built is loaded.',
     sink.spot({ id: 1, name: `${LONG}\u0000`, lat: 0, lng: 0 })
   })
   await build([fakeSource([{ ...alpha, name: LONG }, ...others]), source], dir)
-  const { parts } = await loadSnapshot(dir)
-  const part = parts.find(({ entry }) => entry.kind === 'catalog') ?? assert.fail('no catalogue')
-  const { names, spots } = readCatalog(decodePart(part.bytes, 'c'), 'c')
+  const { names, spots } = await catalogOf(dir)
   assert.ok(names.includes(LONG.slice(1)))
   assert.equal(spots[0].name, LONG.slice(1))
 })
