@@ -139,6 +139,20 @@ test('Help has lines of at most 80 characters where there is no terminal, and as
   assert.deepEqual(words(wide), words(piped))
 })
 
+test('A negative number is the value of the option before it, or an argument, and is refused as such.', async (t) => {
+  const keys = join(temporaryFolder(t), 'keys.json')
+  const [issued, ...refused] = await runAll([
+    ['keys', 'issue', '--keys', keys, '--owner', '-5'],
+    ['keys', 'set-quota', '--keys', keys, 'k_0123456789', '-5'],
+    ['keys', 'set-quota', '--keys', keys, '--', 'k_0123456789', '-5'],
+  ])
+  assert.match(issued.stdout, /for -5,/)
+  for (const { code, stderr } of refused) {
+    assert.equal(code, 2)
+    assert.match(stderr, /^groundswell: N: expected a whole number/)
+  }
+})
+
 test('A keys file that is named and missing is a fault; the default one may be missing.', async (t) => {
   const keys = join(temporaryFolder(t), 'keys.json')
   const id = 'k_0123456789'
@@ -255,8 +269,6 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['serve', '--prot=1'], "unknown option '--prot' (Did you mean --port?)\n"],
     [['serve', '--port', '-1'], '--port: expected a whole number'],
     [['build', '--source=demo', '--as-of', '-1'], '--as-of: expected an ISO 8601 time'],
-    [['keys', 'set-quota', '--keys=k.json', 'k_0123456789', '-5'], 'N: expected a whole number'],
-    [['keys', 'set-quota', '--keys=k.json', '--', 'k_0123456789', '-5'], 'N: expected a whole number'],
     [['serve', '--port=http'], '--port'],
     [['serve', '--host='], '--host'],
     [['serve', '--workers=0'], '--workers'],
