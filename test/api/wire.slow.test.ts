@@ -319,21 +319,11 @@ for (const engine of ENGINES) {
               assertFree(reply)
             }
           }
-          const words = [
-            '%00',
-            '%ff',
-            '%',
-            '%2e%2e',
-            '..',
-            '-1',
-            '1.5',
-            '%f0%9f%8c%8a',
-            '<script>',
-            '%3Cscript%3E',
-          ]
+          const words = ['%00', '%ff', '%', '%zz', '%2e%2e', '..', '-1', '1.5', '1e0', '$', '%f0%9f%8c%8a']
+          const names = ['<script>', '%3Cscript%3E', "1'--", 'undefined', 'null', 'NaN', 'toString']
           for (const operation of operations)
             for (const { name } of operation.inPath)
-              for (const word of [...words, '9'.repeat(400), 'a'.repeat(8000)]) {
+              for (const word of [...words, ...names, '9'.repeat(400), 'a'.repeat(8000)]) {
                 const reply = await keyed.get(strangeTarget(operation, name, word).slice('/v2'.length))
                 assertRefused(reply, 404, 'resource_not_found')
               }

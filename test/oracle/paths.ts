@@ -2,36 +2,21 @@
 import * as fc from 'fast-check'
 import type { Known } from './oracle.ts'
 
+/** Near misses; what is stranger, `test/api/wire.slow.test.ts` asks of every operation. */
 const strangeIds = [
   '0',
-  '-1',
   '99999',
   '9007199254740993',
-  '99999999999999999999999999',
   '1.0',
-  '1e0',
   'no-such-buoy',
   'buoy',
   'buoy-9',
   'Twin',
   'NORTH-POLE',
   '%20',
-  '%00',
-  '%ZZ',
-  '%FF',
   '..%2F1',
-  "1'--",
-  '%3Cscript%3E',
-  '$',
-  'a'.repeat(5000),
-  'undefined',
-  'null',
-  'NaN',
   '__proto__',
   'constructor',
-  'toString',
-  'hasOwnProperty',
-  '%F0%9F%8C%8A',
 ]
 
 export type Paths = ReturnType<typeof pathsOf>
