@@ -67,11 +67,14 @@ async function buildPart(part, made, kept, say) {
   }
 }
 
-/** A hash over all that decides a part: its sources, the client, this file and the versions of all packages. */
+/**
+ * A hash over all that decides a part: its sources, what makes its map, the client, this file and the versions of
+ * all packages.
+ */
 function stampOf(part) {
   const hash = createHash('sha256')
   const root = dirname(source)
-  const files = [join('web', part), join('clients', 'typescript')]
+  const files = [join('web', part), join('clients', 'typescript'), join('tools', 'basemap')]
     .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
@@ -113,8 +116,8 @@ async function writePart(folder, files) {
   const written = files.map(async ({ bytes, ...entry }) => {
     if (entry.file !== basename(entry.file)) throw new Error(`${entry.file} is not a plain name`)
     writeFileSync(join(folder, entry.file), bytes)
-    // The server fills in a template at start, so it cannot be compressed here.
-    if (entry.template === true) return
+    // The server fills in a template at start, so it cannot be compressed here; other bytes hardly can.
+    if (entry.template === true || entry.type === 'application/octet-stream') return
     for (const [ending, compress] of Object.entries(compressors)) {
       const compressed = await compress(bytes)
       if (compressed.length < bytes.length) writeFileSync(join(folder, entry.file + ending), compressed)

@@ -7,6 +7,7 @@ import { parseAccessRules } from '../http/access-log-rules.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
 import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
 import { DRAWN_PICTURES } from '../sea/missions.ts'
+import { parseMapStyle } from './map-style.ts'
 import {
   address,
   bytes,
@@ -173,6 +174,13 @@ export const SERVE_SETTINGS = {
       return last(texts)
     }),
   ),
+  'map-style': {
+    placeholder: 'URL',
+    help: "MapLibre style in place of the explorer's own basemap, an https:// address or a path; given again, each names a further server that the style needs, such as https://tiles.example.org",
+    default: '',
+    multiple: true,
+    parse: parseMapStyle,
+  },
   'mission-pictures': setting(
     'URL',
     'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',

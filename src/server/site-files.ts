@@ -9,6 +9,7 @@ import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import { DAY, timestampText } from '../sea/time.ts'
 import type { SharedSite } from '../http/static-site.ts'
+import { allowServers, type MapStyle } from './map-style.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
 
 /** Next to the compiled code. */
@@ -23,11 +24,13 @@ export interface SiteSettings {
   securityContact: string | null
   /** Epoch seconds. */
   now: number
+  /** Null for the explorer's own map. */
+  mapStyle: MapStyle | null
 }
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
-  const { basePath, anonymousAccess, contact, securityContact, now } = settings
+  const { basePath, anonymousAccess, contact, mapStyle, securityContact, now } = settings
   const made = [
     ...descriptionFiles(ROUTED, basePath),
     ...MISSIONS.map(pictureOf),
@@ -38,7 +41,8 @@ export function startSite(settings: SiteSettings, log: (line: string) => void): 
       base_path: basePath,
       explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
       contact: contact ?? '',
-    })
+      map_style: mapStyle?.address ?? '',
+    }).map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
     if (!files.some(({ path }) => path === '/')) {
       log(`warning: no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`)
     }

@@ -34,6 +34,7 @@ export interface ServerOptions {
   readonly explorerQuota?: number
   readonly contact?: string
   readonly securityContact?: string
+  readonly mapStyle?: readonly string[]
   readonly missionPictures?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number

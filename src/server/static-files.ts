@@ -42,15 +42,17 @@ const WORTHWHILE = 0.9
 /** 200 KB take 20 ms at this level, and 400 ms at the highest, 11, which the build uses. */
 const BROTLI_QUALITY = 9
 
-const MARK = /\{\{(base_path|explorer|contact)\}\}/g
+const MARK = /\{\{(base_path|explorer|contact|map_style)\}\}/g
 
-/** Values of the marks of pages: `{{base_path}}`, `{{explorer}}` and `{{contact}}`. */
+/** Values of the marks of pages: `{{base_path}}`, `{{explorer}}`, `{{contact}}` and `{{map_style}}`. */
 export interface PageValues {
   base_path: string
   /** Whether the pages may read without a key. */
   explorer: 'open' | 'keyed'
   /** Who issues keys; may be ''. */
   contact: string
+  /** Address of the map's style; '' for the page's own. */
+  map_style: string
 }
 
 /** None where nothing was built. @throws Error when a list or a file cannot be read */

@@ -85,6 +85,7 @@ export function commonStart(
         contact: config.contact,
         securityContact: config['security-contact'],
         now: clock(),
+        mapStyle: config['map-style'],
       },
       log,
     ),

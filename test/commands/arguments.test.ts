@@ -70,6 +70,8 @@ const GOOD: [settings: Settings, option: string, text: string, value: unknown][]
   [SERVE_SETTINGS, 'anonymous-quota', '0', 0],
   [SERVE_SETTINGS, 'trusted-proxy', '10.0.0.0/8', ['10.0.0.0/8']],
   [SERVE_SETTINGS, 'trusted-proxy', '', []],
+  [SERVE_SETTINGS, 'map-style', '', null],
+  [SERVE_SETTINGS, 'map-style', '/s.json', { address: '/s.json', origins: [] }],
   [SERVE_SETTINGS, 'answer-cache', '0', 0],
   [SERVE_SETTINGS, 'answer-cache', '1000', 1000],
   [SERVE_SETTINGS, 'answer-cache', '2KB', 2000],
@@ -133,6 +135,23 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
     ],
   ],
   [SERVE_SETTINGS, 'anonymous-quota', [...notNumbers, '-1']],
+  [
+    SERVE_SETTINGS,
+    'map-style',
+    [
+      'http://tiles.example/s.json',
+      '//tiles.example/s.json',
+      'javascript:alert(1)',
+      'data:application/json,{}',
+      'style.json',
+      'https://user:secret@tiles.example/s.json',
+      "https://tiles.example;script-src'unsafe-inline'/s.json",
+      'https://*/s.json',
+      '/a b',
+      '/"onload="',
+      `/${'a'.repeat(600)}`,
+    ],
+  ],
   [SERVE_SETTINGS, 'trusted-proxy', ['10.0.0.0/33', 'proxy.example', '300.1.1.1', '::/129']],
   [
     SERVE_SETTINGS,
@@ -204,6 +223,14 @@ test('Settings that may be given several times keep their order.', () => {
   ])
   const proxies = ['--trusted-proxy=10.0.0.0/8', '--trusted-proxy=::1']
   assert.deepEqual(read(SERVE_SETTINGS, proxies).config['trusted-proxy'], ['10.0.0.0/8', '::1'])
+  const style = ['--map-style=https://a.example/s.json', '--map-style=https://b.example']
+  assert.deepEqual(read(SERVE_SETTINGS, style).config['map-style'], {
+    address: 'https://a.example/s.json',
+    origins: ['https://a.example', 'https://b.example'],
+  })
+  for (const server of ['https://b.example/', 'https://b.example/path', '*', "'unsafe-eval'", 'b.example']) {
+    assert.match(refusal(SERVE_SETTINGS, [style[0], `--map-style=${server}`]), /^--map-style: expected/)
+  }
 })
 
 test('An option wins over its variable, and a variable over the default.', () => {

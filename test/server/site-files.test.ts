@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
 import { startSite } from '../../src/server/site-files.ts'
-import { readSite } from '../../src/server/static-files.ts'
+import { readSite, type StaticFile } from '../../src/server/static-files.ts'
 
 const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
 
@@ -12,6 +13,7 @@ function siteWith(securityContact: string | null): Map<string, { head: string; t
     basePath: '/v3',
     anonymousAccess: 'keyed',
     contact: null,
+    mapStyle: null,
     securityContact,
     now: NOW,
   } as const
@@ -39,6 +41,7 @@ test('The catalogue of APIs names files that are served, by addresses without a 
     base_path: '/v3',
     explorer: 'keyed',
     contact: '',
+    map_style: '',
   })
   for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
 })
@@ -49,4 +52,30 @@ test('security.txt has the contact of the operator and an end within a year, and
     siteWith('mailto:security@example.org').get('/.well-known/security.txt')!.text,
     'Contact: mailto:security@example.org\r\nExpires: 2027-03-26T10:00:00Z\r\n',
   )
+})
+
+test('A map of the operator opens the policy of the explorer to the servers that were named, and no other page.', () => {
+  const style = parseMapStyle(['https://tiles.example/a.json?k="&<', 'https://cdn.example:8443'])!
+  const values = { base_path: '/v2', explorer: 'keyed', contact: '' } as const
+  const folder = fileURLToPath(new URL('../../dist/site', import.meta.url))
+  const pageOf = (path: string, mapStyle: MapStyle | null): StaticFile =>
+    readSite(folder, { ...values, map_style: mapStyle?.address ?? '' })
+      .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
+      .find((file) => file.path === path)!
+  const own = pageOf('/', null).contentSecurityPolicy!
+  assert.match(own, /connect-src 'self';/)
+  const page = pageOf('/', style)
+  assert.match(
+    Buffer.from(page.bytes).toString(),
+    /data-map-style="https:\/\/tiles\.example\/a\.json\?k=&#34;&#38;&#60;"/,
+  )
+  const servers = 'https://tiles.example https://cdn.example:8443'
+  assert.equal(
+    page.contentSecurityPolicy,
+    own
+      .replace("connect-src 'self'", `connect-src 'self' ${servers}`)
+      .replace("img-src 'self' data:", `img-src 'self' data: ${servers}`),
+  )
+  assert.deepEqual(pageOf('/docs', style), pageOf('/docs', null))
+  assert.equal(pageOf('/', parseMapStyle(['/maps/style.json'])).contentSecurityPolicy, own)
 })

@@ -7,6 +7,7 @@ import { testCharts } from './charts.ts'
 import { testDocs } from './docs.ts'
 import { testExplorer } from './explorer.ts'
 import { testLive } from './live.ts'
+import { testMap } from './map.ts'
 
 test('The pages', { concurrency: 2, timeout: 1_200_000 }, async (t) => {
   const skip = missingBrowser()
@@ -15,6 +16,7 @@ test('The pages', { concurrency: 2, timeout: 1_200_000 }, async (t) => {
     t.test('The explorer', { skip }, async (t) => {
       const live = await serveWorld(t)
       await t.test('with a key', (t) => testExplorer(t, browser!, live))
+      await t.test('on its map', (t) => testMap(t, browser!, live))
       await t.test('in its charts and units', (t) => testCharts(t, browser!, live))
       await t.test('without a key', (t) => testOpen(t, browser!, live))
     }),

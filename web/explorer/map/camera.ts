@@ -1,8 +1,5 @@
-/**
- * Movements of the map, which are jumps for visitors who ask their system for less motion, and the basemap: a
- * coarse one for the first view, and a fine coast once the map is close.
- */
-import { type GeoJSONSource, LngLatBounds, type Map as MapView } from 'maplibre-gl'
+/** Movements of the map, which are jumps for visitors who ask their system for less motion. */
+import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
 import type { Position } from '../view.ts'
 import { arcOf } from './arc.ts'
 
@@ -13,7 +10,7 @@ export interface Covered {
 }
 
 const FLIGHT_MS = 700
-const ZOOM_MS = 250
+export const ZOOM_MS = 250
 /** A position that is nearer to the edge is not in view. */
 const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
@@ -25,25 +22,31 @@ const FRAME_PIXELS = { top: 40, right: 74, bottom: 96, left: 40 } as const
 const MOST_FRAME_SHARE = 0.6
 const NARROW_PIXELS = 500
 const NARROW_FRAME_PIXELS = { top: 24, right: 62, bottom: 84, left: 24 } as const
+/** The closest first view: the coast is not loaded for it. */
+const FIT_ZOOM = 3.9
+/** What lies further south than Cape Horn has no buoys and much room on a flat map. */
+const SOUTHMOST = -60
 /** Tells movements of the page's own from those of the visitor. */
 const OWN_MOVE = { isOwn: true } as const
 
-const duration = (ms: number): number => (matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : ms)
+export const duration = (ms: number): number =>
+  matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : ms
 
-/** Goes to a position, unless it is in view already. */
+/** Goes to a position, unless it is in view already. With `sameZoom` the map is only moved. */
 export function bringIntoView(
   map: MapView,
   host: HTMLElement,
   { lat, lng }: Position,
   { left, bottom }: Covered,
+  sameZoom: boolean,
 ): void {
   const { x, y } = map.project([lng, lat])
   const [right, lower] = [host.clientWidth - EDGE_PIXELS, host.clientHeight - bottom - EDGE_PIXELS]
   const isInView = x > left + EDGE_PIXELS && x < right && y > EDGE_PIXELS && y < lower
-  if (isInView && map.getZoom() >= CLOSE_ZOOM) return
+  if (isInView && (sameZoom || map.getZoom() >= CLOSE_ZOOM)) return
   map.easeTo({
     center: [lng, lat],
-    zoom: Math.max(map.getZoom(), BUOY_ZOOM),
+    zoom: sameZoom ? map.getZoom() : Math.max(map.getZoom(), BUOY_ZOOM),
     offset: [left / 2, -bottom / 2],
     duration: duration(FLIGHT_MS),
   })
@@ -55,7 +58,7 @@ export function fitPositions(
   host: HTMLElement,
   positions: readonly Position[],
   { left, bottom }: Covered,
-  { maxZoom = FINE_COAST_ZOOM, isFlight = false } = {},
+  { maxZoom = FIT_ZOOM, isFlight = false } = {},
 ): void {
   if (positions.length === 0) return
   const [west, east] = arcOf(positions.map(({ lng }) => lng))
@@ -73,6 +76,45 @@ export function fitPositions(
     },
     OWN_MOVE,
   )
+  if (isFlight || isGlobe(map)) return
+  // Antarctica goes out of view where the buoys leave room.
+  const yOf = (lat: number): number => map.project([west, lat]).y
+  const room = host.clientHeight - fromBottom - yOf(Math.min(...lats))
+  const up = Math.min(host.clientHeight - bottom - yOf(SOUTHMOST), room)
+  if (up > 0) map.panBy([0, -up], { duration: 0 }, OWN_MOVE)
+}
+
+export const isGlobe = (map: MapView): boolean => map.getProjection()?.type === 'globe'
+
+/** Share of the free pane's smaller side that the disc of the globe takes. */
+const DISC_SHARE = 0.9
+/** MapLibre looks at the surface from so many heights of the map away. */
+const CAMERA_HEIGHTS = 1.5
+const TILE_PIXELS = 512
+
+/** Shows the whole globe, with the middle of `positions` in front. */
+export function fitGlobe(
+  map: MapView,
+  host: HTMLElement,
+  positions: readonly Position[],
+  { left, bottom }: Covered,
+): void {
+  const [west, east] = arcOf(positions.map(({ lng }) => lng))
+  const lats = positions.map(({ lat }) => lat)
+  const lat = positions.length === 0 ? map.getCenter().lat : (Math.min(...lats) + Math.max(...lats)) / 2
+  const [width, height] = [host.clientWidth - left, host.clientHeight - bottom]
+  const distance = CAMERA_HEIGHTS * host.clientHeight
+  // The rim is where a line from the camera touches the sphere.
+  const sine = Math.sin(Math.atan((DISC_SHARE * Math.min(width, height)) / 2 / distance))
+  const radius = (distance * sine) / (1 - sine)
+  map.jumpTo(
+    {
+      center: [positions.length === 0 ? map.getCenter().lng : (west + east) / 2, lat],
+      zoom: Math.log2((2 * Math.PI * radius * Math.cos((lat * Math.PI) / 180)) / TILE_PIXELS),
+      padding: { left, bottom, right: 0, top: 0 },
+    },
+    OWN_MOVE,
+  )
 }
 
 function frameWithin(size: number, first: number, second: number): [number, number] {
@@ -82,45 +124,4 @@ function frameWithin(size: number, first: number, second: number): [number, numb
 
 export function zoomBy(map: MapView, levels: number): void {
   map.easeTo({ zoom: map.getZoom() + levels, duration: duration(ZOOM_MS) })
-}
-
-/** From here on the coarse coast looks coarse. */
-const FINE_COAST_ZOOM = 4
-
-interface BasemapFeature {
-  type: 'Feature'
-  properties: { kind: string }
-  geometry: { type: 'Point'; coordinates: number[] }
-}
-
-/** As `basemap.mjs` makes it: land and borders, and the names of countries. */
-export type Basemap = Awaited<ReturnType<typeof loadBasemap>>
-
-/** @throws Error when the basemap cannot be loaded */
-export async function loadBasemap(address: string) {
-  const answer = await fetch(address)
-  if (!answer.ok) throw new Error(`the basemap cannot be loaded: ${answer.status}`)
-  const { features } = (await answer.json()) as { features: BasemapFeature[] }
-  const collection = (isWanted: (kind: string) => boolean) => ({
-    type: 'FeatureCollection' as const,
-    features: features.filter(({ properties }) => isWanted(properties.kind)),
-  })
-  return { shapes: collection((kind) => kind !== 'name'), names: collection((kind) => kind === 'name') }
-}
-
-/** Loads the fine coast into `basemap` as soon as the map is close enough to need it. */
-export function keepCoastFine(map: MapView, basemap: GeoJSONSource, address: string): void {
-  let isFine = false
-  const refine = async (): Promise<void> => {
-    if (isFine || map.getZoom() <= FINE_COAST_ZOOM) return
-    isFine = true
-    try {
-      await basemap.setData((await loadBasemap(address)).shapes)
-    } catch {
-      // The coarse coast stays; the next movement tries again.
-      isFine = false
-    }
-  }
-  map.on('moveend', () => void refine())
-  void refine()
 }

@@ -1,4 +1,4 @@
-/** Buoys, marks and passes as GeoJSON. */
+/** Buoys, marks, passes and the basemap as GeoJSON. */
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
@@ -17,7 +17,7 @@ function shortened(name: string): string {
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
 /** What the panel is about: a buoy with or without a reading, or a point of the sea. */
-export type Target = Position & { last_reading?: ReadingSummary | null }
+export type Target = Position & { slug?: string; last_reading?: ReadingSummary | null }
 
 /** `now` in epoch milliseconds. */
 export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
@@ -50,13 +50,13 @@ function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: n
   return `${height} · ${duration(hours * 3600)} ago`
 }
 
-/** A target without a reading, or with an old one, is marked by a ring. */
-export function markFeature({ lat, lng, last_reading: reading }: Target, now: number) {
+/** A target without a reading, or with an old one, is marked by a ring alone. Dots lie at `drawnAt`. */
+export function markFeature({ lat, lng, last_reading: reading }: Target, now: number, drawnAt = [lng, lat]) {
   const isRing = reading === null || reading === undefined || isOld(Date.parse(reading.time), now)
   return {
     type: 'Feature' as const,
     properties: isRing ? {} : { height: reading.significient_height },
-    geometry: { type: 'Point' as const, coordinates: [lng, lat] },
+    geometry: { type: 'Point' as const, coordinates: drawnAt },
   }
 }
 
@@ -150,3 +150,54 @@ function isBetter(one: ActiveBuoy, other: ActiveBuoy): boolean {
 }
 
 const folded = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** As `tools/basemap/basemap.mjs` packs it. */
+export interface PackedBasemap {
+  land: number[][][]
+  lakes: number[][][]
+  borders: number[][]
+  countries: PackedName[]
+  seas: PackedName[]
+}
+
+type PackedName = [name: string, lat: number, lng: number, rank: number]
+
+/** Features of the `kind` land, lake, border, country and sea; the last two have `name` and `rank`. */
+export function unpackBasemap({ land, lakes, borders, countries, seas }: PackedBasemap) {
+  const lines = (packed: number[][]) => packed.map((line) => unpackLine(line))
+  const shape = <Geometry>(kind: string, geometry: Geometry) => ({
+    type: 'Feature' as const,
+    properties: { kind },
+    geometry,
+  })
+  const polygons = (packed: number[][][]) => ({
+    type: 'MultiPolygon' as const,
+    coordinates: packed.map((rings) => lines(rings)),
+  })
+  const names = (kind: string, packed: PackedName[]) =>
+    packed.map(([name, lat, lng, rank]) => ({
+      type: 'Feature' as const,
+      properties: { kind, name, rank },
+      geometry: { type: 'Point' as const, coordinates: [lng, lat] },
+    }))
+  return {
+    type: 'FeatureCollection' as const,
+    features: [
+      shape('land', polygons(land)),
+      shape('lake', polygons(lakes)),
+      shape('border', { type: 'MultiLineString' as const, coordinates: lines(borders) }),
+      ...names('country', countries),
+      ...names('sea', seas),
+    ],
+  }
+}
+
+/** Tenths of a degree, each point as its difference to the one before. */
+function unpackLine(packed: number[]): [lng: number, lat: number][] {
+  let [x, y] = [0, 0]
+  return Array.from({ length: packed.length / 2 }, (_, i) => {
+    x += packed[2 * i] ?? 0
+    y += packed[2 * i + 1] ?? 0
+    return [x / 10, y / 10]
+  })
+}

@@ -1,9 +1,10 @@
 /** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
-import type { ExpressionSpecification, FilterSpecification, LayerSpecification } from 'maplibre-gl'
+import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl'
 import { CLASS_STARTS, HEIGHT_COLORS } from '../heights.ts'
 import type { Theme } from '../scene.ts'
 
-const FONT = ['sans-serif']
+/** Drawn with the fonts of the visitor's machine. */
+export const FONT = ['sans-serif']
 
 const COLORS = {
   light: {
@@ -12,6 +13,8 @@ const COLORS = {
     coast: '#b9c6cc',
     border: '#dcd8cd',
     name: '#7d7a70',
+    seaName: '#5b7f95',
+    town: '#55524a',
     text: '#15313f',
     halo: '#f4f9fb',
     outline: '#16323f',
@@ -25,6 +28,8 @@ const COLORS = {
     coast: '#3a4d59',
     border: '#2e3f4a',
     name: '#8396a2',
+    seaName: '#5f89a3',
+    town: '#a5b3bc',
     text: '#e6f0f5',
     halo: '#0b161e',
     outline: '#eef6fa',
@@ -47,73 +52,96 @@ const byClass = (values: readonly (string | number)[]): ExpressionSpecification 
 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
-const kindIs = (kind: string): FilterSpecification => ['==', ['get', 'kind'], kind]
-const OLD: ExpressionSpecification = ['get', 'old']
-const PHYSICAL: FilterSpecification = ['!', ['get', 'virtual']]
-const VIRTUAL: FilterSpecification = ['get', 'virtual']
+const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
+const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
+const CLUSTER: ExpressionSpecification = ['has', 'point_count']
+/** A cluster has the height of its highest buoy, whose label it does not know. */
+const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
+/** Pixels that a cluster is larger than a dot. */
+const CLUSTER_PIXELS = 3
+/** The first of `HEIGHT_COLORS` on which white is read better than black. */
+const DARK_CLASS = 4
+
 /** Pixels by zoom for the lowest and the highest seas: the larger a dot, the higher they are. */
 const RADII = [
-  [0, 4, 6.5],
-  [3, 5.5, 8],
-  [7, 8.5, 11.5],
+  { zoom: 0, low: 4, high: 6.5 },
+  { zoom: 3, low: 5.5, high: 8 },
+  { zoom: 7, low: 8.5, high: 11.5 },
 ] as const
-const RADIUS = [
-  'interpolate',
-  ['linear'],
-  ['zoom'],
-  ...RADII.flatMap(([zoom, low, high]) => [
-    zoom,
-    byClass(HEIGHT_COLORS.map((_, i, { length }) => low + ((high - low) * i) / (length - 1))),
-  ]),
-] as unknown as ExpressionSpecification
+const byZoom = (size: (radii: { low: number; high: number }) => unknown): ExpressionSpecification =>
+  [
+    'interpolate',
+    ['linear'],
+    ['zoom'],
+    ...RADII.flatMap(({ zoom, ...radii }) => [zoom, size(radii)]),
+  ] as unknown as ExpressionSpecification
+const sized = (low: number, high: number): ExpressionSpecification =>
+  byClass(HEIGHT_COLORS.map((_, i, { length }) => low + ((high - low) * i) / (length - 1)))
+const RADIUS = byZoom(({ low, high }) => sized(low, high))
 /** The side of a square around the largest dot, in which no label may lie. */
-const BOX: ExpressionSpecification = [
-  'interpolate',
-  ['linear'],
-  ['zoom'],
-  ...RADII.flatMap(([zoom, , high]) => [zoom, high * 1.7]),
-] as unknown as ExpressionSpecification
+const BOX = byZoom(({ high }) => high * 1.7)
 /** An image without colour: labels avoid images, but not circles. */
 export const BOX_IMAGE = 'box'
+/** A small disc in the colour of its layer: a town. */
+export const DOT_IMAGE = 'dot'
 
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
 
-/** All layers, from the lowest; those of satellites are hidden unless `satellites`. */
-export function layers(theme: Theme, satellites: boolean): LayerSpecification[] {
+/** All layers above a basemap's own, from the lowest; those of satellites are hidden unless `satellites`. */
+export function layers({ theme, satellites, font }: LayerChoice): LayerSpecification[] {
   const visibility = satellites ? 'visible' : 'none'
   return [
-    ...basemapLayers(theme),
     ...passLayers(theme, visibility),
-    countryNames(theme),
+    ...markLayers(theme, 'ring'),
     ...buoyLayers(theme, visibility),
-    markLayer(theme),
-    buoyLabels(theme, satellites),
-    // The highest layer is placed first.
-    labelObstacles(satellites),
+    ...markLayers(theme, 'dot'),
+    ...buoyLabels(theme, visibility, font),
+    // The highest layers are placed first.
+    ...labelObstacles(visibility),
   ]
+}
+
+export interface LayerChoice {
+  theme: Theme
+  satellites: boolean
+  font: string[]
 }
 
 type Visibility = 'visible' | 'none'
 
-function basemapLayers(theme: Theme): LayerSpecification[] {
+/** Sea, land, lakes and borders, coarse and, as soon as tiles of it are there, fine. */
+export function basemapLayers(theme: Theme): LayerSpecification[] {
   const color = COLORS[theme]
-  return [
-    { id: 'sea', type: 'background', paint: { 'background-color': color.sea } },
+  const fill = (id: string, kind: string, paint: object, tiles: object): LayerSpecification => ({
+    id,
+    type: 'fill',
+    source: 'basemap',
+    filter: kindIs(kind),
+    paint,
+    ...tiles,
+  })
+  const land = { 'fill-color': color.land, 'fill-outline-color': color.coast }
+  const lake = { 'fill-color': color.sea, 'fill-outline-color': color.coast }
+  const shapes = (name: string, tiles: object): LayerSpecification[] => [
+    fill(name, 'land', land, tiles),
+    fill(`${name}-lake`, 'lake', lake, tiles),
     {
-      id: 'land',
-      type: 'fill',
-      source: 'basemap',
-      filter: kindIs('land'),
-      paint: { 'fill-color': color.land, 'fill-outline-color': color.coast },
-    },
-    {
-      id: 'border',
+      id: `${name}-border`,
       type: 'line',
       source: 'basemap',
       filter: kindIs('border'),
       paint: { 'line-color': color.border, 'line-width': 0.8 },
+      ...tiles,
     },
+  ]
+  const tiles = { source: 'coast', 'source-layer': 'coast' }
+  return [
+    { id: 'sea', type: 'background', paint: { 'background-color': color.sea } },
+    ...shapes('land', {}),
+    // A tile covers the coarse shapes.
+    fill('coast-sea', 'sea', { 'fill-color': color.sea }, tiles),
+    ...shapes('coast', tiles),
   ]
 }
 
@@ -150,10 +178,22 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
   const color = COLORS[theme]
   return [
     {
+      // High seas are dark: on a dark map an outline sets their rings off.
+      id: 'virtual-outlines',
+      type: 'circle',
+      source: 'virtual',
+      layout: { visibility },
+      paint: {
+        'circle-radius': RADIUS,
+        'circle-color': 'rgba(0,0,0,0)',
+        'circle-stroke-width': theme === 'dark' ? 4 : 0,
+        'circle-stroke-color': color.outline,
+      },
+    },
+    {
       id: 'virtual-buoys',
       type: 'circle',
-      source: 'buoys',
-      filter: VIRTUAL,
+      source: 'virtual',
       layout: { visibility, 'circle-sort-key': HEIGHT },
       paint: {
         'circle-radius': RADIUS,
@@ -166,79 +206,120 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       id: 'buoys',
       type: 'circle',
       source: 'buoys',
-      filter: PHYSICAL,
       layout: { 'circle-sort-key': HEIGHT },
       paint: {
-        'circle-radius': RADIUS,
+        'circle-radius': byZoom(({ low, high }) => [
+          'case',
+          CLUSTER,
+          high + CLUSTER_PIXELS,
+          sized(low, high),
+        ]),
         'circle-color': ['case', OLD, color.sea, HEIGHT_COLOR],
-        'circle-stroke-width': ['case', OLD, 2, 1.3],
+        'circle-stroke-width': ['case', OLD, 2, theme === 'dark' ? 1.6 : 1.3],
         'circle-stroke-color': ['case', OLD, color.old, color.outline],
       },
     },
   ]
 }
 
-/** The closer the map, the smaller the countries that it names. */
-function countryNames(theme: Theme): LayerSpecification {
+/** The closer the map, the smaller what it names: each rank from its zoom on, seas and countries. */
+const NAMED_FROM: ExpressionSpecification = ['step', ['zoom'], 0, 2, 1, 3.5, 2, 4.7, 3]
+/** Zooms from which towns of so many thousands (as powers of two) are named. */
+const TOWNS_FROM: ExpressionSpecification = ['step', ['zoom'], 9, 6, 7, 7, 5, 8, 3, 9, 0]
+
+/** Names of towns, seas and countries; the highest layer is placed first. */
+export function nameLayers(theme: Theme): LayerSpecification[] {
   const color = COLORS[theme]
-  return {
-    id: 'country',
-    type: 'symbol',
-    source: 'names',
-    filter: ['<=', ['get', 'rank'], ['step', ['zoom'], 0, 2, 1, 3.5, 2]],
-    layout: {
-      'text-field': ['get', 'name'],
-      'text-font': FONT,
-      'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 13],
-      'text-letter-spacing': 0.06,
-      'text-max-width': 7,
+  const halo = (text: string, around: string) => ({
+    'text-color': text,
+    'text-halo-color': around,
+    'text-halo-width': 1,
+  })
+  return [
+    {
+      id: 'towns',
+      type: 'symbol',
+      source: 'towns',
+      filter: ['>=', ['get', 'rank'], TOWNS_FROM],
+      layout: {
+        'icon-image': DOT_IMAGE,
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': 11,
+        'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
+        'text-radial-offset': 0.5,
+        'text-max-width': 8,
+        'symbol-sort-key': ['-', 0, ['get', 'rank']],
+      },
+      paint: { ...halo(color.town, color.land), 'icon-color': color.town },
     },
-    paint: { 'text-color': color.name, 'text-halo-color': color.land, 'text-halo-width': 1 },
-  }
+    {
+      id: 'seas',
+      type: 'symbol',
+      source: 'basemap',
+      filter: ['all', kindIs('sea'), ['<=', ['get', 'rank'], NAMED_FROM]],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
+        'text-letter-spacing': 0.12,
+        'text-max-width': 6,
+      },
+      paint: halo(color.seaName, color.sea),
+    },
+    {
+      id: 'countries',
+      type: 'symbol',
+      source: 'basemap',
+      filter: ['all', kindIs('country'), ['<=', ['get', 'rank'], NAMED_FROM]],
+      layout: {
+        'text-field': ['get', 'name'],
+        'text-font': FONT,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 13],
+        'text-letter-spacing': 0.06,
+        'text-max-width': 7,
+      },
+      paint: halo(color.name, color.land),
+    },
+  ]
 }
 
-/** The buoy or point in the panel. */
-function markLayer(theme: Theme): LayerSpecification {
+/** The buoy or point in the panel: a ring that its neighbours cover, and the buoy itself above them. */
+function markLayers(theme: Theme, part: 'ring' | 'dot'): LayerSpecification[] {
   const color = COLORS[theme]
-  return {
-    id: 'mark',
-    type: 'circle',
-    source: 'mark',
-    paint: {
-      'circle-radius': ['interpolate', ['linear'], ['zoom'], 0, 7, 3, 9, 7, 12],
-      // The buoy in the panel lies above its neighbours.
-      'circle-color': ['case', ['has', 'height'], HEIGHT_COLOR, 'rgba(0,0,0,0)'],
-      'circle-stroke-width': 3,
-      'circle-stroke-color': color.mark,
+  const isRing = part === 'ring'
+  return [
+    {
+      id: `mark-${part}`,
+      type: 'circle',
+      source: 'mark',
+      ...(isRing ? {} : { filter: ['has', 'height'] }),
+      paint: {
+        'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
+        'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
+        'circle-stroke-width': isRing ? 3 : 1.3,
+        'circle-stroke-color': isRing ? color.mark : color.outline,
+      },
     },
-  }
+  ]
 }
 
-/** Heights, and from some zoom on names, where there is room. */
-function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
+/** Heights, and from some zoom on names, where there is room; in a cluster how many buoys it has. */
+function buoyLabels(theme: Theme, visibility: Visibility, font: string[]): LayerSpecification[] {
   const color = COLORS[theme]
-  return {
-    id: 'labels',
+  const labels = (id: string, source: string, more: object): LayerSpecification => ({
+    id,
     type: 'symbol',
-    source: 'buoys',
-    filter: shown(satellites),
+    source,
     layout: {
       'text-field': [
         'step',
         ['zoom'],
-        ['get', 'label'],
+        LABEL,
         3.6,
-        [
-          'format',
-          ['get', 'label'],
-          { 'font-scale': 1 },
-          '\n',
-          {},
-          ['get', 'shortName'],
-          { 'font-scale': 0.85 },
-        ],
+        ['format', LABEL, { 'font-scale': 1 }, '\n', {}, ['get', 'shortName'], { 'font-scale': 0.85 }],
       ],
-      'text-font': FONT,
+      'text-font': font,
       'text-size': 13,
       'text-variable-anchor': ['left', 'right', 'bottom', 'top'],
       'text-radial-offset': ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
@@ -246,26 +327,40 @@ function buoyLabels(theme: Theme, satellites: boolean): LayerSpecification {
       'text-max-width': 12,
       // Where labels do not all fit, the highest seas keep theirs.
       'symbol-sort-key': ['-', 0, HEIGHT],
+      ...more,
     },
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },
-  }
+  })
+  return [
+    labels('virtual-labels', 'virtual', { visibility }),
+    labels('labels', 'buoys', {}),
+    {
+      id: 'cluster-counts',
+      type: 'symbol',
+      source: 'buoys',
+      filter: CLUSTER,
+      layout: {
+        'text-field': ['get', 'point_count_abbreviated'],
+        'text-font': font,
+        'text-size': 11,
+        'text-allow-overlap': true,
+      },
+      paint: { 'text-color': byClass(HEIGHT_COLORS.map((_, i) => (i < DARK_CLASS ? '#10212a' : '#ffffff'))) },
+    },
+  ]
 }
 
 /** Keeps labels off the dots: nothing is drawn. */
-function labelObstacles(satellites: boolean): LayerSpecification {
-  return {
-    id: 'label-obstacles',
+const labelObstacles = (visibility: Visibility): LayerSpecification[] =>
+  ['virtual', 'buoys'].map((source) => ({
+    id: `${source}-obstacles`,
     type: 'symbol',
-    source: 'buoys',
-    filter: shown(satellites),
+    source,
     layout: {
+      ...(source === 'virtual' ? { visibility } : {}),
       'icon-image': BOX_IMAGE,
       'icon-size': BOX,
       'icon-allow-overlap': true,
       'icon-padding': 0,
     },
-  }
-}
-
-const shown = (satellites: boolean): FilterSpecification =>
-  satellites ? ['!=', ['get', 'id'], -1] : PHYSICAL
+  }))

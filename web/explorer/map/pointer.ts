@@ -2,14 +2,17 @@
  * Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. A small
  * text beside the pointer names the buoy, or says why a click was not answered.
  */
-import type { Map as MapView } from 'maplibre-gl'
+import type { GeoJSONSource, LngLat, Map as MapView } from 'maplibre-gl'
 import type { Position } from '../view.ts'
+import { duration, ZOOM_MS } from './camera.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
 /** A click within this distance of a buoy means the buoy: a finger's width on a phone. */
 const NEAR_PIXELS = 14
 /** The coast is coarse: a click this near to the sea means the sea. */
 const COAST_PIXELS = 12
+/** Levels beyond the zoom at which a cluster falls apart: its buoys lie apart then. */
+const CLUSTER_STEP = 0.5
 const LAND_TEXT = 'This is land. Click on the sea to see conditions there.'
 
 interface Pixel {
@@ -26,7 +29,8 @@ export function answerPointer(
   map.on('click', ({ point, lngLat }) => {
     const buoy = buoyAt(map, point)
     hover.hide()
-    if (buoy !== null) events.onBuoy(buoy.slug)
+    if (buoy !== null && 'cluster_id' in buoy) void openCluster(map, buoy.cluster_id, lngLat)
+    else if (buoy !== null) events.onBuoy(buoy.slug)
     else if (isLand(map, point)) hover.answer(LAND_TEXT, point)
     else events.onPoint(lngLat.wrap())
   })
@@ -34,6 +38,7 @@ export function answerPointer(
     const buoy = buoyAt(map, point)
     canvas.style.cursor = buoy === null ? '' : 'pointer'
     if (buoy === null) hover.hide()
+    else if ('cluster_id' in buoy) hover.show(`${buoy.point_count} buoys`, point)
     else hover.show(buoy.label === '' ? buoy.name : `${buoy.name}, ${buoy.label}`, point)
   })
   map.on('mouseout', () => hover.hide())
@@ -50,8 +55,20 @@ interface DrawnBuoy {
   label: string
 }
 
-/** The nearest buoy that is near enough, or null. */
-function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | null {
+/** Buoys that a narrow map draws as one. */
+interface Cluster {
+  cluster_id: number
+  point_count: number
+}
+
+/** Goes so close that the buoys of a cluster are seen. */
+async function openCluster(map: MapView, cluster: number, center: LngLat): Promise<void> {
+  const zoom = await (map.getSource('buoys') as GeoJSONSource).getClusterExpansionZoom(cluster)
+  map.easeTo({ center, zoom: zoom + CLUSTER_STEP, duration: duration(ZOOM_MS) })
+}
+
+/** The nearest buoy or cluster that is near enough, or null. */
+function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | Cluster | null {
   const found = map.queryRenderedFeatures(
     [
       [x - NEAR_PIXELS, y - NEAR_PIXELS],
@@ -59,19 +76,26 @@ function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | null {
     ],
     { layers: BUOY_LAYERS },
   )
-  let [nearest, best] = [null as DrawnBuoy | null, Infinity]
+  let [nearest, best] = [null as DrawnBuoy | Cluster | null, Infinity]
   for (const { geometry, properties } of found) {
     if (geometry.type !== 'Point') continue
     const at = map.project(geometry.coordinates as [number, number])
     const distance = Math.hypot(at.x - x, at.y - y)
-    if (distance < best) [nearest, best] = [properties as DrawnBuoy, distance]
+    if (distance < best) [nearest, best] = [properties as DrawnBuoy | Cluster, distance]
   }
   return nearest
 }
 
+/** By the fine coast where it is drawn, else by the coarse one. A style of the operator's has neither. */
 function isLand(map: MapView, { x, y }: Pixel): boolean {
-  const isLandAt = (dx: number, dy: number): boolean =>
-    map.queryRenderedFeatures([x + dx, y + dy], { layers: ['land'] }).length > 0
+  const layers = ['land', 'land-lake', 'coast-sea', 'coast', 'coast-lake'].filter((id) => map.getLayer(id))
+  const isLandAt = (dx: number, dy: number): boolean => {
+    const found = new Set(
+      map.queryRenderedFeatures([x + dx, y + dy], { layers }).map(({ layer }) => layer.id),
+    )
+    const name = found.has('coast-sea') ? 'coast' : 'land'
+    return found.has(name) && !found.has(`${name}-lake`)
+  }
   const around = [-COAST_PIXELS, 0, COAST_PIXELS]
   return around.every((dx) => around.every((dy) => isLandAt(dx, dy)))
 }

@@ -70,7 +70,10 @@ interface Nearest {
   reading: { significient_height: number; time: string }
 }
 
-/** The buoy whose reading the server gives, or the nearest one however far it is: that one says little. */
+/** A buoy that is further away says nothing of the point. */
+const MOST_KM = 500
+
+/** The buoy whose reading the server gives, or the nearest one, which beyond 50 km says little. */
 function nearestOf({ reading, location }: Conditions): Nearest | null {
   const known = buoys.value ?? []
   if (reading.exists) {
@@ -81,6 +84,7 @@ function nearestOf({ reading, location }: Conditions): Nearest | null {
     .flatMap(({ slug, name, virtual, last_reading: last, ...at }) =>
       virtual || last === null ? [] : [{ slug, name, reading: last, km: distanceKm(at, location) }],
     )
+    .filter(({ km }) => km <= MOST_KM)
     .toSorted((a, b) => a.km - b.km)
   return nearest ?? null
 }

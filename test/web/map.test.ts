@@ -1,0 +1,105 @@
+/** The parts of the map that need no browser: the first view, dots that are spread, labels that are whole. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Map as MapView } from 'maplibre-gl'
+import { distanceKm } from '../../web/explorer/map/arc.ts'
+import { firstBuoys } from '../../web/explorer/map/first.ts'
+import { spread } from '../../web/explorer/map/spread.ts'
+import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
+
+const buoy = (name: string, lat: number, lng: number, timezone: string) => ({ name, lat, lng, timezone })
+const BUOYS = [
+  buoy('Anglet', 43.5, -1.6, 'Europe/Paris'),
+  buoy('Cap Ferret', 44.7, -1.4, 'Europe/Paris'),
+  buoy('Sevenstones', 50.1, -6.1, 'Europe/London'),
+  buoy('Monterey', 36.8, -122.4, 'America/Los_Angeles'),
+  buoy('Eel River', 40.4, -124.5, 'America/Los_Angeles'),
+  buoy('Waimea', 21.7, -158.1, 'Pacific/Honolulu'),
+  buoy('Majuro', 7, 171, 'Pacific/Majuro'),
+  buoy('Réunion', -21, 55, 'Indian/Reunion'),
+]
+const names = (shown: readonly { name: string }[]): string[] => shown.map(({ name }) => name)
+
+test('A narrow map starts with the buoys of the time zone, else with those around its longitude, else with all.', () => {
+  const phone = { width: 390, height: 560 }
+  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'Europe/Paris', hours: 1 })), [
+    'Anglet',
+    'Cap Ferret',
+  ])
+  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'America/Tijuana', hours: -8 })), [
+    'Monterey',
+    'Eel River',
+  ])
+  assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'Etc/Unknown', hours: -3 })).length > 0, true)
+  assert.deepEqual(firstBuoys([], phone, { timezone: 'UTC', hours: 0 }), [])
+})
+
+test('A wide map starts with as many buoys as fit between the polar seas, over the antimeridian too.', () => {
+  const visitor = { timezone: 'Europe/Paris', hours: 1 }
+  assert.deepEqual(firstBuoys(BUOYS, { width: 2600, height: 800 }, visitor), BUOYS)
+  const some = firstBuoys(BUOYS, { width: 893, height: 820 }, visitor)
+  assert.deepEqual(names(some), [
+    'Anglet',
+    'Cap Ferret',
+    'Sevenstones',
+    'Monterey',
+    'Eel River',
+    'Waimea',
+    'Réunion',
+  ])
+  const pacific = BUOYS.slice(3, 7)
+  assert.deepEqual(firstBuoys(pacific, { width: 893, height: 820 }, visitor), pacific)
+})
+
+const dot = (lng: number, lat: number) => ({ geometry: { type: 'Point' as const, coordinates: [lng, lat] } })
+
+test('Dots that would cover each other are drawn apart but near their buoys; others stay where they are.', () => {
+  const dots = [dot(-1.6, 43.5), dot(-1.6, 43.5), dot(-1.61, 43.5), dot(-9, 52)]
+  const zoom = 4
+  const drawn = spread(dots, zoom)
+  assert.equal(drawn[3], dots[3])
+  const pixels = ({ geometry: { coordinates } }: (typeof dots)[number]): [number, number] => {
+    const north = Math.log(Math.tan(Math.PI / 4 + (coordinates[1] * Math.PI) / 360))
+    const world = 512 * 2 ** zoom
+    return [(coordinates[0] / 360) * world, (-north / (2 * Math.PI)) * world]
+  }
+  const apart = (a: (typeof dots)[number], b: (typeof dots)[number]): number =>
+    Math.hypot(pixels(a)[0] - pixels(b)[0], pixels(a)[1] - pixels(b)[1])
+  for (const [i, k] of [
+    [0, 1],
+    [0, 2],
+    [1, 2],
+  ] as const) {
+    assert.ok(apart(drawn[i], drawn[k]) > 7, `${i} and ${k}: ${apart(drawn[i], drawn[k])}`)
+  }
+  drawn.forEach((each, i) => assert.ok(apart(each, dots[i]) < 9.1))
+  // Near by, the same buoys lie apart by themselves.
+  assert.equal(spread([dot(-1.6, 43.5), dot(-1.4, 43.5)], 9)[0].geometry.coordinates[0], -1.6)
+})
+
+test('A label that the edge of the map or something over it would cut has no room, another has.', () => {
+  class Rooms {
+    gridRightBoundary = 1000
+    screenRightBoundary = 900
+    transform = { width: 800, height: 600 }
+    placeCollisionBox(box: number[], _mode: string) {
+      return { box, placeable: true, offscreen: false, occluded: false }
+    }
+  }
+  const collisionIndex = new Rooms()
+  const map = { style: { placement: { collisionIndex } } }
+  keepLabelsWhole(map as unknown as MapView, () => [{ left: 10, top: 550, right: 210, bottom: 590 }])
+  const hasRoom = (left: number, top: number, mode = 'never'): boolean =>
+    collisionIndex.placeCollisionBox([left + 100, top + 100, left + 150, top + 120], mode).placeable
+  assert.equal(hasRoom(400, 300), true)
+  assert.equal(hasRoom(-10, 300), false, 'left')
+  assert.equal(hasRoom(760, 300), false, 'right')
+  assert.equal(hasRoom(400, -5), false, 'top')
+  assert.equal(hasRoom(400, 590), false, 'bottom')
+  assert.equal(hasRoom(100, 560), false, 'below the legend')
+  assert.equal(hasRoom(-10, 300, 'always'), true, 'what keeps labels off the dots')
+})
+
+test('Distances are those of the API.', () => {
+  assert.equal(Math.round(distanceKm({ lat: 0, lng: 0 }, { lat: 0, lng: 4.4966 })), 500)
+})

@@ -1,0 +1,164 @@
+/** The explorer's map in a real browser: what it loads, where it starts, what a click on the sea does. */
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Live } from '../live.ts'
+import { until } from '../until.ts'
+import { PHYSICAL, serveWorld, visit } from './browser.ts'
+
+const drawn = (page: Page, count: number): Promise<unknown> =>
+  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
+
+/** Names of the files below `assets/` that the page asks for from here on. */
+function assetsOf(page: Page): string[] {
+  const names: string[] = []
+  page.on('request', (request) => {
+    const [, name] = /\/assets\/(.+)$/.exec(request.url()) ?? []
+    if (name !== undefined) names.push(name)
+  })
+  return names
+}
+
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
+/** Buoys that the test adds at the other side of the world. */
+const FAR = [
+  ['Point Reyes', 37.9, -123.5],
+  ['Monterey', 36.8, -122.4],
+  ['Half Moon Bay', 37.4, -122.8],
+] as const
+
+/** The map's answer has the buoys of `FAR` as well, in a time zone of their own. */
+async function addFarBuoys(page: Page): Promise<void> {
+  await page.route('**/v2/buoys/map', async (route) => {
+    const answer = await route.fetch()
+    const body = (await answer.json()) as { data: { buoys: object[] } }
+    const [first] = body.data.buoys
+    body.data.buoys.push(
+      ...FAR.map(([name, lat, lng], i) => ({
+        ...first,
+        id: 900_000 + i,
+        slug: `far-${i}`,
+        name,
+        lat,
+        lng,
+        timezone: 'America/Los_Angeles',
+      })),
+    )
+    await route.fulfill({ response: answer, json: body })
+  })
+}
+
+export async function testMap(t: TestContext, browser: Browser, live: Live): Promise<void> {
+  await t.test(
+    'loads the fine coast and the towns for a near map alone, and of the coast what it shows',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, '')
+      const names = assetsOf(page)
+      await page.evaluate(`location.hash = 'key=${live.key}&map=3.5/45.5/-3'`)
+      await drawn(page, PHYSICAL)
+      assert.deepEqual(
+        names.filter((name) => /coast|towns/.test(name)),
+        [],
+      )
+      await page.evaluate(`location.hash = 'map=6/45.5/-3'`)
+      await until(() => Promise.resolve(names.some((name) => name.startsWith('towns-'))))
+      await until(() => Promise.resolve(names.some((name) => name.startsWith('coast-3-2-'))))
+      const coast = names.filter((name) => name.startsWith('coast-'))
+      assert.equal(new Set(coast).size, coast.length, 'each bundle is asked for once')
+      assert.ok(coast.length <= 4, coast.join())
+      await drawn(page, PHYSICAL)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  for (const [timezoneId, count] of [
+    ['Europe/Paris', PHYSICAL],
+    ['America/Los_Angeles', FAR.length],
+  ] as const) {
+    await t.test(`starts on a phone with the buoys of the visitor’s time zone: ${timezoneId}`, async (t) => {
+      const { page } = await visit(t, browser, live, '', { ...PHONE, timezoneId })
+      await addFarBuoys(page)
+      await page.evaluate(`location.hash = 'key=${live.key}'`)
+      await drawn(page, count)
+    })
+  }
+
+  await t.test('starts on a wide screen with all buoys', async (t) => {
+    const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
+    await addFarBuoys(page)
+    await page.evaluate(`location.hash = 'key=${live.key}'`)
+    await drawn(page, PHYSICAL + FAR.length)
+  })
+
+  await t.test(
+    'stays where it is when the sea is clicked, and names the nearest buoy within 500 km',
+    async (t) => {
+      const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
+      await addFarBuoys(page)
+      await page.evaluate(`location.hash = 'key=${live.key}'`)
+      await drawn(page, PHYSICAL + FAR.length)
+      const { width, height } = (await page.locator('#map canvas').boundingBox())!
+      // Between the two groups of buoys, and south of both: the Atlantic or the Caribbean.
+      await page.locator('#map canvas').click({ position: { x: width * 0.62, y: height * 0.6 } })
+      await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+      await page
+        .getByText(/No forecast|Tide|Swell/)
+        .first()
+        .waitFor()
+      assert.equal(await page.getByText('Nearest buoy').count(), 0)
+      assert.doesNotMatch(page.url(), /map=/, 'the map did not move')
+
+      await page.evaluate(`location.hash = 'lat=45&lng=-6'`)
+      await page.getByText('Nearest buoy').waitFor()
+      await page.getByText(/km away/).waitFor()
+    },
+  )
+
+  await t.test(
+    'draws the buoys over a style of the operator’s, from the servers that the policy names',
+    async (t) => {
+      const style = 'https://tiles.example/style.json'
+      const own = await serveWorld(t, { args: [`--map-style=${style}`] })
+      const { page, errors, foreign } = await visit(t, browser, own, '')
+      const asked: string[] = []
+      await page.route('https://tiles.example/**', (route) => {
+        asked.push(route.request().url())
+        return route.fulfill({
+          json: {
+            version: 8,
+            sources: {
+              ours: {
+                type: 'geojson',
+                data: { type: 'FeatureCollection', features: [] },
+                attribution: '<a href="https://tiles.example/" onclick="x">Office of <b>charts</b></a>',
+              },
+            },
+            layers: [{ id: 'ground', type: 'background', paint: { 'background-color': '#123456' } }],
+          },
+          headers: { 'access-control-allow-origin': '*' },
+        })
+      })
+      const names = assetsOf(page)
+      await page.evaluate(`location.hash = 'key=${own.key}'`)
+      await drawn(page, PHYSICAL)
+      await page.locator('#credit').getByText('Office of charts · Map: MapLibre').waitFor()
+      assert.equal(await page.locator('#credit a').count(), 1)
+      assert.deepEqual(asked, [style])
+      assert.deepEqual(foreign, [])
+      assert.deepEqual(
+        names.filter((name) => /^(coast|towns)-/.test(name)),
+        [],
+      )
+      // A server that was not named is not asked.
+      const blocked = await page.evaluate(
+        `fetch('https://elsewhere.example/').then(() => 'answered', ({ name }) => name)`,
+      )
+      assert.equal(blocked, 'TypeError')
+      assert.deepEqual(foreign, [])
+      assert.ok(
+        errors.every((error) => error.includes('elsewhere.example')),
+        errors.join(),
+      )
+    },
+  )
+}

@@ -1,0 +1,52 @@
+/** Which buoys the first view of the map shows. */
+import type { Position } from '../view.ts'
+import { arcOf } from './arc.ts'
+
+interface Zoned extends Position {
+  /** IANA name of the time zone at the buoy. */
+  timezone?: string
+}
+
+/** Narrower maps show a part of the world first. */
+export const NARROW_PIXELS = 600
+/** Latitudes between which a first view lies where it can: no buoy is further south or north. */
+const [SOUTH, NORTH] = [-60, 80]
+/** A time zone is 15° wide; its neighbours belong to its region. */
+const DEGREES_AN_HOUR = 15
+const REGION_DEGREES = 30
+
+/**
+ * The buoys that the first view is made for: on a narrow map those of the visitor's time zone, else those at the
+ * longitudes around it. A wide map shows as much of the world as it has room for between the polar seas, where
+ * most buoys are.
+ * @param size the part of the map that nothing covers, in pixels
+ * @param visitor IANA name of the time zone, and its hours east of Greenwich
+ */
+export function firstBuoys<Buoy extends Zoned>(
+  buoys: readonly Buoy[],
+  { width, height }: { width: number; height: number },
+  visitor: { timezone: string; hours: number },
+): readonly Buoy[] {
+  if (width < NARROW_PIXELS) {
+    const near = buoys.filter(({ timezone }) => timezone === visitor.timezone)
+    if (near.length > 0) return near
+    const middle = visitor.hours * DEGREES_AN_HOUR
+    const around = within(buoys, middle - REGION_DEGREES, 2 * REGION_DEGREES)
+    if (around.length > 0) return around
+  }
+  const degrees = (width / height) * (mercator(NORTH) - mercator(SOUTH)) * (180 / Math.PI)
+  const [west, east] = arcOf(buoys.map(({ lng }) => lng))
+  if (east - west <= degrees) return buoys
+  let most: readonly Buoy[] = []
+  for (const { lng } of buoys) {
+    const shown = within(buoys, lng, degrees)
+    if (shown.length > most.length) most = shown
+  }
+  return most
+}
+
+/** Those not further east of `west` than so many degrees. */
+const within = <Buoy extends Position>(buoys: readonly Buoy[], west: number, degrees: number): Buoy[] =>
+  buoys.filter(({ lng }) => (((lng - west) % 360) + 360) % 360 <= degrees)
+
+const mercator = (lat: number): number => Math.log(Math.tan(Math.PI / 4 + (lat * Math.PI) / 360))
