@@ -34,6 +34,7 @@ export const TRACEPARENT = 'traceparent'
 export const CONNECTION = 'connection'
 export const CONTENT_LENGTH = 'content-length'
 export const TRANSFER_ENCODING = 'transfer-encoding'
+export const EXPECT = 'expect'
 
 /** Headers that handlers read; a request that waits keeps them. */
 export const HANDLER_HEADERS = [
@@ -57,6 +58,7 @@ export type HeaderName =
   | typeof CONNECTION
   | typeof CONTENT_LENGTH
   | typeof TRANSFER_ENCODING
+  | typeof EXPECT
 
 /** Makes the same bytes once more, in a buffer that may be reused at once; null cuts the connection. */
 export type Again = () => Uint8Array | null
@@ -263,6 +265,13 @@ export const HEADERS_TOO_LARGE = refusal(
   '431 Request Header Fields Too Large',
   'bad_request',
   `At most ${HEADER_LIMIT_BYTES} bytes and ${HEADER_LINES_LIMIT} lines of headers`,
+)
+/** For a request behind answers that its client has not read. */
+export const TOO_MUCH_UNREAD = refusal(
+  '503 Service Unavailable',
+  'service_unavailable',
+  'Too many answers wait to be read on this connection',
+  '\r\nRetry-After: 1',
 )
 /** For a connection beyond a limit, before it has asked anything. */
 export const TOO_MANY_CONNECTIONS = refusal(

@@ -134,25 +134,6 @@ for (const kind of ENGINES) {
       client.socket.destroy()
     })
 
-    for (const [many, each] of [
-      [64, 16],
-      [200, 8],
-    ]) {
-      it(`among ${many} that pipeline ${each} requests in the same turn gets all of its answers`, async () => {
-        const all = Array.from({ length: many }, () => open())
-        const path = `/${'n'.repeat(2000)}`
-        const batch = request(`GET ${path}`).repeat(each)
-        for (let round = 0; round < 3; round++) {
-          for (const client of all) client.write(request('GET /first'))
-          for (const client of all) assert.equal((await client.answer()).body, 'at /first')
-          for (const client of all) client.write(batch)
-          for (const client of all)
-            for (let i = 0; i < each; i++) assert.equal((await client.answer()).body, `at ${path}`)
-        }
-        for (const client of all) client.socket.destroy()
-      })
-    }
-
     it('that waits for each answer gets as many as it likes', async () => {
       const client = open()
       for (let i = 0; i < 3 * REQUESTS_PER_TURN; i++) {

@@ -32,6 +32,14 @@ export const WAITING_REQUESTS = 256
  */
 export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 
+/**
+ * Bytes of answers that `uws` keeps for one connection: the engine cuts a connection that has sent more behind an
+ * unfinished answer, so pipelined answers are finished though their client has not read those before them.
+ */
+export const UNREAD_LIMIT_BYTES = 1024 * 1024
+/** Of these bytes, what is spared for the refusals of what goes beyond them. */
+export const UNREAD_REFUSALS_BYTES = 64 * 1024
+
 /** A port is closed behind a turn as short as this: closing resets connections that are not accepted yet. */
 export const SHORT_TURN_MS = 0.1
 /** Time after which a port is closed without a short turn. */
@@ -61,9 +69,13 @@ export class HeldBytes {
     return true
   }
 
+  hasSpare(bytes: number): boolean {
+    return this.#held + bytes <= this.#limit / 2
+  }
+
   /** For bytes that need not be held: they get at most half of the limit. */
   takeSpare(bytes: number): boolean {
-    if (this.#held + bytes <= this.#limit / 2) return this.take(bytes)
+    if (this.hasSpare(bytes)) return this.take(bytes)
     this.refused++
     return false
   }

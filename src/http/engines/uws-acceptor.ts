@@ -3,12 +3,15 @@
  * port, among which the kernel spreads connections: requests in a row by one app are most likely of one.
  */
 import type { UwsApp, UwsListenToken, UwsResponse } from './uws-binding.ts'
-import { BODYLESS_LIMIT_BYTES } from './limits.ts'
+import { BODYLESS_LIMIT_BYTES, UNREAD_LIMIT_BYTES, UNREAD_REFUSALS_BYTES, type HeldBytes } from './limits.ts'
 
 /** A write offset that no answer reaches marks a connection. */
 const MARK = new ArrayBuffer(64 * 1024 * 1024)
 /** Every answer has fewer bytes than this. */
 export const ANSWER_LIMIT_BYTES = MARK.byteLength
+
+/** Connections of an acceptor for which bytes are kept: they are searched with each answer. */
+const MOST_UNREAD = 256
 
 /** An app of an engine, and its connections. */
 export class Acceptor {
@@ -25,9 +28,13 @@ export class Acceptor {
   /** Bytes of answers without a body, and how many end the connection that gets the next one. */
   #bodyless = 0
   #bodylessLimit = BODYLESS_LIMIT_BYTES
+  /** Bytes that the engine keeps for connections until it is known that they are out. */
+  readonly #unread = new Map<UwsResponse, number>()
+  readonly #held: HeldBytes
 
-  constructor(app: UwsApp) {
+  constructor(app: UwsApp, held: HeldBytes) {
     this.app = app
+    this.#held = held
   }
 
   get open(): number {
@@ -88,6 +95,7 @@ export class Acceptor {
 
   #forget(at: number): number {
     this.#next = at + 1
+    this.#forgetUnread(this.#connections[at])
     const slot = this.#slots[at]
     this.#connections[at] = this.#connections.at(-1)!
     this.#slots[at] = this.#slots.at(-1)!
@@ -98,11 +106,56 @@ export class Acceptor {
     return slot
   }
 
-  /** Finds the connection of which `advance` moves the write offset from `from` to `to`. */
-  findMoved(from: number, to: number, advance: () => void): UwsResponse | undefined {
-    const candidates = this.#connections.filter((connection) => connection.getWriteOffset() === from)
+  /** Finds the connection of which `advance` moves the write offset from `from`; null if it has gone. */
+  findMoved(
+    from: number,
+    advance: () => void,
+    among = (): Iterable<UwsResponse> => this.#connections,
+  ): UwsResponse | null {
+    const candidates = new Set<UwsResponse>()
+    for (const connection of among()) if (connection.getWriteOffset() === from) candidates.add(connection)
     advance()
-    return candidates.find((connection) => connection.getWriteOffset() === to)
+    for (const connection of among())
+      if (candidates.has(connection) && connection.getWriteOffset() > from) return connection
+    return null
+  }
+
+  /** Connections for which the engine keeps bytes. */
+  get unread(): number {
+    return this.#unread.size
+  }
+
+  /** Whether the engine may keep so many more bytes of answers for `connection`. */
+  mayKeep(connection: UwsResponse, bytes: number): boolean {
+    const unread = this.#unread.get(connection) ?? 0
+    return unread + bytes <= UNREAD_LIMIT_BYTES - UNREAD_REFUSALS_BYTES && this.#held.hasSpare(bytes)
+  }
+
+  /**
+   * Has the engine keep the last `bytes` of an answer: `end` moves the write offset of its connection from `from`.
+   * @returns that connection, null if unknown; false if nothing more may be kept, and `end` was not called
+   */
+  keep(from: number, bytes: number, end: () => void, isRefusal: boolean): UwsResponse | null | false {
+    const most = UNREAD_LIMIT_BYTES - (isRefusal ? 0 : UNREAD_REFUSALS_BYTES)
+    if (bytes > most || this.#unread.size >= MOST_UNREAD) return false
+    for (const [connection, unread] of this.#unread)
+      if (unread + bytes > most && connection.getWriteOffset() === from) return false
+    if (!(isRefusal ? this.#held.take(bytes) : this.#held.takeSpare(bytes))) return false
+    const connection = this.findMoved(from, end)
+    if (connection === null) this.#held.giveBack(bytes)
+    else this.#unread.set(connection, (this.#unread.get(connection) ?? 0) + bytes)
+    return connection
+  }
+
+  /** Forgets what was kept for the connection of which `advance` moves the write offset: all of it is out. */
+  settle(advance: () => void): void {
+    const settled = this.findMoved(0, advance, () => this.#unread.keys())
+    if (settled !== null) this.#forgetUnread(settled)
+  }
+
+  #forgetUnread(connection: UwsResponse): void {
+    this.#held.giveBack(this.#unread.get(connection) ?? 0)
+    this.#unread.delete(connection)
   }
 
   /** Whether the connection that gets an answer without a body has to end: too many bytes may wait unread. */

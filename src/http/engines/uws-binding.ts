@@ -36,6 +36,8 @@ export interface UwsRequest {
   getUrl(): string
   getQuery(): string | undefined
   forEach(visit: (lowerCaseName: string, value: string) => void): void
+  /** True has the next route that fits called as well, with another object for the connection. */
+  setYield(yields: boolean): unknown
 }
 
 export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void

@@ -3,9 +3,18 @@ import { SocketAddress } from 'node:net'
 
 import { BaseExchange } from './base-exchange.ts'
 import type { UwsRequest, UwsResponse } from './uws-binding.ts'
-import { CONNECTION, CONTENT_LENGTH, framingOf, headText, TRANSFER_ENCODING, unmapped } from '../exchange.ts'
+import {
+  CONNECTION,
+  CONTENT_LENGTH,
+  EXPECT,
+  framingOf,
+  headText,
+  TOO_MUCH_UNREAD,
+  TRANSFER_ENCODING,
+  unmapped,
+} from '../exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from '../exchange.ts'
-import { AT_ONCE_BYTES, GATHERED_BYTES, HeldBytes } from './limits.ts'
+import { AT_ONCE_BYTES, GATHERED_BYTES, type HeldBytes } from './limits.ts'
 import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 import { ANSWER_LIMIT_BYTES, type Acceptor } from './uws-acceptor.ts'
 import { closeAfterHead, UwsLaterReply, withClosing } from './uws-later.ts'
@@ -78,6 +87,12 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   sentBytes = 0
   /** Bytes of answers to a row of requests that are as good as surely from one connection. */
   rowBytes = 0
+  /** The connection may have sent more behind this request. */
+  isPipelined = false
+  /** Connection of the row for which the engine keeps answers; it has asked again if its offset is 0. */
+  rowUnread: UwsResponse | null = null
+  /** All of the answer is with the engine: `complete` is to be called with another object for the connection. */
+  isUncompleted = false
   /** Later replies that are not out yet. */
   #deferred = 0
   #acceptor: Acceptor | null = null
@@ -85,10 +100,10 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   readonly #now: () => number
   readonly #long: LongBodies
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: Surroundings, held: HeldBytes) {
     super(surroundings.recorder)
     this.#now = surroundings.now
-    this.#long = new LongBodies(surroundings)
+    this.#long = new LongBodies(surroundings, held)
   }
 
   /** Requests with an answer that waits for its client or was put off. */
@@ -110,6 +125,11 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   get framing(): Framing {
     return this.#headers.framing
+  }
+
+  /** Only GET has a second route, before which the engine writes an interim answer if one is expected. */
+  get mayComplete(): boolean {
+    return this.method === 'GET' && this.#headers.first(EXPECT) === ''
   }
 
   protected override release(): void {
@@ -141,6 +161,17 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
+    if (body !== null && this.#isTooMuchUnread(body.length)) {
+      this.#reply(TOO_MUCH_UNREAD.head, TOO_MUCH_UNREAD.body, true)
+    } else this.#reply(head, body, lasting)
+  }
+
+  #isTooMuchUnread(bytes: number): boolean {
+    const connection = this.rowUnread
+    return connection?.getWriteOffset() === 0 && !this.#acceptor!.mayKeep(connection, bytes)
+  }
+
+  #reply(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again): void {
     const response = this.liveResponse()
     this.note(head, body)
     if (body !== null && body.length >= ANSWER_LIMIT_BYTES) throw new Error('the answer is too long')
@@ -167,10 +198,15 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       // `end` alone would hold any number of bodies for a client that pipelines and does not read; behind an
       // unfinished `tryEnd` the next pipelined request closes the connection.
       const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
-      const isDone = mayBeFull
-        ? tryEndGathered(response, piece, body.length)
-        : response.tryEnd(piece, body.length)[1]
-      if (!isDone) this.#goOn(response, body, lasting)
+      let isDone = false
+      const offer = (): void => {
+        isDone = mayBeFull
+          ? tryEndGathered(response, piece, body.length)
+          : response.tryEnd(piece, body.length)[1]
+      }
+      if (this.#acceptor!.unread === 0) offer()
+      else this.#acceptor!.settle(offer)
+      if (!isDone && !this.#keep(response, body)) this.#goOn(response, body, lasting)
       this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
     this.state = 'answered'
@@ -248,12 +284,34 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   ): void {
     const acceptor = this.#acceptor!
     let isDone = false
-    const connection = acceptor.findMoved(0, body.length, () => {
+    const connection = acceptor.findMoved(0, () => {
       response.writeStatus(withClosing(head))
       isDone = response.tryEnd(firstPiece(body), body.length)[1]
     })
     if (!isDone) this.#goOn(response, body, lasting, acceptor)
-    else if (connection !== undefined) setImmediate(() => acceptor.close(connection))
+    else if (connection !== null) setImmediate(() => acceptor.close(connection))
+  }
+
+  /**
+   * Has the engine keep what the client has not taken, so that it goes on with requests behind.
+   * @returns false if nothing more may be kept
+   */
+  #keep(response: UwsResponse, body: Uint8Array): boolean {
+    const sent = response.getWriteOffset()
+    if (!this.isPipelined || (sent > 0 && !this.mayComplete)) return false
+    const end = (): unknown => response.end(body.subarray(sent))
+    const kept = this.#acceptor!.keep(sent, body.length - sent, end, body === TOO_MUCH_UNREAD.body)
+    if (kept === false) return false
+    this.rowUnread = kept
+    // `end` counts the bytes of its own body only, and does not know that the answer has ended.
+    this.isUncompleted = sent > 0
+    return true
+  }
+
+  /** Lets the engine go on to the next request of the connection. */
+  complete(response: UwsResponse): void {
+    this.isUncompleted = false
+    response.tryEnd(NOTHING, response.getWriteOffset())
   }
 
   #goOn(
@@ -271,12 +329,13 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 /** Long bodies, sent piece by piece as the kernel becomes ready for more. */
 class LongBodies {
   unfinished = 0
-  readonly #held = new HeldBytes()
+  readonly #held: HeldBytes
   readonly #sending = new SendQueue()
   readonly #surroundings: Surroundings
 
-  constructor(surroundings: Surroundings) {
+  constructor(surroundings: Surroundings, held: HeldBytes) {
     this.#surroundings = surroundings
+    this.#held = held
   }
 
   get pressure(): Pressure {
@@ -310,13 +369,13 @@ class LongBodies {
         response.cork(() => {
           ;[isWritten, isDone] = response.tryEnd(piece, body.length)
         })
-      let connection: UwsResponse | undefined
-      if (acceptor !== null && offset === last) connection = acceptor.findMoved(last, body.length, offer)
+      let connection: UwsResponse | null = null
+      if (acceptor !== null && offset === last) connection = acceptor.findMoved(last, offer)
       else offer()
       rest.sent = isDone ? body.length : response.getWriteOffset()
       if (isDone) {
         this.#end(rest)
-        if (connection !== undefined) acceptor?.close(connection)
+        if (connection !== null) acceptor?.close(connection)
       } else if (isWritten) this.#sending.add(send)
       else rest.wait(rest.sent)
       return piece.length + rest.takeMade()

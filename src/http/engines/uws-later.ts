@@ -150,9 +150,9 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       offer()
       return
     }
-    const connection = this.#acceptor.findMoved(offset, length, offer)
+    const connection = this.#acceptor.findMoved(offset, offer)
     // Written bytes go to the kernel before the connection is closed.
-    if (connection !== undefined) setImmediate(() => this.#acceptor.close(connection))
+    if (connection !== null && this.#isComplete) setImmediate(() => this.#acceptor.close(connection))
   }
 
   #done(): void {

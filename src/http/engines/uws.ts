@@ -9,6 +9,7 @@ import {
   BYTES_PER_UNIT,
   CLOSING_PATIENCE_MS,
   GATHERED_BYTES,
+  HeldBytes,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
   SHORT_TURN_MS,
@@ -23,6 +24,8 @@ import { CLOSING } from './uws-later.ts'
 const ACCEPTORS = 8
 /** Requests in one turn before any is watched: telling that a turn ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 8
+/** Requests in a row by one acceptor behind which their connection is looked for, which takes 0.1 µs for each. */
+const ROW_BY_CHANCE = 3
 /** No request waits for this time after pipelining: the engine cuts connections that send behind one. */
 const PIPELINED_MS = 10_000
 
@@ -32,14 +35,17 @@ export class UwsEngine implements Engine {
   readonly #binding: UwsBinding
   readonly #acceptors: readonly Acceptor[]
   readonly #exchange: UwsExchange
+  readonly #held = new HeldBytes()
   readonly #surroundings: Surroundings
   readonly #onRequest: OnRequest
   /** Requests in this turn of the loop; the acceptor of the last, and how many came in a row by it. */
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0
-  /** All of the row surely came in this turn. */
-  #isRowWatched = false
+  /** The connection of the row, null if unknown, and whether it was looked for; requests of the row before. */
+  #asking: UwsResponse | null = null
+  #isSought = false
+  #inRowBefore = 0
   /** Set for a while after connections have sent several requests at once. */
   #pipelined: NodeJS.Timeout | null = null
   /** Bytes sent before this turn was watched, and before the row. */
@@ -58,7 +64,7 @@ export class UwsEngine implements Engine {
     this.#binding = binding
     this.#surroundings = surroundings
     this.#onRequest = onRequest
-    this.#exchange = new UwsExchange(surroundings)
+    this.#exchange = new UwsExchange(surroundings, this.#held)
     binding._cfg('silent')
     this.#acceptors = Array.from({ length: ACCEPTORS }, () => this.#newAcceptor())
   }
@@ -68,17 +74,22 @@ export class UwsEngine implements Engine {
   }
 
   #newAcceptor(): Acceptor {
-    const acceptor = new Acceptor(this.#binding.App())
+    const acceptor = new Acceptor(this.#binding.App(), this.#held)
     // Routes of their own spare the two methods that count the reading of their names.
     acceptor.app
       .filter((connection, change) =>
         change === 1 ? this.#onOpen(acceptor, connection) : this.#onClose(acceptor, connection),
       )
-      .get('/*', (response, request) => this.#serve(acceptor, 'GET', response, request))
+      .get('/*', (response, request) => {
+        this.#serve(acceptor, 'GET', response, request)
+        // The next route that fits gets another object for the connection.
+        if (this.#exchange.isUncompleted) request.setYield(true)
+      })
       .head('/*', (response, request) => this.#serve(acceptor, 'HEAD', response, request))
-      .any('/*', (response, request) =>
-        this.#serve(acceptor, request.getCaseSensitiveMethod(), response, request),
-      )
+      .any('/*', (response, request) => {
+        if (this.#exchange.isUncompleted) this.#exchange.complete(response)
+        else this.#serve(acceptor, request.getCaseSensitiveMethod(), response, request)
+      })
     return acceptor
   }
 
@@ -110,39 +121,52 @@ export class UwsEngine implements Engine {
 
   #serve(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
     const { sentBytes } = this.#exchange
-    if (acceptor !== this.#acceptor) {
-      this.#acceptor = acceptor
-      this.#inRow = 0
-      this.#isRowWatched = this.#inTurn >= UNWATCHED_REQUESTS
-      this.#sentBeforeRow = sentBytes
-      this.#exchange.rowBytes = 0
-    }
+    // The known connection of a row has asked again if its offset is 0.
+    const hasAskedAgain = this.#asking?.getWriteOffset() === 0
+    if (acceptor !== this.#acceptor || (this.#asking !== null && !hasAskedAgain)) this.#beginRow(acceptor)
+    else if (hasAskedAgain) this.#seePipelining()
     this.#inRow++
-    if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
     // A request waits unless its connection must have sent several: limits by connection hold pipelined ones.
     this.#exchange.mayWait =
       this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
+    this.#exchange.isPipelined = this.#pipelined !== null || this.#inRow > 1
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
       setImmediate(this.#endTurn)
     }
-    const mayBePutOff = this.#inRow > REQUESTS_PER_BUSY_TURN
-    if (!mayBePutOff && this.#exchange.rowBytes <= GATHERED_BYTES) {
-      this.#answer(acceptor, method, response, request)
-      return
-    }
-    this.#exchange.isPutOff = mayBePutOff && this.#isTooMuch()
-    response.cork(() => this.#answer(acceptor, method, response, request))
-    this.#exchange.isPutOff = false
+    const units = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT
+    const isBusy = units > BUSY_TURN_UNITS
+    const answer = (): void => this.#answer(acceptor, method, response, request)
+    const isWorthKnowing = isBusy || (this.#pipelined === null && this.#inTurn > UNWATCHED_REQUESTS)
+    if (!this.#isSought && this.#inRow > (isWorthKnowing ? ROW_BY_CHANCE : REQUESTS_PER_BUSY_TURN)) {
+      this.#isSought = true
+      this.#inRowBefore = this.#inRow - 1
+      this.#sentBeforeRow = sentBytes
+      this.#asking = acceptor.findMoved(0, () => response.cork(answer))
+    } else if (this.#inRow > REQUESTS_PER_BUSY_TURN || this.#exchange.rowBytes > GATHERED_BYTES) {
+      this.#exchange.isPutOff = this.#isTooMuch(isBusy)
+      response.cork(answer)
+      this.#exchange.isPutOff = false
+    } else answer()
+  }
+
+  #beginRow(acceptor: Acceptor): void {
+    this.#acceptor = acceptor
+    this.#inRow = 0
+    this.#inRowBefore = 0
+    this.#asking = null
+    this.#isSought = false
+    this.#sentBeforeRow = this.#exchange.sentBytes
+    this.#exchange.rowBytes = 0
+    this.#exchange.rowUnread = null
   }
 
   /** Whether a row, as good as surely of one connection, is more than one may ask for in this turn. */
-  #isTooMuch(): boolean {
-    const { sentBytes } = this.#exchange
-    const isBusy = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT > BUSY_TURN_UNITS
-    return isBusy
-      ? this.#inRow + (sentBytes - this.#sentBeforeRow) / BYTES_PER_UNIT > UNITS_PER_BUSY_TURN
-      : this.#inRow > REQUESTS_PER_TURN
+  #isTooMuch(isBusy: boolean): boolean {
+    if (!isBusy) return this.#inRow > REQUESTS_PER_TURN
+    const requests = this.#inRow - this.#inRowBefore
+    const units = requests + (this.#exchange.sentBytes - this.#sentBeforeRow) / BYTES_PER_UNIT
+    return requests > REQUESTS_PER_BUSY_TURN && units > UNITS_PER_BUSY_TURN
   }
 
   readonly #endTurn = (): void => {
@@ -209,7 +233,7 @@ export class UwsEngine implements Engine {
     return untilQuiet(
       () => this.#acceptors.some(({ token }) => token !== null),
       () => this.#exchange.begun,
-      () => this.#exchange.unfinished,
+      () => this.#acceptors.reduce((sum, { unread }) => sum + unread, this.#exchange.unfinished),
       withinMs,
     )
   }
