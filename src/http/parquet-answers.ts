@@ -48,16 +48,18 @@ export class ParquetAnswers {
 
   /** `wake` is called when bytes have come. */
   produce(job: ParquetJob, wake: () => void): Producer {
-    if (this.#idle !== null) clearTimeout(this.#idle)
-    this.#idle = null
     const number = this.#last++
-    const thread = (this.#thread ??= this.#startThread())
-    const tell = (message: ToParquet): void => thread.postMessage(message)
-    tell({ type: 'begin', file: number, start: job.start })
+    // An answer to HEAD asks for no group, and needs no thread.
+    let thread: Worker | null = null
+    const tell = (message: ToParquet): void => thread!.postMessage(message)
     const file = new ParquetFile(job, wake, {
       ask: (runs, isLast) => {
+        if (thread === null) {
+          thread = this.#threadOf(number, file)
+          tell({ type: 'begin', file: number, start: job.start })
+        }
         tell({ type: 'group', file: number, runs, isLast })
-        return setTimeout(() => void thread.terminate(), this.#options.longestGroupMs).unref()
+        return setTimeout(() => void thread!.terminate(), this.#options.longestGroupMs).unref()
       },
       drop: () => {
         if (!this.#files.delete(number)) return
@@ -65,8 +67,14 @@ export class ParquetAnswers {
         this.#idleIfDone()
       },
     })
-    this.#files.set(number, file)
     return file
+  }
+
+  #threadOf(number: number, file: ParquetFile): Worker {
+    if (this.#idle !== null) clearTimeout(this.#idle)
+    this.#idle = null
+    this.#files.set(number, file)
+    return (this.#thread ??= this.#startThread())
   }
 
   close(): void {

@@ -1,11 +1,16 @@
-/** What the parts of the request path share. One object serves all: one request is answered at a time. */
+/**
+ * What the parts of the request path share. One object serves all: one request is answered at a time. Its calls
+ * come in one order: `begin`, `admit`, `pin` where a snapshot is named, `describe` when the answer is known; a head
+ * is written from `fields` behind them. An error has `commonHeaders`, which say what is known by then.
+ */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { snapshotGone, snapshotId } from '../operation/errors.ts'
-import type { QueryReader } from '../operation/query.ts'
+import type { QueryReader, RawQuery } from '../operation/query.ts'
 import { MINUTE } from '../sea/time.ts'
-import { Admission, type AdmissionOptions } from './admission.ts'
+import type { Exchange } from './exchange.ts'
+import { Admission, type AdmissionOptions, type Refusal } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { LaterAnswers } from './later-answers.ts'
@@ -96,6 +101,24 @@ export class RequestState {
     this.served = this.current = this.held.current
     this.admission.isDemo = this.current.view?.dataset.demo === true
     this.second = 0
+  }
+
+  /** @returns the snapshot that answers, unless the request pins another */
+  begin(now: number): ServedSnapshot {
+    this.served = this.current
+    this.namesAnotherTag = false
+    this.tick(now)
+    return this.served
+  }
+
+  /** Checks and charges the key. @returns why the request is refused, or null */
+  admit(exchange: Exchange, { access }: Declared, raw: RawQuery, now: number): Refusal | null {
+    const { admission, fields } = this
+    const refusal = admission.admit(exchange, access, raw, now)
+    exchange.keyRow = admission.keyRow
+    fields.charge = admission.charge
+    fields.personal = admission.isPersonal
+    return refusal
   }
 
   /** What depends on the second of the answer is made once a second. */

@@ -109,9 +109,7 @@ export class RequestPath {
       return
     }
     const state = this.#state
-    const served = (state.served = state.current)
-    state.namesAnotherTag = false
-    state.tick(now)
+    const served = state.begin(now)
     const known = served.cache.known(path, query)
     if (known !== undefined && this.#answerKnown(exchange, known, now)) return
     const route = this.#router.find(path)
@@ -169,13 +167,9 @@ export class RequestPath {
   /** Key and quota. @returns false if the request was refused or waits */
   #admit(exchange: Exchange, operation: Declared, raw: RawQuery, now: number): boolean {
     const state = this.#state
-    const { admission, fields } = state
-    const refusal = admission.admit(exchange, operation.access, raw, now)
-    exchange.keyRow = admission.keyRow
-    fields.charge = admission.charge
-    fields.personal = admission.isPersonal
+    const refusal = state.admit(exchange, operation, raw, now)
     if (refusal === null) return true
-    const waits = refusal.mayWait && this.#leaseQueue?.putOff(exchange, admission.client, now) === true
+    const waits = refusal.mayWait && this.#leaseQueue?.putOff(exchange, state.admission.client, now) === true
     if (waits) return false
     const { code, message, headers, more } = refusal
     sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })

@@ -61,10 +61,13 @@ export class WaitingRequests {
     if (exchange instanceof WaitingExchange) {
       exchange.isWaiting = true
       if (exchange.key === key) return true
+      // It counts all along: `empty` must not resolve.
+      this.#count++
       this.#remove(exchange)
       exchange.key = key
       exchange.wait = wait
       this.#add(exchange)
+      this.#count--
       return true
     }
     const queue = this.#queues.get(key)

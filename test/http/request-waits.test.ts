@@ -176,7 +176,11 @@ for (const kind of ENGINES) {
       const ownPort = await own.listen('127.0.0.1', 0)
       const reply = fetch(`http://127.0.0.1:${ownPort}/`)
       while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
+      let isEmpty = false
+      void waiting.empty().then(() => (isEmpty = true))
       assert.equal(waiting.wakeOne('client'), false)
+      await Promise.resolve()
+      assert.equal(isEmpty, false, 'the server would stop while it waits')
       assert.equal(await (await reply).text(), 'served')
       assert.deepEqual([wanted, totals.counted('parked'), totals.counted('parked_late')], [1, 1, 0])
       own.close()

@@ -114,8 +114,9 @@ export class UwsEngine implements Engine {
     const { connections, onProgress } = this.#surroundings
     onProgress()
     this.#open--
-    // A request that comes next by this acceptor is from another connection.
+    // A request that comes next by this acceptor is from another connection, and a closed one must not be asked.
     this.#acceptor = null
+    this.#asking = null
     connections.left(acceptor.closed(connection))
   }
 
@@ -126,9 +127,12 @@ export class UwsEngine implements Engine {
     if (acceptor !== this.#acceptor || (this.#asking !== null && !hasAskedAgain)) this.#beginRow(acceptor)
     else if (hasAskedAgain) this.#seePipelining()
     this.#inRow++
-    // A request waits unless its connection must have sent several: limits by connection hold pipelined ones.
+    // A request waits unless its connection may well have sent several: limits by connection hold pipelined ones.
     this.#exchange.mayWait =
-      this.#pipelined === null && this.#inRow <= acceptor.open && this.#inTurn < this.#open
+      this.#pipelined === null &&
+      this.#inRow <= acceptor.open &&
+      (this.#inRow <= ROW_BY_CHANCE || this.#isSought) &&
+      this.#inTurn < this.#open
     this.#exchange.isPipelined = this.#pipelined !== null || this.#inRow > 1
     if (++this.#inTurn === UNWATCHED_REQUESTS) {
       this.#sentBeforeTurn = sentBytes
