@@ -5,8 +5,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 
 import { LEAST_IDLE_S } from '../../src/http/exchange.ts'
+import { until } from '../until.ts'
 import { RawClient } from './raw_client.ts'
 import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
 
@@ -52,6 +54,25 @@ describe('a connection that does nothing', { concurrency: true, timeout: 600_000
         assert.ok(client.received.length < 8_000_000)
         client.socket.destroy()
         server.engine.close()
+      },
+    )
+
+    it(
+      `that does not read answers to requests sent together is given up by ${kind}, with what is held for it`,
+      { skip },
+      async () => {
+        const { engine, port } = await startServer(kind)
+        const client = new RawClient(port)
+        client.socket.pause()
+        while (engine.pressure.heldBytes === 0) {
+          client.write(request('GET /big?x').repeat(4))
+          await delay(20)
+        }
+        assert.ok(engine.pressure.waiting > 0)
+        await until(() => engine.pressure.heldBytes === 0)
+        client.socket.resume()
+        await client.closed()
+        engine.close()
       },
     )
   }

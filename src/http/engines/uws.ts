@@ -70,7 +70,13 @@ export class UwsEngine implements Engine {
   }
 
   get pressure(): Pressure {
-    return this.#exchange.pressure
+    const { pressure } = this.#exchange
+    return { ...pressure, waiting: pressure.waiting + this.#unread }
+  }
+
+  /** Connections for which the engine keeps answers. */
+  get #unread(): number {
+    return this.#acceptors.reduce((sum, { unread }) => sum + unread, 0)
   }
 
   #newAcceptor(): Acceptor {
@@ -237,7 +243,7 @@ export class UwsEngine implements Engine {
     return untilQuiet(
       () => this.#acceptors.some(({ token }) => token !== null),
       () => this.#exchange.begun,
-      () => this.#acceptors.reduce((sum, { unread }) => sum + unread, this.#exchange.unfinished),
+      () => this.#exchange.unfinished + this.#unread,
       withinMs,
     )
   }
