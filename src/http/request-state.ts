@@ -104,7 +104,7 @@ export class RequestState {
   }
 
   /** @returns the snapshot that answers, unless the request pins another */
-  begin(now: number): ServedSnapshot {
+  begin(now: number): ServedView {
     this.served = this.current
     this.namesAnotherTag = false
     this.tick(now)

@@ -110,30 +110,6 @@ for (const kind of ENGINES) {
       for (const client of clients) client.socket.destroy()
     })
 
-    it('Clients that send several requests at once for the first time get all answers, however long they take.', async () => {
-      const own = new TurnShares(
-        waiting,
-        (exchange) => answerOwn(exchange),
-        () => false,
-      )
-      const answerOwn = (exchange: Exchange): void => {
-        if (own.putOff(exchange)) return
-        const end = performance.now() + ANSWER_MS
-        while (performance.now() < end);
-        exchange.send(TEXT_HEAD, Buffer.from('answered'))
-      }
-      const ownEngine = loadEngine(kind).create(answerOwn)
-      const ownPort = await ownEngine.listen('127.0.0.1', 0)
-      const clients = Array.from({ length: 64 }, () => new RawClient(ownPort))
-      for (const each of [1, 16]) {
-        for (const client of clients) client.write(request('GET /').repeat(each))
-        for (const client of clients)
-          for (let i = 0; i < each; i++) assert.equal((await client.answer()).body, 'answered')
-      }
-      for (const client of clients) client.socket.destroy()
-      ownEngine.close()
-    })
-
     it('Requests that wait over the top of an hour ask for calls of the new one.', async () => {
       const slot = 9
       const wanted: number[][] = []

@@ -42,6 +42,8 @@ export class UwsEngine implements Engine {
   #inTurn = 0
   #acceptor: Acceptor | null = null
   #inRow = 0
+  /** All of the row surely came in this turn. */
+  #isRowWatched = false
   /** The connection of the row, null if unknown, and whether it was looked for; requests of the row before. */
   #asking: UwsResponse | null = null
   #isSought = false
@@ -133,6 +135,7 @@ export class UwsEngine implements Engine {
     if (acceptor !== this.#acceptor || (this.#asking !== null && !hasAskedAgain)) this.#beginRow(acceptor)
     else if (hasAskedAgain) this.#seePipelining()
     this.#inRow++
+    if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
     // A request waits unless its connection may well have sent several: limits by connection hold pipelined ones.
     this.#exchange.mayWait =
       this.#pipelined === null &&
@@ -163,6 +166,7 @@ export class UwsEngine implements Engine {
   #beginRow(acceptor: Acceptor): void {
     this.#acceptor = acceptor
     this.#inRow = 0
+    this.#isRowWatched = this.#inTurn >= UNWATCHED_REQUESTS
     this.#inRowBefore = 0
     this.#asking = null
     this.#isSought = false
