@@ -1,13 +1,6 @@
 /** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and what follows overwrites them. */
 import { Literal, type TextTable } from './literals.ts'
-import {
-  FOUR_DIGITS,
-  fourHex,
-  HUNDREDTH_TEXT,
-  SHORT_INTEGERS,
-  THOUSANDTH_TEXT,
-  writeTenDigits,
-} from './number-text.ts'
+import { FOUR_DIGITS, fourHex, HUNDREDTH_TEXT, SHORT_INTEGERS, THOUSANDTH_TEXT } from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 import { clockText, dayLabel, writeTime } from './time-text.ts'
 
@@ -232,7 +225,13 @@ export class JsonWriter {
 
   /** Exactly ten digits of a whole number below 10^10. */
   tenDigits(value: number): void {
-    writeTenDigits(this.view, this.at, value)
+    const high = Math.floor(value / 1e8)
+    const low = value - high * 1e8
+    const middle = Math.floor(low / 1e4)
+    const view = this.view
+    view.setUint16(this.at, FOUR_DIGITS[high] >>> 16, true)
+    view.setUint32(this.at + 2, FOUR_DIGITS[middle], true)
+    view.setUint32(this.at + 6, FOUR_DIGITS[low - middle * 1e4], true)
     this.at += 10
   }
 

@@ -33,16 +33,6 @@ export function fourHex(value: number): number {
   return TWO_HEX[value >>> 8] | (TWO_HEX[value & 0xff] << 16)
 }
 
-/** Writes exactly ten digits of a whole number below 10^10 at `at`. */
-export function writeTenDigits(view: DataView, at: number, value: number): void {
-  // Where V8 knows that the value has 32 bits, `>>>` spares it doubles.
-  const upper = (value / 1e4) >>> 0
-  const high = (upper / 1e4) >>> 0
-  view.setUint16(at, FOUR_DIGITS[high] >>> 16, true)
-  view.setUint32(at + 2, FOUR_DIGITS[(upper - high * 1e4) >>> 0], true)
-  view.setUint32(at + 6, FOUR_DIGITS[(value - upper * 1e4) >>> 0], true)
-}
-
 /** Whole numbers below 10,000 without leading zeros, and how many digits they have. */
 export const SHORT_INTEGERS = {
   words: FOUR_DIGITS.map((digits, n) => digits >>> ((4 - String(n).length) * 8)),
@@ -108,8 +98,8 @@ function writeNull(view: DataView, at: number): number {
 }
 
 /**
- * Texts of all codes, half a megabyte a table, for columns. Rows are written faster by the functions above: one
- * look into a large table mostly misses the processor's cache.
+ * Texts of all codes, half a megabyte a table, for rows that come together. A single row is written faster by
+ * the functions above: one look into a large table mostly misses the processor's cache.
  */
 
 /** Columns of thousandths (heights, periods): the number, or `null` for the missing code. */

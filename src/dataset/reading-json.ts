@@ -6,16 +6,11 @@ import {
   compassIndex,
   fourHex,
   HUNDREDTHS,
-  SHORT_INTEGERS,
+  SIGNED_HUNDREDTHS,
   THOUSANDTHS,
-  writeHundredths,
-  writeSignedHundredths,
-  writeTenDigits,
-  writeThousandths,
 } from './number-text.ts'
 import { roundedEnergy } from './energy.ts'
 import { Literal, wordsOf } from './literals.ts'
-import { writeTime } from './time-text.ts'
 import type { JsonWriter } from './json-writer.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
@@ -41,19 +36,19 @@ export function readingTime(text: string, buoyId: number): number | null {
     : null
 }
 
-const QUOTE = 0x22
 const DASH = 0x2d
 const COMMA = 0x2c
 const LINE_END = 0x0a
 const [END] = wordsOf('}')
 const [ID] = wordsOf('{"id":')
+const FOUR_ZEROS = 0x30303030
 const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
 const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
 const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
 const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
 const [TIME] = wordsOf(',"time":')
-const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf('","water_temperature":')
+const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf(',"water_temperature":')
 const [DIRECTION_1, DIRECTION_2] = wordsOf(',"direction":')
 const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
 const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
@@ -79,70 +74,59 @@ export function writeReadings(
   const [directions, directionMask] = [direction.codes, direction.mask]
   const end = asLines ? LINE_END : COMMA
   const { view } = out
-  let { at } = out
-  // What all rows have in common is put together once, where the first of them goes. Zeros behind the id keep
-  // its words from being a NaN.
-  view.setFloat64(at, ID, true)
-  view.setFloat64(at + 8, 0, true)
-  out.at = at + 6
-  out.integer(buoyId)
-  const idLength = out.at - at
-  const id1 = view.getFloat64(at, true)
-  const id2 = view.getFloat64(at + 8, true)
-  view.setFloat64(at, MIDDLE_1, true)
-  view.setFloat64(at + 8, MIDDLE_2, true)
-  out.at = at + 11
-  out.twelveHex(buoyId, false)
-  view.setFloat64(at + 23, HEIGHT_1, true)
-  view.setFloat64(at + 31, HEIGHT_2, true)
-  view.setFloat64(at + 39, HEIGHT_3, true)
-  const uuid1 = view.getFloat64(at, true)
-  const uuid2 = view.getFloat64(at + 8, true)
-  const uuid3 = view.getFloat64(at + 16, true)
-  const uuid4 = view.getFloat64(at + 24, true)
-  const uuid5 = view.getFloat64(at + 32, true)
-  const uuid6 = view.getFloat64(at + 40, true)
+  const [thousandths, thousandthsLength] = [THOUSANDTHS.words, THOUSANDTHS.lengths]
+  const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
   for (let i = 0; i < count; i++, row += step) {
     // All reads come first, so that their misses overlap.
     const time = times[row]
     const height = heights[row & heightMask]
     const maximum = maximums[row & maximumMask]
     const periodCode = periods[row & periodMask]
-    const temperature = temperatures[row & temperatureMask]
+    const temperature = temperatures[row & temperatureMask] & 0xffff
     const from = directions[row & directionMask]
-    view.setFloat64(at, id1, true)
-    view.setFloat64(at + 8, id2, true)
-    at += idLength
-    writeTenDigits(view, at, time)
-    view.setFloat64(at + 10, UUID_1, true)
-    view.setFloat64(at + 18, UUID_2, true)
-    view.setUint32(at + 23, fourHex(time >>> 16), true)
-    view.setUint8(at + 27, DASH)
-    view.setUint32(at + 28, fourHex(time & 0xffff), true)
-    view.setFloat64(at + 32, uuid1, true)
-    view.setFloat64(at + 40, uuid2, true)
-    view.setFloat64(at + 48, uuid3, true)
-    view.setFloat64(at + 56, uuid4, true)
-    view.setFloat64(at + 64, uuid5, true)
-    view.setFloat64(at + 72, uuid6, true)
-    at = writeThousandths(view, at + 79, height)
+    view.setFloat64(out.at, ID, true)
+    out.at += 6
+    out.integer(buoyId)
+    out.tenDigits(time)
+    let at = out.at
+    view.setFloat64(at, UUID_1, true)
+    view.setFloat64(at + 8, UUID_2, true)
+    view.setUint32(at + 13, fourHex(time >>> 16), true)
+    view.setUint8(at + 17, DASH)
+    view.setUint32(at + 18, fourHex(time & 0xffff), true)
+    view.setFloat64(at + 22, MIDDLE_1, true)
+    view.setFloat64(at + 30, MIDDLE_2, true)
+    // Ids take at most 20 bits.
+    view.setUint32(at + 33, FOUR_ZEROS, true)
+    view.setUint32(at + 37, buoyHigh, true)
+    view.setUint32(at + 41, buoyLow, true)
+    view.setFloat64(at + 45, HEIGHT_1, true)
+    view.setFloat64(at + 53, HEIGHT_2, true)
+    view.setFloat64(at + 61, HEIGHT_3, true)
+    view.setFloat64(at + 69, thousandths[height], true)
+    at += 69 + thousandthsLength[height]
     view.setFloat64(at, MAXIMUM_1, true)
     view.setFloat64(at + 8, MAXIMUM_2, true)
     view.setFloat64(at + 16, MAXIMUM_3, true)
-    at = writeThousandths(view, at + 18, maximum)
+    view.setFloat64(at + 18, thousandths[maximum], true)
+    at += 18 + thousandthsLength[maximum]
     view.setFloat64(at, PERIOD_1, true)
     view.setFloat64(at + 8, PERIOD_2, true)
-    at = writeThousandths(view, at + 10, periodCode)
+    view.setFloat64(at + 10, thousandths[periodCode], true)
+    at += 10 + thousandthsLength[periodCode]
     view.setFloat64(at, TIME, true)
-    view.setUint8(at + 8, QUOTE)
-    writeTime(view, at + 9, time)
-    view.setFloat64(at + 29, TEMPERATURE_1, true)
-    view.setFloat64(at + 37, TEMPERATURE_2, true)
-    view.setFloat64(at + 45, TEMPERATURE_3, true)
-    at = writeSignedHundredths(view, at + 51, temperature)
+    out.at = at + 8
+    out.timestamp(time)
+    at = out.at
+    view.setFloat64(at, TEMPERATURE_1, true)
+    view.setFloat64(at + 8, TEMPERATURE_2, true)
+    view.setFloat64(at + 16, TEMPERATURE_3, true)
+    view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
+    at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
     view.setFloat64(at, DIRECTION_1, true)
     view.setFloat64(at + 8, DIRECTION_2, true)
-    at = writeHundredths(view, at + 13, from)
+    view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
+    at += 13 + HUNDREDTHS.lengths[from]
     view.setFloat64(at, COMPASS_1, true)
     view.setFloat64(at + 8, COMPASS_2, true)
     view.setFloat64(at + 16, COMPASS_3, true)
@@ -153,23 +137,14 @@ export function writeReadings(
     view.setFloat64(at + 8, ENERGY_2, true)
     view.setFloat64(at + 16, ENERGY_3, true)
     view.setFloat64(at + 24, ENERGY_4, true)
-    at += 30
-    const isKnown = height !== 0 && periodCode !== 0 && periodCode !== MEASURES.period.missing
-    const energy = isKnown ? roundedEnergy(height / 1000, periodCode / 1000) : -1
-    if (energy >= 0 && energy < 1e4) {
-      view.setUint32(at, SHORT_INTEGERS.words[energy | 0], true)
-      at += SHORT_INTEGERS.lengths[energy | 0]
-    } else {
-      out.at = at
-      if (energy === -1) out.null()
-      else out.integer(energy)
-      at = out.at
-    }
+    out.at = at + 30
+    if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
+    else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
+    at = out.at
     view.setFloat64(at, END, true)
     view.setUint8(at + 1, end)
-    at += 2
+    out.at = at + 2
   }
-  out.at = at
 }
 
 /** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */

@@ -30,7 +30,7 @@ function twoDigits(value: number): number {
 export function writeTime(view: DataView, at: number, epoch: number): void {
   const day = (epoch / DAY) >>> 0
   if (day !== knownDay) know(day)
-  const second = (epoch - day * DAY) >>> 0
+  const second = epoch - day * DAY
   const minute = (second / MINUTE) >>> 0
   const hour = (minute / 60) >>> 0
   view.setUint32(at, yearWord, true)
