@@ -53,32 +53,9 @@ function importsOf(file: string): Import[] {
 
 const IMPORTS = [...SOURCES, ...PAGES].flatMap((file) => importsOf(file))
 
-/** Who imports what a pattern matches, as `FILE imports TARGET`. */
-function whoImports(pattern: RegExp, from: (file: string) => boolean = () => true): string[] {
-  return IMPORTS.filter(({ file, target, specifier }) => from(file) && pattern.test(target ?? specifier)).map(
-    ({ file, specifier }) => `${file} imports ${specifier}`,
-  )
-}
-
 /** The one file outside of the program that it may name, and only the explorer: for the types of answers. */
 const PUBLISHED_CLIENT = 'clients/typescript/groundswell.ts'
-/** What makes the explorer's map is a tool of the build. */
-const isMapMaker = (file: string, target: string): boolean =>
-  file === 'web/explorer/build.mjs' && target.startsWith('tools/basemap/')
 const STREAMS_OF_CLIENT = 'tools/openapi/client_streams.ts'
-
-test('Every import within the program names a file that is there, with its ending.', () => {
-  assert.ok(IMPORTS.length > 100)
-  for (const { file, target, specifier } of IMPORTS) {
-    if (target === null) continue
-    assert.match(specifier, /\.(tsx?|mjs|json)$/, `${file} imports ${specifier}`)
-    assert.ok(existsSync(join(ROOT, target)), `${file} imports ${specifier}`)
-    assert.ok(
-      /^(src|web)\//.test(target) || target === PUBLISHED_CLIENT || isMapMaker(file, target),
-      `${file} imports ${specifier}`,
-    )
-  }
-})
 
 /**
  * Which rooms may know which, from top to bottom: a file imports from its own room or from those of lower
@@ -178,28 +155,97 @@ test('Threads that load and serve do not load the borders of countries, which ta
   }
 })
 
-test('At most ten files lie directly in src/.', () => {
-  const files = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isFile())
-  assert.ok(
-    files.length <= 10,
-    `${files.length} files lie in src/: move those that are not an entry into a room`,
-  )
-})
+const ASKING = ['src/snapshot/store/web-request.ts', 'src/snapshot/store/allowed-addresses.ts']
 
-const isHandler = (file: string): boolean => file.startsWith('src/handlers/')
+interface Border {
+  /** Who is meant; all of the program without it. */
+  of?: RegExp
+  /** What they do not import. */
+  never: RegExp
+  /** Who does all the same, by how the path begins. */
+  but?: readonly string[]
+  /** Types are gone once it is compiled. */
+  typesMay?: true
+}
 
-test('Handlers import neither each other nor files, processes and threads: they turn arguments into bytes.', () => {
-  assert.deepEqual(whoImports(/^src\/(handlers|http|snapshot|access)\/|^node:/, isHandler), [])
-  assert.ok(SOURCES.filter(isHandler).length >= 12)
-})
+/** Borders besides those of the levels, by their rule. */
+const BORDERS: { readonly [rule: string]: Border } = {
+  'Handlers import neither each other nor files, processes and threads: they turn arguments into bytes.': {
+    of: /^src\/handlers\//,
+    never: /^src\/(handlers|http|snapshot|access)\/|^node:/,
+  },
+  'Handlers are known to the table of operations alone.': {
+    never: /^src\/handlers\//,
+    but: ['src/routes.ts'],
+  },
+  'HDF5 files are never read over the file system of the machine.': { never: /^h5wasm\// },
+  'HDF5 files are read over the file system in memory by one file.': {
+    never: /^h5wasm$/,
+    but: ['src/sources/reading/netcdf.ts'],
+    typesMay: true,
+  },
+  'uWebSockets.js is known to its own files alone.': {
+    never: /\/uws-(binding|acceptor|exchange|later)\.ts$/,
+    but: ['src/http/engines/uws', 'src/http/engines/engine.ts'],
+  },
+  'The engine on uWebSockets.js is known to the choice of an engine alone.': {
+    never: /\/uws\.ts$/,
+    but: ['src/http/engines/engine.ts'],
+  },
+  'Sockets are opened under src/http alone, but for the port of the operators and by who asks web servers.': {
+    never: /^node:(http|https|http2|net|tls|dgram)$/,
+    but: ['src/http/', 'src/server/admin.ts', ...ASKING],
+    typesMay: true,
+  },
+  'Web servers are asked by one file.': { never: /^got$/, but: ASKING.slice(0, 1) },
+  'The fetching is known to the command line and, as types, to the report.': {
+    never: /^src\/builder\/fetch\//,
+    but: ['src/builder/fetch/', 'src/commands/build.ts'],
+    typesMay: true,
+  },
+  'The client library of Redis is known to one file.': {
+    never: /^@redis\//,
+    but: ['src/access/redis/redis-link.ts'],
+  },
+  'The explorer knows the server by the API alone.': { of: /^web\/explorer\//, never: /^src\// },
+  'The server does not know the pages.': { of: /^src\//, never: /^web\// },
+  // The types of the published client are those of the API.
+  'Of the code of the published client the explorer uses the stream of events.': {
+    never: /^clients\//,
+    but: ['web/explorer/live/'],
+    typesMay: true,
+  },
+  'The program imports nothing of what lies beside it.': { never: /^(test|bench|tools|data|deploy|docs)\// },
+  'Snapshots are decoded without native code, which a hostile one could crash.': {
+    never: /^msgpackr(-extract)?$/,
+  },
+}
 
-test('Handlers are known to the table of operations alone.', () => {
-  assert.deepEqual(
-    whoImports(/^src\/handlers\//, (file) => file !== 'src/routes.ts'),
-    [],
-  )
+for (const [rule, { of = /^/, never, but = [], typesMay }] of Object.entries(BORDERS)) {
+  test(rule, () => {
+    const across = IMPORTS.filter(
+      ({ file, target, specifier, typeOnly }) =>
+        of.test(file) && never.test(target ?? specifier) && !(typeOnly && typesMay),
+    )
+    const found = across.filter(({ file }) => !but.some((start) => file.startsWith(start)))
+    assert.deepEqual(
+      found.map(({ file, specifier }) => `${file} imports ${specifier}`),
+      [],
+    )
+    for (const start of but)
+      assert.ok(
+        across.some(({ file }) => file.startsWith(start)),
+        `${start} does not`,
+      )
+    assert.ok(IMPORTS.some(({ file }) => of.test(file)))
+  })
+}
+
+test('Every handler is in the table of operations.', () => {
   const table = new Set(IMPORTS.filter(({ file }) => file === 'src/routes.ts').map(({ target }) => target))
-  for (const handler of SOURCES.filter(isHandler)) assert.ok(table.has(handler), handler)
+  const handlers = SOURCES.filter((file) => file.startsWith('src/handlers/'))
+  assert.ok(handlers.length >= 12)
+  for (const handler of handlers) assert.ok(table.has(handler), handler)
 })
 
 test('The description of the API is made from declarations, texts and the table of errors alone.', () => {
@@ -210,84 +256,12 @@ test('The description of the API is made from declarations, texts and the table 
   assert.deepEqual(new Set(used), new Set(['node:fs', 'src/operation/errors.ts']))
 })
 
-test('HDF5 files are read over the file system in memory, by one file, never over that of the machine.', () => {
-  assert.deepEqual(whoImports(/^h5wasm\//), [])
-  const named = IMPORTS.filter(({ specifier, typeOnly }) => specifier === 'h5wasm' && !typeOnly)
-  assert.deepEqual(new Set(named.map(({ file }) => file)), new Set(['src/sources/reading/netcdf.ts']))
-})
-
-test('uWebSockets.js is known to its own files, and they to the choice of an engine alone.', () => {
-  // In code, not in comments and messages: as the name of a module, or one it is made of.
-  const named = SOURCES.filter((file) => /['"`](uWebSockets\.js['"`]|@uwsjs\/)/.test(textOf(file)))
-  assert.deepEqual(named, ['src/http/engines/uws-binding.ts'])
-  const binding = IMPORTS.filter(({ target }) => target === 'src/http/engines/uws-binding.ts').map(
-    ({ file }) => file,
-  )
-  assert.deepEqual(
-    binding.filter((file) => file !== 'src/http/engines/engine.ts'),
-    ['uws-acceptor', 'uws-exchange', 'uws-later', 'uws'].map((name) => `src/http/engines/${name}.ts`),
-  )
-  const parts = IMPORTS.filter(({ target }) => /\/uws-(?!binding)/.test(target ?? '')).map(({ file }) => file)
-  assert.deepEqual(
-    parts.filter((file) => !file.startsWith('src/http/engines/uws')),
-    [],
-  )
-  const engine = IMPORTS.filter(({ target }) => target === 'src/http/engines/uws.ts').map(({ file }) => file)
-  assert.deepEqual(engine, ['src/http/engines/engine.ts'])
-})
-
-const ASKING = ['src/snapshot/store/web-request.ts', 'src/snapshot/store/allowed-addresses.ts']
-
-test('Sockets are opened under src/http alone, but for the port of the operators.', () => {
-  const opened = IMPORTS.filter(({ specifier }) => /^node:(http|https|http2|net|tls|dgram)$/.test(specifier))
-    .filter(({ typeOnly }) => !typeOnly)
-    .map(({ file }) => file)
-    .filter((file) => !file.startsWith('src/http/'))
-  assert.deepEqual(
-    opened.filter((file) => !['src/server/admin.ts', ...ASKING].includes(file)),
-    [],
-  )
-  // They keep connections for further requests, and take addresses apart.
+test('Who asks web servers only keeps connections and takes addresses apart.', () => {
   for (const file of ASKING) assert.ok(!/createServer|createConnection|connect\(/.test(textOf(file)), file)
 })
 
-test('Web servers are asked by one file, and the fetching is known to the command line and, as types, to the report.', () => {
-  const asking = IMPORTS.filter(({ specifier }) => specifier === 'got').map(({ file }) => file)
-  assert.deepEqual(asking, ['src/snapshot/store/web-request.ts'])
-  const users = IMPORTS.filter(
-    ({ target, typeOnly }) => target?.startsWith('src/builder/fetch/') === true && !typeOnly,
-  )
-  const files = new Set(
-    users.map(({ file }) => file).filter((file) => !file.startsWith('src/builder/fetch/')),
-  )
-  assert.deepEqual([...files], ['src/commands/build.ts'])
-})
-
-test('The client library of Redis is known to one file, which loads it when it is needed.', () => {
-  const named = SOURCES.filter((file) => textOf(file).includes("'@redis/client'"))
-  assert.deepEqual(named, ['src/access/redis/redis-link.ts'])
+test('The client library of Redis is loaded when it is needed.', () => {
   assert.match(textOf('src/access/redis/redis-link.ts'), /await import\('@redis\/client'\)/)
-  assert.deepEqual(
-    whoImports(/^@redis\//, (file) => file !== 'src/access/redis/redis-link.ts'),
-    [],
-  )
-})
-
-test('The explorer and the server know each other by the API alone.', () => {
-  const isExplorer = (file: string): boolean => file.startsWith('web/explorer/')
-  assert.deepEqual(
-    whoImports(/^web\//, (file) => file.startsWith('src/')),
-    [],
-  )
-  assert.deepEqual(whoImports(/^src\//, isExplorer), [])
-  // The types of the published client are those of the API; of its code the explorer uses the stream of
-  // events.
-  const clientUsers = IMPORTS.filter(({ target }) => target === PUBLISHED_CLIENT)
-  assert.ok(clientUsers.length > 5)
-  for (const { file, typeOnly } of clientUsers) {
-    assert.ok(isExplorer(file) && (typeOnly || file.startsWith('web/explorer/live/')), file)
-  }
-  assert.ok(PAGES.filter(isExplorer).length > 10)
 })
 
 test('Tools know the program alone: tests and benches may use them, not the other way round.', () => {
@@ -301,14 +275,8 @@ test('Tools know the program alone: tests and benches may use them, not the othe
   assert.deepEqual(outside, [])
 })
 
-test('The explorer puts text into the page as text.', () => {
-  const asMarkup =
-    /[iI]nnerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/
-  assert.deepEqual(filesWith(asMarkup, PAGES), [])
-})
-
 /** Files whose code, comments left out, a pattern matches. */
-function filesWith(pattern: RegExp, files = SOURCES): string[] {
+function filesWith(pattern: RegExp, files: readonly string[]): string[] {
   return files.filter((file) =>
     pattern.test(
       textOf(file)
@@ -318,49 +286,66 @@ function filesWith(pattern: RegExp, files = SOURCES): string[] {
   )
 }
 
-test('The clock is read where a process or thread begins, and handed on from there.', () => {
-  // `new Date(x)` only writes a given time, without an argument it would read the clock. `performance.now` is
-  // not a clock but a stopwatch: it measures how long something takes.
-  const reading = filesWith(/Date\.now|new Date\(\)|performance\.timeOrigin/)
-  assert.deepEqual(reading, [
-    'src/cli.ts',
-    'src/commands/build.ts',
-    'src/commands/surroundings.ts',
-    'src/http/engines/engine.ts',
-    'src/server/start-server.ts',
-    'src/server/worker.ts',
-    // How far the clock of its context is from the one by which the AWS SDK signs.
-    'src/snapshot/store/s3.ts',
-  ])
-})
-
-test('Arguments, environment and exit code belong to the commands.', () => {
-  const isCommands = (file: string): boolean => file === 'src/cli.ts' || file.startsWith('src/commands/')
-  const elsewhere = (pattern: RegExp): string[] => filesWith(pattern).filter((file) => !isCommands(file))
+/** What stands in the code of these files alone. */
+const PLACES: readonly [rule: string, pattern: RegExp, files: readonly string[], among?: string[]][] = [
+  // `new Date(x)` only writes a given time, and `performance.now` is a stopwatch.
+  [
+    'The clock is read where a process or thread begins, and handed on from there.',
+    /Date\.now|new Date\(\)|performance\.timeOrigin/,
+    [
+      'src/cli.ts',
+      'src/commands/build.ts',
+      'src/commands/surroundings.ts',
+      'src/http/engines/engine.ts',
+      'src/server/start-server.ts',
+      'src/server/worker.ts',
+      // How far the clock of its context is from the one by which the AWS SDK signs.
+      'src/snapshot/store/s3.ts',
+    ],
+  ],
   // A thread of the tests gets the name of its file as argument.
-  assert.deepEqual(elsewhere(/process\.argv/), ['src/system/thread.dev.mjs'])
-  // uWebSockets.js takes one setting from there and nowhere else.
-  assert.deepEqual(elsewhere(/process\.env/), ['src/http/engines/uws-binding.ts'])
+  [
+    'Arguments are read where the program begins.',
+    /process\.argv/,
+    ['src/cli.ts', 'src/system/thread.dev.mjs'],
+  ],
+  // uWebSockets.js takes one setting from there and nowhere else; a variable says whether the start logs JSON.
+  [
+    'The environment is read at the edge.',
+    /process\.env/,
+    ['src/cli.ts', 'src/commands/surroundings.ts', 'src/http/engines/uws-binding.ts'],
+  ],
   // In a worker thread it ends the thread.
-  assert.deepEqual(elsewhere(/process\.exit(Code)?\b/), ['src/server/worker.ts'])
-  assert.deepEqual(elsewhere(/\bconsole\./), [])
-  // Within the room one file reads each of them, and hands on what it read.
-  assert.deepEqual(filesWith(/process\.argv/).filter(isCommands), ['src/cli.ts'])
-  // A variable says whether a line of the start is JSON.
-  assert.deepEqual(filesWith(/process\.env/).filter(isCommands), [
-    'src/cli.ts',
-    'src/commands/surroundings.ts',
-  ])
-})
+  [
+    'The exit code belongs to the commands.',
+    /process\.exit(Code)?\b/,
+    ['src/server/worker.ts'],
+    SOURCES.filter((file) => file !== 'src/cli.ts' && !file.startsWith('src/commands/')),
+  ],
+  ['Nothing is written past the log.', /\bconsole\./, []],
+  ['Chance decides the moment of a scheduled build alone.', /Math\.random/, ['src/commands/surroundings.ts']],
+  [
+    'Random bytes are for keys, ids of requests and temporary names.',
+    /randomUUID|randomBytes|getRandomValues/,
+    ['src/access/key-records.ts', 'src/http/reply.ts', 'src/system/random-name.ts'],
+  ],
+  // Not in comments and messages: as the name of a module, or one it is made of.
+  [
+    'uWebSockets.js is loaded by one file.',
+    /['"`](uWebSockets\.js['"`]|@uwsjs\/)/,
+    ['src/http/engines/uws-binding.ts'],
+  ],
+  [
+    'The explorer puts text into the page as text.',
+    /[iI]nnerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b/,
+    [],
+    PAGES,
+  ],
+]
 
-test('Nothing is left to chance but ids of requests, keys, temporary names and the moment of a scheduled build.', () => {
-  assert.deepEqual(filesWith(/Math\.random/), ['src/commands/surroundings.ts'])
-  assert.deepEqual(filesWith(/randomUUID|randomBytes|getRandomValues/), [
-    'src/access/key-records.ts',
-    'src/http/reply.ts',
-    'src/system/random-name.ts',
-  ])
-})
+for (const [rule, pattern, files, among = SOURCES] of PLACES) {
+  test(rule, () => assert.deepEqual(filesWith(pattern, among), files))
+}
 
 test('No file is a drawer for what has no place.', () => {
   const own = [...SOURCES, ...filesIn('test'), ...filesIn('bench'), ...filesIn('tools'), ...filesIn('web')]
@@ -463,11 +448,6 @@ test('What is vendored is used, and is not installed beside it.', () => {
     )
     assert.ok(!(specifier in PACKAGE.dependencies), specifier)
   }
-})
-
-test('Snapshots are decoded without native code, which a hostile one could crash.', () => {
-  const loading = IMPORTS.filter(({ specifier }) => /^msgpackr(-extract)?$/.test(specifier))
-  assert.deepEqual(loading, [])
 })
 
 test('The program imports the packages that it declares and no others.', () => {

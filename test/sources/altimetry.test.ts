@@ -3,16 +3,13 @@
  * and a real day, grouped and averaged again from the raw points.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
-import type { TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import type { RowBatch } from '../../src/sea/row-batch.ts'
 import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import type { BuoyRecord, PassRecord, SourceInfo } from '../../src/sea/records.ts'
+import { folderOf, identifiersOf, placesOf, record } from './recorder.ts'
 
 type Library = typeof import('h5wasm/node')
 let h5: Library
@@ -89,75 +86,26 @@ function writeL3(path: string, points: readonly Point[], shape: Shape = {}): voi
   file.close()
 }
 
-interface Result {
-  sources: SourceInfo[]
-  buoys: BuoyRecord[]
-  passes: PassRecord[]
-  /** By buoy: [time, significant height in m]. */
-  rows: Map<string, [number, number][]>
-  warnings: string[]
-  ended: string[]
-  understood: number
-  skipped: number
-  bad: string[]
-}
-
-async function read(folder: string): Promise<Result> {
-  const result: Result = {
-    sources: [],
-    buoys: [],
-    passes: [],
-    rows: new Map(),
-    warnings: [],
-    ended: [],
-    understood: 0,
-    skipped: 0,
-    bad: [],
+/** What a folder gives. By buoy: [time, significant height in m]; lines are counted in the NetCDF files alone. */
+async function read(folder: string) {
+  const { rows, warnings, understood, skipped, ...others } = await record(openAltimetry, folder)
+  const { forecasts, harbours, spots } = others
+  assert.deepEqual([forecasts, harbours, spots], [[], [], []])
+  const heights = [...rows].map(([key, list]): [string, (readonly [number, number])[]] => [
+    key.replace(/\/0$/, ''),
+    list.map(({ time, significantHeight = NaN, ...more }) => {
+      assert.deepEqual(more, {})
+      return [seconds(time), significantHeight]
+    }),
+  ])
+  const files = [...understood].filter(([name]) => name.endsWith('.nc'))
+  return {
+    ...others,
+    rows: new Map(heights),
+    warnings: warnings.map((message) => message.replaceAll(`${folder}/`, '')),
+    understood: files.reduce((sum, [, count]) => sum + count, 0),
+    skipped: [...skipped.values()].reduce((sum, count) => sum + count, 0),
   }
-  const refuse = () => assert.fail('altimetry gives passes and rows only')
-  await openAltimetry(folder).read(
-    {
-      source: (info) => void result.sources.push(info),
-      buoy: (record) => result.buoys.push(record) - 1,
-      rows(buoy: number, batch: RowBatch) {
-        const { identifier } = result.buoys[buoy]
-        assert.ok(!result.rows.has(identifier), 'rows of a buoy come at once')
-        const times = [...batch.time.subarray(0, batch.length)]
-        result.rows.set(
-          identifier,
-          times.map((time, i) => [time, batch.columns.significantHeight[i] / 1000]),
-        )
-        for (const name of ['period', 'peakPeriod', 'direction', 'maximumHeight', 'windSpeed'] as const) {
-          for (let i = 0; i < batch.length; i++) assert.equal(batch.columns[name][i], 65_535, name)
-        }
-      },
-      pass: (record) => void result.passes.push(record),
-      forecast: refuse,
-      harbour: refuse,
-      spot: refuse,
-    },
-    {
-      asOf: null,
-      now: 0,
-      report: {
-        warn: (message) => void result.warnings.push(message.replaceAll(`${folder}/`, '')),
-        withoutPosition: refuse,
-        file: (path) => ({
-          rows: (count) => void (result.understood += path.endsWith('.nc') ? count : 0),
-          skipped: () => void result.skipped++,
-          bad: (line, reason) => void result.bad.push(`${line} ${reason}`),
-          end: () => void result.ended.push(path.slice(folder.length + 1)),
-        }),
-      },
-    },
-  )
-  return result
-}
-
-async function temporary(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'altimetry-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
 }
 
 const L3_NAME = 'global_vavh_l3_rt_s3a_20220201T000000_20220201T030000_20220627T133409.nc'
@@ -175,7 +123,7 @@ function meridian(lng: number, crossing: number, from: number, to: number, up = 
 }
 
 test('A pass that two files cut in half is one pass.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   const points = [
     ...meridian(-20, CROSSING, -1000, 900),
     ...meridian(150, CROSSING + HALF_ORBIT, -1100, 800, false),
@@ -220,7 +168,7 @@ test('A pass that two files cut in half is one pass.', async (t) => {
 })
 
 test('A reading is the median of the points in reach, at the time of the nearest one.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   const start = Math.round(CROSSING)
   await writeFile(
     join(folder, 'virtual_buoys.csv'),
@@ -291,20 +239,17 @@ test('A reading is the median of the points in reach, at the time of the nearest
 })
 
 test('Without a list, virtual buoys are the points of the grid that passes reach.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   writeL3(join(folder, L3_NAME), [
     ...meridian(-12.1, CROSSING, 720, 770),
     ...meridian(-12.1, CROSSING, 790, 805),
     ...meridian(178, CROSSING + HALF_ORBIT, -10, 10, false),
   ])
   const { buoys, sources, rows, passes } = await read(folder)
-  assert.deepEqual(
-    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
-    [
-      ['V+4400-01200', 'Virtual 44.00N 12.00W', 44, -12],
-      ['V+4800-01200', 'Virtual 48.00N 12.00W', 48, -12],
-    ],
-  )
+  assert.deepEqual(placesOf(buoys), [
+    ['V+4400-01200', 'Virtual 44.00N 12.00W', 44, -12],
+    ['V+4800-01200', 'Virtual 48.00N 12.00W', 48, -12],
+  ])
   assert.equal(rows.size, 2)
   assert.deepEqual(
     passes.map(({ observations }) => observations.length),
@@ -317,11 +262,9 @@ test('Without a list, virtual buoys are the points of the grid that passes reach
 })
 
 test('Over the antimeridian and near a pole, buoys are found and boxes are small.', async (t) => {
-  const folder = await temporary(t)
-  await writeFile(
-    join(folder, 'virtual_buoys.csv'),
-    'identifier,name,lat,lng\nE,East,0,180\nW,West,12,-179.9\nP,Pole,-89.95,17\n',
-  )
+  const folder = await folderOf(t, {
+    'virtual_buoys.csv': 'identifier,name,lat,lng\nE,East,0,180\nW,West,12,-179.9\nP,Pole,-89.95,17\n',
+  })
   const start = Math.round(CROSSING)
   const slanted = Array.from({ length: 401 }, (_, i) => ({
     time: start - 200 + i,
@@ -341,7 +284,7 @@ test('Over the antimeridian and near a pole, buoys are found and boxes are small
 })
 
 test('A box is the smallest that holds the track.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   const start = Math.round(CROSSING)
   const degree = fc.integer({ min: -180, max: 179 })
   await fc.assert(
@@ -364,8 +307,7 @@ test('A box is the smallest that holds the track.', async (t) => {
 })
 
 test('Of two files with the same seconds the one with the later name counts.', async (t) => {
-  const folder = await temporary(t)
-  await writeFile(join(folder, 'virtual_buoys.csv'), 'identifier,name,lat,lng\nA,Alpha,0,10\n')
+  const folder = await folderOf(t, { 'virtual_buoys.csv': 'identifier,name,lat,lng\nA,Alpha,0,10\n' })
   const name = (created: string) => L3_NAME.replace('20220627T133409', created)
   writeL3(join(folder, name('20220627T133409')), meridian(10, CROSSING, -50, 50, true, 1))
   writeL3(join(folder, name('20220628T133409')), meridian(10, CROSSING, -30, 60, true, 2))
@@ -377,8 +319,7 @@ test('Of two files with the same seconds the one with the later name counts.', a
 })
 
 test('Scale, offset and fill value are those of the file, and impossible values are left out.', async (t) => {
-  const folder = await temporary(t)
-  await writeFile(join(folder, 'virtual_buoys.csv'), 'identifier,name,lat,lng\nA,Alpha,0,10\n')
+  const folder = await folderOf(t, { 'virtual_buoys.csv': 'identifier,name,lat,lng\nA,Alpha,0,10\n' })
   const points = meridian(10, CROSSING, -3, 4, true, 4.5)
   const [negative, huge, missing] = points
   Object.assign(negative, { height: -0.5 })
@@ -394,8 +335,7 @@ test('Scale, offset and fill value are those of the file, and impossible values 
 })
 
 test('A file that is broken in any way is named and left out, and the others are read.', async (t) => {
-  const folder = await temporary(t)
-  await writeFile(join(folder, 'virtual_buoys.csv'), 'identifier,name,lat,lng\nA,Alpha,0,10\n')
+  const folder = await folderOf(t, { 'virtual_buoys.csv': 'identifier,name,lat,lng\nA,Alpha,0,10\n' })
   const good = join(folder, 'good.nc')
   const points = meridian(10, CROSSING, -100, 100)
   writeL3(good, points)
@@ -452,7 +392,7 @@ test('A file that is broken in any way is named and left out, and the others are
 })
 
 test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 }, async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   const path = join(folder, 'damaged.nc')
   writeL3(path, meridian(10, CROSSING, -100, 100))
   const bytes = await readFile(path)
@@ -477,7 +417,7 @@ test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 
 })
 
 test('A missing or empty folder stops the build with a reason.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   await assert.rejects(
     read(folder),
     (error) => error instanceof BuildError && /holds no \.nc/.test(error.message),
@@ -489,7 +429,7 @@ test('A missing or empty folder stops the build with a reason.', async (t) => {
 })
 
 test('A list of virtual buoys is checked line by line.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   writeL3(join(folder, L3_NAME), meridian(10, CROSSING, -100, 100))
   const list = [
     'identifier,name,lat,lng',
@@ -504,18 +444,15 @@ test('A list of virtual buoys is checked line by line.', async (t) => {
   ]
   await writeFile(join(folder, 'virtual_buoys.csv'), list.join('\n'))
   const { buoys, bad } = await read(folder)
-  assert.deepEqual(
-    buoys.map(({ identifier }) => identifier),
-    ['A', 'F'],
-  )
+  assert.deepEqual(identifiersOf(buoys), ['A', 'F'])
   assert.deepEqual(
     bad.map((line) => line.split(' ')[0]),
-    ['3', '4', '5', '6', '7', '8'],
+    [3, 4, 5, 6, 7, 8].map((line) => `virtual_buoys.csv:${line}`),
   )
 })
 
 test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest one within 35 km is a reading.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   const begin = seconds('2022-02-22T10:10:04Z')
   const write = (name: string, cycle: string | null) => {
     const file = new h5.File(join(folder, name), 'w')
@@ -599,7 +536,7 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
 })
 
 test('Passes that run against the direction of their number are reported.', async (t) => {
-  const folder = await temporary(t)
+  const folder = await folderOf(t, {})
   writeL3(join(folder, L3_NAME), [
     ...meridian(10, CROSSING, -100, 100, false),
     ...meridian(170, CROSSING + HALF_ORBIT, -100, 100, false),

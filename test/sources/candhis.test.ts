@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
-import { FIXTURES, folderOf, record } from './recorder.ts'
+import { FIXTURES, folderOf, placesOf, record, rowTable } from './recorder.ts'
 
 const STATIONS = `ID,name,lat,lon,href,orga
 06403,Saint-Jean-de-Luz,43.41,-1.68,https://example.org/?a=b,"A, B / C"
@@ -46,46 +46,15 @@ test('Archive and real-time files are read by the names of their columns, as fee
       lng: -1.68,
     },
   ])
-  assert.deepEqual(
-    [...rows],
-    [
-      ['02B04/0', [{ time: '2020-02-29T23:30:00Z', significantHeight: 1.5 }]],
-      [
-        '06403/0',
-        [
-          {
-            time: '2022-01-01T00:00:00Z',
-            significantHeight: 0.68,
-            maximumHeight: 1.18,
-            period: 10.8,
-            peakPeriod: 12.19,
-            direction: 315.63,
-          },
-          {
-            time: '2022-01-01T00:30:00Z',
-            significantHeight: 2,
-            maximumHeight: 3.43,
-            period: 12.2,
-            direction: 0,
-          },
-        ],
-      ],
-      [
-        '06403/1',
-        [
-          {
-            time: '2022-01-01T01:00:00Z',
-            significantHeight: 0.4,
-            maximumHeight: 0.6,
-            period: 5.2,
-            direction: 284,
-            waterTemperature: 12.4,
-          },
-          { time: '2022-01-01T01:30:00Z', waterTemperature: 12.5 },
-        ],
-      ],
-    ],
-  )
+  assert.deepEqual(rowTable(rows), [
+    '02B04/0 2020-02-29T23:30:00Z 1.5 - - - - - - - -',
+
+    '06403/0 2022-01-01T00:00:00Z 0.68 1.18 10.8 12.19 315.63 - - - -',
+    '06403/0 2022-01-01T00:30:00Z 2 3.43 12.2 - 0 - - - -',
+
+    '06403/1 2022-01-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
+    '06403/1 2022-01-01T01:30:00Z - - - - - 12.5 - - -',
+  ])
 })
 
 test('The spectral height stands in only where a file has no column of the mean of the highest third', async (t) => {
@@ -96,13 +65,10 @@ test('The spectral height stands in only where a file has no column of the mean 
     'Candhis_06403_2022_reel.csv': 'Date;Hm0;TempMer\n2022-01-01 01:00:00;1.6;11\n',
   })
   const { rows, skipped } = await record(openCandhis, folder)
-  assert.deepEqual(
-    [...rows],
-    [
-      ['06403/0', [{ time: '2022-01-01T00:00:00Z', significantHeight: 1.5 }]],
-      ['06403/1', [{ time: '2022-01-01T01:00:00Z', significantHeight: 1.6, waterTemperature: 11 }]],
-    ],
-  )
+  assert.deepEqual(rowTable(rows), [
+    '06403/0 2022-01-01T00:00:00Z 1.5 - - - - - - - -',
+    '06403/1 2022-01-01T01:00:00Z 1.6 - - - - 11 - - -',
+  ])
   assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
@@ -116,13 +82,10 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'Candhis_99X01_2024_arch.csv:5 wrong number of fields',
     'Candhis_99X01_2024_arch.csv:6 TH13D is not a decimal number',
   ])
-  assert.deepEqual(
-    [...skipped],
-    [
-      ['a row without a value', 1],
-      ['HMAXD outside 0 to 50 m', 1],
-    ],
-  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    'a row without a value': 1,
+    'HMAXD outside 0 to 50 m': 1,
+  })
   assert.deepEqual(warnings, ['candhis: 1 left out for lack of a position: "99X02"'])
   assert.deepEqual(
     rows.get('99X01/0')?.map(({ time, maximumHeight }) => [time, maximumHeight]),
@@ -193,46 +156,18 @@ test('Answers of the API are read in the three forms of their sensors, by the na
   const { buoys, rows, bad, skipped, warnings, understood } = await record(openCandhis, folder)
   assert.deepEqual([bad, warnings], [[], []])
   assert.deepEqual([...skipped], [['an answer without positions and measurements', 2]])
-  assert.deepEqual(
-    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
-    [
-      ['02911', 'Les Pierres Noires', 48.2903328, -4.9683332],
-      ['02B04', 'La Revellata', 42.57, 8.65],
-      ['03001', 'Dunkerque', 51.1, 2.1],
-    ],
-  )
-  assert.deepEqual(
-    [...rows],
-    [
-      [
-        '02911/1',
-        [
-          {
-            time: '2022-03-26T00:00:00Z',
-            significantHeight: 1.1,
-            maximumHeight: 1.9,
-            period: 11.6,
-            direction: 0,
-            waterTemperature: 10.4,
-          },
-          { time: '2022-03-26T00:30:00Z', waterTemperature: 10.5 },
-        ],
-      ],
-      [
-        '02B04/1',
-        [
-          {
-            time: '2022-03-12T15:30:00Z',
-            significantHeight: 2.2,
-            maximumHeight: 3.5,
-            period: 11,
-            peakPeriod: 16.7,
-          },
-        ],
-      ],
-      ['03001/1', [{ time: '2021-08-25T06:56:00Z', significantHeight: 0.8, direction: 46 }]],
-    ],
-  )
+  assert.deepEqual(placesOf(buoys), [
+    ['02911', 'Les Pierres Noires', 48.2903328, -4.9683332],
+    ['02B04', 'La Revellata', 42.57, 8.65],
+    ['03001', 'Dunkerque', 51.1, 2.1],
+  ])
+  assert.deepEqual(rowTable(rows), [
+    '02911/1 2022-03-26T00:00:00Z 1.1 1.9 11.6 - 0 10.4 - - -',
+    '02911/1 2022-03-26T00:30:00Z - - - - - 10.5 - - -',
+
+    '02B04/1 2022-03-12T15:30:00Z 2.2 3.5 11 16.7 - - - - -',
+    '03001/1 2021-08-25T06:56:00Z 0.8 - - - 46 - - - -',
+  ])
   assert.equal(understood.get('candhis_getCampTR_02911_directionnel_H13.json'), 2)
 })
 
@@ -304,13 +239,10 @@ test('Answers without data, errors of the API, other units and cells that are no
     'getCampTR_06403_a.json:4 wrong number of fields',
     'getCampTR_06403_d.json:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',
   ])
-  assert.deepEqual(
-    [...skipped],
-    [
-      ['an answer without rows', 1],
-      ['a row without a value', 1],
-    ],
-  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    'an answer without rows': 1,
+    'a row without a value': 1,
+  })
   assert.deepEqual(
     rows.get('06403/1')?.map(({ significantHeight }) => significantHeight),
     [1.5],

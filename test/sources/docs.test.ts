@@ -11,7 +11,7 @@ import type { OpenSource, SourceOptions } from '../../src/sources/source.ts'
 import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { altimetrySample } from './altimetry_sample.ts'
-import { FIXTURES, recordSource, type Recording } from './recorder.ts'
+import { FIXTURES, type Recording, recordSource } from './recorder.ts'
 
 const textOf = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')

@@ -146,13 +146,10 @@ test('Values beyond their limits are left out and counted.', async (t) => {
     waveHeight: [null, null, 2, null],
     waveDirection: [null, 350, null, 10],
   })
-  assert.deepEqual(
-    [...skipped],
-    [
-      ['waveHeight outside its limits', 3],
-      ['waveDirection outside its limits', 2],
-    ],
-  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    'waveHeight outside its limits': 3,
+    'waveDirection outside its limits': 2,
+  })
 })
 
 test('A point with waves takes the wind of the nearest weather point within 25 km.', async (t) => {

@@ -11,7 +11,7 @@ import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { type OpenSource, type Sink } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
-import { FIXTURES, folderOf, record, type Row } from './recorder.ts'
+import { FIXTURES, folderOf, identifiersOf, placesOf, record, rowLines } from './recorder.ts'
 
 const STATIONS = `<?xml version="1.0" encoding="UTF-8"?>
 <stations created="2025-06-13T03:25:02UTC" count="2">
@@ -24,20 +24,21 @@ const REALTIME_HEADER = `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   
 #yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC  nmi  hPa    ft
 `
 
-async function rowsOf(
+/** The rows that one data file gives, a line each. */
+async function linesOf(
   t: Parameters<typeof folderOf>[0],
   path: string,
   content: string | Uint8Array,
-): Promise<Row[]> {
+): Promise<string[]> {
   const folder = await folderOf(t, { 'activestations.xml': STATIONS, [path]: content })
   const { rows, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
-  return [...rows.values()].flat()
+  return rowLines([...rows.values()].flat())
 }
 
 test('Archive files of all five header generations are read by the names of their columns', async (t) => {
   assert.deepEqual(
-    await rowsOf(
+    await linesOf(
       t,
       'stdmet/41001h1976.txt',
       `YY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS
@@ -46,73 +47,45 @@ test('Archive files of all five header generations are read by the names of thei
 `,
     ),
     [
-      { time: '1976-01-01T00:00:00Z', significantHeight: 4.1, windSpeed: 22.32 },
-      {
-        time: '1976-01-01T03:00:00Z',
-        significantHeight: 3.8,
-        period: 14.3,
-        peakPeriod: 14.3,
-        direction: 0,
-        waterTemperature: -1.7,
-        windDirection: 34,
-        windSpeed: 24.12,
-      },
+      '1976-01-01T00:00:00Z 4.1 - - - - - 22.32 - -',
+      '1976-01-01T03:00:00Z 3.8 - 14.3 14.3 0 -1.7 24.12 34 -',
     ],
     'to 1998: two-digit years, no minutes',
   )
   assert.deepEqual(
-    await rowsOf(
+    await linesOf(
       t,
       'stdmet/wpow1h1999.txt',
       'YYYY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\r\n' +
         '1999 01 01 00  69  4.5  6.1 99.00 99.00 99.00 999 1021.6   7.6 999.0   4.8 99.0\r\n',
     ),
-    [{ time: '1999-01-01T00:00:00Z', windDirection: 69, windSpeed: 16.2, gustSpeed: 21.96 }],
+    ['1999-01-01T00:00:00Z - - - - - - 16.2 69 21.96'],
     '1999: four-digit years, CRLF',
   )
   assert.deepEqual(
-    await rowsOf(
+    await linesOf(
       t,
       'stdmet/41001h2004.txt.gz',
       gzipSync(`YYYY MM DD hh  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
 2004 01 01 00  16  2.5  2.9  0.64 10.81  6.56 999 1026.9  23.1  22.9  16.9 99.0 99.00
 `),
     ),
-    [
-      {
-        time: '2004-01-01T00:00:00Z',
-        significantHeight: 0.64,
-        period: 10.81,
-        peakPeriod: 10.81,
-        waterTemperature: 22.9,
-        windSpeed: 9,
-        windDirection: 16,
-        gustSpeed: 10.44,
-      },
-    ],
+    ['2004-01-01T00:00:00Z 0.64 - 10.81 10.81 - 22.9 9 16 10.44'],
     '2000 to 2004: with TIDE, gzip',
   )
   assert.deepEqual(
-    await rowsOf(
+    await linesOf(
       t,
       'stdmet/41001h2005.txt',
       `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
 2005 12 31 23 30  11  1.9  2.2 99.00 99.00 99.00 999  987.7   8.5   8.6   7.4 99.0 99.00
 `,
     ),
-    [
-      {
-        time: '2005-12-31T23:30:00Z',
-        waterTemperature: 8.6,
-        windSpeed: 6.84,
-        windDirection: 11,
-        gustSpeed: 7.92,
-      },
-    ],
+    ['2005-12-31T23:30:00Z - - - - - 8.6 6.84 11 7.92'],
     '2005 and 2006: with minutes',
   )
   assert.deepEqual(
-    await rowsOf(
+    await linesOf(
       t,
       'stdmet/41001h202401qc.txt',
       `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS  TIDE
@@ -120,23 +93,14 @@ test('Archive files of all five header generations are read by the names of thei
 2024 01 14 10 26 999 99.0 99.0  3.78 10.53  7.22 190 9999.0 999.0   8.4 999.0 99.0 99.00
 `,
     ),
-    [
-      {
-        time: '2024-01-14T10:26:00Z',
-        significantHeight: 3.78,
-        period: 10.53,
-        peakPeriod: 10.53,
-        direction: 190,
-        waterTemperature: 8.4,
-      },
-    ],
+    ['2024-01-14T10:26:00Z 3.78 - 10.53 10.53 190 8.4 - - -'],
     'since 2007: a second line of units',
   )
 })
 
 test('In the archive each column has its own missing marker, and the marker of one is a value of another', async (t) => {
   const header = 'YYYY MM DD hh mm WD WSPD GST WVHT DPD APD MWD BAR ATMP WTMP DEWP VIS TIDE\n'
-  const rows = await rowsOf(
+  const rows = await linesOf(
     t,
     'stdmet/41001h2006.txt',
     `${header}2006 01 01 00 00 99 99.0 9.9 9.99 9.9 99.00 99 999.0 1 9.9 1 99.0 99.00
@@ -145,23 +109,14 @@ test('In the archive each column has its own missing marker, and the marker of o
 `,
   )
   assert.deepEqual(rows, [
-    {
-      time: '2006-01-01T00:00:00Z',
-      significantHeight: 9.99,
-      period: 9.9,
-      peakPeriod: 9.9,
-      direction: 99,
-      waterTemperature: 9.9,
-      windDirection: 99,
-      gustSpeed: 35.64,
-    },
-    { time: '2006-01-01T01:00:00Z', windSpeed: 3.6 },
-    { time: '2006-01-01T02:00:00Z', significantHeight: 1, windDirection: 1 },
+    '2006-01-01T00:00:00Z 9.99 - 9.9 9.9 99 9.9 - 99 35.64',
+    '2006-01-01T01:00:00Z - - - - - - 3.6 - -',
+    '2006-01-01T02:00:00Z 1 - - - - - - 1 -',
   ])
 })
 
 test('Real-time rows come in order of time, MM is missing, and a row with an average period alone has no period', async (t) => {
-  const rows = await rowsOf(
+  const rows = await linesOf(
     t,
     'realtime2/41001.txt',
     `${REALTIME_HEADER}2023 09 28 16 20 110 11.1   MM    MM    MM    MM  MM     MM    MM    MM    MM   MM   MM    MM
@@ -172,28 +127,14 @@ test('Real-time rows come in order of time, MM is missing, and a row with an ave
 `,
   )
   assert.deepEqual(rows, [
-    {
-      time: '2023-09-28T15:10:00Z',
-      significantHeight: 2.5,
-      period: 8,
-      peakPeriod: 8,
-      direction: 95,
-    },
-    {
-      time: '2023-09-28T16:10:00Z',
-      significantHeight: 2.6,
-      direction: 0,
-      waterTemperature: 24.4,
-      windSpeed: 39.6,
-      windDirection: 110,
-      gustSpeed: 50.4,
-    },
-    { time: '2023-09-28T16:20:00Z', windSpeed: 39.96, windDirection: 110 },
+    '2023-09-28T15:10:00Z 2.5 - 8 8 95 - - - -',
+    '2023-09-28T16:10:00Z 2.6 - - - 0 24.4 39.6 110 50.4',
+    '2023-09-28T16:20:00Z - - - - - - 39.96 110 -',
   ])
 })
 
 test('A wave sample that is sent twice is one reading at the time of its first row, with what the second brings', async (t) => {
-  const rows = await rowsOf(
+  const rows = await linesOf(
     t,
     'realtime2/41001.txt',
     REALTIME_HEADER +
@@ -207,35 +148,12 @@ test('A wave sample that is sent twice is one reading at the time of its first r
       ].join('\n'),
   )
   assert.deepEqual(rows, [
-    {
-      time: '2023-09-28T00:40:00Z',
-      significantHeight: 2.5,
-      period: 8,
-      peakPeriod: 8,
-      direction: 95,
-      waterTemperature: 24.3,
-    },
-    { time: '2023-09-28T00:50:00Z' },
-    {
-      time: '2023-09-28T01:40:00Z',
-      significantHeight: 2.3,
-      period: 9,
-      peakPeriod: 9,
-      direction: 100,
-      waterTemperature: 24.2,
-      windSpeed: 18,
-      windDirection: 120,
-      gustSpeed: 21.6,
-    },
-    {
-      time: '2023-09-28T01:50:00Z',
-      waterTemperature: 24.1,
-      windSpeed: 18,
-      windDirection: 120,
-      gustSpeed: 21.6,
-    },
-    { time: '2023-09-28T02:40:00Z', significantHeight: 2.4, direction: 100, waterTemperature: 24 },
-    { time: '2023-09-28T02:50:00Z', significantHeight: 2.4, period: 9, peakPeriod: 9, direction: 101 },
+    '2023-09-28T00:40:00Z 2.5 - 8 8 95 24.3 - - -',
+    '2023-09-28T00:50:00Z - - - - - - - - -',
+    '2023-09-28T01:40:00Z 2.3 - 9 9 100 24.2 18 120 21.6',
+    '2023-09-28T01:50:00Z - - - - - 24.1 18 120 21.6',
+    '2023-09-28T02:40:00Z 2.4 - - - 100 24 - - -',
+    '2023-09-28T02:50:00Z 2.4 - 9 9 101 - - - -',
   ])
 })
 
@@ -456,17 +374,14 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
   })
   const { buoys, sources, warnings, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(
-    buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng]),
-    [
-      ['41001', 'EAST HATTERAS', 34.7, -72.4],
-      ['41002', 'Glider', 31.759, -74.936],
-      ['41004', 'Edisto & Co', 1, -179.99],
-      ['41005', 'Dead é', 4, 5],
-      ['41006', 'Station 41006', 7, -8],
-      ['TFBLK', '10.0 nm WNW on Blakknes', -12.5, 24.778],
-    ],
-  )
+  assert.deepEqual(placesOf(buoys), [
+    ['41001', 'EAST HATTERAS', 34.7, -72.4],
+    ['41002', 'Glider', 31.759, -74.936],
+    ['41004', 'Edisto & Co', 1, -179.99],
+    ['41005', 'Dead é', 4, 5],
+    ['41006', 'Station 41006', 7, -8],
+    ['TFBLK', '10.0 nm WNW on Blakknes', -12.5, 24.778],
+  ])
   assert.deepEqual(
     sources.map(({ name, network }) => [name, network]),
     [['NDBC', 'national']],
@@ -511,18 +426,12 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     '99001.txt:6 WVHT is not a decimal number',
     '99001.txt:9 no valid date and time',
   ])
-  assert.deepEqual(
-    [...skipped],
-    [
-      ['WVHT outside 0 to 25 m', 1],
-      ['99001: neither waves, wind nor water temperature', 1],
-    ],
-  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    'WVHT outside 0 to 25 m': 1,
+    '99001: neither waves, wind nor water temperature': 1,
+  })
   assert.equal(understood.get('99001.txt'), 3)
-  assert.deepEqual(
-    buoys.map(({ identifier }) => identifier),
-    ['99001'],
-  )
+  assert.deepEqual(identifiersOf(buoys), ['99001'])
   assert.deepEqual(
     rows.get('99001/1')?.map(({ time, significantHeight }) => [time, significantHeight]),
     [
@@ -595,27 +504,10 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
     },
     { source: 'NDBC', identifier: '46QQQ', name: 'Station 46QQQ', lat: -33.5, lng: 179.25 },
   ])
-  assert.deepEqual(rows.get('41001/1'), [
-    {
-      time: '2023-09-28T15:40:00Z',
-      significantHeight: 2.5,
-      period: 8,
-      peakPeriod: 8,
-      direction: 95,
-      waterTemperature: 24.5,
-    },
-    { time: '2023-09-28T15:50:00Z', waterTemperature: 24.5 },
-    {
-      time: '2023-09-28T16:20:00Z',
-      significantHeight: 2.6,
-      period: 9,
-      peakPeriod: 9,
-      direction: 100,
-      waterTemperature: 24.4,
-      windSpeed: 39.6,
-      windDirection: 110,
-      gustSpeed: 50.4,
-    },
+  assert.deepEqual(rowLines(rows.get('41001/1')), [
+    '2023-09-28T15:40:00Z 2.5 - 8 8 95 24.5 - - -',
+    '2023-09-28T15:50:00Z - - - - - 24.5 - - -',
+    '2023-09-28T16:20:00Z 2.6 - 9 9 100 24.4 39.6 110 50.4',
   ])
   assert.deepEqual(
     rows.get('46QQQ/1')?.map(({ time, direction }) => [time, direction]),
@@ -624,13 +516,10 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
       ['2023-09-28T16:00:00Z', 0],
     ],
   )
-  assert.deepEqual(
-    [...skipped],
-    [
-      ['neither waves, wind nor water temperature', 1],
-      ['41001: waves repeat a sample', 1],
-    ],
-  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    'neither waves, wind nor water temperature': 1,
+    '41001: waves repeat a sample': 1,
+  })
   assert.deepEqual([understood.get('latest_obs.txt'), understood.get('latest_obs_1.txt.gz')], [3, 3])
   assert.equal(new Set(ended).size, 4)
 })

@@ -125,6 +125,28 @@ function rowOf(batch: RowBatch, index: number): Row {
   return row
 }
 
+/** A line for each row: its time, then its values in the order of `SCALES`, `-` for what is missing. */
+export function rowLines(rows: readonly Row[] = []): string[] {
+  const names = Object.keys(SCALES) as Name[]
+  return rows.map((row) => [row.time, ...names.map((name) => row[name] ?? '-')].join(' '))
+}
+
+/** As `rowLines`, of all buoys: behind `BUOY/FEED`. */
+export function rowTable(rows: ReadonlyMap<string, readonly Row[]>): string[] {
+  return [...rows].flatMap(([key, list]) =>
+    list.length === 0 ? [key] : rowLines(list).map((line) => `${key} ${line}`),
+  )
+}
+
+/** Identifiers, names and positions, in the order of the buoys. */
+export function placesOf(buoys: readonly BuoyRecord[]): [string, string, number, number][] {
+  return buoys.map(({ identifier, name, lat, lng }) => [identifier, name, lat, lng])
+}
+
+export function identifiersOf(buoys: readonly { readonly identifier: string }[]): string[] {
+  return buoys.map(({ identifier }) => identifier)
+}
+
 /** A folder with the given files, removed after the test. */
 export async function folderOf(
   t: TestContext,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { openTides } from '../../src/sources/tides-source.ts'
-import { folderOf, record } from './recorder.ts'
+import { folderOf, identifiersOf, record } from './recorder.ts'
 
 const STATION = {
   name: 'Port  Made\tUp',
@@ -99,10 +99,7 @@ test('Stations that cannot or may not be used are named and left out.', async (t
   const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
   const { harbours, warnings } = await record(openTides, folder)
-  assert.deepEqual(
-    harbours.map(({ identifier }) => identifier),
-    ['z'],
-  )
+  assert.deepEqual(identifiersOf(harbours), ['z'])
   Object.entries(broken).forEach(([name, [, reason]], i) => {
     assert.ok(warnings[i].includes(JSON.stringify(name)) && reason.test(warnings[i]), warnings[i])
   })
@@ -126,7 +123,7 @@ test('A folder that is missing or holds no usable station ends the build.', asyn
 test('The database gives some thousand harbours, each free for commercial use and credited.', async () => {
   const { harbours, skipped } = await record(openTides, 'database')
   assert.ok(harbours.length > 3000, `${harbours.length} harbours`)
-  assert.equal(new Set(harbours.map(({ identifier }) => identifier)).size, harbours.length)
+  assert.equal(new Set(identifiersOf(harbours)).size, harbours.length)
   assert.ok(skipped.get('tide station left out: has a licence that does not allow commercial use')! > 0)
   assert.ok(skipped.get('tide station left out: is not a reference station')! > 0)
   for (const { credit, constituents, datumOffset } of harbours) {
