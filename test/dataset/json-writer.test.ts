@@ -35,55 +35,34 @@ const short = (write: (out: JsonWriter) => void): string =>
     write(out)
   })
 
-test('Every code of a column of thousandths is its number, the highest one null.', () => {
-  const out = new JsonWriter(70_000 * 8)
-  for (let code = 0; code < 65_536; code++) {
-    out.begin()
-    out.entry(THOUSANDTHS, code)
-    const text = DECODER.decode(out.answer())
-    if (text !== (code === 65_535 ? 'null' : String(code / 1000))) assert.fail(`${code} is ${text}`)
-  }
-})
+/** By the name of a column: its table, its writer out of small tables, codes per unit, and the missing code. */
+const COLUMNS = {
+  'thousandths has its highest': [THOUSANDTHS, writeThousandths, 1000, 65_535],
+  'unsigned hundredths has its highest': [HUNDREDTHS, writeHundredths, 100, 65_535],
+  'signed hundredths has its lowest': [SIGNED_HUNDREDTHS, writeSignedHundredths, 100, -32_768],
+} as const
 
-test('Every code of an unsigned column of hundredths is its number, the highest one null.', () => {
-  const out = new JsonWriter(64)
-  for (let code = 0; code < 65_536; code++) {
-    out.begin()
-    out.entry(HUNDREDTHS, code)
-    const text = DECODER.decode(out.answer())
-    if (text !== (code === 65_535 ? 'null' : String(code / 100))) assert.fail(`${code} is ${text}`)
-  }
-})
-
-test('Every code of a signed column of hundredths is its number, the lowest one null.', () => {
-  const out = new JsonWriter(64)
-  for (let code = -32_768; code < 32_768; code++) {
-    out.begin()
-    out.entry(SIGNED_HUNDREDTHS, code & 0xffff)
-    const text = DECODER.decode(out.answer())
-    if (text !== (code === -32_768 ? 'null' : String(code / 100))) assert.fail(`${code} is ${text}`)
-  }
-})
+for (const [column, [table, write, perUnit, missing]] of Object.entries(COLUMNS)) {
+  test(`Every code of a column is its number, also out of small tables, wherever it stands: one of ${column} as null.`, () => {
+    const out = new JsonWriter(64)
+    const view = new DataView(new ArrayBuffer(64))
+    const bytes = new Uint8Array(view.buffer)
+    for (let bits = 0; bits < 65_536; bits++) {
+      const code = missing < 0 ? (bits << 16) >> 16 : bits
+      const expected = code === missing ? 'null' : String(code / perUnit)
+      out.begin()
+      out.entry(table, bits)
+      const text = DECODER.decode(out.answer())
+      if (text !== expected) assert.fail(`${code} is ${text}`)
+      const at = bits % 16
+      const small = DECODER.decode(bytes.subarray(at, write(view, at, code)))
+      if (small !== expected) assert.fail(`${code} is ${small} out of small tables`)
+    }
+  })
+}
 
 test('Every direction has the compass point of its sixteenth of the circle.', () => {
-  const points = [
-    'N',
-    'NNE',
-    'NE',
-    'ENE',
-    'E',
-    'ESE',
-    'SE',
-    'SSE',
-    'S',
-    'SSW',
-    'SW',
-    'WSW',
-    'W',
-    'WNW',
-    'NW',
-    'NNW',
-  ]
+  const points = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
   for (let code = 0; code < 36_000; code++) {
     const expected = points[Math.floor((code / 100 + 11.25) / 22.5) % 16]
     const text = short((out) => out.entry(COMPASS_TEXT, compassIndex(code)))
@@ -341,23 +320,6 @@ test('A time that no column can hold is written in full all the same.', () => {
       short((out) => out.timestamp(epoch)),
       `"${text}"`,
     )
-  }
-})
-
-test('A code of any column is the same text out of small tables, wherever it stands.', () => {
-  const view = new DataView(new ArrayBuffer(64))
-  const bytes = new Uint8Array(view.buffer)
-  const textOf = (write: typeof writeThousandths, code: number, at: number): string =>
-    DECODER.decode(bytes.subarray(at, write(view, at, code)))
-  for (let code = 0; code < 65_536; code++) {
-    const at = code % 16
-    const signed = (code << 16) >> 16
-    const thousandths = code === 65_535 ? 'null' : String(code / 1000)
-    const hundredths = code === 65_535 ? 'null' : String(code / 100)
-    const signedHundredths = signed === -32_768 ? 'null' : String(signed / 100)
-    if (textOf(writeThousandths, code, at) !== thousandths) assert.fail(thousandths)
-    if (textOf(writeHundredths, code, at) !== hundredths) assert.fail(hundredths)
-    if (textOf(writeSignedHundredths, signed, at) !== signedHundredths) assert.fail(signedHundredths)
   }
 })
 

@@ -9,6 +9,7 @@ import { Tides, type Extreme } from '../../src/index/tides.ts'
 import { readTides } from '../../src/snapshot/part-kinds.ts'
 import { tidesPart } from '../../src/snapshot/make-tides.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
+import CONSTANTS from './harbour-constants.json' with { type: 'json' }
 
 const HOUR = 3600
 const DAY = 86_400
@@ -62,68 +63,11 @@ function median(values: number[]): number {
 }
 
 /**
- * Made-up harbours of each kind. M1 and M3 stand in the test of NOAA's own predictions: tide-predictor turns
+ * What NOAA publishes for Monterey, station 9413450 (m, degrees from Greenwich; US public domain), and
+ * made-up harbours of each kind. M1 and M3 stand in the test of NOAA's own predictions: tide-predictor turns
  * them differently.
  */
-const MADE_UP: { readonly [kind: string]: Constants } = {
-  'with two equal tides a day': [
-    ['M2', 2.05, 138.7],
-    ['S2', 0.75, 178.1],
-    ['N2', 0.42, 119.2],
-    ['K2', 0.21, 175.4],
-    ['NU2', 0.08, 115],
-    ['MU2', 0.07, 160],
-    ['2N2', 0.055, 98],
-    ['L2', 0.06, 132],
-    ['T2', 0.04, 171],
-    ['LAM2', 0.02, 110],
-    ['K1', 0.064, 75],
-    ['O1', 0.068, 327],
-    ['Q1', 0.02, 283],
-    ['P1', 0.022, 65],
-    ['M4', 0.055, 109],
-    ['MS4', 0.033, 170],
-    ['MN4', 0.02, 70],
-    ['M6', 0.03, 355],
-    ['2MS6', 0.03, 40],
-    ['SA', 0.049, 245],
-    ['SSA', 0.02, 80],
-  ],
-  'with two unequal tides a day': [
-    ['M2', 0.58, 212],
-    ['S2', 0.137, 217],
-    ['N2', 0.123, 187],
-    ['K2', 0.038, 210],
-    ['K1', 0.37, 226],
-    ['O1', 0.23, 210],
-    ['P1', 0.114, 222],
-    ['Q1', 0.04, 200],
-    ['J1', 0.02, 240],
-    ['2Q1', 0.006, 195],
-    ['RHO', 0.008, 204],
-    ['S1', 0.009, 310],
-    ['MK3', 0.01, 30],
-    ['2MK3', 0.012, 50],
-    ['2SM2', 0.004, 20],
-    ['SA', 0.04, 190],
-  ],
-  'with one tide a day': [
-    ['K1', 0.16, 30],
-    ['O1', 0.15, 22],
-    ['P1', 0.05, 28],
-    ['Q1', 0.03, 12],
-    ['M2', 0.02, 120],
-    ['S2', 0.008, 110],
-    ['SA', 0.09, 150],
-  ],
-  'with double waters': [
-    ['M2', 0.5, 120],
-    ['S2', 0.15, 160],
-    ['M4', 0.2, 250],
-    ['MS4', 0.12, 300],
-    ['M6', 0.06, 80],
-  ],
-}
+const { Monterey: MONTEREY, ...MADE_UP } = CONSTANTS as unknown as { readonly [harbour: string]: Constants }
 
 for (const [kind, constants] of Object.entries(MADE_UP)) {
   test(`A harbour ${kind} has the heights that tide-predictor finds, from 1990 to 2045.`, () => {
@@ -172,42 +116,6 @@ for (const [kind, constants] of Object.entries(MADE_UP)) {
   })
 }
 
-/**
- * Constants that NOAA publishes for Monterey, station 9413450: m, degrees, from Greenwich. US public domain.
- */
-const MONTEREY: Constants = [
-  ['M2', 0.491, 181.3],
-  ['S2', 0.13, 180.1],
-  ['N2', 0.112, 155],
-  ['K1', 0.366, 219.6],
-  ['M4', 0.001, 272.7],
-  ['O1', 0.229, 203.5],
-  ['S4', 0.001, 343.5],
-  ['MN4', 0.001, 233.4],
-  ['NU2', 0.022, 160.9],
-  ['MU2', 0.013, 114.7],
-  ['2N2', 0.014, 125.4],
-  ['OO1', 0.011, 246.4],
-  ['LAM2', 0.003, 213.6],
-  ['S1', 0.008, 317.1],
-  ['M1', 0.013, 224.9],
-  ['J1', 0.022, 232.3],
-  ['SSA', 0.02, 264.6],
-  ['SA', 0.062, 198.5],
-  ['MF', 0.011, 138.1],
-  ['RHO', 0.007, 197],
-  ['Q1', 0.041, 194.8],
-  ['T2', 0.007, 165.3],
-  ['R2', 0.001, 163.2],
-  ['2Q1', 0.005, 191.7],
-  ['P1', 0.115, 215.8],
-  ['2SM2', 0.001, 348.1],
-  ['M3', 0.003, 7],
-  ['L2', 0.011, 213.4],
-  ['2MK3', 0.001, 126.8],
-  ['K2', 0.037, 170.6],
-  ['MS4', 0.001, 264],
-]
 const MONTEREY_DATUM = 0.862
 
 test('The eight high and low waters that NOAA published for Monterey on 13 and 14 July 2016 come within minutes and 3 cm.', () => {

@@ -17,27 +17,9 @@ import { type Source, type SourceLimits, type SourceTerms } from '../../src/sour
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
+import { readersOf } from './siege.ts'
 
 const DEADLINE_MS = 300_000
-
-/** Readers that the process `parent` runs now. */
-function readersOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const [, state, ppid] = / ([A-Z]) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
-        return (
-          state !== 'Z' &&
-          Number(ppid) === parent &&
-          readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('reader.ts')
-        )
-      } catch {
-        return false
-      }
-    })
-}
 
 const HANG_UP = 1
 

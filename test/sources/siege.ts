@@ -436,7 +436,7 @@ async function timed(read: () => Promise<void>, outcome: Outcome): Promise<void>
 }
 
 /** Readers that the process `parent` runs now. */
-function readersOf(parent: number): number[] {
+export function readersOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
