@@ -193,11 +193,3 @@ test('The package holds every document that its README leads to.', () => {
   for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/operating.md'])
     assert.ok(isPacked(path), path)
 })
-
-test('A page of the documents has at most 300 lines.', () => {
-  // The format of snapshots is one page: readers in other languages are written from it alone.
-  const long = DOCUMENTS.filter(
-    ({ path, text }) => path.startsWith('docs/') && text.trimEnd().split('\n').length > 300,
-  ).map(({ path }) => path)
-  assert.deepEqual(long, ['docs/snapshot-format.md'])
-})

@@ -212,21 +212,6 @@ test('Indexes asked alternately about two positions answer as each alone.', () =
   }
 })
 
-test('The two sides of the antimeridian and all longitudes of a pole are one position.', () => {
-  const near = nearOf([
-    { lat: 5, lng: 180 },
-    { lat: 90, lng: 0 },
-    { lat: -90, lng: 0 },
-  ])
-  const all = (): boolean => true
-  assert.deepEqual(nearest(near, { lat: 5, lng: -180 }, 1, 50, all), [0])
-  assert.deepEqual(nearest(near, { lat: 5, lng: -179.9 }, 1, 50, all), [0])
-  for (const lng of [-180, -120, 0, 90, 180]) {
-    assert.deepEqual(nearest(near, { lat: 89.9, lng }, 1, 50, all), [1])
-    assert.deepEqual(nearest(near, { lat: -90, lng }, 1, 50, all), [2])
-  }
-})
-
 test('The last point that was taken is the nearest, where one is asked for.', () => {
   fc.assert(
     fc.property(fc.array(place, { maxLength: 60 }), place, (places, from) => {
@@ -238,21 +223,6 @@ test('The last point that was taken is the nearest, where one is asked for.', ()
       })
       assert.deepEqual(found, last === -1 ? [] : [last])
     }),
-  )
-})
-
-test('Without points, and where none is taken, nothing is found.', () => {
-  assert.deepEqual(
-    nearest(nearOf([]), { lat: 1, lng: 2 }, 20, 1e9, () => true),
-    [],
-  )
-  assert.deepEqual(
-    page(nearOf([]), { lat: 1, lng: 2 }, 1e9, () => true, 0, 50),
-    { count: 0, ordinals: [] },
-  )
-  assert.deepEqual(
-    nearest(nearOf([{ lat: 1, lng: 2 }]), { lat: 1, lng: 2 }, 1, 1e9, () => false),
-    [],
   )
 })
 

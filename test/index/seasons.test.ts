@@ -18,6 +18,7 @@ import { finish } from '../../src/system/steps.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone } from '../../src/sea/zones.ts'
 import type { Zone } from '../../src/sea/zones.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 const WHOLE_YEAR: SeasonDates = { startMonth: 1, startDay: 1, endMonth: 12, endDay: 31 }
 const dates = (startMonth: number, startDay: number, endMonth: number, endDay: number): SeasonDates => ({
@@ -216,27 +217,18 @@ test('A year is complete once its last day is over, and every year asked for is 
   const asOf = epochOf('2025-12-31T22:30:00Z')
   const asked = { startYear: 2022, endYear: 2026, asOf }
   points({ ...asked, zone: 'Europe/Paris' }, [rows])
-  assert.deepEqual(
-    years.map(({ year, complete, points }) => [year, complete, points]),
-    [
-      [2022, true, 0],
-      [2023, true, 0],
-      [2024, true, 2],
-      [2025, false, 2],
-      [2026, false, 0],
-    ],
-  )
+  assert.deepEqual(fieldsOf(years, 'year', 'complete', 'points'), [
+    [2022, true, 0],
+    [2023, true, 0],
+    [2024, true, 2],
+    [2025, false, 2],
+    [2026, false, 0],
+  ])
   points({ ...asked, zone: 'Europe/Paris', startYear: 2025, asOf: epochOf('2025-12-31T23:00:00Z') }, [rows])
-  assert.deepEqual(
-    years.map(({ complete }) => complete),
-    [true, false],
-  )
+  assert.deepEqual(fieldOf(years, 'complete'), [true, false])
   // Two hours further east the same instant is in the next year.
   points({ ...asked, zone: 'Europe/Moscow' }, [rows])
-  assert.deepEqual(
-    years.map(({ complete }) => complete),
-    [true, true, true, true, false],
-  )
+  assert.deepEqual(fieldOf(years, 'complete'), [true, true, true, true, false])
   assert.deepEqual(points({ startYear: 2025 }), [[]])
 })
 
@@ -293,22 +285,16 @@ test('The hour that the clock skips is not a bucket, the one it repeats is one b
     ])[0]
   const spring = hours(3, 29)
   assert.equal(spring.length, 23)
-  assert.deepEqual(
-    spring.slice(1, 3).map(({ ordinal, label, start, end, count }) => [ordinal, label, start, end, count]),
-    [
-      [2, 'Mar 29 01:00', '2026-03-29T01:00:00+01:00', '2026-03-29T01:59:59+01:00', 2],
-      [4, 'Mar 29 03:00', '2026-03-29T03:00:00+02:00', '2026-03-29T03:59:59+02:00', 2],
-    ],
-  )
+  assert.deepEqual(fieldsOf(spring.slice(1, 3), 'ordinal', 'label', 'start', 'end', 'count'), [
+    [2, 'Mar 29 01:00', '2026-03-29T01:00:00+01:00', '2026-03-29T01:59:59+01:00', 2],
+    [4, 'Mar 29 03:00', '2026-03-29T03:00:00+02:00', '2026-03-29T03:59:59+02:00', 2],
+  ])
   const autumn = hours(10, 25)
   assert.equal(autumn.length, 24)
-  assert.deepEqual(
-    autumn.slice(2, 4).map(({ ordinal, label, start, end, count }) => [ordinal, label, start, end, count]),
-    [
-      [3, 'Oct 25 02:00', '2026-10-25T02:00:00+02:00', '2026-10-25T02:59:59+01:00', 4],
-      [4, 'Oct 25 03:00', '2026-10-25T03:00:00+01:00', '2026-10-25T03:59:59+01:00', 2],
-    ],
-  )
+  assert.deepEqual(fieldsOf(autumn.slice(2, 4), 'ordinal', 'label', 'start', 'end', 'count'), [
+    [3, 'Oct 25 02:00', '2026-10-25T02:00:00+02:00', '2026-10-25T02:59:59+01:00', 4],
+    [4, 'Oct 25 03:00', '2026-10-25T03:00:00+01:00', '2026-10-25T03:59:59+01:00', 2],
+  ])
 })
 
 test('A half-hour change leaves a short hour and a long one on Lord Howe.', () => {
@@ -325,16 +311,13 @@ test('A half-hour change leaves a short hour and a long one on Lord Howe.', () =
 test('Samoa has no bucket for 30 December 2011, and its ordinal stays empty.', () => {
   const rows = steady('2011-12-20T00:00:00Z', '2012-01-10T00:00:00Z', 3600)
   const [year] = points({ zone: 'Pacific/Apia', dates: dates(12, 28, 1, 2), startYear: 2011 }, [rows])
-  assert.deepEqual(
-    year.map(({ ordinal, label, count }) => [ordinal, label, count]),
-    [
-      [1, 'Dec 28', 24],
-      [2, 'Dec 29', 24],
-      [4, 'Dec 31', 24],
-      [5, 'Jan 01', 24],
-      [6, 'Jan 02', 24],
-    ],
-  )
+  assert.deepEqual(fieldsOf(year, 'ordinal', 'label', 'count'), [
+    [1, 'Dec 28', 24],
+    [2, 'Dec 29', 24],
+    [4, 'Dec 31', 24],
+    [5, 'Jan 01', 24],
+    [6, 'Jan 02', 24],
+  ])
 })
 
 test('A day whose midnight does not exist begins at one o’clock.', () => {
@@ -472,10 +455,7 @@ test('Missing values are not samples, and a bucket of missing values is left out
     [epochOf('2025-01-02T02:00:00Z'), 3000],
   ])
   const [year] = points({ startYear: 2025 }, [rows])
-  assert.deepEqual(
-    year.map(({ ordinal, value, count }) => [ordinal, value, count]),
-    [[2, 200, 2]],
-  )
+  assert.deepEqual(fieldsOf(year, 'ordinal', 'value', 'count'), [[2, 200, 2]])
 })
 
 test('The first and the last second of a season are in it, the seconds around them are not.', () => {
@@ -488,13 +468,10 @@ test('The first and the last second of a season are in it, the seconds around th
   const segments = rows.map((time, i) => segment([[epochOf(time), 1000 * (i + 1)]]))
   for (const list of [segments, [segment(rows.map((time, i) => [epochOf(time), 1000 * (i + 1)]))]]) {
     const [year] = points({ startYear: 2025 }, list)
-    assert.deepEqual(
-      year.map(({ ordinal, value, count }) => [ordinal, value, count]),
-      [
-        [1, 200, 1],
-        [366, 300, 1],
-      ],
-    )
+    assert.deepEqual(fieldsOf(year, 'ordinal', 'value', 'count'), [
+      [1, 200, 1],
+      [366, 300, 1],
+    ])
   }
 })
 
@@ -503,10 +480,7 @@ test('More samples in a bucket than the first memory holds are all counted.', ()
   const first = Array.from({ length: 600 }, (_, i) => [start + i, 10_000] as const)
   const second = Array.from({ length: 4000 }, (_, i) => [start + i, i] as const)
   const [year] = points({ startYear: 2025, aggregation: 'avg' }, [segment(first)], [segment(second)])
-  assert.deepEqual(
-    year.map(({ value, count }) => [value, count]),
-    [[304, 4600]],
-  )
+  assert.deepEqual(fieldsOf(year, 'value', 'count'), [[304, 4600]])
 })
 
 test('A circular mean is within a degree of the naive one and turns with its directions.', () => {

@@ -112,23 +112,3 @@ test('Of two rows equally far from a moment the earlier one is the closest, with
     [0, 0, 0, 1, 2, 3, 3],
   )
 })
-
-test('A page over the borders of months has the rows that a slice of one array has.', () => {
-  const all = Array.from({ length: 5 * 37 }, (_, i) => Math.floor(i / 37) * MONTH_LENGTH + (i % 37) * 7)
-  const months = Array.from({ length: 5 }, (_, month) =>
-    monthRows(month, new Map([[3, all.slice(month * 37, month * 37 + 37)]])),
-  )
-  const segments = finish(segmentsOf(Uint32Array.of(1, 3), months))
-  assert.equal(segments.count(0), 0)
-  assert.equal(segments.closestRow(0, 5), -1)
-  assert.equal(segments.closestRowWithin(0, 5, 1e9), -1)
-  fc.assert(
-    fc.property(fc.nat(all.length - 1), fc.nat(90), (from, length) => {
-      const page: number[] = []
-      for (let position = from; position < Math.min(all.length, from + length); position++) {
-        page.push(segments.timeAt(1, position))
-      }
-      assert.deepEqual(page, all.slice(from, from + length))
-    }),
-  )
-})

@@ -15,6 +15,7 @@ import { openCmems } from '../../src/sources/cmems.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { assertWithstands } from '../sources/damage.ts'
 import { folderOf, record, type Row } from '../sources/recorder.ts'
+import { fieldsOf } from '../fields.ts'
 
 const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 const skip = existsSync(DATA)
@@ -55,10 +56,9 @@ test('Two days and a month of a Norwegian platform come out value by value', { s
     'AR_TS_MO_Draugen_20230820.nc': 7,
     'AR_TS_MO_Draugen_20230821.nc': 42,
   })
-  assert.deepEqual(
-    buoys.map(({ identifier, name, lat, lng, type }) => [identifier, name, lat, lng, type]),
-    [['Draugen', 'Draugen', 64.352, 7.77915, 'subsurface mooring']],
-  )
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'name', 'lat', 'lng', 'type'), [
+    ['Draugen', 'Draugen', 64.352, 7.77915, 'subsurface mooring'],
+  ])
   const lines = linesOf(rows.get('Draugen/0') ?? [], WAVES_AND_WIND)
   // By h5py, a different library in a different language, from the raw numbers and flags of the three files.
   assert.equal(lines.length, 3001)

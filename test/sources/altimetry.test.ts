@@ -10,6 +10,7 @@ import * as fc from 'fast-check'
 import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { folderOf, identifiersOf, placesOf, record } from './recorder.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 type Library = typeof import('h5wasm/node')
 let h5: Library
@@ -135,26 +136,14 @@ test('A pass that two files cut in half is one pass.', async (t) => {
   const whole = join(folder, L3_NAME)
   writeL3(whole, points)
   const expected = await read(folder)
-  assert.deepEqual(
-    expected.passes.map(({ mission, cycle, number, startedAt, endedAt }) => [
-      mission,
-      cycle,
-      number,
-      startedAt,
-      endedAt,
-    ]),
-    [
-      ['sentinel-3a', 81, 517, points[0].time, points[1899].time],
-      ['sentinel-3a', 81, 518, points[1900].time, points[3799].time],
-    ],
-  )
-  assert.deepEqual(
-    expected.passes.map(({ bounds }) => bounds),
-    [
-      { south: -60, west: -20, north: 53.94, east: -20 },
-      { south: -47.94, west: 150, north: 66, east: 150 },
-    ],
-  )
+  assert.deepEqual(fieldsOf(expected.passes, 'mission', 'cycle', 'number', 'startedAt', 'endedAt'), [
+    ['sentinel-3a', 81, 517, points[0].time, points[1899].time],
+    ['sentinel-3a', 81, 518, points[1900].time, points[3799].time],
+  ])
+  assert.deepEqual(fieldOf(expected.passes, 'bounds'), [
+    { south: -60, west: -20, north: 53.94, east: -20 },
+    { south: -47.94, west: 150, north: 66, east: 150 },
+  ])
   assert.deepEqual([expected.understood, expected.skipped, expected.bad], [3800, 0, []])
   await rm(whole)
   for (const cut of [1, 995, 1000, 1001, 1899, 1900, 1901, 3000]) {
@@ -219,22 +208,12 @@ test('A reading is the median of the points in reach, at the time of the nearest
     ],
   )
   // All that the operator listed are known, in the operator's words.
-  assert.deepEqual(
-    buoys.map(({ source, identifier, name, lat, lng, virtual }) => [
-      source,
-      identifier,
-      name,
-      lat,
-      lng,
-      virtual,
-    ]),
-    [
-      ['Satellite altimetry', 'A', 'Alpha', 0, 10, true],
-      ['Satellite altimetry', 'B', 'Bravo', 5, 10, true],
-      ['Satellite altimetry', 'C', 'Charlie', 10, 10, true],
-      ['Satellite altimetry', 'D', 'Delta', -5, 10, true],
-    ],
-  )
+  assert.deepEqual(fieldsOf(buoys, 'source', 'identifier', 'name', 'lat', 'lng', 'virtual'), [
+    ['Satellite altimetry', 'A', 'Alpha', 0, 10, true],
+    ['Satellite altimetry', 'B', 'Bravo', 5, 10, true],
+    ['Satellite altimetry', 'C', 'Charlie', 10, 10, true],
+    ['Satellite altimetry', 'D', 'Delta', -5, 10, true],
+  ])
   assert.equal(skipped, 1)
 })
 
@@ -255,10 +234,7 @@ test('Without a list, virtual buoys are the points of the grid that passes reach
     passes.map(({ observations }) => observations.length),
     [2, 0],
   )
-  assert.deepEqual(
-    sources.map(({ name, network }) => [name, network]),
-    [['Satellite altimetry', 'satellite']],
-  )
+  assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['Satellite altimetry', 'satellite']])
 })
 
 test('Over the antimeridian and near a pole, buoys are found and boxes are small.', async (t) => {
@@ -502,27 +478,18 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
       ['V+3600-04000', [[eleventh, 3]]],
     ],
   )
-  assert.deepEqual(
-    passes.map(({ mission, cycle, number, bounds, observations }) => [
-      mission,
-      cycle,
-      number,
-      bounds,
-      observations,
-    ]),
+  assert.deepEqual(fieldsOf(passes, 'mission', 'cycle', 'number', 'bounds', 'observations'), [
     [
+      'cfosat',
+      94,
+      131,
+      { south: 30.625, west: -40, north: 36.25, east: -40 },
       [
-        'cfosat',
-        94,
-        131,
-        { south: 30.625, west: -40, north: 36.25, east: -40 },
-        [
-          { buoy: 0, time: fourth },
-          { buoy: 1, time: eleventh },
-        ],
+        { buoy: 0, time: fourth },
+        { buoy: 1, time: eleventh },
       ],
     ],
-  )
+  ])
   assert.deepEqual([understood, skipped, warnings], [9, 3, []])
   for (const cycle of [null, '94', '094_2022-03-07T10:08:36Z_2022-02-22T10:10:04Z', 'x'.repeat(100)]) {
     await rm(join(folder, 'CFO_OP05_SWI_L2PBOX_F_20220226T173014_20220226T174953.nc'), { force: true })

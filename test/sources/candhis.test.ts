@@ -7,6 +7,7 @@ import { openCandhis } from '../../src/sources/candhis.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, placesOf, record, rowTable } from './recorder.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 const STATIONS = `ID,name,lat,lon,href,orga
 06403,Saint-Jean-de-Luz,43.41,-1.68,https://example.org/?a=b,"A, B / C"
@@ -32,10 +33,7 @@ test('Archive and real-time files are read by the names of their columns, as fee
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
   assert.deepEqual(warnings, ['candhis: 1 ignored: "notes.txt"'])
-  assert.deepEqual(
-    sources.map(({ name, network }) => [name, network]),
-    [['Candhis', 'coastal']],
-  )
+  assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['Candhis', 'coastal']])
   assert.deepEqual(buoys, [
     { source: 'Candhis', identifier: '02B04', name: 'La Revellata', lat: 42.57, lng: 8.65 },
     {
@@ -87,14 +85,11 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'HMAXD outside 0 to 50 m': 1,
   })
   assert.deepEqual(warnings, ['candhis: 1 left out for lack of a position: "99X02"'])
-  assert.deepEqual(
-    rows.get('99X01/0')?.map(({ time, maximumHeight }) => [time, maximumHeight]),
-    [
-      ['2024-03-01T00:00:00Z', 2.4],
-      ['2024-03-01T02:30:00Z', undefined],
-      ['2024-03-01T03:00:00Z', undefined],
-    ],
-  )
+  assert.deepEqual(fieldsOf(rows.get('99X01/0'), 'time', 'maximumHeight'), [
+    ['2024-03-01T00:00:00Z', 2.4],
+    ['2024-03-01T02:30:00Z', undefined],
+    ['2024-03-01T03:00:00Z', undefined],
+  ])
 })
 
 test('A header without time or height, a list without positions and an empty folder have clear messages', async (t) => {
@@ -192,13 +187,10 @@ test('An answer with a column of campaigns is of all of them, one of the archive
   })
   const { buoys, rows, bad } = await record(openCandhis, folder)
   assert.deepEqual(bad, ['a_listeTR.json:4 wrong number of fields'])
-  assert.deepEqual(
-    buoys.map(({ identifier, name, lat }) => [identifier, name, lat]),
-    [
-      ['02B04', 'La Revellata', 42.57],
-      ['06403', 'Saint-Jean', 43.4],
-    ],
-  )
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'name', 'lat'), [
+    ['02B04', 'La Revellata', 42.57],
+    ['06403', 'Saint-Jean', 43.4],
+  ])
   const heights = (key: string) =>
     rows.get(key)?.map(({ time, significantHeight }) => `${time.slice(11, 16)} ${significantHeight}`)
   assert.deepEqual(heights('06403/0'), ['00:00 1.23'])
@@ -243,10 +235,7 @@ test('Answers without data, errors of the API, other units and cells that are no
     'an answer without rows': 1,
     'a row without a value': 1,
   })
-  assert.deepEqual(
-    rows.get('06403/1')?.map(({ significantHeight }) => significantHeight),
-    [1.5],
-  )
+  assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
 })
 
 test('Any damage to a folder leads to sound rows or a clear refusal', async () => {

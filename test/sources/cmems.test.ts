@@ -8,6 +8,7 @@ import { openCmems } from '../../src/sources/cmems.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, identifiersOf, record, rowLines } from './recorder.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 type Library = typeof import('h5wasm/node')
 let h5: Library
@@ -152,10 +153,9 @@ test('Variables are found by name, else by standard name, and become the contrac
   const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openCmems, folder)
   assert.deepEqual([bad, [...skipped]], [[], []])
   assert.deepEqual(warnings, ['cmems: 1 ignored (not .nc): "index_latest.txt"'])
-  assert.deepEqual(
-    sources.map(({ name, network, credit }) => [name, network, credit]),
-    [['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information']],
-  )
+  assert.deepEqual(fieldsOf(sources, 'name', 'network', 'credit'), [
+    ['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information'],
+  ])
   assert.deepEqual(buoys, [
     {
       name: 'Copernicus Marine 6200024',
@@ -270,10 +270,7 @@ test('Of sensors at several depths the nearest to the surface counts, for wind t
   assert.deepEqual([bad, warnings, [...skipped]], [[], [], []])
   const temperatures = (key: string) => rows.get(key)?.map(({ waterTemperature }) => waterTemperature)
   assert.deepEqual(temperatures('P1/0'), [12, 11])
-  assert.deepEqual(
-    rows.get('P1/0')?.map(({ windSpeed }) => windSpeed),
-    [3.6, 7.2],
-  )
+  assert.deepEqual(fieldOf(rows.get('P1/0'), 'windSpeed'), [3.6, 7.2])
   assert.deepEqual(temperatures('P2/0'), [11, undefined])
   assert.deepEqual(temperatures('P3/0'), [11, 10], 'without depths in the order of the file')
 })

@@ -34,6 +34,7 @@ function complaint(t: TestContext, value: unknown, environment: Environment = {}
 }
 
 const CSV = { name: 'Own', kind: 'csv', folder: 'own' }
+const own = (change: object): object => ({ sources: [{ ...CSV, ...change }] })
 const FILE = { url: 'https://a.example/a.csv', to: 'a.csv' }
 const fetching = (download: object): object => ({ sources: [{ ...CSV, fetch: [{ ...FILE, ...download }] }] })
 
@@ -90,30 +91,18 @@ test('A fault is named by its place.', (t) => {
     [{}, /^the file lacks "sources"$/],
     [{ sources: [] }, /^sources must have 1 or more elements$/],
     [{ sources: [CSV], source: 1 }, /^the file has an unknown key "source"$/],
-    [{ sources: [{ ...CSV, limits: { seconds: 0 } }] }, /^sources\[0\]\.limits\.seconds must be >= 1$/],
-    [
-      { sources: [{ ...CSV, limits: { megabytes: 64 } }] },
-      /^sources\[0\]\.limits\.megabytes must be >= 128$/,
-    ],
+    [own({ limits: { seconds: 0 } }), /^sources\[0\]\.limits\.seconds must be >= 1$/],
+    [own({ limits: { megabytes: 64 } }), /^sources\[0\]\.limits\.megabytes must be >= 128$/],
     [{ sources: [CSV, { ...CSV, name: 'B', kind: 'ndcb' }] }, /^sources\[1\]\.kind must be one of ndbc, /],
-    [{ sources: [{ ...CSV, filder: {} }] }, /^sources\[0\] has an unknown key "filder"$/],
+    [own({ filder: {} }), /^sources\[0\] has an unknown key "filder"$/],
     [{ sources: [CSV, CSV] }, /^sources\[1\]\.name "Own" is the name of an earlier source$/],
-    [{ sources: [{ ...CSV, refresh: '30' }] }, /^sources\[0\]\.refresh must be a duration such as 30m$/],
-    [{ sources: [{ ...CSV, refresh: '367d' }] }, /^sources\[0\]\.refresh must be at most 366d$/],
-    [
-      { sources: [{ ...CSV, fetchWithin: '30 m' }] },
-      /^sources\[0\]\.fetchWithin must be a duration such as 30m$/,
-    ],
-    [{ sources: [{ ...CSV, fetchWithin: '30d' }] }, /^sources\[0\]\.fetchWithin must be at most 20d$/],
-    [{ sources: [{ ...CSV, options: { a: 1 } }] }, /^sources\[0\]\.options: this kind of source takes none$/],
-    [
-      { sources: [{ ...CSV, filter: { box: { south: 50, west: 0, north: 40, east: 1 } } }] },
-      /box has south above north$/,
-    ],
-    [
-      { sources: [{ ...CSV, filter: { box: { south: 91, west: 0, north: 40, east: 1 } } }] },
-      /box\.south must be <= 90$/,
-    ],
+    [own({ refresh: '30' }), /^sources\[0\]\.refresh must be a duration such as 30m$/],
+    [own({ refresh: '367d' }), /^sources\[0\]\.refresh must be at most 366d$/],
+    [own({ fetchWithin: '30 m' }), /^sources\[0\]\.fetchWithin must be a duration such as 30m$/],
+    [own({ fetchWithin: '30d' }), /^sources\[0\]\.fetchWithin must be at most 20d$/],
+    [own({ options: { a: 1 } }), /^sources\[0\]\.options: this kind of source takes none$/],
+    [own({ filter: { box: { south: 50, west: 0, north: 40, east: 1 } } }), /box has south above north$/],
+    [own({ filter: { box: { south: 91, west: 0, north: 40, east: 1 } } }), /box\.south must be <= 90$/],
     [
       { sources: [{ name: 'A', kind: 'csv', fetch: [FILE] }] },
       /^sources\[0\] must have property folder when/,
@@ -123,7 +112,7 @@ test('A fault is named by its place.', (t) => {
       /^sources\[2\]\.folder is the folder that "B" fetches into$/,
     ],
     [{ sources: [CSV], hosts: { 'a.example': { gap: 1 } } }, /^hosts\.a\.example has an unknown key "gap"$/],
-    [{ sources: [{ ...CSV, name: 'a\nb' }] }, /^sources\[0\]\.name must be one line of 1 to 100 characters/],
+    [own({ name: 'a\nb' }), /^sources\[0\]\.name must be one line of 1 to 100 characters/],
     [{ sources: [{ name: 'A', kind: 'csv' }] }, /^sources\[0\] needs a folder$/],
     [
       { sources: [CSV], hosts: { 'https://a.example': { private: true } } },

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import type { MeasureName } from '../../src/sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
 import { sendPasses } from '../../src/sources/demo/demo-passes.ts'
@@ -16,22 +17,9 @@ const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000
 const HOUR = 3600
 const DAY = 86_400
 
-const NAMES: readonly MeasureName[] = [
-  'significantHeight',
-  'maximumHeight',
-  'period',
-  'peakPeriod',
-  'direction',
-  'waterTemperature',
-  'windSpeed',
-  'windDirection',
-  'gustSpeed',
-]
-
-/** Codes of "not measured" and codes per unit, as a snapshot's format has them. */
-const missingCode = (name: MeasureName): number => (name === 'waterTemperature' ? -32768 : 65535)
-const perUnit = (name: MeasureName): number =>
-  ['significantHeight', 'maximumHeight', 'period', 'peakPeriod'].includes(name) ? 1000 : 100
+const NAMES = MEASURE_NAMES
+const missingCode = (name: MeasureName): number => MEASURES[name].missing
+const perUnit = (name: MeasureName): number => MEASURES[name].scale
 
 interface Collected {
   record: BuoyRecord
@@ -420,42 +408,6 @@ void describe('the satellites of the demo source', () => {
     assert.ok(met > 100)
   })
 
-  void it('crosses the equator when and where Sentinel-3 did on 1 February 2022', () => {
-    // Attributes equator_time and equator_longitude of Copernicus Marine files,
-    // WAVE_GLO_PHY_SWH_L3_NRT_014_001.
-    const crossings = {
-      'sentinel-3a': [
-        ['2022-02-01T00:12:29Z', 326.96],
-        ['2022-02-01T02:43:53Z', 109.1],
-        ['2022-02-01T06:05:52Z', 58.61],
-        ['2022-02-01T08:37:25Z', 200.72],
-        ['2022-02-01T21:14:45Z', 191.39],
-      ],
-      'sentinel-3b': [
-        ['2022-02-01T01:13:57Z', 311.54],
-        ['2022-02-01T10:29:18Z', 352.7],
-        ['2022-02-01T17:13:15Z', 251.71],
-      ],
-    } as const
-    const passes = passesUntil(Date.UTC(2022, 1, 2) / 1000)
-    for (const [mission, list] of Object.entries(crossings)) {
-      for (const [text, longitude] of list) {
-        const time = Date.parse(text) / 1000
-        const pass = passes.find(
-          ({ mission: slug, startedAt, endedAt }) => slug === mission && startedAt < time && endedAt > time,
-        )
-        assert.ok(pass, `${mission} ${text}`)
-        // A pass is symmetric about its crossing. Real orbits are not circles: half a minute.
-        assert.ok(Math.abs((pass.startedAt + pass.endedAt) / 2 - time) < 30, `${mission} ${text}`)
-        const { west, east } = pass.bounds
-        const off = arc(longitude, west + arc(west, east) / 2)
-        assert.ok(Math.min(off, 360 - off) < 0.1, `${mission} ${text} ${off}`)
-      }
-    }
-    const first = passes.find(({ startedAt }) => startedAt > Date.UTC(2022, 0, 31, 23, 45) / 1000)
-    assert.deepEqual([first?.mission, first?.cycle, first?.number], ['sentinel-3a', 81, 517])
-  })
-
   void it('bounds a pass by less than the globe, also where it crosses the antimeridian', () => {
     let across = 0
     for (const { mission, bounds } of demo.passes) {
@@ -536,16 +488,6 @@ void describe('the forecast of the demo source', () => {
     demo.forecasts.reduce((best, other) =>
       kilometres(place, other) < kilometres(place, best) ? other : best,
     )
-  const FORECAST_NAMES = [
-    'waveHeight',
-    'wavePeriod',
-    'waveDirection',
-    'swellHeight',
-    'swellPeriod',
-    'swellDirection',
-    'windSpeed',
-    'windDirection',
-  ] as const
 
   void it('has a point within 30 km of every buoy, and each point once', () => {
     for (const { record } of demo.all) {
@@ -788,16 +730,6 @@ void describe('the scale generator', () => {
     assert.ok(Math.abs(coastal - 1250) < 25, `${coastal}`)
     const few = await readScale('buoys=60,days=1')
     assert.deepEqual(few.records, records.slice(0, 60))
-  })
-
-  void it('keeps a coast together: neighbours along it are a few kilometres apart', async () => {
-    const { records } = await readScale('buoys=1200,days=1')
-    for (let n = 37; n < records.length; n++) {
-      const [a, b] = [records[n - 37], records[n]]
-      const east = (((b.lng - a.lng + 540) % 360) - 180) * Math.cos((a.lat * Math.PI) / 180)
-      const kilometres = Math.hypot(b.lat - a.lat, east) * 111.2
-      assert.ok(kilometres > 1 && kilometres < 13, `${b.name} ${kilometres}`)
-    }
   })
 
   void it('measures everything at some buoys and waves alone at the coastal ones', async () => {

@@ -11,7 +11,8 @@ import type { OpenSource, SourceOptions } from '../../src/sources/source.ts'
 import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { altimetrySample } from './altimetry_sample.ts'
-import { FIXTURES, type Recording, recordSource } from './recorder.ts'
+import { FIXTURES, recordSource, rowLines, rowTable, type Recording } from './recorder.ts'
+import { fieldsOf } from '../fields.ts'
 
 const textOf = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
@@ -91,83 +92,51 @@ async function layOut(t: TestContext, kinds: readonly string[]): Promise<string>
   return root
 }
 
-const rowsOf = ({ rows }: Recording) => Object.fromEntries(rows)
 const at = (hour: string) => `2024-03-01T${hour}:00Z`
 
 /** What the examples give, written down by hand. */
 const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
   ndbc: ({ buoys, rows }) => {
     assert.equal(buoys[0].name, 'EAST HATTERAS')
-    assert.deepEqual(
-      rows
-        .get('41001/1')
-        ?.map(({ time, significantHeight, windSpeed }) => [time, significantHeight, windSpeed]),
-      [
-        [at('00:50'), 1.4, 18],
-        [at('01:50'), 1.5, 18],
-      ],
-    )
+    assert.deepEqual(fieldsOf(rows.get('41001/1'), 'time', 'significantHeight', 'windSpeed'), [
+      [at('00:50'), 1.4, 18],
+      [at('01:50'), 1.5, 18],
+    ])
   },
   candhis: (recording) =>
-    assert.deepEqual(rowsOf(recording)['06403/1']?.[0], {
-      time: at('01:00'),
-      significantHeight: 0.4,
-      maximumHeight: 0.6,
-      period: 5.2,
-      direction: 284,
-      waterTemperature: 12.4,
-    }),
+    assert.deepEqual(
+      rowLines(recording.rows.get('06403/1'))[0],
+      '2024-03-01T01:00:00Z 0.4 0.6 5.2 - 284 12.4 - - -',
+    ),
   meteofrance: (recording) => {
     assert.equal(recording.buoys[0].identifier, '61002')
-    assert.deepEqual(rowsOf(recording)['61002/0']?.[0], {
-      time: '2024-12-09T04:00:00Z',
-      significantHeight: 2.3,
-      period: 6,
-      direction: 0,
-      waterTemperature: 15.2,
-      windSpeed: 44.28,
-      windDirection: 320,
-      gustSpeed: 63,
-    })
+    assert.deepEqual(
+      rowLines(recording.rows.get('61002/0'))[0],
+      '2024-12-09T04:00:00Z 2.3 - 6 - 0 15.2 44.28 320 63',
+    )
   },
   cmems: ({ buoys, rows }) => assert.ok(buoys.length === 1 && rows.size === 1),
   erddap: ({ sources, rows }) => {
     assert.deepEqual(sources, [{ name: 'CDIP', network: 'coastal' }])
-    assert.deepEqual(rows.get('071p1/0')?.[0], {
-      time: '2024-03-01T00:28:20Z',
-      significantHeight: 2.35,
-      period: 13.33,
-      peakPeriod: 13.33,
-      direction: 301.66,
-    })
+    assert.deepEqual(
+      rowLines(rows.get('071p1/0'))[0],
+      '2024-03-01T00:28:20Z 2.35 - 13.33 13.33 301.66 - - - -',
+    )
   },
   json: (recording) => {
     assert.deepEqual(recording.buoys, [
       { source: 'Boyas de Ejemplo', identifier: '3545', name: 'Boya de Ejemplo', lat: 43.5, lng: -9.2 },
     ])
-    assert.deepEqual(rowsOf(recording), {
-      '3545/0': [
-        {
-          time: at('00:00'),
-          significantHeight: 1.25,
-          peakPeriod: 9.1,
-          direction: 310,
-          waterTemperature: 13.2,
-        },
-        { time: at('01:00'), significantHeight: 1.31, direction: 312 },
-      ],
-    })
+    assert.deepEqual(rowTable(recording.rows), [
+      '3545/0 2024-03-01T00:00:00Z 1.25 - - 9.1 310 13.2 - - -',
+      '3545/0 2024-03-01T01:00:00Z 1.31 - - - 312 - - - -',
+    ])
   },
   csv: (recording) => {
-    assert.deepEqual(rowsOf(recording)['02X04/0']?.[1], {
-      time: at('00:30'),
-      significantHeight: 0.85,
-      maximumHeight: 1.4,
-      period: 5,
-      peakPeriod: 5.5,
-      direction: 139.5,
-      waterTemperature: 13.1,
-    })
+    assert.deepEqual(
+      rowLines(recording.rows.get('02X04/0'))[1],
+      '2024-03-01T00:30:00Z 0.85 1.4 5 5.5 139.5 13.1 - - -',
+    )
   },
   altimetry: ({ passes, buoys }) => {
     assert.ok(passes.length > 0)
@@ -179,10 +148,7 @@ const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
       [[43.54, [1.5, 1.62], [310, 312]]],
     ),
   tides: ({ harbours }) =>
-    assert.deepEqual(
-      harbours.map(({ identifier, datumOffset }) => [identifier, datumOffset]),
-      [['port_example', 3]],
-    ),
+    assert.deepEqual(fieldsOf(harbours, 'identifier', 'datumOffset'), [['port_example', 3]]),
   demo: ({ buoys, harbours }) => assert.ok(buoys.length > 40 && harbours.length > 0),
 }
 

@@ -10,6 +10,7 @@ import { openForecast } from '../../src/sources/forecast/forecast-source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 import { folderOf, record } from './recorder.ts'
+import { fieldOf } from '../fields.ts'
 
 const RUN = Date.UTC(2026, 2, 27) / 1000
 const HOUR = 3600
@@ -92,10 +93,7 @@ test('An answer for many places gives a point each, and a place on land none.', 
   }
   const folder = await folderOf(t, { 'many.json.gz': gzipSync(JSON.stringify([MARINE, land])) })
   const { forecasts, understood } = await record(openForecast, folder)
-  assert.deepEqual(
-    forecasts.map(({ lat }) => lat),
-    [43.541664],
-  )
+  assert.deepEqual(fieldOf(forecasts, 'lat'), [43.541664])
   assert.deepEqual([...understood], [['many.json.gz', 6]])
 })
 
@@ -169,10 +167,7 @@ test('A point with waves takes the wind of the nearest weather point within 25 k
     'weather.json': JSON.stringify([weather(43.6, 30), weather(43.7, 60), weather(45, 90)]),
   })
   const { forecasts } = await record(openForecast, folder)
-  assert.deepEqual(
-    forecasts.map(({ lat }) => lat),
-    [43.541664, 43.7, 45],
-  )
+  assert.deepEqual(fieldOf(forecasts, 'lat'), [43.541664, 43.7, 45])
   // Three-hourly wind lies on the hours of the waves; nothing lies between two opposite directions.
   const [{ times, values }] = rounded(forecasts)
   assert.deepEqual(

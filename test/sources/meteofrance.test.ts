@@ -6,6 +6,7 @@ import { openMeteofrance } from '../../src/sources/meteofrance.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, record, rowTable } from './recorder.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 const LABELS =
   'numer_sta;date;lat;lon;t;td;u;dd;ff;pmer;tmer;HwaHwa;PwaPwa;dwadwa;Hw1Hw1;Pw1Pw1;dw1dw1;Hw2Hw2;Pw2Pw2;dw2dw2;' +
@@ -69,15 +70,12 @@ test('Seven digits lose the two zeros behind the area, and ships and drifting bu
   })
   const { buoys, skipped, bad, understood } = await record(openMeteofrance, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(
-    buoys.map(({ identifier, name }) => [identifier, name]),
-    [
-      ['41097', 'Météo-France 41097'],
-      ['41300', 'Météo-France 41300'],
-      ['61101', 'Météo-France 61101'],
-      ['6401234', 'Météo-France 6401234'],
-    ],
-  )
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'name'), [
+    ['41097', 'Météo-France 41097'],
+    ['41300', 'Météo-France 41300'],
+    ['61101', 'Météo-France 61101'],
+    ['6401234', 'Météo-France 6401234'],
+  ])
   assert.deepEqual([...skipped], [['a ship or a drifting buoy', 4]])
   assert.deepEqual([...understood], [['marine.20241209.csv', 8]])
 })
@@ -112,10 +110,7 @@ test('Malformed lines are reported with file and line, values out of bounds are 
     'a row without a value': 1,
     'wave values without a significant height': 1,
   })
-  assert.deepEqual(
-    rows.get('61002/0')?.map(({ time }) => time),
-    ['2024-12-09T04:00:00Z', '2024-12-09T06:00:00Z'],
-  )
+  assert.deepEqual(fieldOf(rows.get('61002/0'), 'time'), ['2024-12-09T04:00:00Z', '2024-12-09T06:00:00Z'])
 })
 
 test('A single jump of an anchored buoy does not move it, a confirmed one does', async (t) => {

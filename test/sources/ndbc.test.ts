@@ -12,6 +12,7 @@ import { type OpenSource, type Sink } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, identifiersOf, placesOf, record, rowLines } from './recorder.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 const STATIONS = `<?xml version="1.0" encoding="UTF-8"?>
 <stations created="2025-06-13T03:25:02UTC" count="2">
@@ -320,18 +321,12 @@ test('The archive is feed 0 and the real-time file feed 1, and of two rows of on
   })
   const { rows, buoys, ended } = await record(openNdbc, folder)
   assert.equal(buoys.length, 1)
-  assert.deepEqual(
-    rows.get('41001/0')?.map(({ time, windDirection }) => [time, windDirection]),
-    [
-      ['2005-12-31T23:00:00Z', 1],
-      ['2005-12-31T23:50:00Z', 3],
-      ['2006-01-01T00:50:00Z', 4],
-    ],
-  )
-  assert.deepEqual(
-    rows.get('41001/1')?.map(({ windDirection }) => windDirection),
-    [5],
-  )
+  assert.deepEqual(fieldsOf(rows.get('41001/0'), 'time', 'windDirection'), [
+    ['2005-12-31T23:00:00Z', 1],
+    ['2005-12-31T23:50:00Z', 3],
+    ['2006-01-01T00:50:00Z', 4],
+  ])
+  assert.deepEqual(fieldOf(rows.get('41001/1'), 'windDirection'), [5])
   assert.deepEqual(ended, ['activestations.xml', '41001h2005.txt', '41001h2006.txt', '41001.txt'])
 })
 
@@ -382,10 +377,7 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
     ['41006', 'Station 41006', 7, -8],
     ['TFBLK', '10.0 nm WNW on Blakknes', -12.5, 24.778],
   ])
-  assert.deepEqual(
-    sources.map(({ name, network }) => [name, network]),
-    [['NDBC', 'national']],
-  )
+  assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['NDBC', 'national']])
   assert.deepEqual(warnings, [
     'ndbc: 3 ignored: "latest_obs/notes.txt","realtime2/44013.spec","README.txt"',
     'ndbc: 2 left out for lack of a position: "41003","41007"',
@@ -432,13 +424,10 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   })
   assert.equal(understood.get('99001.txt'), 3)
   assert.deepEqual(identifiersOf(buoys), ['99001'])
-  assert.deepEqual(
-    rows.get('99001/1')?.map(({ time, significantHeight }) => [time, significantHeight]),
-    [
-      ['2024-03-01T01:20:00Z', undefined],
-      ['2024-03-01T02:00:00Z', 1.5],
-    ],
-  )
+  assert.deepEqual(fieldsOf(rows.get('99001/1'), 'time', 'significantHeight'), [
+    ['2024-03-01T01:20:00Z', undefined],
+    ['2024-03-01T02:00:00Z', 1.5],
+  ])
   assert.deepEqual(warnings, [
     'ndbc: 1 ignored: "realtime2/99001.spec"',
     'ndbc: 2 left out for lack of a position: "99003","99005"',
@@ -509,13 +498,10 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
     '2023-09-28T15:50:00Z - - - - - 24.5 - - -',
     '2023-09-28T16:20:00Z 2.6 - 9 9 100 24.4 39.6 110 50.4',
   ])
-  assert.deepEqual(
-    rows.get('46QQQ/1')?.map(({ time, direction }) => [time, direction]),
-    [
-      ['2023-09-28T14:00:00Z', 90],
-      ['2023-09-28T16:00:00Z', 0],
-    ],
-  )
+  assert.deepEqual(fieldsOf(rows.get('46QQQ/1'), 'time', 'direction'), [
+    ['2023-09-28T14:00:00Z', 90],
+    ['2023-09-28T16:00:00Z', 0],
+  ])
   assert.deepEqual(Object.fromEntries(skipped), {
     'neither waves, wind nor water temperature': 1,
     '41001: waves repeat a sample': 1,
@@ -536,10 +522,7 @@ test('A folder with nothing but latest_obs.txt is enough, and a copy of somethin
     'latest_obs_2.txt:1 the header lacks STN, LAT or LON',
     'latest_obs_3.txt:1 no header line of an NDBC standard meteorological file',
   ])
-  assert.deepEqual(
-    buoys.map(({ identifier, lat, lng }) => [identifier, lat, lng]),
-    [['41001', 34.5, -72.5]],
-  )
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [['41001', 34.5, -72.5]])
 })
 
 /** The rows that hold something: an empty one takes back what an earlier build said of its time. */
@@ -577,50 +560,6 @@ test('Any damage to a folder leads to sound rows or a clear refusal', async () =
       `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE\n2006 12 31 23 30  11  1.9  2.2 1.00 9.00 5.00 999  987.7   8.5   8.6   7.4 99.0 99.00\n`,
     ),
   })
-})
-
-test('Forty stations of thirty days are read whole, and the speed is printed', async (t) => {
-  const line = (i: number) => {
-    const clock = `2023 09 ${String(30 - Math.floor(i / 144)).padStart(2, '0')} ${String(23 - (Math.floor(i / 6) % 24)).padStart(2, '0')} ${5 - (i % 6)}0`
-    const waves = i % 3 === 0 ? `${(i % 70) / 10}`.padStart(5) + '     9   6.2 100' : '   MM    MM    MM  MM'
-    return `${clock} 110 ${(i % 200) / 10}  14.0 ${waves} 1013.2  20.1  24.4  18.0   MM +0.6    MM\n`
-  }
-  const text = REALTIME_HEADER + Array.from({ length: 4320 }, (_, i) => line(i)).join('')
-  const names = Array.from({ length: 40 }, (_, i) => String(41_000 + i))
-  const folder = await folderOf(t, {
-    'activestations.xml': `<stations>${names.map((id) => `<station id="${id}" lat="1" lon="2"/>`).join('')}</stations>`,
-    ...Object.fromEntries(names.map((name) => [`realtime2/${name}.txt`, text])),
-  })
-  let lines = 0
-  const file = {
-    rows: (count: number) => void (lines += count),
-    skipped: () => undefined,
-    bad: () => assert.fail('a bad line'),
-    end: () => undefined,
-  }
-  let handles = 0
-  const nothing = () => undefined
-  const sink = {
-    source: nothing,
-    buoy: () => handles++,
-    rows: nothing,
-    pass: nothing,
-    forecast: nothing,
-    harbour: nothing,
-    spot: nothing,
-  }
-  const report = { warn: nothing, withoutPosition: nothing, file: () => file }
-  const rates = []
-  for (let run = 0; run < 5; run++) {
-    lines = 0
-    const before = process.cpuUsage()
-    await openNdbc(folder).read(sink, { asOf: null, now: 0, report })
-    const { user, system } = process.cpuUsage(before)
-    rates.push(lines / (user + system))
-  }
-  assert.equal(lines, 40 * 4320 + 40)
-  // Alone on a machine it is three million and more.
-  t.diagnostic(`${Math.max(...rates).toFixed(1)} million lines a second`)
 })
 
 test('A folder that is absent, has no station list or no data ends the build with a clear message', async (t) => {

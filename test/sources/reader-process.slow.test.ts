@@ -18,6 +18,7 @@ import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
 import { readersOf } from './siege.ts'
+import { fieldsOf } from '../fields.ts'
 
 const DEADLINE_MS = 300_000
 
@@ -242,10 +243,7 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   const document = report.document()
   // Any byte would be a height in these files: those of the only one that is whole are 2.5 m.
   const manifest = await readManifest(out)
-  assert.deepEqual(
-    document.networks.map(({ name, buoys }) => [name, buoys]),
-    [['Copernicus Marine', 1]],
-  )
+  assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys'), [['Copernicus Marine', 1]])
   assert.equal(manifest?.parts.find((part) => part.kind === 'readings')?.rows, 24)
   const names = readdirSync(join(FIXTURES, 'hostile', 'netcdf')).filter((name) => name.endsWith('.nc'))
   const refusals = document.sources[0].warnings.filter((warning) => warning.endsWith('the file is left out'))

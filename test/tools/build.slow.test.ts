@@ -18,6 +18,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
+import { fieldOf } from '../fields.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -75,11 +76,7 @@ test('A build is silent when the pages are kept from the one before, and a faile
 test('Several builds at once leave one whole program.', async (t) => {
   const root = clone(t)
   const builds = await Promise.all([build(root), build(root), build(root)])
-  assert.deepEqual(
-    builds.map(({ code }) => code),
-    [0, 0, 0],
-    builds.map(({ said }) => said).join(''),
-  )
+  assert.deepEqual(fieldOf(builds, 'code'), [0, 0, 0], builds.map(({ said }) => said).join(''))
   assert.deepEqual(made(root), ['dist'])
   const { stdout } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), '--version'], {
     encoding: 'utf8',
