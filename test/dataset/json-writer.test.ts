@@ -35,6 +35,9 @@ const short = (write: (out: JsonWriter) => void): string =>
     write(out)
   })
 
+const assertWrites = (write: (out: JsonWriter) => void, expected: string): void =>
+  assert.equal(short(write), expected)
+
 /** By the name of a column: its table, its writer out of small tables, codes per unit, and the missing code. */
 const COLUMNS = {
   'thousandths has its highest': [THOUSANDTHS, writeThousandths, 1000, 65_535],
@@ -68,10 +71,7 @@ test('Every direction has the compass point of its sixteenth of the circle.', ()
     const text = short((out) => out.entry(COMPASS_TEXT, compassIndex(code)))
     if (text !== `"${expected}"` || compassPoint(code) !== expected) assert.fail(`${code} is ${text}`)
   }
-  assert.equal(
-    short((out) => out.entry(COMPASS_TEXT, compassIndex(65_535))),
-    'null',
-  )
+  assertWrites((out) => out.entry(COMPASS_TEXT, compassIndex(65_535)), 'null')
 })
 
 test('A whole number is written as String writes it.', () => {
@@ -99,10 +99,7 @@ test('A whole number is written as String writes it.', () => {
       ),
       (value) => {
         for (const each of [value, -value]) {
-          assert.equal(
-            short((out) => out.integer(each)),
-            String(each),
-          )
+          assertWrites((out) => out.integer(each), String(each))
         }
       },
     ),
@@ -121,10 +118,7 @@ test('Any finite number is written as JSON.stringify writes it.', () => {
         fc.constantFrom(0, -0, 0.1, -0.5, 1e21, -1e-7, 9999, 10_000, -9999.5),
       ),
       (value) => {
-        assert.equal(
-          short((out) => out.number(value)),
-          JSON.stringify(value),
-        )
+        assertWrites((out) => out.number(value), JSON.stringify(value))
       },
     ),
   )
@@ -163,10 +157,7 @@ test('A whole number of hundredths is written as the number that it stands for.'
     fc.property(
       fc.oneof(fc.integer(), fc.integer({ min: -1000, max: 1000 }), fc.constant(-0)),
       (hundredths) => {
-        assert.equal(
-          short((out) => out.hundredths(hundredths)),
-          JSON.stringify(hundredths / 100),
-        )
+        assertWrites((out) => out.hundredths(hundredths), JSON.stringify(hundredths / 100))
       },
     ),
   )
@@ -180,10 +171,7 @@ test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
     fc.property(
       fc.oneof(fc.integer({ min: 0, max: 9_999_999_999 }), fc.constantFrom(0, 9_999_999_999)),
       (value) => {
-        assert.equal(
-          short((out) => out.tenDigits(value)),
-          String(value).padStart(10, '0'),
-        )
+        assertWrites((out) => out.tenDigits(value), String(value).padStart(10, '0'))
       },
     ),
   )
@@ -192,14 +180,8 @@ test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
       fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 2 ** 32, 2 ** 48 - 1)),
       (value) => {
         const hex = value.toString(16).padStart(12, '0')
-        assert.equal(
-          short((out) => out.twelveHex(value, false)),
-          hex,
-        )
-        assert.equal(
-          short((out) => out.twelveHex(value, true)),
-          `${hex.slice(0, 8)}-${hex.slice(8)}`,
-        )
+        assertWrites((out) => out.twelveHex(value, false), hex)
+        assertWrites((out) => out.twelveHex(value, true), `${hex.slice(0, 8)}-${hex.slice(8)}`)
       },
     ),
   )
@@ -207,10 +189,7 @@ test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
 
 test('Every second from 1970 to 2106 is written as Date writes it.', () => {
   const check = (epoch: number) =>
-    assert.equal(
-      short((out) => out.timestamp(epoch)),
-      `"${new Date(epoch * 1000).toISOString().slice(0, 19)}Z"`,
-    )
+    assertWrites((out) => out.timestamp(epoch), `"${new Date(epoch * 1000).toISOString().slice(0, 19)}Z"`)
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (epoch) => {
       check(epoch)
@@ -316,10 +295,7 @@ test('A time that no column can hold is written in full all the same.', () => {
     [2 ** 32, '2106-02-07T06:28:16Z'],
     [253_402_300_799, '9999-12-31T23:59:59Z'],
   ] as const) {
-    assert.equal(
-      short((out) => out.timestamp(epoch)),
-      `"${text}"`,
-    )
+    assertWrites((out) => out.timestamp(epoch), `"${text}"`)
   }
 })
 

@@ -140,7 +140,7 @@ test('The package', { timeout: 600_000 }, async (t) => {
       assert.ok(!existsSync(join(project, 'node_modules', name)), name)
     const altimetry = join(temporaryFolder(t), 'altimetry')
     mkdirSync(altimetry)
-    writeFileSync(join(altimetry, 'sample.nc'), await altimetrySample(join(altimetry, 'made.nc')))
+    writeFileSync(join(altimetry, 'sample.nc'), altimetrySample(join(altimetry, 'made.nc')))
     const out = join(project, 'sea')
     const sources = [
       '--source',

@@ -5,87 +5,22 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
+import * as h5 from 'h5wasm/node'
 import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { folderOf, identifiersOf, placesOf, record } from './recorder.ts'
+import { EPOCH_2000, writeL3, type Point, type Shape } from './altimetry_sample.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
-type Library = typeof import('h5wasm/node')
-let h5: Library
+await h5.ready
 
-before(async () => {
-  h5 = await import('h5wasm/node')
-  await h5.ready
-})
-
-/** Seconds of 1970 at the beginning of the year 2000, from which the files count. */
-const EPOCH_2000 = 946_684_800
 const seconds = (text: string) => Date.parse(text) / 1000
 
 /** Sentinel-3A crosses the equator in the middle of pass 517 of cycle 81, up, and in pass 518, down. */
 const HALF_ORBIT = (27 * 86_400) / 770
 const CROSSING = seconds('2016-06-28T21:57:26Z') + ((81 - 6) * 770 + 516) * HALF_ORBIT
-
-interface Point {
-  time: number
-  lat: number
-  lng: number
-  /** m; null for the fill value. */
-  height: number | null
-}
-
-interface Shape {
-  platform?: string | null
-  units?: string
-  /** Variables that are left out, or cut by one value. */
-  without?: string[]
-  shortened?: string[]
-  heightScale?: number
-  heightOffset?: number
-}
-
-function writeL3(path: string, points: readonly Point[], shape: Shape = {}): void {
-  const { platform = 'Sentinel-3A', units = 'seconds since 2000-01-01 00:00:00.0' } = shape
-  const { without = [], shortened = [], heightScale = 0.001, heightOffset } = shape
-  const file = new h5.File(path, 'w')
-  if (platform !== null) file.create_attribute('platform', platform)
-  const add = (
-    name: string,
-    all: Float64Array | Int32Array | Int16Array,
-    attributes: Record<string, Float64Array | Int16Array | string>,
-  ) => {
-    if (without.includes(name)) return
-    const data = shortened.includes(name) ? all.slice(1) : all
-    const variable = file.create_dataset({ name, data })
-    for (const [key, value] of Object.entries(attributes)) variable.create_attribute(key, value)
-  }
-  const micro = { scale_factor: Float64Array.of(1e-6) }
-  add(
-    'time',
-    Float64Array.from(points, ({ time }) => time - EPOCH_2000),
-    { units },
-  )
-  add(
-    'latitude',
-    Int32Array.from(points, ({ lat }) => Math.round(lat * 1e6)),
-    micro,
-  )
-  add(
-    'longitude',
-    Int32Array.from(points, ({ lng }) => Math.round((lng < 0 ? lng + 360 : lng) * 1e6)),
-    micro,
-  )
-  const raw = ({ height }: Point) =>
-    height === null ? -32_767 : Math.round((height - (heightOffset ?? 0)) / heightScale)
-  add('VAVH', Int16Array.from(points, raw), {
-    scale_factor: Float64Array.of(heightScale),
-    _FillValue: Int16Array.of(-32_767),
-    ...(heightOffset !== undefined && { add_offset: Float64Array.of(heightOffset) }),
-  })
-  file.close()
-}
 
 /** What a folder gives. By buoy: [time, significant height in m]; lines are counted in the NetCDF files alone. */
 async function read(folder: string) {
@@ -536,7 +471,7 @@ function rawPoints(satellite: string): RawPoint[] {
   for (const name of realFiles.filter((file) => file.includes(`_${satellite}_`))) {
     const file = new h5.File(join(REAL_DAY, name), 'r')
     const values = (variable: string) =>
-      (file.get(variable) as InstanceType<Library['Dataset']>).value as Int32Array
+      (file.get(variable) as InstanceType<typeof h5.Dataset>).value as Int32Array
     const [time, lat, lng, height] = ['time', 'latitude', 'longitude', 'VAVH'].map(values)
     for (let i = 0; i < time.length; i++) {
       points.push({

@@ -1,35 +1,85 @@
+/** Files of altimeters, for tests. */
 import { readFileSync, rmSync } from 'node:fs'
+import { File, ready } from 'h5wasm/node'
 
-const EPOCH_2000 = 946_684_800
-const POINTS = 60
+await ready
+
+/** Seconds of 1970 at the beginning of the year 2000, from which the files count. */
+export const EPOCH_2000 = 946_684_800
+
+export interface Point {
+  time: number
+  lat: number
+  lng: number
+  /** m; null for the fill value. */
+  height: number | null
+}
+
+/** What is unusual about a file. */
+export interface Shape {
+  platform?: string | null
+  units?: string
+  /** Variables that are left out, or cut by one value. */
+  without?: string[]
+  shortened?: string[]
+  heightScale?: number
+  heightOffset?: number
+}
+
+/** Writes a file of a satellite's day as Copernicus Marine does. */
+export function writeL3(path: string, points: readonly Point[], shape: Shape = {}): void {
+  const { platform = 'Sentinel-3A', units = 'seconds since 2000-01-01 00:00:00.0' } = shape
+  const { without = [], shortened = [], heightScale = 0.001, heightOffset } = shape
+  const file = new File(path, 'w')
+  if (platform !== null) file.create_attribute('platform', platform)
+  const add = (
+    name: string,
+    all: Float64Array | Int32Array | Int16Array,
+    attributes: Record<string, Float64Array | Int16Array | string>,
+  ) => {
+    if (without.includes(name)) return
+    const data = shortened.includes(name) ? all.slice(1) : all
+    const variable = file.create_dataset({ name, data })
+    for (const [key, value] of Object.entries(attributes)) variable.create_attribute(key, value)
+  }
+  const micro = { scale_factor: Float64Array.of(1e-6) }
+  add(
+    'time',
+    Float64Array.from(points, ({ time }) => time - EPOCH_2000),
+    { units },
+  )
+  add(
+    'latitude',
+    Int32Array.from(points, ({ lat }) => Math.round(lat * 1e6)),
+    micro,
+  )
+  add(
+    'longitude',
+    Int32Array.from(points, ({ lng }) => Math.round((lng < 0 ? lng + 360 : lng) * 1e6)),
+    micro,
+  )
+  const raw = ({ height }: Point) =>
+    height === null ? -32_767 : Math.round((height - (heightOffset ?? 0)) / heightScale)
+  add('VAVH', Int16Array.from(points, raw), {
+    scale_factor: Float64Array.of(heightScale),
+    _FillValue: Int16Array.of(-32_767),
+    ...(heightOffset !== undefined && { add_offset: Float64Array.of(heightOffset) }),
+  })
+  file.close()
+}
 
 /**
  * A small file of an altimeter, along one pass over a virtual buoy of the grid; `path` is where it may lie
  * for a moment.
  */
-export async function altimetrySample(path: string): Promise<Uint8Array> {
-  const { File, ready } = await import('h5wasm/node')
-  await ready
-  const file = new File(path, 'w')
-  file.create_attribute('platform', 'Sentinel-3A')
-  const indexes = Array.from({ length: POINTS }, (_, i) => i)
-  const time = file.create_dataset({
-    name: 'time',
-    data: Float64Array.from(indexes, (i) => 1_643_700_000 + i - EPOCH_2000),
-  })
-  time.create_attribute('units', 'seconds since 2000-01-01 00:00:00.0')
-  const list = (name: string, data: Int32Array | Int16Array, scale: number): void => {
-    const variable = file.create_dataset({ name, data })
-    variable.create_attribute('scale_factor', Float64Array.of(scale))
-  }
-  list(
-    'latitude',
-    Int32Array.from(indexes, (i) => Math.round((8 + (i - POINTS / 2) * 0.06) * 1e6)),
-    1e-6,
-  )
-  list('longitude', new Int32Array(POINTS).fill(324_000_000), 1e-6)
-  list('VAVH', new Int16Array(POINTS).fill(2100), 0.001)
-  file.close()
+export function altimetrySample(path: string): Uint8Array {
+  const points = Array.from({ length: 60 }, (_, i) => ({
+    time: 1_643_700_000 + i,
+    lat: 8 + (i - 30) * 0.06,
+    lng: -36,
+    height: 2.1,
+  }))
+  writeL3(path, points)
   const bytes = readFileSync(path)
   rmSync(path)
   return bytes

@@ -3,20 +3,15 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { mkdir, truncate } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
+import * as h5 from 'h5wasm/node'
 import { openCmems } from '../../src/sources/cmems.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, identifiersOf, record, rowLines } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
-type Library = typeof import('h5wasm/node')
-let h5: Library
-
-before(async () => {
-  h5 = await import('h5wasm/node')
-  await h5.ready
-})
+await h5.ready
 
 const FILL = -2_147_483_647
 

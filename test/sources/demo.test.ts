@@ -5,7 +5,6 @@ import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns
 import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
-import { sendPasses } from '../../src/sources/demo/demo-passes.ts'
 import { openScale, scaleOptions } from '../../src/sources/demo/demo-scale.ts'
 import { STEP } from '../../src/sources/demo/demo-sea.ts'
 import { BuildError } from '../../src/system/build-error.ts'
@@ -359,13 +358,6 @@ const arc = (west: number, east: number): number => (((east - west) % 360) + 360
 const passKey = ({ mission, cycle, number }: PassRecord): string => `${mission} ${cycle} ${number}`
 const WINDOW_START = Date.UTC(2026, 5, 1) / 1000
 
-/** The passes that a demo of that time has. */
-function passesUntil(asOf: number): PassRecord[] {
-  const collector = new Collector()
-  sendPasses(collector, silent, [], asOf, 1)
-  return collector.passes
-}
-
 void describe('the satellites of the demo source', () => {
   void it('brings passes of four missions, each once, complete, in order, of the last ten days at least', () => {
     const missions = [...new Set(demo.passes.map(({ mission }) => mission))]
@@ -420,12 +412,6 @@ void describe('the satellites of the demo source', () => {
       if (west > east) across++
     }
     assert.ok(across > 100 && across < demo.passes.length - 100)
-  })
-
-  void it('knows the passes of Jason-3 while it flew, and no mission before there were any', () => {
-    const missions = new Set(passesUntil(Date.UTC(2024, 2, 10) / 1000).map(({ mission }) => mission))
-    assert.ok(missions.size === 5 && missions.has('jason-3'))
-    assert.deepEqual(passesUntil(Date.UTC(1990, 0, 1) / 1000), [])
   })
 
   void it('keeps every pass as it was when it is built later', () => {

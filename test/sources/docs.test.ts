@@ -75,7 +75,7 @@ before(async () => {
 async function layOut(t: TestContext, kinds: readonly string[]): Promise<string> {
   const root = temporaryFolder(t)
   BINARY['altimetry'] ??= {
-    'global_vavh_l3_rt_s3a_20220101T000000_.nc': await altimetrySample(join(root, 'sample.nc')),
+    'global_vavh_l3_rt_s3a_20220101T000000_.nc': altimetrySample(join(root, 'sample.nc')),
   }
   for (const kind of kinds) {
     const { entry, files } = exampleOf(kind)

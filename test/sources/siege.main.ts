@@ -21,7 +21,7 @@ const { values } = parseArgs({
 })
 const folder = mkdtempSync(join(tmpdir(), 'siege-'))
 try {
-  const samples = samplesOf(await altimetrySample(join(folder, 'sample.nc')))
+  const samples = samplesOf(altimetrySample(join(folder, 'sample.nc')))
   await besiege({
     kinds: values.kinds?.split(',') ?? Object.keys(samples),
     files: Number(values.files),
