@@ -18,7 +18,7 @@ export async function buildProduct(): Promise<string> {
   rmSync(out, { recursive: true, force: true })
   // A worker that starts later reads them again.
   process.once('exit', () => rmSync(out, { recursive: true, force: true }))
-  const { buildInto } = (await import(new URL('../../tools/build.mjs', import.meta.url).href)) as {
+  const { buildInto } = (await import(new URL('../../tools/build-program.mjs', import.meta.url).href)) as {
     buildInto: (folder: string) => Promise<void>
   }
   await buildInto(out)

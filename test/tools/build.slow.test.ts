@@ -149,12 +149,15 @@ test('A Node that is too old is reported in one sentence, by the build and by th
     assert.deepEqual(says('dist/cli.js', good, '--help'), [0, ''])
 })
 
-test('What the program begins with is readable for Node 12.', async () => {
-  const text = readFileSync(join(ROOT, 'dist', 'cli.js'), 'utf8')
-  const [asItIs, lowered] = await Promise.all(
-    ['esnext', 'node12.20'].map((target) => transform(text, { target, format: 'esm' })),
-  )
-  assert.equal(asItIs.code, lowered.code)
-  // Everything else is loaded after the look at the version.
-  assert.doesNotMatch(text, /^\s*import\b[^(]|^\s*export\b|\brequire\(/m)
+test('What the build and the program begin with is readable for Node 12.', async () => {
+  for (const file of ['tools/build.mjs', 'dist/cli.js']) {
+    const text = readFileSync(join(ROOT, file), 'utf8')
+    const [asItIs, lowered] = await Promise.all(
+      ['esnext', 'node12.20'].map((target) => transform(text, { target, format: 'esm' })),
+    )
+    assert.equal(asItIs.code, lowered.code)
+    // Everything else is loaded after the look at the version.
+    const beyondNode = text.replace("import { readFileSync } from 'node:fs'", '')
+    assert.doesNotMatch(beyondNode, /^\s*import\b[^(]|^\s*export\b|\brequire\(/m)
+  }
 })

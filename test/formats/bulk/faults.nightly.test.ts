@@ -142,7 +142,7 @@ test('An export must not lie in the folder of snapshots, and goes to no web serv
     assert.equal(code, 2, out)
     assert.match(
       stderr,
-      /^groundswell: --out: .* is or lies in the folder of snapshots .*; name a folder beside it/,
+      /^groundswell: --out: .* is or lies in the folder of snapshots .*; name a folder outside it/,
     )
   }
   const web = await runCli(['export', dir, '--out', 'https://example.org/bulk/'])

@@ -1,0 +1,135 @@
+// Builds the program into `dist/` for `build.mjs`. Plain JavaScript, because it runs before anything is compiled.
+// Types are checked by `npm run typecheck`, not here.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { writeChecks } from './query-checks.mjs'
+import { bundle, VENDORED, vendor } from './vendor.mjs'
+import { buildSite } from '../web/site.build.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const source = join(root, 'src')
+/** What takes seconds to make, by the versions and sources that decide it. `npm ci` clears it. */
+const CACHE = join(root, 'node_modules', '.cache', 'groundswell')
+
+/** The file that the program begins with, and the oldest Node that can read it. */
+const START = join(source, 'cli.ts')
+const START_TARGET = 'node12.20'
+
+/** No build takes an hour. */
+const ABANDONED_MS = 3_600_000
+/** Exit codes of a shell for a process that such a signal has ended. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
+
+/**
+ * Builds everything into `folder`, which is empty or does not exist.
+ * @param {string} folder
+ * @param {(line: string) => void} say is given a line before what takes long
+ * @throws Error with the places of what is wrong
+ */
+export async function buildInto(folder, say = () => {}) {
+  mkdirSync(folder, { recursive: true })
+  await Promise.all([
+    writeTypes(folder),
+    compile(folder),
+    vendor(join(folder, 'vendor'), CACHE),
+    buildSite(join(folder, 'site'), CACHE, say),
+  ])
+  await writeChecks(folder)
+}
+
+/** Each source becomes one file, so that threads and processes find theirs. */
+async function compile(folder) {
+  const names = readdirSync(source, { recursive: true })
+  for (const name of names) {
+    if (/\.(json|md)$/.test(name)) cpSync(join(source, name), join(folder, name))
+  }
+  const files = names.filter((name) => name.endsWith('.ts')).map((name) => join(source, name))
+  const options = { outdir: folder, outbase: source }
+  await Promise.all([
+    bundle({
+      ...options,
+      entryPoints: files.filter((file) => file !== START),
+      plugins: [importsFor(() => true)],
+    }),
+    // It holds what it imports at once, so that all of that is readable for an old Node, too.
+    bundle({
+      ...options,
+      entryPoints: [START],
+      target: START_TARGET,
+      plugins: [importsFor((kind) => kind === 'dynamic-import')],
+    }),
+  ])
+  chmodSync(join(folder, 'cli.js'), 0o755)
+}
+
+/** Imports of other files and of packages stay imports: of the compiled files, and of what is vendored. */
+const importsFor = (stays) => ({
+  name: 'imports',
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /./ }, ({ path, kind, importer, resolveDir }) => {
+      if (kind === 'entry-point' || !stays(kind)) return undefined
+      if (path.startsWith('.')) return { path: path.replace(/\.ts$/, '.js'), external: true }
+      if (!Object.hasOwn(VENDORED, path)) return { path, external: true }
+      const to = join(source, 'vendor', `${path}.js`)
+      return { path: `./${relative(resolveDir || dirname(importer), to)}`, external: true }
+    })
+  },
+})
+
+/** Types of what the package exports. Its other files do without. */
+async function writeTypes(folder) {
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc')
+  const options = ['--project', join(root, 'tsconfig.build.json'), '--outDir', folder]
+  const writing = spawn(process.execPath, [tsc, ...options], { stdio: 'inherit', detached: true })
+  // A build that is ended first ends the group of the compiler, which would make the removed folder again.
+  const end = () => process.kill(-Number(writing.pid), 'SIGKILL')
+  process.prependOnceListener('exit', end)
+  const [code] = await once(writing, 'close')
+  process.off('exit', end)
+  if (code !== 0) throw new Error('the types of the library cannot be written')
+}
+
+/** Puts `fresh` into the place of `dist`. Another build may do so at the same moment. */
+function swap(fresh, dist) {
+  const old = `${fresh}-old`
+  for (;;) {
+    try {
+      if (lstatSync(dist, { throwIfNoEntry: false })) renameSync(dist, old)
+      renameSync(fresh, dist)
+      break
+    } catch (error) {
+      if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error
+      rmSync(old, { recursive: true, force: true })
+    }
+  }
+  rmSync(old, { recursive: true, force: true })
+}
+
+/** Builds beside `dist` and then swaps the folders, so that a build that fails changes nothing. */
+async function buildAndSwap(argv) {
+  const say = argv.includes('--quiet') ? () => {} : (line) => process.stderr.write(`${line}\n`)
+  for (const name of readdirSync(root).filter((name) => name.startsWith('dist.new-'))) {
+    const left = join(root, name)
+    if (Date.now() - statSync(left).mtimeMs > ABANDONED_MS) rmSync(left, { recursive: true, force: true })
+  }
+  const fresh = join(root, `dist.new-${process.pid}`)
+  rmSync(fresh, { recursive: true, force: true })
+  process.once('exit', () => rmSync(fresh, { recursive: true, force: true }))
+  for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code))
+  await buildInto(fresh, say)
+  swap(fresh, join(root, 'dist'))
+}
+
+/** @param {string[]} argv with `--quiet` only faults are said */
+export async function main(argv) {
+  try {
+    await buildAndSwap(argv)
+  } catch (error) {
+    process.stderr.write(`groundswell: ${error.message}\n`)
+    process.exitCode = 1
+  }
+}
