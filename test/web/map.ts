@@ -141,7 +141,7 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
       const names = assetsOf(page)
       await page.evaluate(`location.hash = 'key=${own.key}'`)
       await drawn(page, PHYSICAL)
-      await page.locator('#credit').getByText('Office of charts · Map: MapLibre').waitFor()
+      await page.locator('#credit').getByText('Office of charts · MapLibre').waitFor()
       assert.equal(await page.locator('#credit a').count(), 1)
       assert.deepEqual(asked, [style])
       assert.deepEqual(foreign, [])

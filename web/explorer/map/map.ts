@@ -171,15 +171,8 @@ function styleOf(basemap: Basemap, look: Look, isClustered: boolean): StyleSpeci
       ...layers({ theme, satellites, font: basemap.font }),
     ],
     projection: projectionOf(look),
-    ...RIM,
   }
 }
-
-/** A rim of thin air around the globe, lit from where the visitor is. */
-const RIM = {
-  sky: { 'atmosphere-blend': 0.35 },
-  light: { anchor: 'viewport', position: [1.5, 0, 0] },
-} as const satisfies Partial<StyleSpecification>
 
 const projectionOf = ({ globe }: Look): { type: 'globe' | 'mercator' } => ({
   type: globe ? 'globe' : 'mercator',
