@@ -216,11 +216,7 @@ const BORDERS: { readonly [rule: string]: Border } = {
     typesMay: true,
   },
   'The program imports nothing of what lies beside it.': {
-    never: /^(test|bench|tools(?!\/basemap)|data|deploy|docs)\//,
-  },
-  'What makes the map of the explorer is known to its build alone.': {
-    never: /^tools\/basemap\//,
-    but: ['web/explorer/build.mjs'],
+    never: /^(test|bench|tools|data|deploy|docs)\//,
   },
   'Snapshots are decoded without native code, which a hostile one could crash.': {
     never: /^msgpackr(-extract)?$/,

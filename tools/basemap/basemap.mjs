@@ -28,7 +28,7 @@ export function basemap() {
   const named = readCountries('50m')
   const polygons = (all) => all.map((rings) => rings.map(differences))
   return {
-    land: polygons(landOf(topology)),
+    land: polygons(landOf('110m')),
     lakes: polygons(lakesOf('110m')),
     borders: mesh(topology, topology.objects.countries, (a, b) => a !== b).coordinates.map(differences),
     countries: countryNames(feature(named, named.objects.countries).features),

@@ -79,7 +79,7 @@ function world() {
     type: 'FeatureCollection',
     features: [
       ...polygons('sea', [[everywhere]]),
-      ...polygons('land', landOf(topology)),
+      ...polygons('land', landOf('10m')),
       ...polygons('lake', lakesOf('50m')),
       featureOf('border', 'MultiLineString', borders.coordinates),
     ],

