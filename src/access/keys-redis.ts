@@ -9,7 +9,7 @@
 import { RedisScript, type RedisConnection } from './redis/redis-connection.ts'
 import { RedisFault } from './redis/redis-fault.ts'
 import type { Reply } from './redis/redis-link.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import {
   findKey,
   ID_PATTERN,

@@ -18,7 +18,7 @@ import { readPart } from '../snapshot/read-snapshot.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { DAY } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 
 export interface Identified {
   buoys: readonly CataloguedBuoy[]

@@ -12,7 +12,7 @@ import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readStateFile, writeStateFile } from './state-file.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import { BuildError } from '../system/build-error.ts'
 
 export const REGISTRY_FILE = 'registry.jsonl'

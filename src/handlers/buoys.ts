@@ -1,11 +1,10 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { boundsContain } from '../sea/geo.ts'
 import { EMPTY_GROUP, holds, sourceKey, type Group } from '../index/groups.ts'
-import { boxOf, boxParameters } from '../operation/box-parameters.ts'
+import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
-import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
 import { Literal } from '../dataset/literals.ts'
 import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'

@@ -1,11 +1,10 @@
 /** `GET /buoys/map` (decisions, 15): all active buoys unpaged; the word beats a slug `map`. */
-import { boxOf, boxParameters } from '../operation/box-parameters.ts'
+import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'
 import { operation } from '../operation/operation.ts'
-import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 
 const parameters = {

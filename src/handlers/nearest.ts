@@ -13,7 +13,7 @@ import { operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { integer, number, type QueryOf } from '../operation/parameters.ts'
 import { writeNearest } from '../dataset/fragments.ts'
-import { include, latestFilter, latestFilters } from '../operation/measure-parameters.ts'
+import { include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 
 const MAX_LIMIT = 20
 

@@ -11,7 +11,7 @@ import {
 } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import type { View } from '../dataset/view.ts'
-import { include } from '../operation/measure-parameters.ts'
+import { include } from '../operation/filter-parameters.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { NewestReadings } from '../dataset/newest-readings.ts'

@@ -3,8 +3,7 @@
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */
 import type { AccessRules } from './access-log-rules.ts'
-import { jsonLine } from '../system/json-line.ts'
-import type { Format } from '../system/log.ts'
+import { type Format, jsonLine } from '../system/log.ts'
 import { readTraceparent, sampleOf, type Trace } from './traceparent.ts'
 
 export interface AccessEntry {

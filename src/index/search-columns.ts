@@ -1,6 +1,6 @@
 /** Makes what `search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
 import type { Column } from '../sea/columns.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { sameNumbers } from '../system/copy-for-threads.ts'
 import type { SearchColumns } from './name-search.ts'

@@ -5,7 +5,7 @@ import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'
 import { countryName } from '../sea/territory.ts'
 import { BuildError } from '../system/build-error.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import type { CataloguedBuoy, RegistryEntry } from './catalog.ts'
 import { nested, type Part } from './snapshot-format.ts'
 

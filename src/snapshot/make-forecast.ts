@@ -7,7 +7,7 @@ import type { ForecastRecord } from '../sea/records.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../sea/forecast-names.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import { type Part } from './snapshot-format.ts'
 
 interface PointForecast {

@@ -4,7 +4,7 @@ import type { Column } from '../sea/columns.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { constituentOf } from '../sea/tidal-constituents.ts'
 import { BuildError } from '../system/build-error.ts'
-import { compareText } from '../system/compare-text.ts'
+import { compareText } from '../system/text.ts'
 import { type Part } from './snapshot-format.ts'
 
 /**

@@ -4,8 +4,6 @@
  * terminal.
  */
 
-import { jsonLine } from './json-line.ts'
-
 /** From the most serious on. A level shows its own lines and those before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
@@ -23,6 +21,11 @@ export interface LogOptions {
 const LINE_END = /\s*[\r\n\u2028\u2029]+\s*/g
 /** What steers a terminal, or changes the direction of what follows. */
 const INVISIBLE = /[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
+
+/** One JSON object and the end of its line. @param now epoch seconds */
+export function jsonLine(now: number, level: Level, fields: { [name: string]: unknown }): string {
+  return `${JSON.stringify({ time: new Date(now * 1000).toISOString(), level, ...fields })}\n`
+}
 
 export function levelOf(line: string): Level {
   if (line.startsWith('fault')) return 'error'

@@ -1,4 +1,4 @@
-/** Small pieces of messages. */
+/** Texts: their order, and small pieces of messages. */
 
 /** An address of IPv6 in brackets, as URLs have it. */
 export function inUrl(host: string): string {
@@ -8,4 +8,9 @@ export function inUrl(host: string): string {
 /** `1 file`, `2 files`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Orders texts by their UTF-16 code units: the same on every machine, whatever its language. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,8 +1,10 @@
-/** Parameters that name measures: what lists and nearest filter by, and what readings have in addition. */
+/** Parameters of several operations: a box, what lists and nearest filter by, and what readings have in addition. */
 import type { Dataset } from '../dataset/dataset.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
-import { duration, wordSet } from './parameters.ts'
+import { boundsOnGlobe, type Bounds } from '../sea/geo.ts'
+import { ApiError } from './errors.ts'
+import { bbox, bounds, duration, wordSet, type QueryOf } from './parameters.ts'
 
 /** Bits are those of `Latest.has`. */
 export const latestFilters = {
@@ -37,4 +39,27 @@ export function latestFilter(
   // Buoys without a reading have no age.
   const since = maxAge === undefined ? -1 : Math.max(0, asOf - maxAge)
   return (ordinal) => (latest.has[ordinal] & wanted) === wanted && latest.time[ordinal] >= since
+}
+
+/** The two ways to ask for a box of the globe: `bounds` of the contract, and `bbox` of OGC and GeoJSON. */
+export const boxParameters = {
+  bounds: bounds({
+    description:
+      'Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian.',
+  }),
+  bbox: bbox({
+    description:
+      'The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`.',
+  }),
+}
+
+/** The box asked for, on the globe; null where none is. @throws ApiError 400 when both are given */
+export function boxOf({ bounds: box, bbox: corners }: QueryOf<typeof boxParameters>): Bounds | null {
+  if (box !== undefined && corners !== undefined) {
+    throw new ApiError('bad_request', 'Parameters bounds and bbox exclude each other. Allowed: one of them', {
+      parameter: 'bbox',
+    })
+  }
+  const given = box ?? corners
+  return given === undefined ? null : boundsOnGlobe(given)
 }
