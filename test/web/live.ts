@@ -31,7 +31,7 @@ const sight = (page: Page): Promise<unknown> =>
 export async function testLive(t: TestContext, browser: Browser): Promise<void> {
   const folder = join(temporaryFolder(t), 'world')
   // What is published last is not later than the clock: a build leaves out what lies ahead of it.
-  const now = Date.now() / 1000 - 3 * HALF_HOUR_S
+  const now = Date.now() / 1000 - 6 * HALF_HOUR_S
   writeWorld(folder, now - HALF_HOUR_S)
   const args = ['--hold-snapshots=3']
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args })
@@ -186,4 +186,43 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
       assert.equal(streams.begun, 1)
     },
   )
+
+  await t.test('lets a visitor type, select and choose while three snapshots come', async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&tab=seasons`)
+    await dot(page, 'live')
+    await page.locator('.plot canvas').waitFor()
+    await page.locator('#tab-now').click()
+    await page.locator('.facts').waitFor()
+    await page.locator('#downloads summary').click()
+    await page.getByLabel('CSV: Readings of the chart').waitFor()
+    const newest = page.locator('.latest time.ago')
+    const shown = async (half: number): Promise<void> => {
+      const old = await newest.getAttribute('datetime')
+      await publish(live, now + half * HALF_HOUR_S)
+      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+    }
+    await page.locator('#query').pressSequentially('angl')
+    await page.getByRole('option', { name: /Anglet/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await shown(4)
+    assert.equal(await page.locator('#found li[aria-selected=true]').count(), 1)
+    await page.keyboard.type('et')
+    assert.equal(await page.locator('#query').inputValue(), 'anglet')
+    await page.keyboard.press('Escape')
+
+    // Text that is about to change, too: what is selected stays for a while, and the rest of it for good.
+    const selected = '[getSelection().toString(), getSelection().anchorNode?.isConnected]'
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector('#content .sub'))`)
+    const text = await page.evaluate(selected)
+    await shown(5)
+    assert.deepEqual(await page.evaluate(selected), text)
+    await page.evaluate('getSelection().removeAllRanges()')
+
+    const span = page.getByRole('radio', { name: 'Week' })
+    await span.focus()
+    await shown(6)
+    assert.ok(await span.evaluate('(radio) => radio === document.activeElement && radio.checked'))
+    assert.ok(await page.getByLabel('CSV: Readings of the chart').isVisible(), 'what was open is open')
+    assert.deepEqual(errors, [])
+  })
 }

@@ -111,18 +111,19 @@ export class Answers {
       this.#next = null
       this.#rounds = 0
       this.#onChange(null, true)
-    } else if (this.#rounds > MOST_ROUNDS) {
-      this.#giveUp(
-        new ApiTrouble('unavailable', 'The servers behind this address serve different snapshots.', null),
-      )
-    } else if (this.#rounds === 1) for (const address of missing) void this.#ask(address)
-    else {
-      const { signal } = this.#abort
-      setTimeout(() => {
-        if (signal.aborted || this.#next !== next) return
-        for (const address of missing) void this.#ask(address)
-      }, ASK_AGAIN_MS)
+      return
     }
+    if (this.#rounds > MOST_ROUNDS) {
+      this.#giveUp(
+        new ApiTrouble('unavailable', 'The servers behind this address serve different snapshots.'),
+      )
+      return
+    }
+    const ask = (): void => {
+      if (this.#next === next) for (const address of missing) void this.#ask(address)
+    }
+    if (this.#rounds === 1) ask()
+    else setTimeout(ask, ASK_AGAIN_MS)
   }
 
   #fail(address: string, trouble: ApiTrouble): void {

@@ -2,6 +2,7 @@
 import { useLayoutEffect } from 'preact/hooks'
 import type { ApiTrouble } from './api.ts'
 import { clockTime, duration, viewerZone } from './format.ts'
+import { Button } from './pieces.tsx'
 import { tryNow } from './live/following.ts'
 import { api, clock, trouble } from './store.ts'
 
@@ -19,11 +20,9 @@ export function Banner() {
     return () => clearTimeout(timer)
   }, [failure])
   return (
-    <p id="banner" role="status" hidden={failure === null}>
+    <p id="banner" class="row" role="status" hidden={failure === null}>
       <span>{failure === null ? '' : textOf(failure)}</span>
-      <button type="button" onClick={tryNow}>
-        Try now
-      </button>
+      <Button text="Try now" onClick={tryNow} />
     </p>
   )
 }

@@ -88,7 +88,7 @@ async function bundleAll() {
       style: join(here, 'style.css'),
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
-    alias: { 'maplibre-gl': join(maplibre, 'index.ts') },
+    alias: { 'maplibre-gl': join(maplibre, 'index.ts'), '@maplibre/mlt': join(here, 'no_mlt.ts') },
     // MapLibre's makers build it so: its classes declare fields that their parents have set.
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     jsx: 'automatic',

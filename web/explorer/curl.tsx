@@ -23,7 +23,7 @@ export function Curl({ calls }: { calls: readonly { label: string; address: stri
               text={curlLine(whole, key || HIDDEN_KEY)}
               shown={curlLine(whole, HIDDEN_KEY)}
               done="The curl line was copied."
-              row="call-head"
+              row="call-head row"
             >
               <span>{label}</span>
             </Copy>

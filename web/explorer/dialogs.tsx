@@ -6,7 +6,7 @@ import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 import { chosenUnits, keepUnits } from './mine/kept.ts'
 import { isSameUnits, type SomeUnits, type Units } from './mine/units.ts'
-import { Choices, Note } from './pieces.tsx'
+import { Button, Choices, External, Note } from './pieces.tsx'
 import { api, keyPrompt, takeKey, unitsOf, update, view } from './store.ts'
 
 export const isUnitsOpen = signal(false)
@@ -73,26 +73,16 @@ function KeyDialog({ message }: { message: string }) {
           aria-describedby="key-error"
           placeholder="gsw_…"
         />
-        <p class="error" role="alert" id="key-error">
-          {error || message}
-        </p>
-        <label class="check">
+        <p class="error" role="alert" id="key-error" children={error || message} />
+        <label class="check row">
           <input type="checkbox" id="key-forever" ref={isForever} />
           Remember it on this device
         </label>
         {hasKey ? <QuotaNote /> : null}
-        <div class="buttons">
-          {hasKey ? (
-            <button type="button" onClick={() => take('')}>
-              Forget the key
-            </button>
-          ) : null}
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Use this key
-          </button>
+        <div class="buttons row wraps">
+          {hasKey ? <Button text="Forget the key" onClick={() => take('')} /> : null}
+          <Button text="Cancel" onClick={close} />
+          <Button text="Use this key" type="submit" class="primary" />
         </div>
       </form>
     </Dialog>
@@ -118,18 +108,7 @@ export function WhereKeysComeFrom() {
   const { contact = '' } = document.documentElement.dataset
   if (contact === '') return <Note>Ask the operator of this server for a key.</Note>
   const href = WEB.test(contact) ? contact : E_MAIL.test(contact) ? `mailto:${contact}` : null
-  return (
-    <Note>
-      For a key:{' '}
-      {href === null ? (
-        contact
-      ) : (
-        <a href={href} rel="noreferrer">
-          {contact}
-        </a>
-      )}
-    </Note>
-  )
+  return <Note>For a key: {href === null ? contact : <External href={href} text={contact} />}</Note>
 }
 
 /** What a visitor chooses the unit of: its name, and the units. */
@@ -170,15 +149,11 @@ function UnitsDialog() {
           // Units that came with a link hold for this page only, until the visitor chooses.
           <Note>
             These units came with the address. Yours are kept.{' '}
-            <button type="button" class="small" onClick={() => update({ units: chosenUnits() })}>
-              Use mine
-            </button>
+            <Button text="Use mine" class="small" onClick={() => update({ units: chosenUnits() })} />
           </Note>
         )}
-        <div class="buttons">
-          <button type="submit" class="primary">
-            Done
-          </button>
+        <div class="buttons row wraps">
+          <Button text="Done" type="submit" class="primary" />
         </div>
       </form>
     </Dialog>

@@ -89,7 +89,7 @@ function lead(shown: BuoyMap, drawn: readonly ActiveBuoy[]): void {
     drawn = all
     const { camera, buoy, satellites } = view.peek()
     // Unless the visitor looks at something already.
-    if (camera === null && buoy === null) {
+    if (camera === null && buoy === null && chosenPass.peek() === null) {
       shown.fit(satellites ? all : all.filter(({ virtual }) => !virtual), coveredByPanel())
     }
   })

@@ -1,11 +1,11 @@
 /** The pieces that components are made of. Text goes in as text, so no name from a source can become markup. */
-import type { ComponentChildren } from 'preact'
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Answer } from './answers.ts'
 import type { TroubleKind } from './api.ts'
 import { agoText, isOld, position } from './format.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
-import { announce, now, page, update } from './store.ts'
+import { announce, now, openBuoy, page, update } from './store.ts'
 
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
@@ -69,17 +69,52 @@ const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
 
 export function Waiting({ what }: { what: string }) {
   return (
-    <p class="waiting">
+    <p class="waiting row">
       <span class="spinner" aria-hidden="true" />
       Loading {what} …
     </p>
   )
 }
 
-/** Shown where an answer has not come or never will. */
-export function Instead({ of, what }: { of: Answer<unknown>; what: string }) {
+/** Shown where an answer has not come or never will. `none` says that there is nothing of what was asked for. */
+export function Instead({ of, what, none }: { of: Answer<unknown>; what: string; none?: string }) {
   if (of.state === 'waiting') return <Waiting what={what} />
-  return of.state === 'here' ? null : <p class="trouble">{TROUBLE_TEXTS[of.trouble.kind]}</p>
+  if (of.state === 'here') return null
+  if (none !== undefined && of.trouble.kind === 'not found') return <Note>{none}</Note>
+  return <p class="trouble box">{TROUBLE_TEXTS[of.trouble.kind]}</p>
+}
+
+/** `more` are attributes. */
+export function Button({ text, ...more }: { text: string } & ButtonHTMLAttributes) {
+  return (
+    <button type="button" {...more}>
+      {text}
+    </button>
+  )
+}
+
+/** Opens a buoy, and is a link to it for whoever opens it elsewhere. */
+export function BuoyLink(props: {
+  slug: string
+  class?: string
+  id?: string | undefined
+  children: ComponentChildren
+}) {
+  const { slug, ...more } = props
+  const open = (event: Event): void => {
+    event.preventDefault()
+    openBuoy(slug)
+  }
+  return <a href={`#buoy=${slug}`} onClick={open} {...more} />
+}
+
+/** A link away from the page. */
+export function External({ href, text }: { href: string; text: string }) {
+  return (
+    <a href={href} rel="noopener noreferrer" target="_blank">
+      {text}
+    </a>
+  )
 }
 
 export function Note({ children }: { children: ComponentChildren }) {
@@ -123,31 +158,6 @@ export function Choices<T extends string>(props: {
   )
 }
 
-/** One of many choices: values with their names, in order. */
-export function Select<T extends string | number>(props: {
-  label: string
-  options: readonly (readonly [T, string])[]
-  chosen: T
-  onChoice: (value: T) => void
-}) {
-  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }): void => {
-    const option = props.options[currentTarget.selectedIndex]
-    if (option !== undefined) props.onChoice(option[0])
-  }
-  return (
-    <label class="select">
-      <span>{props.label}</span>
-      <select onChange={choose} value={props.chosen}>
-        {props.options.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
-}
-
 /** The head of a panel; `children` stand beside its name. */
 export function Heading({
   text = page.value.title,
@@ -168,7 +178,7 @@ export function Heading({
 export function Back() {
   const open = (): void => update({ buoy: null, point: null, tab: 'now' })
   return (
-    <button type="button" class="back" id="back" onClick={open}>
+    <button type="button" class="back row" id="back" onClick={open}>
       <Icon name="back" />
       All buoys
     </button>
@@ -178,7 +188,7 @@ export function Back() {
 /** Chooses the clock that times are given by. `here` names the zone of the buoy or point. */
 export function ZoneSwitch({ here }: { here: string }) {
   return (
-    <div class="zone">
+    <div class="zone row wraps">
       <span aria-hidden="true">Times</span>
       <Choices
         name="zone"
@@ -252,15 +262,13 @@ export function Copy({
     <>
       <div class={row}>
         {children}
-        <button
-          type="button"
-          class="small"
-          {...more}
+        <Button
+          text={state === 'copied' ? 'Copied' : what}
           aria-label={state === 'copied' ? doneLabel : `${what}: ${label}`}
+          class="small"
           onClick={() => void copy()}
-        >
-          {state === 'copied' ? 'Copied' : what}
-        </button>
+          {...more}
+        />
       </div>
       <pre tabIndex={0}>
         <code ref={code}>{state === 'refused' ? text : shown}</code>

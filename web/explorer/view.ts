@@ -80,7 +80,7 @@ export const FIRST_VIEW: ViewState = {
 }
 
 /** The form of a buoy's slug. */
-const SLUG = /^[a-z0-9-]{1,250}$/
+export const SLUG = /^[a-z0-9-]{1,250}$/
 
 /** The view of a fragment, given without its `#`. What is missing or invalid is as in the first view. */
 export function parseView(fragment: string): ViewState {
@@ -120,34 +120,34 @@ function parseCamera(text: string): Camera | null {
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 
-export function isSamePoint(a: Position | null, b: Position | null): boolean {
-  return a === b || (a !== null && b !== null && a.lat === b.lat && a.lng === b.lng)
-}
-
 /** The fragment of a view, without its `#`. It leaves out what is as in the first view. */
 export function formatView(view: ViewState): string {
-  const fields: string[] = []
-  const add = (name: string, value: string | number | null, usual: string | number | null): void => {
-    if (value !== null && value !== usual) fields.push(`${name}=${value}`)
-  }
-  if (view.camera !== null) {
-    const { zoom, lat, lng } = view.camera
-    add('map', `${Number(zoom.toFixed(2))}/${Number(lat.toFixed(3))}/${Number(lng.toFixed(3))}`, null)
-  }
-  add('buoy', view.buoy, null)
-  if (view.buoy === null && view.point !== null) {
-    add('lat', Number(view.point.lat.toFixed(4)), null)
-    add('lng', Number(view.point.lng.toFixed(4)), null)
-  }
-  add('tab', view.tab, FIRST_VIEW.tab)
-  add('zone', view.zone, FIRST_VIEW.zone)
-  add('satellites', view.satellites ? 1 : 0, 0)
-  add('globe', view.globe ? 1 : 0, 0)
-  add('days', view.span, FIRST_VIEW.span)
-  add('metric', view.metric, FIRST_VIEW.metric)
-  add('season', view.season, FIRST_VIEW.season)
-  add('year', view.year, null)
-  add('against', view.against, null)
-  add('units', formatUnits(view.units), '')
-  return fields.join('&')
+  const usual = new Map(fieldsOf(FIRST_VIEW))
+  return fieldsOf(view)
+    .filter(([name, value]) => value !== null && value !== usual.get(name))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+function fieldsOf({ camera, buoy, point, ...view }: ViewState): [string, string | number | null][] {
+  const rounded = (value: number | undefined, digits: number): number | null =>
+    value === undefined ? null : Number(value.toFixed(digits))
+  const at = buoy === null ? point : null
+  const map = camera && [rounded(camera.zoom, 2), rounded(camera.lat, 3), rounded(camera.lng, 3)].join('/')
+  return [
+    ['map', map],
+    ['buoy', buoy],
+    ['lat', rounded(at?.lat, 4)],
+    ['lng', rounded(at?.lng, 4)],
+    ['tab', view.tab],
+    ['zone', view.zone],
+    ['satellites', Number(view.satellites)],
+    ['globe', Number(view.globe)],
+    ['days', view.span],
+    ['metric', view.metric],
+    ['season', view.season],
+    ['year', view.year],
+    ['against', view.against],
+    ['units', formatUnits(view.units)],
+  ]
 }

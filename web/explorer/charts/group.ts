@@ -38,9 +38,12 @@ export function drawTogether(
 ): () => void {
   let group: PlotGroup | null = null
   const drawn = plots.map((plot) => draw(place, plot, shared, (range) => group?.follow(range)))
-  group = new PlotGroup({ ...options, plots: drawn.map(({ plot }) => plot), x: shared.x })
+  group = new PlotGroup(
+    drawn.map(({ plot }) => plot),
+    shared.x,
+    options,
+  )
   return () => {
-    group.remove()
     for (const { remove } of drawn) remove()
   }
 }
@@ -50,17 +53,14 @@ const TAP_PIXELS = 24
 /** A zoom by double-tap or key shows this share of the range. */
 const ZOOM_SHARE = 1 / 2.5
 
-interface Tap {
-  x: number
-  y: number
-  time: number
-}
+type Tap = Pick<PointerEvent, 'clientX' | 'clientY' | 'timeStamp'>
 
 class PlotGroup {
-  readonly #options: GroupOptions & { plots: readonly UPlot[]; x: readonly number[] }
+  readonly #plots: readonly UPlot[]
+  readonly #x: readonly number[]
+  readonly #options: GroupOptions
   readonly #whole: Range
   readonly #slider: HTMLElement | undefined
-  readonly #abort = new AbortController()
   /** Pixels of the fingers on a plot, by pointer. */
   readonly #fingers = new Map<number, number>()
   #pinch: { range: Range; pixels: [number, number] } | null = null
@@ -69,114 +69,109 @@ class PlotGroup {
   #lastTap: Tap | null = null
   #isZooming = false
 
-  constructor(options: GroupOptions & { plots: readonly UPlot[]; x: readonly number[] }) {
+  constructor(plots: readonly UPlot[], x: readonly number[], options: GroupOptions) {
+    this.#plots = plots
+    this.#x = x
     this.#options = options
-    const { plots, x, memory, leastWidth } = options
-    this.#whole = wholeOf(x, leastWidth)
-    for (const plot of plots) this.#listen(plot)
+    this.#whole = wholeOf(x, options.leastWidth)
+    for (const { over } of plots) this.#listen(over)
     this.#slider = plots[0]?.over
     if (this.#slider !== undefined) this.#makeSlider(this.#slider)
-    if (memory.range !== null) this.zoom(memory.range)
-    if (memory.at !== null) this.read(nearestIndex(x, memory.at))
-  }
-
-  remove(): void {
-    this.#abort.abort()
+    const { range, at } = options.memory
+    if (range !== null) this.#zoom(range)
+    this.#readValue(at)
   }
 
   /** Shows the values at an index of `x`; −1 shows none. */
-  read(index: number): void {
-    const { plots, x, memory } = this.#options
-    const at = x[index] ?? null
-    memory.at = at
-    for (const plot of plots) {
+  #read(index: number): void {
+    const at = this.#x[index] ?? null
+    this.#options.memory.at = at
+    for (const plot of this.#plots) {
       plot.setCursor({ left: at === null ? -10 : plot.valToPos(at, 'x'), top: 0 }, false)
     }
-    this.#name(index)
+    if (at === null) return
+    // Screen readers hear time and values.
+    const texts = [this.#options.textOfX(at), ...this.#plots.flatMap(textsOf)]
+    this.#slider?.setAttribute('aria-valuenow', String(index))
+    this.#slider?.setAttribute('aria-valuetext', texts.join(', '))
   }
 
-  zoom(wish: Range): void {
-    const { plots, memory, leastWidth } = this.#options
-    const range = inside(wish, this.#whole, leastWidth)
-    const isAll = range[0] <= this.#whole[0] && range[1] >= this.#whole[1]
-    memory.range = isAll ? null : range
+  #readValue(at: number | null): void {
+    if (at !== null) this.#read(nearestIndex(this.#x, at))
+  }
+
+  #zoom(wish: Range): void {
+    const { memory, leastWidth } = this.#options
+    const [low, high] = inside(wish, this.#whole, leastWidth)
+    memory.range = low <= this.#whole[0] && high >= this.#whole[1] ? null : [low, high]
     this.#isZooming = true
-    for (const plot of plots) {
-      plot.batch(() => plot.setScale('x', { min: range[0], max: range[1] }))
-      plot.root.dataset.range = range.join('/')
+    for (const plot of this.#plots) {
+      plot.batch(() => plot.setScale('x', { min: low, max: high }))
+      plot.root.dataset.range = `${low}/${high}`
     }
     this.#isZooming = false
-    if (memory.at !== null) this.read(nearestIndex(this.#options.x, memory.at))
+    this.#readValue(memory.at)
   }
 
   /** The visitor has zoomed one plot with the mouse. */
   follow(range: Range): void {
-    const current = this.#range()
-    if (this.#isZooming || (range[0] === current[0] && range[1] === current[1])) return
-    this.zoom(range)
+    const [low, high] = this.#range()
+    if (!this.#isZooming && (range[0] !== low || range[1] !== high)) this.#zoom(range)
   }
 
   #range(): Range {
     return this.#options.memory.range ?? this.#whole
   }
 
-  #listen({ over }: UPlot): void {
-    const { signal } = this.#abort
-    const on = (name: string, listener: (event: PointerEvent) => void): void =>
-      over.addEventListener(name, (event) => this.#onFinger(event as PointerEvent, listener), { signal })
-    const pixelOf = (event: PointerEvent): number => event.clientX - over.getBoundingClientRect().left
-    on('pointerdown', (event) => {
+  #listen(over: HTMLElement): void {
+    const on = (name: string, answer: (event: PointerEvent, pixel: number) => void): void =>
+      over.addEventListener(name, (event) => {
+        const finger = event as PointerEvent
+        if (finger.pointerType === 'mouse') return
+        answer(finger, finger.clientX - over.getBoundingClientRect().left)
+      })
+    const readPixel = (pixel: number): void => {
+      const [low, high] = this.#range()
+      this.#readValue(Math.min(high, Math.max(low, this.#valueAt(pixel, over))))
+    }
+    on('pointerdown', (event, pixel) => {
       // This prevents the mouse events that browsers make of a tap.
       event.preventDefault()
       over.setPointerCapture(event.pointerId)
-      this.#putDown(event, pixelOf(event), over.clientWidth)
+      this.#fingers.set(event.pointerId, pixel)
+      const [first, second] = this.#fingers.values()
+      if (first !== undefined && second !== undefined) {
+        this.#down = null
+        this.#pinch = { range: this.#range(), pixels: [first, second] }
+        return
+      }
+      this.#before = this.#options.memory.at
+      this.#down = event
+      readPixel(pixel)
     })
-    on('pointermove', (event) => this.#move(event, pixelOf(event), over.clientWidth))
-    on('pointerup', (event) => this.#lift(event, over.clientWidth))
+    on('pointermove', (event, pixel) => {
+      if (!this.#fingers.has(event.pointerId)) return
+      this.#fingers.set(event.pointerId, pixel)
+      const [first, second] = this.#fingers.values()
+      if (this.#pinch === null) readPixel(pixel)
+      else if (first !== undefined && second !== undefined) {
+        this.#zoom(pinched(this.#pinch.range, this.#pinch.pixels, [first, second], over.clientWidth))
+      }
+    })
+    on('pointerup', (event, pixel) => {
+      const isTap = this.#down !== null && isNear(this.#down, event)
+      const isSecond = isTap && this.#lastTap !== null && isNear(this.#lastTap, event)
+      this.#release(event)
+      this.#lastTap = isTap && !isSecond ? event : null
+      if (!isSecond) return
+      const isWhole = this.#options.memory.range === null
+      this.#zoom(isWhole ? zoomed(this.#whole, this.#valueAt(pixel, over), ZOOM_SHARE) : this.#whole)
+    })
     on('pointercancel', (event) => {
       this.#release(event)
       // The page scrolls instead.
-      this.read(this.#before === null ? -1 : nearestIndex(this.#options.x, this.#before))
+      this.#read(this.#before === null ? -1 : nearestIndex(this.#x, this.#before))
     })
-  }
-
-  #onFinger(event: PointerEvent, listener: (event: PointerEvent) => void): void {
-    if (event.pointerType !== 'mouse') listener(event)
-  }
-
-  #putDown(event: PointerEvent, pixel: number, width: number): void {
-    this.#fingers.set(event.pointerId, pixel)
-    const [first, second] = this.#fingers.values()
-    if (first !== undefined && second !== undefined) {
-      this.#down = null
-      this.#pinch = { range: this.#range(), pixels: [first, second] }
-      return
-    }
-    this.#before = this.#options.memory.at
-    this.#down = { x: event.clientX, y: event.clientY, time: event.timeStamp }
-    this.#readPixel(pixel, width)
-  }
-
-  #move(event: PointerEvent, pixel: number, width: number): void {
-    if (!this.#fingers.has(event.pointerId)) return
-    this.#fingers.set(event.pointerId, pixel)
-    const [first, second] = this.#fingers.values()
-    if (this.#pinch === null) this.#readPixel(pixel, width)
-    else if (first !== undefined && second !== undefined) {
-      this.zoom(pinched(this.#pinch.range, this.#pinch.pixels, [first, second], width))
-    }
-  }
-
-  #lift(event: PointerEvent, width: number): void {
-    const pixel = this.#fingers.get(event.pointerId)
-    const down = this.#down
-    this.#release(event)
-    if (pixel === undefined || down === null || !isNear(down, event)) {
-      this.#lastTap = null
-    } else if (this.#lastTap !== null && isNear(this.#lastTap, event)) {
-      this.#lastTap = null
-      this.#doubleTap(this.#valueAt(pixel, width))
-    } else this.#lastTap = { x: event.clientX, y: event.clientY, time: event.timeStamp }
   }
 
   #release({ pointerId }: PointerEvent): void {
@@ -185,88 +180,63 @@ class PlotGroup {
     if (this.#fingers.size === 0) this.#pinch = null
   }
 
-  #doubleTap(at: number): void {
-    this.zoom(this.#options.memory.range === null ? zoomed(this.#whole, at, ZOOM_SHARE) : this.#whole)
-  }
-
-  #valueAt(pixel: number, width: number): number {
+  #valueAt(pixel: number, { clientWidth }: HTMLElement): number {
     const [low, high] = this.#range()
-    return low + (pixel / width) * (high - low)
-  }
-
-  #readPixel(pixel: number, width: number): void {
-    const [low, high] = this.#range()
-    const at = Math.min(high, Math.max(low, this.#valueAt(pixel, width)))
-    this.read(nearestIndex(this.#options.x, at))
+    return low + (pixel / clientWidth) * (high - low)
   }
 
   #makeSlider(slider: HTMLElement): void {
-    const { x, label, first, memory } = this.#options
-    const { signal } = this.#abort
+    const { label, first, memory } = this.#options
+    const attributes = {
+      role: 'slider',
+      'aria-label': label,
+      'aria-valuemin': '0',
+      'aria-valuemax': String(Math.max(0, this.#x.length - 1)),
+      'aria-valuenow': String(first),
+      'aria-valuetext': 'Arrow keys read values, plus and minus zoom, Escape shows all',
+    }
+    for (const [name, value] of Object.entries(attributes)) slider.setAttribute(name, value)
     slider.id = 'chart-cursor'
     slider.tabIndex = 0
-    for (const [name, value] of [
-      ['role', 'slider'],
-      ['aria-label', label],
-      ['aria-valuemin', '0'],
-      ['aria-valuemax', String(Math.max(0, x.length - 1))],
-      ['aria-valuenow', String(first)],
-      ['aria-valuetext', 'Arrow keys read values, plus and minus zoom, Escape shows all'],
-    ] as const) {
-      slider.setAttribute(name, value)
-    }
-    slider.addEventListener('keydown', (event) => this.#onKey(event), { signal })
-    slider.addEventListener(
-      'focus',
-      () => {
-        if (memory.at === null && slider.matches(':focus-visible')) this.read(first)
-      },
-      { signal },
-    )
+    slider.addEventListener('keydown', (event) => this.#onKey(event))
+    slider.addEventListener('focus', () => {
+      if (memory.at === null && slider.matches(':focus-visible')) this.#read(first)
+    })
   }
 
   #onKey(event: KeyboardEvent): void {
-    const { x, memory, first, bigStep, skip } = this.#options
+    const { memory, first, bigStep, skip } = this.#options
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const index = memory.at === null ? first : nearestIndex(x, memory.at)
-    const at = x[index] ?? 0
-    const next = (by: 1 | -1): number => (skip?.has(index + by) === true ? index + 2 * by : index + by)
+    const index = memory.at === null ? first : nearestIndex(this.#x, memory.at)
+    const at = this.#x[index] ?? 0
+    const last = this.#x.length - 1
+    const next = (by: 1 | -1) => () => (skip?.has(index + by) === true ? index + 2 * by : index + by)
     const moves: { readonly [key: string]: (() => number) | undefined } = {
-      ArrowLeft: () => next(-1),
-      ArrowDown: () => next(-1),
-      ArrowRight: () => next(1),
-      ArrowUp: () => next(1),
-      PageDown: () => nearestIndex(x, at - bigStep),
-      PageUp: () => nearestIndex(x, at + bigStep),
+      ArrowLeft: next(-1),
+      ArrowDown: next(-1),
+      ArrowRight: next(1),
+      ArrowUp: next(1),
+      PageDown: () => nearestIndex(this.#x, at - bigStep),
+      PageUp: () => nearestIndex(this.#x, at + bigStep),
       Home: () => 0,
-      End: () => x.length - 1,
+      End: () => last,
     }
     const move = moves[event.key]
-    if (move !== undefined) this.#keepInView(Math.min(x.length - 1, Math.max(0, move())))
-    else if (event.key === '+' || event.key === '=') this.zoom(zoomed(this.#range(), at, ZOOM_SHARE))
-    else if (event.key === '-') this.zoom(zoomed(this.#range(), at, 1 / ZOOM_SHARE))
-    else if (event.key === 'Escape') this.zoom(this.#whole)
+    if (move !== undefined) this.#keepInView(Math.min(last, Math.max(0, move())))
+    else if (event.key === '+' || event.key === '=') this.#zoom(zoomed(this.#range(), at, ZOOM_SHARE))
+    else if (event.key === '-') this.#zoom(zoomed(this.#range(), at, 1 / ZOOM_SHARE))
+    else if (event.key === 'Escape') this.#zoom(this.#whole)
     else return
     event.preventDefault()
   }
 
   /** Reads an index. A zoomed range that does not hold it moves along. */
   #keepInView(index: number): void {
-    const at = this.#options.x[index] ?? 0
+    const at = this.#x[index] ?? 0
     const [low, high] = this.#range()
-    if (at < low) this.zoom([at, at + high - low])
-    else if (at > high) this.zoom([at - (high - low), at])
-    this.read(index)
-  }
-
-  /** Announces time and values to screen readers. */
-  #name(index: number): void {
-    const { plots, x, textOfX } = this.#options
-    const at = x[index]
-    if (this.#slider === undefined || at === undefined) return
-    const values = plots.flatMap((plot) => textsOf(plot))
-    this.#slider.setAttribute('aria-valuenow', String(index))
-    this.#slider.setAttribute('aria-valuetext', [textOfX(at), ...values].join(', '))
+    if (at < low) this.#zoom([at, at + high - low])
+    else if (at > high) this.#zoom([at - (high - low), at])
+    this.#read(index)
   }
 }
 
@@ -280,6 +250,7 @@ function textsOf(plot: UPlot): string[] {
   })
 }
 
-function isNear(tap: Tap, { clientX, clientY, timeStamp }: PointerEvent): boolean {
-  return timeStamp - tap.time < TAP_MS && Math.hypot(clientX - tap.x, clientY - tap.y) < TAP_PIXELS
+function isNear(tap: Tap, { clientX, clientY, timeStamp }: Tap): boolean {
+  const apart = Math.hypot(clientX - tap.clientX, clientY - tap.clientY)
+  return timeStamp - tap.timeStamp < TAP_MS && apart < TAP_PIXELS
 }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import { ApiTrouble } from '../api.ts'
 import { clockTime, UTC } from '../format.ts'
-import { Copy, Note } from '../pieces.tsx'
+import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
 import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow } from './offers.ts'
 
@@ -23,7 +23,7 @@ export function Menu() {
       {offers.map((offer, i) => (
         <Row key={offer.label} offer={offer} place={i} />
       ))}
-      <p id="download-said" class={isShown && isTrouble ? 'trouble' : 'note'}>
+      <p id="download-said" class={isShown && isTrouble ? 'trouble box' : 'note'}>
         {isShown ? text : ''}
       </p>
     </div>
@@ -40,7 +40,7 @@ function Row({ offer, place }: { offer: Offer; place: number }) {
   }
   return (
     <div class="call" role="group" aria-label={label}>
-      <p class="call-head">{label}</p>
+      <p class="call-head row">{label}</p>
       <Copy
         key={whole}
         what="Copy link"
@@ -48,22 +48,20 @@ function Row({ offer, place }: { offer: Offer; place: number }) {
         doneLabel={`Copied link: ${label}`}
         text={whole}
         done="The link was copied. It does not contain your key."
-        row="files"
+        row="files row wraps"
         id={`download-${place}-link`}
       >
         {formats.map((format) => (
           <FileLink key={format} offer={offer} format={format} id={`download-${place}-${format}`} />
         ))}
         {picture === null ? null : (
-          <button
-            type="button"
+          <Button
+            text="PNG"
             class="small"
             id={`download-${place}-png`}
             aria-label={`PNG: ${label}`}
             onClick={() => void run(address, picture.file, drawPicture)}
-          >
-            PNG
-          </button>
+          />
         )}
       </Copy>
     </div>

@@ -24,7 +24,7 @@ export function LiveDot() {
   const old = `${duration(age / 1000)} old`
   const [word, title] = TEXTS[state]
   return (
-    <p id="live" data-state={state} title={title} hidden={state === 'off'}>
+    <p id="live" class="row" data-state={state} title={title} hidden={state === 'off'}>
       <span class="dot" aria-hidden="true" />
       {!isOld ? word : state === 'lost' ? `${word} · ${old}` : old}
     </p>

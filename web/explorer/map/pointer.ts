@@ -111,7 +111,8 @@ export class HoverText {
 
   constructor(host: HTMLElement) {
     this.#host = host
-    Object.assign(this.#text, { className: 'hover-text', ariaHidden: 'true', hidden: true })
+    Object.assign(this.#text, { className: 'hover-text', hidden: true })
+    this.#text.setAttribute('aria-hidden', 'true')
     host.append(this.#text)
   }
 

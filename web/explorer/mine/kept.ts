@@ -2,6 +2,7 @@
  * What the browser keeps for the visitor, such as the favourite buoys. Where the browser forbids it, it lasts
  * as long as the page.
  */
+import { SLUG } from '../view.ts'
 import { formatUnits, parseUnits, type SomeUnits } from './units.ts'
 
 interface TextStorage {
@@ -45,8 +46,6 @@ export interface Favourite {
   name: string
 }
 
-/** The form of a buoy's slug. */
-const SLUG = /^[a-z0-9-]{1,250}$/
 const MOST_CHARACTERS = 200
 
 /** The favourites in a kept text. What is not a favourite is left out. */

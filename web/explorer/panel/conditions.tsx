@@ -6,8 +6,8 @@ import { chosenZone, clockTime, type Zone } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
-import { Ago, Back, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { buoys, clock, openBuoy, page, units } from '../store.ts'
+import { Ago, Back, BuoyLink, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { buoys, clock, page, units } from '../store.ts'
 import { ForecastCredit, Linked } from './credits.tsx'
 
 /** The panel of a point of the sea. */
@@ -90,19 +90,9 @@ function nearestOf({ reading, location }: Conditions): Nearest | null {
 }
 
 function NearestFact({ slug, name, km, reading }: Nearest) {
-  const open = (event: Event): void => {
-    event.preventDefault()
-    if (slug !== undefined) openBuoy(slug)
-  }
   return (
     <Fact label="Nearest buoy">
-      {slug === undefined ? (
-        name
-      ) : (
-        <a href={`#buoy=${slug}`} onClick={open}>
-          {name}
-        </a>
-      )}
+      {slug === undefined ? name : <BuoyLink slug={slug} children={name} />}
       {`, ${Math.round(km).toLocaleString('en')} km away: `}
       {quantityText('height', units.value, reading.significient_height)}, <Ago time={reading.time} />
     </Fact>

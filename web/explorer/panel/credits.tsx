@@ -2,6 +2,7 @@
 import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
 import { ownerOf, stationPage } from '../addresses.ts'
 import { dayAndTime, type Zone } from '../format.ts'
+import { External } from '../pieces.tsx'
 import { api } from '../store.ts'
 
 /** An address within a line. What closes a sentence or a bracket is not part of it. */
@@ -20,14 +21,6 @@ const termsOf = ({ credit, licence }: BuoyDetail): string[] =>
 /** Who measured, and what the server's operator has to say of it, as one line of text. */
 export function creditText(buoy: BuoyDetail): string {
   return [ownerText(buoy.source), ...termsOf(buoy)].join(' · ')
-}
-
-function External({ href, text }: { href: string; text: string }) {
-  return (
-    <a href={href} rel="noopener noreferrer" target="_blank">
-      {text}
-    </a>
-  )
 }
 
 /** The line below readings. */

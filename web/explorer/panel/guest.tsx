@@ -8,16 +8,10 @@ import { chosenZone, UTC } from '../format.ts'
 import { type GuestBuoy, NEAR_KM } from '../guest.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
-import { Ago, Back, Fact, Heading, Instead, Note, Whereabouts } from '../pieces.tsx'
+import { Ago, Back, Button, Fact, Heading, Instead, Note, Whereabouts } from '../pieces.tsx'
 import { keyPrompt, page, units } from '../store.ts'
 import { BuoyRows } from './list.tsx'
 import { Latest } from './now.tsx'
-
-/** An answer without buoys comes as a failure. */
-function InsteadOfBuoys({ of, none, what }: { of: Answer<unknown>; none: string; what: string }) {
-  const isNone = of.state === 'failed' && of.trouble.kind === 'not found'
-  return isNone ? <Note>{none}</Note> : <Instead of={of} what={what} />
-}
 
 export function GuestList({ buoys: answer }: { buoys: Answer<{ buoys: readonly ActiveBuoy[] }> }) {
   const buoys = answer.state === 'here' ? answer.data.buoys : []
@@ -25,7 +19,7 @@ export function GuestList({ buoys: answer }: { buoys: Answer<{ buoys: readonly A
     <>
       <Heading />
       <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
-      <InsteadOfBuoys of={answer} none="No buoy has reported in the last 24 hours." what="the buoys" />
+      <Instead of={answer} what="the buoys" none="No buoy has reported in the last 24 hours." />
       {buoys.length === 0 ? null : (
         <>
           <p class="sub">A selection of buoys; move the map to see more.</p>
@@ -73,7 +67,7 @@ export function GuestPointPanel({ near: { answer } }: { near: Asked<{ buoys?: Ne
     <>
       <Back />
       <Heading />
-      <InsteadOfBuoys of={answer} none={none} what="the nearest buoys" />
+      <Instead of={answer} what="the nearest buoys" none={none} />
       {answer.state !== 'here' ? null : (
         <>
           <dl class="facts">
@@ -100,11 +94,9 @@ export function GuestPointPanel({ near: { answer } }: { near: Asked<{ buoys?: Ne
 
 function Invitation({ text }: { text: string }) {
   return (
-    <div class="invitation">
+    <div class="invitation box">
       <p>{text}</p>
-      <button type="button" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')}>
-        Enter a key
-      </button>
+      <Button text="Enter a key" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
       <WhereKeysComeFrom />
     </div>
   )

@@ -11,17 +11,8 @@ import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
-import { Ago, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
-import {
-  buoys as known,
-  choosePass,
-  chosenPass,
-  clock,
-  favourites,
-  openBuoy,
-  scene,
-  units,
-} from '../store.ts'
+import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
+import { buoys as known, choosePass, chosenPass, clock, favourites, scene, units } from '../store.ts'
 
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100
@@ -112,9 +103,7 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
         ))}
       </ul>
       {rows.length === sorted.length ? null : (
-        <button type="button" onClick={() => (isWhole.value = true)}>
-          Show all {sorted.length}
-        </button>
+        <Button text={`Show all ${sorted.length}`} onClick={() => (isWhole.value = true)} />
       )}
     </>
   )
@@ -143,13 +132,9 @@ function Row(props: {
   children: ComponentChildren
 }) {
   const height = props.reading?.significient_height ?? null
-  const open = (event: Event): void => {
-    event.preventDefault()
-    openBuoy(props.slug)
-  }
   return (
     <li>
-      <a href={`#buoy=${props.slug}`} id={props.id} onClick={open}>
+      <BuoyLink class="row" slug={props.slug} id={props.id}>
         <Chip height={height} isRing={props.isRing} />
         <span class="row-name">
           {props.name}
@@ -158,7 +143,7 @@ function Row(props: {
         <span class="row-height">
           {height === null ? '–' : quantityText('height', units.value, height, 1)}
         </span>
-      </a>
+      </BuoyLink>
     </li>
   )
 }
@@ -187,7 +172,7 @@ function PassRow({ pass }: { pass: SatellitePass }) {
   const choose = (): void => choosePass(isChosen ? null : pass)
   return (
     <li>
-      <button type="button" class="pass" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
+      <button type="button" class="pass row" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
         <span class="row-name">
           {platform}
           <small>{times}</small>

@@ -30,7 +30,7 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
       <ReadingsCredit buoy={buoy} />
       <ZoneSwitch here="Buoy’s" />
       <section aria-label="Chart">
-        <div class="section-head">
+        <div class="section-head row wraps">
           <h3>Waves</h3>
           <Choices
             name="span"
@@ -64,12 +64,12 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
 }
 
 export function Latest({ reading, zone }: { reading: ReadingSummary | null; zone: Zone }) {
-  if (reading === null) return <p class="trouble">This buoy has no readings.</p>
+  if (reading === null) return <p class="trouble box">This buoy has no readings.</p>
   const { significient_height: height, time } = reading
   const { from, digits, unit } = scaleOf('height', units.value)
   return (
     <div class="latest">
-      <p class="hero">
+      <p class="hero row wraps">
         <Chip height={height} />
         <strong>{decimalText(from(height), digits)}</strong> {unit}
         <span class="hero-label">significant height</span>
@@ -89,7 +89,7 @@ function Figures({ reading }: { reading: ReadingSummary }) {
   const text = (quantity: Quantity, value: number | null): ComponentChildren =>
     value === null ? <NotMeasured /> : quantityText(quantity, units.value, value, 1)
   return (
-    <dl class="figures">
+    <dl class="figures box">
       <Fact label="Maximum">{text('height', maximum)}</Fact>
       <Fact label="Period">{text('period', period)}</Fact>
       <Fact label="From">

@@ -9,7 +9,7 @@ import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
 import { decimalText, type Quantity, scaleOf } from '../mine/units.ts'
-import { Instead, Note, Select } from '../pieces.tsx'
+import { Instead, Note } from '../pieces.tsx'
 import { page, units, update } from '../store.ts'
 import { type Metric, METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
@@ -31,6 +31,8 @@ export const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
   summer: 'Jun to Aug',
   autumn: 'Sep to Nov',
 }
+
+const SEASON_OPTIONS = SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)
 
 /** The years that have readings, oldest first, and the two that the visitor compares. */
 interface Years {
@@ -76,14 +78,23 @@ export function Seasons(props: {
   const { view } = page.value
   const { metric, season } = view
   const { label } = LOOKS[metric]
-  const years = compared(view, answer)
+  const { all, year, against } = compared(view, answer)
   const drawn = seasonView(view, answer)
-  const beside = drawn?.against == null ? '' : ` beside ${drawn.against}`
-  const measures = measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric)
+  const beside = against === null ? '' : ` beside ${against}`
+  const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
+  const others = years.filter(([each]) => each !== year)
+  const measures = measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric).map(
+    (value) => [value, LOOKS[value].label] as const,
+  )
   const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
   return (
     <>
-      <Selects years={years} measures={measures} />
+      <div class="selects">
+        <Select label="Measure" part="metric" chosen={metric} options={measures} />
+        <Select label="Season" part="season" chosen={season} options={SEASON_OPTIONS} />
+        <Select label="Year" part="year" chosen={year} options={years} />
+        <Select label="Compared with" part="against" chosen={against} options={others} />
+      </div>
       {/* A measure that only the address asks for may not be one of this buoy's. */}
       {isUnmeasured ? (
         <Note>{label}: this buoy does not measure it.</Note>
@@ -96,47 +107,36 @@ export function Seasons(props: {
       {drawn === null ? null : (
         <Plots
           about={season}
-          label={`${label} in ${drawn.year}${beside}. A summary follows.`}
+          label={`${label} in ${year}${beside}. A summary follows.`}
           draw={(charts, place, memory) => charts.drawSeason(place, drawn, memory)}
-          on={[drawn.all[0], drawn.year, drawn.against, units.value]}
+          on={[all[0], year, against, units.value]}
         />
       )}
-      {drawn === null || drawn.against === null ? null : (
-        <Summary {...drawn} against={drawn.against} of={season} />
-      )}
+      {drawn === null || against === null ? null : <Summary {...drawn} against={against} of={season} />}
     </>
   )
 }
 
-function Selects({ years: { all, year, against }, measures }: { years: Years; measures: readonly Metric[] }) {
-  const { metric, season } = page.value.view
-  const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
+/** Chooses one part of the view: values with their names, in order. Nothing is chosen where there are none. */
+function Select<K extends 'metric' | 'season' | 'year' | 'against'>(props: {
+  label: string
+  part: K
+  chosen: ViewState[K]
+  options: readonly (readonly [NonNullable<ViewState[K]>, string])[]
+}) {
+  const { label, part, chosen, options } = props
+  if (chosen === null) return null
+  const choose = ({ currentTarget }: { currentTarget: HTMLSelectElement }): void =>
+    update({ [part]: options[currentTarget.selectedIndex]?.[0] })
   return (
-    <div class="selects">
-      <Select
-        label="Measure"
-        options={measures.map((value) => [value, LOOKS[value].label] as const)}
-        chosen={metric}
-        onChoice={(value) => update({ metric: value })}
-      />
-      <Select
-        label="Season"
-        options={SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)}
-        chosen={season}
-        onChoice={(value) => update({ season: value })}
-      />
-      {year === null ? null : (
-        <Select label="Year" options={years} chosen={year} onChoice={(value) => update({ year: value })} />
-      )}
-      {against === null ? null : (
-        <Select
-          label="Compared with"
-          options={years.filter(([value]) => value !== year)}
-          chosen={against}
-          onChoice={(value) => update({ against: value })}
-        />
-      )}
-    </div>
+    <label class="select">
+      <span>{label}</span>
+      <select onChange={choose} value={chosen}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value} children={text} />
+        ))}
+      </select>
+    </label>
   )
 }
 
@@ -175,7 +175,7 @@ function Summary({
   const both = `${text(own)} in ${name(year)}, ${text(other)} in ${name(against)}`
   const difference = `${own < other ? '−' : '+'}${text(Math.abs(own - other))}`
   return (
-    <p class="summary">
+    <p class="summary box">
       Over the same part of the season: {both} ({difference}).
     </p>
   )
