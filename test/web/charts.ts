@@ -73,12 +73,10 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
         `${pinched} hours after fingers moved to three times their distance`,
       )
       await wait(DOUBLE_TAP_MS)
-      await fingers.tap(at(0.5))
-      await fingers.tap(at(0.5))
+      await fingers.doubleTap(at(0.5))
       assert.ok((await hoursShown(page)) > 200, 'a double-tap shows everything again')
       await wait(DOUBLE_TAP_MS)
-      await fingers.tap(at(0.5))
-      await fingers.tap(at(0.5))
+      await fingers.doubleTap(at(0.5))
       assert.ok((await hoursShown(page)) < 120, 'and one more zooms')
 
       const before = await page.evaluate<number>(`document.querySelector('#content').scrollTop`)

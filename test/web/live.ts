@@ -218,7 +218,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     assert.deepEqual(await page.evaluate(selected), text)
     await page.evaluate('getSelection().removeAllRanges()')
 
-    const span = page.getByRole('radio', { name: 'Week' })
+    const span = page.getByRole('radio', { name: 'Week', exact: true })
     await span.focus()
     await shown(6)
     assert.ok(await span.evaluate('(radio) => radio === document.activeElement && radio.checked'))

@@ -1,13 +1,12 @@
 /** Starts the explorer: puts its components into the page, and follows what changes. */
 import { effect } from '@preact/signals'
 import { render } from 'preact'
-import { Banner } from './banner.tsx'
 import { Dialogs } from './dialogs.tsx'
-import { LiveDot } from './live/dot.tsx'
 import { startFollowing } from './live/following.ts'
 import { startMap } from './map_host.ts'
 import { Panel } from './panel/panel.tsx'
 import { Search } from './search.tsx'
+import { Banner, LiveDot } from './status.tsx'
 import { api, byId } from './store.ts'
 import { Legend, MapTools, PageTools } from './tools.tsx'
 

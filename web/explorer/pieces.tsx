@@ -201,12 +201,17 @@ export function ZoneSwitch({ here }: { here: string }) {
   )
 }
 
+type Placed = {
+  country?: string | null
+  source: string
+  source_identifier?: string
+  lat: number
+  lng: number
+}
+
 /** Country, network with identifier, and position, as far as they are known. */
-export function Whereabouts({
-  buoy: { country, source, source_identifier: identifier, lat, lng },
-}: {
-  buoy: { country?: string | null; source: string; source_identifier?: string; lat: number; lng: number }
-}) {
+export function Whereabouts({ buoy }: { buoy: Placed }) {
+  const { country, source, source_identifier: identifier, lat, lng } = buoy
   const network = identifier === undefined ? source : `${source} ${identifier}`
   return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>
 }
@@ -226,24 +231,14 @@ interface CopyProps {
   /** The class of the row with the button; `children` stand before it. */
   row: string
   children: ComponentChildren
-  id?: string
 }
 
 /**
  * A line to copy, with its button. Where a browser refuses, as without HTTPS, the line shows the whole text and
  * is selected.
  */
-export function Copy({
-  what,
-  label,
-  doneLabel,
-  text,
-  shown = text,
-  done,
-  row,
-  children,
-  ...more
-}: CopyProps) {
+export function Copy(props: CopyProps) {
+  const { what, label, doneLabel, text, shown = text, done, row, children } = props
   const code = useRef<HTMLElement>(null)
   const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
   const copy = async (): Promise<void> => {
@@ -267,7 +262,6 @@ export function Copy({
           aria-label={state === 'copied' ? doneLabel : `${what}: ${label}`}
           class="small"
           onClick={() => void copy()}
-          {...more}
         />
       </div>
       <pre tabIndex={0}>

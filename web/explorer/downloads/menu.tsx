@@ -4,7 +4,7 @@ import { ApiTrouble } from '../api.ts'
 import { clockTime, UTC } from '../format.ts'
 import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
-import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow } from './offers.ts'
+import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow, type Picture } from './offers.ts'
 
 const QUERY = /\?.*$/
 
@@ -20,8 +20,8 @@ export function Menu() {
   return (
     <div>
       {offers.length === 0 ? <Note>Search for a buoy to download what you find.</Note> : null}
-      {offers.map((offer, i) => (
-        <Row key={offer.label} offer={offer} place={i} />
+      {offers.map((offer) => (
+        <Row key={offer.label} offer={offer} />
       ))}
       <p id="download-said" class={isShown && isTrouble ? 'trouble box' : 'note'}>
         {isShown ? text : ''}
@@ -30,14 +30,9 @@ export function Menu() {
   )
 }
 
-function Row({ offer, place }: { offer: Offer; place: number }) {
+function Row({ offer }: { offer: Offer }) {
   const { label, address, formats, picture = null } = offer
-  const [first] = formats
-  const whole = new URL(first === undefined ? address : fileAddress(offer, first), document.baseURI).href
-  const drawPicture = async (): Promise<File> => {
-    const { pictureOf } = await import('./picture.ts')
-    return new File([await pictureOf(picture!)], picture!.file)
-  }
+  const whole = new URL(fileAddress(offer, formats[0] ?? 'csv'), document.baseURI).href
   return (
     <div class="call" role="group" aria-label={label}>
       <p class="call-head row">{label}</p>
@@ -49,18 +44,16 @@ function Row({ offer, place }: { offer: Offer; place: number }) {
         text={whole}
         done="The link was copied. It does not contain your key."
         row="files row wraps"
-        id={`download-${place}-link`}
       >
         {formats.map((format) => (
-          <FileLink key={format} offer={offer} format={format} id={`download-${place}-${format}`} />
+          <FileLink key={format} offer={offer} format={format} />
         ))}
         {picture === null ? null : (
           <Button
             text="PNG"
             class="small"
-            id={`download-${place}-png`}
             aria-label={`PNG: ${label}`}
-            onClick={() => void run(address, picture.file, drawPicture)}
+            onClick={() => void run(address, picture.file, () => drawn(picture))}
           />
         )}
       </Copy>
@@ -68,8 +61,13 @@ function Row({ offer, place }: { offer: Offer; place: number }) {
   )
 }
 
+async function drawn(picture: Picture): Promise<File> {
+  const { pictureOf } = await import('./picture.ts')
+  return new File([await pictureOf(picture)], picture.file)
+}
+
 /** A link, so that its address can be copied and opened elsewhere; a press sends the visitor's key along. */
-function FileLink({ offer, format, id }: { offer: Offer; format: FileFormat; id: string }) {
+function FileLink({ offer, format }: { offer: Offer; format: FileFormat }) {
   const address = fileAddress(offer, format)
   const fetchFile = async (): Promise<File> => {
     const { bytes, name } = await api.file(address)
@@ -81,13 +79,7 @@ function FileLink({ offer, format, id }: { offer: Offer; format: FileFormat; id:
     void run(offer.address, address, fetchFile)
   }
   return (
-    <a
-      class="small"
-      id={id}
-      href={address}
-      aria-label={`${FILE_FORMATS[format]}: ${offer.label}`}
-      onClick={save}
-    >
+    <a class="small" href={address} aria-label={`${FILE_FORMATS[format]}: ${offer.label}`} onClick={save}>
       {FILE_FORMATS[format]}
     </a>
   )

@@ -17,11 +17,7 @@ import { LEAST_CHARACTERS } from '../search.tsx'
 import { api, clock, map, page, query, scene, units, view } from '../store.ts'
 
 /** Formats of files, in the order of their buttons. Each is a value of `format` in the API. */
-export const FILE_FORMATS = {
-  csv: 'CSV',
-  geojson: 'GeoJSON',
-  parquet: 'Parquet',
-} as const
+export const FILE_FORMATS = { csv: 'CSV', geojson: 'GeoJSON', parquet: 'Parquet' } as const
 
 export type FileFormat = keyof typeof FILE_FORMATS
 

@@ -1,10 +1,9 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
-import { Curl } from '../curl.tsx'
-import { Downloads } from '../downloads/box.tsx'
 import type { SubjectOf } from '../page.ts'
 import { Back, Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
 import { favourites, page, toggle, update } from '../store.ts'
 import type { ViewState } from '../view.ts'
+import { Curl, Downloads } from './boxes.tsx'
 import { Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 

@@ -1,13 +1,12 @@
 /** The conditions of a place: forecast, tide and nearest reading, as a list of facts. */
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
-import { Curl } from '../curl.tsx'
-import { Downloads } from '../downloads/box.tsx'
 import { chosenZone, clockTime, type Zone } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
 import { Ago, Back, BuoyLink, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import { buoys, clock, page, units } from '../store.ts'
+import { Curl, Downloads } from './boxes.tsx'
 import { ForecastCredit, Linked } from './credits.tsx'
 
 /** The panel of a point of the sea. */

@@ -5,14 +5,13 @@ import type { ListSatellitePassesAnswer, SatellitePass } from '../../../clients/
 import { mapAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
-import { Curl } from '../curl.tsx'
-import { Downloads } from '../downloads/box.tsx'
 import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
 import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
 import { buoys as known, choosePass, chosenPass, clock, favourites, scene, units } from '../store.ts'
+import { Curl, Downloads } from './boxes.tsx'
 
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100

@@ -1,16 +1,18 @@
-/** The banner at the top of the page: what is wrong, and when the page goes on by itself. */
+/** What the page says of its state: the banner for what is wrong, and a dot for whether it is current. */
 import { useLayoutEffect } from 'preact/hooks'
 import type { ApiTrouble } from './api.ts'
 import { clockTime, duration, viewerZone } from './format.ts'
 import { Button } from './pieces.tsx'
-import { tryNow } from './live/following.ts'
-import { api, clock, trouble } from './store.ts'
+import { live, tryNow } from './live/following.ts'
+import type { LiveState } from './live/live.ts'
+import { api, clock, currentAt, now, trouble } from './store.ts'
 
 /** Clocks differ: the page waits a little longer than the server asks. */
 const MARGIN_MS = 1000
 /** A clock that is wrong must not make the page ask all the time. */
 const LEAST_WAIT_MS = 1000
 
+/** What is wrong, and when the page goes on by itself. */
 export function Banner() {
   const failure = trouble.value
   useLayoutEffect(() => {
@@ -38,4 +40,32 @@ function textOf({ kind, again }: ApiTrouble): string {
   return kind === 'offline'
     ? 'No connection to the server. What you see may be out of date; the page keeps trying.'
     : 'The server cannot answer right now. The page keeps trying.'
+}
+
+const MINUTE_MS = 60_000
+
+/** A word, and a sentence for those who point at it. */
+const TEXTS: { readonly [state in LiveState]: readonly [string, string] } = {
+  off: ['', ''],
+  connecting: ['Connecting', 'Connecting to the server'],
+  live: ['Live', 'New readings appear as they are published'],
+  lost: ['Reconnecting', 'The server cannot be reached; the page keeps trying'],
+  refused: ['Every minute', 'Checking for new readings every minute'],
+}
+
+/** A dot whose form says its state too, and a word. */
+export function LiveDot() {
+  const state = live.state.value
+  // The age is brought up with all others.
+  void now.value
+  const age = performance.now() - currentAt.value
+  const isOld = (state === 'lost' || state === 'refused') && age >= MINUTE_MS
+  const old = `${duration(age / 1000)} old`
+  const [word, title] = TEXTS[state]
+  return (
+    <p id="live" class="row" data-state={state} title={title} hidden={state === 'off'}>
+      <span class="dot" aria-hidden="true" />
+      {!isOld ? word : state === 'lost' ? `${word} · ${old}` : old}
+    </p>
+  )
 }
