@@ -221,7 +221,10 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     const span = page.getByRole('radio', { name: 'Week', exact: true })
     await span.focus()
     await shown(6)
-    assert.ok(await span.evaluate('(radio) => radio === document.activeElement && radio.checked'))
+    const { name, value } = await page.evaluate<{ name: string; value: string }>(
+      '({ name: document.activeElement.name, value: document.activeElement.value })',
+    )
+    assert.deepEqual([name, value, await span.isChecked()], ['span', '7', true])
     assert.ok(await page.getByLabel('CSV: Readings of the chart').isVisible(), 'what was open is open')
     assert.deepEqual(errors, [])
   })
