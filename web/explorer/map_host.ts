@@ -3,7 +3,7 @@ import { computed, effect } from '@preact/signals'
 import type { ActiveBuoy } from './api.ts'
 import { passPoints, type Target } from './map/features.ts'
 import type { BuoyMap, Look, MapEvents } from './map/map.ts'
-import { coveredByPanel } from './sheet.tsx'
+import { coveredByPanel } from './panel/panel.tsx'
 import {
   about,
   buoys,

@@ -120,6 +120,10 @@ function parseCamera(text: string): Camera | null {
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 
+export function isSamePoint(a: Position | null, b: Position | null): boolean {
+  return a === b || (a !== null && b !== null && a.lat === b.lat && a.lng === b.lng)
+}
+
 /** The fragment of a view, without its `#`. It leaves out what is as in the first view. */
 export function formatView(view: ViewState): string {
   const usual = new Map(fieldsOf(FIRST_VIEW))
