@@ -61,6 +61,9 @@ async function openMap(): Promise<void> {
     const first = buoys.peek() ?? []
     const opening = { ...look.peek(), camera: view.peek().camera, buoys: first, clock }
     map.value = await open(host, opening, eventsOf(host))
+    // The visitor may have gone elsewhere while it was on its way.
+    const { camera } = view.peek()
+    if (camera !== null && camera !== opening.camera) map.value.moveTo(camera)
     lead(map.value, first)
   } catch {
     host.classList.add('no-map')
