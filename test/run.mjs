@@ -18,6 +18,9 @@ const SLOWEST = 10
 /** What `missingTool` in programs.ts gives as the reason of a test that is skipped. */
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
 
+/** A file that does not end, such as by a timer that a failed test has left, fails. */
+const LONGEST_FILE_MS = 600_000
+
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
 
 /** Node starts each file with the arguments of its own that this process was started with. */
@@ -74,7 +77,11 @@ function summary() {
   )
 }
 
-run({ files: files.map((file) => resolve(file)), concurrency: CONCURRENCY[tier] ?? 3 })
+run({
+  files: files.map((file) => resolve(file)),
+  concurrency: CONCURRENCY[tier] ?? 3,
+  timeout: tier === 'nightly' ? Infinity : LONGEST_FILE_MS,
+})
   .on('test:pass', count)
   .on('test:fail', (data) => {
     count(data)
