@@ -121,6 +121,21 @@ test('A file imports from its own room or from those of lower levels.', () => {
   assert.deepEqual(upward, [])
 })
 
+test('No files import each other in a circle, types included.', () => {
+  let circling = IMPORTS
+  for (let before = 0; before !== circling.length;) {
+    before = circling.length
+    const importing = new Set<string | null>(circling.map(({ file }) => file))
+    const imported = new Set(circling.map(({ target }) => target))
+    circling = circling.filter(({ file, target }) => importing.has(target) && imported.has(file))
+  }
+  const found = circling.map(
+    ({ file, target }) =>
+      `${file} imports ${target}: move what both need to the one that stands lower in the way of the data`,
+  )
+  assert.deepEqual(found, [])
+})
+
 test('The life of a request and the life of a build do not know each other.', () => {
   const across = RANKED_IMPORTS.filter(({ target }) => !target.startsWith(EXPORTED_FILES))
     .filter(

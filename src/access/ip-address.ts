@@ -1,4 +1,4 @@
-/** IPv4 and IPv6 addresses as four 32-bit words, read without allocating for anonymous calls. */
+/** IPv4 and IPv6 addresses: as four 32-bit words, read without allocating for anonymous calls; as text. */
 
 /** Characters, with a zone ("0000:…:255.255.255.255%interface"). */
 export const MAX_ADDRESS_LENGTH = 64
@@ -113,4 +113,9 @@ export function addressText(words: Int32Array): string {
   return Array.from({ length: 8 }, (_, at) =>
     ((words[at >> 1] >>> (at % 2 === 0 ? 16 : 0)) & 0xffff).toString(16),
   ).join(':')
+}
+
+/** IPv4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as IPv4; all else unchanged. */
+export function unmapped(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
 }

@@ -11,7 +11,9 @@ import type { Lock } from '../system/lock.ts'
 import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
 import { exportBuilt } from './export-built.ts'
 import type { Gathered } from './gather.ts'
-import { writeGiven } from './source-state.ts'
+import { buoyKey } from './collector.ts'
+import { type SourceState, type StateBuoy, withoutSlug, writeGiven } from './source-state.ts'
+import { timestampText } from '../sea/time.ts'
 import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
@@ -25,7 +27,6 @@ import {
   type PublishingOptions,
 } from './publishing/publish-to-prefix.ts'
 import { writeRegistryFile } from './registry.ts'
-import { statesNow } from './stale-sources.ts'
 
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {
@@ -58,20 +59,20 @@ export function publishingOptions({
  */
 export async function publish(
   options: BuildOptions,
-  { previous, registry, states, hold }: Base,
-  { input, asOf, stale }: Gathered,
+  base: Base,
+  gathered: Gathered,
   identified: Identified,
   { parts, own }: Written,
   { lock, publishing }: { lock: Lock; publishing: Publishing | null },
 ): Promise<BuiltSnapshot> {
   const { out, sources, now } = options
+  const { registry, hold } = base
+  const { asOf } = gathered
   const mark = isMadeUp(sources) ? { demo: true } : {}
   const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
   // What the next build counts on comes first: a build that is killed here has published nothing.
-  if (sources.some(({ terms }) => terms !== undefined)) {
-    const before = previous === null ? null : states
-    writeGiven(out, id, statesNow({ input, stale, identified, own, before, now }), lock)
-  }
+  if (sources.some(({ terms }) => terms !== undefined))
+    writeGiven(out, id, statesNow(gathered, identified, own, base, now), lock)
   writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
   await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
   if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)
@@ -122,4 +123,42 @@ async function publishElsewhere(
       { cause: error },
     )
   }
+}
+
+/** The state of each configured source after this build: what it gave now, or what is carried over. */
+function statesNow(
+  { input, stale }: Gathered,
+  { ids, staying }: Identified,
+  own: Written['own'],
+  { previous, states }: Base,
+  now: number,
+): SourceState[] {
+  const before = previous === null ? null : states
+  return input.contributions().flatMap((contribution): SourceState[] => {
+    const { source, carriedOver, networks, spots } = contribution
+    if (carriedOver !== null) return [{ ...carriedOver, refused: stale.get(source) ?? null }]
+    if (source.terms === undefined) return []
+    const { name } = source.terms
+    // A source that mentions only who reported lately takes nothing back by not mentioning it.
+    const mentionedBefore =
+      source.complete === false ? (before?.find((state) => state.name === name)?.buoys ?? []) : []
+    const stayingForIt = [...staying].flatMap(([buoy, contributions]) =>
+      contributions.includes(contribution) ? [withoutSlug(buoy)] : [],
+    )
+    const mentioned = input
+      .buoysOf(contribution)
+      .map((buoy): StateBuoy => ({ ...buoy, id: ids.get(buoyKey(buoy)) ?? null }))
+    const buoys = [...mentionedBefore, ...stayingForIt, ...mentioned]
+    return [
+      {
+        name,
+        read_at: timestampText(Math.floor(now)),
+        refused: null,
+        networks: [...networks.values()],
+        buoys: [...new Map(buoys.map((buoy) => [buoyKey(buoy), buoy])).values()],
+        spots: [...spots],
+        parts: own.get(contribution) ?? [],
+      },
+    ]
+  })
 }

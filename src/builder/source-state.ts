@@ -14,7 +14,7 @@ import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
 import { parseTimestamp } from '../sea/time.ts'
-import { cataloguedBuoys, infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
+import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import { SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/snapshot-format.ts'
@@ -22,7 +22,6 @@ import type { PassColumns } from '../index/passes.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
 import { readStateFile, writeStateFile } from './state-file.ts'
 import type { TideColumns } from '../index/tides.ts'
-import type { Previous } from './build-base.ts'
 
 const FORMAT = { format: 'groundswell-given', version: 1 } as const
 
@@ -69,19 +68,6 @@ export function writeGiven(dir: string, id: string, states: readonly SourceState
 export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
   const { slug: _slug, ...given } = buoy
   return given
-}
-
-/** All that a snapshot has, where nobody knows which source gave what. */
-export function stateOfAll({ manifest, catalog }: Previous): SourceState {
-  return {
-    name: null,
-    read_at: null,
-    refused: null,
-    networks: catalog.sources.map(infoOf),
-    buoys: cataloguedBuoys(catalog).map(withoutSlug),
-    spots: catalog.spots,
-    parts: manifest.parts.filter(({ kind }) => kind === 'passes' || kind === 'forecast' || kind === 'tides'),
-  }
 }
 
 export interface StateParts {

@@ -12,14 +12,8 @@ import type { Dataset } from '../dataset/dataset.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { ApiError, snapshotGone } from '../operation/errors.ts'
 import { EXTRA_GROUPS, extraMeasures } from '../dataset/wire-measures.ts'
-import {
-  EXPENSIVE_BYTES,
-  MAX_PAGE,
-  operation,
-  rowsOfPage,
-  writePaging,
-  type Paging,
-} from '../operation/operation.ts'
+import { EXPENSIVE_BYTES, MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'
+import type { Paging } from '../operation/answer-table.ts'
 import type { ChangesSince, View } from '../dataset/view.ts'
 import { integer, text, wordSet } from '../operation/parameters.ts'
 import { READING_BYTES } from '../dataset/reading-json.ts'

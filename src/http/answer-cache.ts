@@ -4,7 +4,7 @@ import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES } from './envelope.ts'
 import { KeptAnswer } from './kept-answer.ts'
 import type { Encoding } from './preferences.ts'
-import type { Target } from './request-state.ts'
+import type { Target } from './router.ts'
 
 /** A longer answer would drive out everything else. */
 const LARGEST_SHARE = 1 / 8

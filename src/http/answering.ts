@@ -13,7 +13,7 @@ import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.t
 import { TagNumber } from '../operation/tag-number.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from './exchange.ts'
-import type { Route } from './router.ts'
+import type { Route, Target } from './router.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
@@ -21,7 +21,7 @@ import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
-import type { RequestState, Target } from './request-state.ts'
+import type { RequestState } from './request-state.ts'
 import { LONG_BYTES, type Sender } from './sender.ts'
 import { isJob, priceOf, shapedAnswer } from './shaped.ts'
 

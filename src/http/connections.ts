@@ -3,7 +3,7 @@
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-import { unmapped } from './exchange.ts'
+import { unmapped } from '../access/ip-address.ts'
 
 /** Values of the hash of addresses. Two with one hash share a limit: of 1,000 addresses one in 16 does. */
 const ADDRESS_SLOTS = 16_384

@@ -298,8 +298,3 @@ export function framingOf(lengths: readonly string[], codings: readonly string[]
   if (!/^[0-9]+$/.test(length)) return 'unclear'
   return /^0+$/.test(length) ? 'no body' : 'body'
 }
-
-/** IPv4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as IPv4; all else unchanged. */
-export function unmapped(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
-}

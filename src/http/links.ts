@@ -1,5 +1,5 @@
 /** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
-import type { Paging } from '../operation/operation.ts'
+import type { Paging } from '../operation/answer-table.ts'
 
 /** Characters of one page's path and query, twice the longest sensible: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600

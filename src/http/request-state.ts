@@ -7,7 +7,7 @@ import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { snapshotGone, snapshotId } from '../operation/errors.ts'
-import type { QueryReader, RawQuery } from '../operation/query.ts'
+import type { RawQuery } from '../operation/query.ts'
 import { MINUTE } from '../sea/time.ts'
 import type { Exchange } from './exchange.ts'
 import { Admission, type AdmissionOptions, type Refusal } from './admission.ts'
@@ -41,24 +41,6 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   clock: () => number
   /** Gets faults of our own; never a key or a query. */
   onFault: (error: unknown, operation: string) => void
-}
-
-export interface StreamTarget {
-  operation: null
-  stream: StreamOperation
-  index: number
-  reader: QueryReader<StreamOperation['parameters']>
-  /** Names that `X-Ignored-Parameters` may have. */
-  ignorable: ReadonlySet<string>
-}
-
-export interface Target {
-  operation: Operation
-  stream: null
-  /** Ordinal of the operation. */
-  index: number
-  reader: QueryReader<Operation['parameters']>
-  ignorable: ReadonlySet<string>
 }
 
 export class RequestState {

@@ -1,4 +1,24 @@
 /** Finds what a path leads to. */
+import type { Operation, StreamOperation } from '../operation/operation.ts'
+import type { QueryReader } from '../operation/query.ts'
+
+export interface StreamTarget {
+  operation: null
+  stream: StreamOperation
+  index: number
+  reader: QueryReader<StreamOperation['parameters']>
+  /** Names that `X-Ignored-Parameters` may have. */
+  ignorable: ReadonlySet<string>
+}
+
+export interface Target {
+  operation: Operation
+  stream: null
+  /** Ordinal of the operation. */
+  index: number
+  reader: QueryReader<Operation['parameters']>
+  ignorable: ReadonlySet<string>
+}
 
 export interface Route<T> {
   readonly target: T

@@ -1,8 +1,8 @@
 /** Answers in another form than the usual JSON: their bodies and their heads. */
-import type { ExpensiveAnswer, Operation, Paging } from '../operation/operation.ts'
+import type { ExpensiveAnswer, Operation } from '../operation/operation.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { shapeQuery, type Shape } from '../operation/shape.ts'
-import type { Table, TableRequest } from '../operation/answer-table.ts'
+import type { Paging, Table, TableRequest } from '../operation/answer-table.ts'
 import { formed, isRowShape, type RowShape } from '../formats/format-choice.ts'
 import { parquetJob, type ParquetJob } from '../formats/parquet-job.ts'
 import { linkHeader } from './links.ts'

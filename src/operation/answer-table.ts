@@ -5,7 +5,6 @@
 import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
-import type { Paging } from './operation.ts'
 import type { View } from '../dataset/view.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 
@@ -72,6 +71,12 @@ export interface Line {
 export type Place =
   | { readonly kind: 'point'; lat(row: number): number; lng(row: number): number }
   | { readonly kind: 'line'; line(row: number): Line }
+
+export interface Paging {
+  /** Counted from 1; it may be past the last page. */
+  page: number
+  pages: number
+}
 
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members stand together. */

@@ -8,19 +8,13 @@ import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
-import type { Run, Table, TableRequest } from './answer-table.ts'
+import type { Paging, Run, Table, TableRequest } from './answer-table.ts'
 import type { Steps } from '../system/steps.ts'
 
 /** Bytes that an operation finds free in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
 
 export const META = new Literal(',"meta":{')
-
-export interface Paging {
-  /** Counted from 1; it may be past the last page. */
-  page: number
-  pages: number
-}
 
 /** One object serves all lists, since one answer is written at a time. */
 const PAGING: Paging = { page: 0, pages: 0 }

@@ -1,13 +1,11 @@
-/** The text of `/metrics`: gathers the figures of the moment and writes them. */
+/** Gathers the figures of the moment for `/metrics`. */
 import { statSync } from 'node:fs'
 import { newestReport } from '../builder/report-files.ts'
 import type { ReportDocument } from '../builder/report-document.ts'
 import { readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
-import { exposition } from './exposition.ts'
 import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
 import { readRequests, requestsByWorker } from '../http/request-counts.ts'
-import { METRICS } from './metrics-table.ts'
 import { readWorkers } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
 import { countListeners } from '../http/listener-counts.ts'
@@ -17,9 +15,6 @@ import type { KeyFigures } from './key-service.ts'
 import type { QuotaFigures } from './quota-store.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
-
-/** Share of the main thread's time that scrapes may take: sooner ones get the same text again. */
-const SHARE = 1 / 10
 
 /** Networks and inputs that are shown, each as a series of some metrics, and reasons of one network. */
 const MOST_SHOWN = 200
@@ -42,27 +37,12 @@ export interface MetricsOptions {
 /** All that `/metrics` shows, at one moment. To add a metric: a row in `metrics-table.ts`. */
 export type Figures = ReturnType<typeof figuresOf>
 
-export function metricsText(options: MetricsOptions): () => string {
-  const report = reportOf(options.dir)
-  const routes = routeNames(ROUTED, options.common.config['base-path'])
-  let text = ''
-  let until = -Infinity
-  return () => {
-    const began = performance.now()
-    if (began < until) return text
-    text = exposition(METRICS, figuresOf(options, report(), routes))
-    const now = performance.now()
-    until = now + (now - began) / SHARE
-    return text
-  }
-}
-
 // oxlint-disable-next-line typescript/explicit-function-return-type -- `Figures` is what it returns
-function figuresOf(
+export function figuresOf(
   { dir, version, clock, common, mirror, keys, quota, observed, builds }: MetricsOptions,
   report: ReportDocument | null,
-  routes: readonly string[],
 ) {
+  const routes = routeNames(ROUTED, common.config['base-path'])
   const now = observed()
   const { snapshot, held, reload, workers, totals } = now
   return {
@@ -92,7 +72,7 @@ function figuresOf(
 }
 
 /** Read again only when the folder has changed. Never throws: an unreadable report gives no figures. */
-function reportOf(dir: string): () => ReportDocument | null {
+export function reportOf(dir: string): () => ReportDocument | null {
   let mark = -1
   let known: ReportDocument | null = null
   return () => {

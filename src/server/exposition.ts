@@ -1,5 +1,6 @@
-/** Metrics as text: the Prometheus exposition format 0.0.4. */
-import type { Figures } from './collect-metrics.ts'
+/** The text of `/metrics`: the Prometheus exposition format 0.0.4. */
+import { type Figures, figuresOf, type MetricsOptions, reportOf } from './collect-metrics.ts'
+import { type Metric, METRICS, type Sample } from './metrics-table.ts'
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -7,23 +8,22 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 export const MOST_SERIES = 2000
 const LABEL_CHARACTERS = 120
 
-/** Labels have the order of the metric's; a histogram's sample has its buckets and sum. */
-export type Sample =
-  | { labels: readonly string[]; value: number }
-  | { labels: readonly string[]; buckets: readonly number[]; sum: number }
+/** Share of the main thread's time that scrapes may take: sooner ones get the same text again. */
+const SHARE = 1 / 10
 
-export interface Metric {
-  readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  /** One sentence without a full stop. */
-  readonly help: string
-  /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
-  readonly unit: string
-  readonly labels: readonly string[]
-  /** Upper bounds without `+Inf`. Samples have one bucket more, and none is cumulated. */
-  readonly bounds?: readonly number[]
-  /** A metric without a value has no sample. */
-  readonly read: (figures: Figures) => readonly Sample[]
+/** The text of the moment, by the table. */
+export function metricsText(options: MetricsOptions): () => string {
+  const report = reportOf(options.dir)
+  let text = ''
+  let until = -Infinity
+  return () => {
+    const began = performance.now()
+    if (began < until) return text
+    text = exposition(METRICS, figuresOf(options, report()))
+    const now = performance.now()
+    until = now + (now - began) / SHARE
+    return text
+  }
 }
 
 export function exposition(metrics: readonly Metric[], figures: Figures): string {

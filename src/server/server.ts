@@ -27,7 +27,7 @@ import { redisOf } from './redis-clients.ts'
 import { Reloader } from './reload.ts'
 import { settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { QuotaStore } from './quota-store.ts'
-import { metricsText } from './collect-metrics.ts'
+import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
 

@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads'
 
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
-import { unmapped } from '../../src/http/exchange.ts'
+import { unmapped } from '../../src/access/ip-address.ts'
 import { findFreePort } from '../../src/http/engines/port.ts'
 import { temporaryFolder } from '../live.ts'
 import { RawClient } from './raw_client.ts'

@@ -1,6 +1,5 @@
 /** The text of `docs/metrics.md`, made from the table of metrics. */
 import { fileURLToPath } from 'node:url'
-import type { Metric } from '../../src/server/exposition.ts'
 import {
   DURATION_BOUNDS_S,
   METHODS,
@@ -9,7 +8,7 @@ import {
   STATUSES,
   TIMED_PER_REFILL,
 } from '../../src/http/request-counts.ts'
-import { METRIC_GROUPS, METRICS } from '../../src/server/metrics-table.ts'
+import { METRIC_GROUPS, METRICS, type Metric } from '../../src/server/metrics-table.ts'
 
 export const METRICS_PAGE = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url))
 

@@ -1,6 +1,7 @@
 /** One request of the engine on node:http and its reply. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
+import { unmapped } from '../../access/ip-address.ts'
 import { BaseExchange, BaseLaterReply } from './base-exchange.ts'
 import {
   BAD_HOST,
@@ -13,7 +14,6 @@ import {
   KEPT,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
-  unmapped,
 } from '../exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Refusal, Surroundings } from '../exchange.ts'
 import { HeldBytes, PIECE_BYTES } from './limits.ts'

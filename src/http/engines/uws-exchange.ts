@@ -1,6 +1,7 @@
 /** One request of the engine on uWebSockets.js and its reply. */
 import { SocketAddress } from 'node:net'
 
+import { unmapped } from '../../access/ip-address.ts'
 import { BaseExchange } from './base-exchange.ts'
 import type { UwsRequest, UwsResponse } from './uws-binding.ts'
 import {
@@ -11,7 +12,6 @@ import {
   headText,
   TOO_MUCH_UNREAD,
   TRANSFER_ENCODING,
-  unmapped,
 } from '../exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from '../exchange.ts'
 import { AT_ONCE_BYTES, GATHERED_BYTES, type HeldBytes } from './limits.ts'

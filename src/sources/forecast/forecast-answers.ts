@@ -1,31 +1,11 @@
 /** Forecast services' answers as series at positions, by content: Open-Meteo, CoverageJSON, ERDDAP's JSON. */
-import { isKnownLabel } from './forecast-quantities.ts'
+import { isKnownLabel, type Series, type SeriesColumn, type Values } from './forecast-quantities.ts'
 import { isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoSeconds } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
-export type Values = (number | null)[]
-
-/** Values at one position in the file's own columns and units. */
-export interface Series {
-  lat: number
-  lng: number
-  /** Epoch seconds. */
-  runAt: number
-  /** The model or service, if the file's form names it. */
-  model?: string
-  /** Ascending epoch seconds. */
-  times: number[]
-  columns: Map<string, SeriesColumn>
-}
-
-export interface SeriesColumn {
-  unit: string
-  standardName: string
-  values: Values
-}
 
 /** @throws UnusableFile */
 export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {

@@ -1,13 +1,33 @@
-/** What the columns of a series are: quantities of the forecast, in the units of the contract. */
+/** What a series is, and its columns as quantities of the forecast, in the units of the contract. */
 import labels from './labels.json' with { type: 'json' }
 import { conversionOf } from '../reading/units.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
-import type { Series, SeriesColumn, Values } from './forecast-answers.ts'
 
 /** The reason for an answer about something else, such as air temperature. */
 export const NOTHING_USED = 'no wave or wind forecast'
+
+export type Values = (number | null)[]
+
+/** Values at one position in the file's own columns and units. */
+export interface Series {
+  lat: number
+  lng: number
+  /** Epoch seconds. */
+  runAt: number
+  /** The model or service, if the file's form names it. */
+  model?: string
+  /** Ascending epoch seconds. */
+  times: number[]
+  columns: Map<string, SeriesColumn>
+}
+
+export interface SeriesColumn {
+  unit: string
+  standardName: string
+  values: Values
+}
 
 export interface Quantity {
   runAt: number

@@ -15,7 +15,6 @@ import {
   type LastMessage,
   type Message,
 } from './frames.ts'
-import type { Job } from './reader.ts'
 import {
   type FileReport,
   type Sink,
@@ -45,6 +44,20 @@ const MIB = 2 ** 20
 
 /** A core file would be a copy of everything that was read. */
 const WITHOUT_CORE = 'ulimit -c 0; exec "$0" "$@"'
+
+/** What the builder asks of the process, as JSON. */
+export interface Job {
+  kind: string
+  argument: string
+  options: SourceOptions | null
+  asOf: number | null
+  now: number
+  /** The builder's process id: the reader ends with it. */
+  builder: number
+  maxBytes: number
+  /** The reader's own limit; its builder ends it sooner if it can. */
+  maxSeconds: number
+}
 
 interface Reading {
   kind: string

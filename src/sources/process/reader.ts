@@ -15,23 +15,11 @@ import {
   type Message,
 } from './frames.ts'
 import { openKind } from '../kinds.ts'
-import { type FileReport, type Report, type Sink, type SourceOptions } from '../source.ts'
+import type { Job } from './reader-process.ts'
+import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
-
-export interface Job {
-  kind: string
-  argument: string
-  options: SourceOptions | null
-  asOf: number | null
-  now: number
-  /** The builder's process id: the reader ends with it. */
-  builder: number
-  maxBytes: number
-  /** The reader's own limit; its builder ends it sooner if it can. */
-  maxSeconds: number
-}
 
 const WATCH_MS = 50
 /** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
