@@ -187,6 +187,7 @@ const seconds = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: -90, max: 90 }) },
   { weight: 6, arbitrary: fc.integer({ min: -2, max: 2 }).map((hours) => hours * HOUR) },
   { weight: 1, arbitrary: fc.integer({ min: -30, max: 30 }).map((hours) => hours * HOUR) },
+  { weight: 1, arbitrary: fc.constantFrom(-8760, 8760).map((hours) => hours * HOUR) },
 )
 
 const event: fc.Arbitrary<Event> = fc.oneof(

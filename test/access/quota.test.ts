@@ -41,36 +41,6 @@ test('a client that waits for Retry-After succeeds, and never waits past the fir
   assert.equal(retryAfter(NOON + 3599.5), 1)
 })
 
-test('under any sequence of clock settings counts follow a plain model for the current hours and nobody is locked out', () => {
-  const step = fc.record({
-    jump: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-8760, -5, 4, 24, 8760)),
-    slot: fc.nat(2),
-    calls: fc.integer({ min: 1, max: 6 }),
-  })
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const quota = counters(3)
-      // What is certainly not less than the count: all calls that ever succeeded in that hour.
-      const most = new Map<string, number>()
-      let hour = 490_000
-      for (const { jump, slot, calls } of steps) {
-        hour += jump
-        const now = hour * 3600 + 17
-        for (let call = 0; call < calls; call++) {
-          const before = quota.used(slot, now)
-          const name = `${hour} ${slot}`
-          assert.ok(before <= (most.get(name) ?? 0))
-          const left = quota.take(slot, 4, now)
-          assert.equal(left, before < 4 ? 3 - before : -1)
-          if (left >= 0) most.set(name, (most.get(name) ?? 0) + 1)
-        }
-      }
-      // An hour that no clock has shown yet has the whole quota.
-      assert.equal(quota.take(0, 4, (hour + 100_000) * 3600), 3)
-    }),
-  )
-})
-
 test('four threads that hammer one slot over the turn of the hour get exactly the quota in each hour', async () => {
   const buffer = QuotaCounters.allocate(8)
   const hits = await inThreads(
@@ -164,28 +134,6 @@ test('slots of revoked keys are used again when no other is left, the longest re
   assert.equal(next[1]?.slot, entries[0]?.slot)
   assert.deepEqual([...slots.usage(NOON)], [['c', 1]])
   assert.throws(() => slots.assign(['1', '2', '3', '4'].map(record)), RangeError)
-})
-
-test('no two live keys ever share a slot, and a new key starts at 0', () => {
-  const ids = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { maxLength: 4 })
-  fc.assert(
-    fc.property(fc.array(ids, { maxLength: 30 }), (reloads) => {
-      const quota = counters(5)
-      const slots = new KeySlots(quota)
-      let before = new Map<string, number>()
-      for (const reload of reloads) {
-        const entries = slots.assign(reload.map(record))
-        assert.equal(new Set(entries.map(({ slot }) => slot)).size, reload.length)
-        for (const { id, slot } of entries) {
-          const old = before.get(id)
-          if (old !== undefined) assert.equal(quota.used(slot, NOON), old)
-          quota.take(slot, 1_000_000, NOON)
-        }
-        before = slots.usage(NOON)
-        assert.deepEqual(new Set(before.keys()), new Set(reload))
-      }
-    }),
-  )
 })
 
 test('counts come back after a restart within the hour, and only then', () => {

@@ -249,96 +249,84 @@ test('A season over New Year belongs to the year in which it starts.', () => {
 
 // Buckets
 
-test('Days of 23 and 25 hours are one bucket each, with the offsets of their ends.', () => {
-  const rows = steady('2026-02-28T23:00:00Z', '2026-10-31T23:00:00Z', 1800)
-  const [year] = points({ zone: 'Europe/Paris', startYear: 2026 }, [rows])
-  assert.deepEqual(
-    year.find(({ label }) => label === 'Mar 29'),
-    {
-      ordinal: 89,
-      label: 'Mar 29',
-      start: '2026-03-29T00:00:00+01:00',
-      end: '2026-03-29T23:59:59+02:00',
-      value: 100,
-      count: 46,
-    },
-  )
-  assert.deepEqual(
-    year.find(({ label }) => label === 'Oct 25'),
-    {
-      ordinal: 299,
-      label: 'Oct 25',
-      start: '2026-10-25T00:00:00+02:00',
-      end: '2026-10-25T23:59:59+01:00',
-      value: 100,
-      count: 50,
-    },
-  )
-  assert.ok(year.every(({ label, count }) => count === 48 || label === 'Mar 29' || label === 'Oct 25'))
-})
+/** What a clock on the wall shows: `2026-03-29T03:00:00+02:00`. */
+function onTheWall(timeZone: string): (epoch: number) => string {
+  const format = new Intl.DateTimeFormat('sv', {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'medium',
+  })
+  return (epoch) => {
+    const local = format.format(epoch * 1000).replace(' ', 'T')
+    const minutes = Math.abs(epochOf(`${local}Z`) - epoch) / 60
+    const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((part) =>
+      String(part).padStart(2, '0'),
+    )
+    return `${local}${epochOf(`${local}Z`) < epoch ? '-' : '+'}${hours}:${rest}`
+  }
+}
 
-test('The hour that the clock skips is not a bucket, the one it repeats is one bucket of two hours.', () => {
-  const rows = steady('2026-03-01T00:00:00Z', '2026-11-01T00:00:00Z', 1800)
-  const hours = (month: number, day: number): Point[] =>
-    points({ zone: 'Europe/Paris', bucket: 'hour', dates: dates(month, day, month, day), startYear: 2026 }, [
-      rows,
-    ])[0]
-  const spring = hours(3, 29)
-  assert.equal(spring.length, 23)
-  assert.deepEqual(fieldsOf(spring.slice(1, 3), 'ordinal', 'label', 'start', 'end', 'count'), [
-    [2, 'Mar 29 01:00', '2026-03-29T01:00:00+01:00', '2026-03-29T01:59:59+01:00', 2],
-    [4, 'Mar 29 03:00', '2026-03-29T03:00:00+02:00', '2026-03-29T03:59:59+02:00', 2],
-  ])
-  const autumn = hours(10, 25)
-  assert.equal(autumn.length, 24)
-  assert.deepEqual(fieldsOf(autumn.slice(2, 4), 'ordinal', 'label', 'start', 'end', 'count'), [
-    [3, 'Oct 25 02:00', '2026-10-25T02:00:00+02:00', '2026-10-25T02:59:59+01:00', 4],
-    [4, 'Oct 25 03:00', '2026-10-25T03:00:00+01:00', '2026-10-25T03:59:59+01:00', 2],
-  ])
-})
+/** The day's or hour's label and ordinal, by the calendar of a leap year. */
+function placeOf(text: string, bucket: Bucket, { startMonth, startDay }: SeasonDates): [number, string] {
+  const [, month, day] = text.slice(0, 10).split('-').map(Number)
+  const inLeapYear = (m: number, d: number): number => Date.UTC(2024, m - 1, d) / 86_400_000
+  const days = (inLeapYear(month, day) - inLeapYear(startMonth, startDay) + 366) % 366
+  const names = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+  const label = `${names[month - 1]} ${text.slice(8, 10)}`
+  if (bucket === 'day') return [days + 1, label]
+  return [days * 24 + Number(text.slice(11, 13)) + 1, `${label} ${text.slice(11, 13)}:00`]
+}
 
-test('A half-hour change leaves a short hour and a long one on Lord Howe.', () => {
-  const rows = steady('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 900)
-  const counts = (month: number, day: number): number[] =>
-    points(
-      { zone: 'Australia/Lord_Howe', bucket: 'hour', dates: dates(month, day, month, day), startYear: 2025 },
-      [rows],
-    )[0].map(({ count }) => count)
-  assert.deepEqual(counts(10, 5).slice(0, 4), [4, 4, 2, 4])
-  assert.deepEqual(counts(4, 6).slice(0, 4), [4, 6, 4, 4])
-})
-
-test('Samoa has no bucket for 30 December 2011, and its ordinal stays empty.', () => {
-  const rows = steady('2011-12-20T00:00:00Z', '2012-01-10T00:00:00Z', 3600)
-  const [year] = points({ zone: 'Pacific/Apia', dates: dates(12, 28, 1, 2), startYear: 2011 }, [rows])
-  assert.deepEqual(fieldsOf(year, 'ordinal', 'label', 'count'), [
-    [1, 'Dec 28', 24],
-    [2, 'Dec 29', 24],
-    [4, 'Dec 31', 24],
-    [5, 'Jan 01', 24],
-    [6, 'Jan 02', 24],
-  ])
-})
-
-test('A day whose midnight does not exist begins at one o’clock.', () => {
-  const rows = steady('2018-11-01T00:00:00Z', '2018-11-10T00:00:00Z', 3600)
-  const [day] = points({ zone: 'America/Sao_Paulo', dates: dates(11, 4, 11, 4), startYear: 2018 }, [rows])[0]
-  assert.deepEqual(
-    [day.start, day.end, day.label, day.count],
-    ['2018-11-04T01:00:00-02:00', '2018-11-04T23:59:59-02:00', 'Nov 04', 23],
-  )
-  const asked = {
-    zone: 'America/Sao_Paulo',
-    bucket: 'hour',
-    dates: dates(11, 4, 11, 4),
-    startYear: 2018,
-  } as const
-  const [hours] = points(asked, [rows])
-  assert.deepEqual(
-    hours.map(({ ordinal, label }) => `${ordinal} ${label}`),
-    Array.from({ length: 23 }, (_, i) => `${i + 2} Nov 04 ${String(i + 1).padStart(2, '0')}:00`),
-  )
-})
+for (const [what, zone, date] of [
+  ['the day of 23 hours', 'Europe/Paris', '2026-03-29'],
+  ['the day of 25 hours', 'Europe/Paris', '2026-10-25'],
+  ['a half hour that is skipped', 'Australia/Lord_Howe', '2025-10-05'],
+  ['a half hour that comes twice', 'Australia/Lord_Howe', '2025-04-06'],
+  ['a day that was left out', 'Pacific/Apia', '2011-12-30'],
+  ['a midnight that does not exist', 'America/Sao_Paulo', '2018-11-04'],
+  ['New Year', 'Asia/Kathmandu', '2025-01-01'],
+  ['29 February', 'UTC', '2024-02-29'],
+  ['28 February of another year', 'UTC', '2023-02-28'],
+] as const) {
+  test(`Around ${what}, days and hours have the rows that a clock on the wall puts there.`, () => {
+    const wall = onTheWall(zone)
+    const step = 900
+    for (const [before, length] of [
+      [0, 0],
+      [0, 3],
+      [1, 1],
+      [3, 6],
+    ]) {
+      const first = new Date(Date.parse(date) - before * 86_400_000)
+      const last = new Date(first.getTime() + length * 86_400_000)
+      const [from, to] = [first, last].map((day) => day.toISOString().slice(0, 10))
+      const of = dates(first.getUTCMonth() + 1, first.getUTCDate(), last.getUTCMonth() + 1, last.getUTCDate())
+      const rows: [number, number][] = []
+      for (
+        let time = first.getTime() / 1000 - 86_400;
+        time < last.getTime() / 1000 + 3 * 86_400;
+        time += step
+      )
+        rows.push([time, 1000])
+      for (const bucket of ['day', 'hour'] as const) {
+        const expected = new Map<string, Point>()
+        for (const [time] of rows) {
+          const text = wall(time)
+          if (text.slice(0, 10) < from || text.slice(0, 10) > to) continue
+          const [ordinal, label] = placeOf(text, bucket, of)
+          const point = expected.get(label) ?? { ordinal, label, start: text, end: '', value: 100, count: 0 }
+          expected.set(label, { ...point, end: wall(time + step - 1), count: point.count + 1 })
+        }
+        const asked = { zone, bucket, dates: of, startYear: first.getUTCFullYear() }
+        assert.deepEqual(
+          points(asked, [segment(rows)]),
+          [[...expected.values()]],
+          `${bucket} ${from} to ${to}`,
+        )
+      }
+    }
+  })
+}
 
 test('Days and hours keep an ordinal for 29 February, weeks do not.', () => {
   const rows = steady('2023-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
