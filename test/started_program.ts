@@ -14,6 +14,8 @@ export interface Surroundings {
   /** All variables; those of the test if not given. */
   env?: NodeJS.ProcessEnv
   uid?: number
+  /** A module that runs the program, with a channel to the test; `dist/cli.js` if not given. */
+  by?: string
 }
 
 export interface Program {
@@ -27,6 +29,7 @@ export interface Program {
   /** Code or signal that it ended with. */
   ended: Promise<NodeJS.Signals | number | null>
   kill(signal: NodeJS.Signals): void
+  readonly child: ChildProcess
   /** Asks it to stop. Resolves to the code. */
   stop(): Promise<NodeJS.Signals | number | null>
 }
@@ -40,11 +43,11 @@ export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | nu
 export function startProgram(
   t: TestContext,
   args: readonly string[],
-  { cwd, env = process.env, uid }: Surroundings = {},
+  { cwd, env = process.env, uid, by }: Surroundings = {},
 ): Program {
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const child = spawn(process.execPath, [by ?? CLI, ...args], {
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(by === undefined ? [] : ['ipc' as const])],
     ...(cwd !== undefined && { cwd }),
     ...(uid !== undefined && { uid, gid: uid }),
   })
@@ -56,6 +59,7 @@ export function startProgram(
   let isOver = false
   void end.then(() => (isOver = true))
   const program = {
+    child,
     stdout: '',
     stderr: '',
     said: '',
@@ -78,7 +82,7 @@ export function startProgram(
     },
   }
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
       program[name] += text
       program.said += text
     })

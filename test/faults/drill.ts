@@ -1,12 +1,10 @@
 /** A server whose threads a test can get at, in a process of its own that may break down. */
-import { spawn } from 'node:child_process'
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
-import { ended } from '../started_program.ts'
+import { startProgram } from '../started_program.ts'
 
 const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
 
@@ -58,47 +56,29 @@ export async function startDrill(
   // Parts of held snapshots are not read again: what befalls their files would not be noticed.
   const hold = '--hold-snapshots=1'
   const own = ['--port=0', '--admin-port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s', hold]
-  const server = spawn(
-    process.execPath,
-    [PROGRAM, 'serve', `--snapshots=${folder}`, `--keys=${keys}`, ...own, ...more],
-    { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], ...(uid === null ? {} : { uid }) },
-  )
-  const end = ended(server)
-  t.after(() => server.kill('SIGKILL'))
-  let text = ''
-  for (const stream of [server.stdout!, server.stderr!]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      // Enough to see why something failed.
-      if (text.length < 1_000_000) text += chunk
-    })
-  }
+  const program = startProgram(t, ['serve', `--snapshots=${folder}`, `--keys=${keys}`, ...own, ...more], {
+    by: PROGRAM,
+    ...(uid !== null && { uid }),
+  })
   const waiting = new Map<number, (result: unknown) => void>()
-  server.on('message', (message) => {
+  program.child.on('message', (message) => {
     const { id, result } = message as { id: number; result: unknown }
     waiting.get(id)?.(result)
     waiting.delete(id)
   })
-  const find = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(text)
-      if (found !== null) return found[1]
-      if (server.exitCode !== null || server.signalCode !== null) throw new Error(`it ended\n${text}`)
-      await setTimeout(20)
-    }
-  }
-  const base = await find(/listening on (\S+)\n/)
-  const admin = await find(/admin port on (\S+)\n/)
+  const [, base] = await program.says(/listening on (\S+)\n/)
+  const [, admin] = await program.says(/admin port on (\S+)\n/)
   let asked = 0
   const debug = (thread: number, method: string, params: object = {}): Promise<unknown> =>
     new Promise((resolve) => {
       const id = ++asked
       waiting.set(id, resolve)
-      server.send({ id, thread, method, params })
+      program.child.send({ id, thread, method, params })
     })
   return {
     base,
     keysFile: keys,
-    output: () => text,
+    output: () => program.said,
     status: async () => (await (await fetch(`${admin}/status`)).json()) as Status,
     ready: async () => {
       const answer = await fetch(`${admin}/readyz`)
@@ -111,8 +91,8 @@ export async function startDrill(
       const result = await debug(thread, 'Runtime.evaluate', { expression, returnByValue: true })
       return (result as { result: { value: unknown } }).result.value
     },
-    signal: (signal) => void server.kill(signal),
-    end,
+    signal: program.kill,
+    end: program.ended,
   }
 }
 

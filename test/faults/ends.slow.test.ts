@@ -65,7 +65,7 @@ test(
 )
 
 test(
-  'Signals at any moment, single and double, on both engines and under npm, end as documented and leave nothing.',
+  'Signals at any moment, single and double, on both engines, end as documented and leave nothing.',
   { skip, timeout: 600_000 },
   async (t) => {
     const { counts, faults } = await moments(temporaryFolder(t), folder, amount(6, 200))

@@ -1,5 +1,5 @@
 /**
- * Starts and ends of servers by signals, as a supervisor, a terminal and npm bring them about: what a process
+ * Starts and ends of servers by signals, as a supervisor and a terminal bring them about: what a process
  * ended with, what it wrote that it should not, and what it left behind. `GROUNDSWELL_LONG=1` tries many.
  */
 import { once } from 'node:events'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { issueKey } from '../../src/access/keys-file.ts'
+import { ended } from '../started_program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CLI = join(ROOT, 'dist', 'cli.js')
@@ -17,26 +18,19 @@ const WITNESS = fileURLToPath(new URL('witness.mjs', import.meta.url))
 /** A start and an end on a machine that is busy with ten other things. */
 const PATIENCE_MS = 120_000
 
-/** How a server is started. */
-export type Starter = 'node' | 'bin' | 'npm with dash' | 'npm with bash'
-const STARTERS: readonly Starter[] = ['node', 'bin', 'npm with dash', 'npm with bash']
+/** The file that a server is started by: Node's with the compiled program, or the one for a supervisor. */
+const STARTERS = { node: [process.execPath, CLI], bin: [join(ROOT, 'bin', 'groundswell')] }
+type Starter = keyof typeof STARTERS
 
-export interface Ended {
-  starter: Starter
+interface Ended {
   /** Exit code, or the signal that ended it. */
   code: number | NodeJS.Signals | null
   /** What is wrong with this end; null when nothing is. */
   fault: string | null
   output: string
-  /**
-   * Whether a signal ended npm and not what it ran. It passes signals on from just after it has started its
-   * script until that has ended:
-   * one before leaves the script without a word of it, one after ends npm, whatever the script ended with.
-   */
-  isNpmsOwn: boolean
 }
 
-export interface StartAndEnd {
+interface StartAndEnd {
   starter: Starter
   /** Arguments of `run` or `serve`, which stands first. */
   args: string[]
@@ -59,13 +53,12 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   const keys = join(folder, 'keys.json')
   issueKey(keys, { owner: 'ends', now: Date.now() / 1000 })
   const all = [...args, '--port=0', '--admin-port=0', `--keys=${keys}`]
-  const [command, ...rest] = commandOf(starter, all)
-  const server = spawn(command, rest, {
+  const [command, ...rest] = STARTERS[starter]
+  const server = spawn(command, [...rest, ...all], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      npm_config_script_shell: starter === 'npm with bash' ? '/bin/bash' : '/bin/sh',
       NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${WITNESS}`,
       WITNESS: folder,
     },
@@ -73,15 +66,7 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   let output = ''
   for (const stream of [server.stdout, server.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += output.length < 100_000 ? chunk : ''))
-  const end = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    server.once('close', (code, signal) => resolve(signal ?? code))
-  })
-  const left = new Set<number>()
-  let looks: NodeJS.Timeout | undefined
-  server.once('exit', (_code, signal) => {
-    if (!starter.startsWith('npm') || signal === null) return
-    looks = setInterval(() => endLeft(folder, left), 100)
-  })
+  const end = ended(server)
   const hasEnded = (): boolean => server.exitCode !== null || server.signalCode !== null
   const client = new Socket().on('error', () => {})
   const trees: string[] = []
@@ -113,39 +98,11 @@ export async function startAndEnd(plan: StartAndEnd): Promise<Ended> {
   const code = await end
   client.destroy()
   clearTimeout(late)
-  clearInterval(looks)
-  const ownCode = ownCodeIn(folder)
-  const isNpmsOwn =
-    typeof code === 'string' && starter.startsWith('npm') && (left.size > 0 || ownCode !== null)
-  const seen = { code: isNpmsOwn ? ownCode : code, output, isYoung: !caught[0] }
-  const fault = isLate ? 'it did not end' : await faultOf(plan, seen)
-  const known = { ...plan, caught, ownCode, left: [...left] }
+  const fault = isLate ? 'it did not end' : await faultOf(plan, { code, output, isYoung: !caught[0] })
   return {
-    starter,
     code,
     output,
-    isNpmsOwn,
-    fault: fault === null ? null : [fault, JSON.stringify(known), ...trees].join('\n'),
-  }
-}
-
-/** Exit code of the server itself; null when it did not come to that. */
-function ownCodeIn(folder: string): number | null {
-  const text = readOf(join(folder, 'own-end'))
-  return text === '' ? null : Number(text)
-}
-
-/** Ends the servers that npm has left, each once. They know nothing of its signal. */
-function endLeft(folder: string, left: Set<number>): void {
-  for (const line of runningIn(folder)) {
-    const pid = Number.parseInt(line, 10)
-    if (left.has(pid) || !line.includes('dist/cli.js')) continue
-    left.add(pid)
-    try {
-      process.kill(pid, 'SIGTERM')
-    } catch {
-      // It has just ended.
-    }
+    fault: fault === null ? null : [fault, JSON.stringify({ ...plan, caught }), ...trees].join('\n'),
   }
 }
 
@@ -167,24 +124,11 @@ function readOf(path: string): string {
   }
 }
 
-function commandOf(starter: Starter, args: string[]): string[] {
-  switch (starter) {
-    case 'node':
-      return [process.execPath, CLI, ...args]
-    case 'bin':
-      return [join(ROOT, 'bin', 'groundswell'), ...args]
-    case 'npm with dash':
-    case 'npm with bash':
-      return ['npm', 'run', '--silent', 'groundswell', '--', ...args]
-  }
-}
-
 const CODES: { readonly [signal: string]: number } = { SIGINT: 130, SIGTERM: 143 }
 
 /**
- * What is wrong with an end. Its code is null for a server that npm left and that had not begun when it was
- * ended; `isYoung` is one that
- * did not catch signals yet when the first came, and so was ended by it as any process.
+ * What is wrong with an end. `isYoung` is a server that did not catch signals yet when the first came, and so
+ * was ended by it as any process.
  */
 async function faultOf(
   plan: StartAndEnd,
@@ -194,12 +138,9 @@ async function faultOf(
   // Two signals may become one on their way, and a second one may find that the process has just ended. Of
   // two different ones on their way
   // at once either may come first (signal(7)).
-  const allowed: Ended['code'][] = [
-    0,
-    ...(signals.length === 2 ? signals.map((signal) => CODES[signal]) : []),
-  ]
-  const ownEnd = signals.flatMap((signal) => [signal, CODES[signal]])
-  if (code !== null && !allowed.includes(code) && !(isYoung && ownEnd.includes(code)))
+  const codes = signals.map((signal) => CODES[signal])
+  const allowed: Ended['code'][] = [0, ...(signals.length === 2 ? codes : [])]
+  if (!allowed.includes(code) && !(isYoung && [...signals, ...codes].includes(code!)))
     return `it ended with ${code}`
   if (/Assertion|stack trace|open handles|^\s+at /m.test(output)) return 'it wrote of an abort or a fault'
   // What belongs to it ends with it, within moments.
@@ -246,9 +187,8 @@ async function inLanes(
   const lane = async (): Promise<void> => {
     while (next < count) {
       const number = next++
-      const { starter, code, fault, output, isNpmsOwn } = await work(number)
-      const own = isNpmsOwn ? ', of npm alone' : ''
-      const end = `${starter}: ${code}${own}${output === '' ? ' before a word' : ''}`
+      const { code, fault, output } = await work(number)
+      const end = `${code}${output === '' ? ' before a word' : ''}`
       counts[end] = (counts[end] ?? 0) + 1
       if (fault !== null) faults.push(`${number}: ${fault}\n${output}`)
     }
@@ -291,9 +231,9 @@ export function moments(place: string, snapshots: string, count: number, longest
     // Not the beginning of another one's name.
     const folder = join(place, `${number}.d`)
     mkdirSync(folder)
-    const starter = STARTERS[number % STARTERS.length]
-    const builds = Math.floor(number / STARTERS.length) % 2 === 1
-    const engine = Math.floor(number / STARTERS.length / 2) % 2 === 0 ? 'uws' : 'node'
+    const starter = number % 2 === 0 ? 'node' : 'bin'
+    const builds = (number >> 1) % 2 === 1
+    const engine = (number >> 2) % 2 === 0 ? 'uws' : 'node'
     const own = builds
       ? ['run', `--snapshots=${join(folder, 'snapshots')}`, '--source=demo:scale,buoys=20,days=60']
       : ['serve', `--snapshots=${snapshots}`]
