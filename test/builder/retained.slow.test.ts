@@ -166,40 +166,35 @@ test('Rollback ends at the oldest snapshot, and neither it nor resume publishes 
   assert.ok(readdirSync(dir).includes('hold.json'))
 })
 
-test(
-  'The commands, the log of a server and its status show a hold, and builds end with code 0.',
-  { timeout: 600_000 },
-  async (t) => {
-    const dir = folderOf(t)
-    const [first, second] = [await buildDemo(dir, 0), await buildDemo(dir, 1)]
-    const drill = await startDrill(t, dir)
-    const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.status()) })
-    assert.equal((await status()).hold, null)
-    assert.match(await runCliWell(['rollback', dir]), /not published, until: groundswell resume/)
-    const logged = new RegExp(`serving snapshot ${first}, data as of .*, held since .* groundswell resume`)
-    await until(
-      () => logged.test(drill.output()),
-      () => drill.output(),
-    )
-    const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=20,days=60', '--out', dir])
-    assert.equal(code, 0)
-    assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not publish it: held since/)
-    const lines = (await runCliWell(['list', dir])).trimEnd().split('\n')
-    assert.equal(lines.length, 4)
-    assert.ok(lines[0].startsWith(first) && lines[0].endsWith('  current'))
-    assert.ok(lines[1].startsWith(second) && lines[1].endsWith(' parts'))
-    assert.match(lines[2], / {2}not published$/)
-    assert.match(lines[3], /^held since \S+ by a rollback, until: groundswell resume /)
-    const { hold } = await status()
-    const { snapshot, builds_waiting: waiting } = hold as { snapshot: string; builds_waiting: number }
-    assert.deepEqual([snapshot, waiting], [first, 1])
-    const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
-    assert.equal(report.announced, false)
-    assert.match(await runCliWell(['report', dir]), /not published when it was built: a rollback held$/m)
-    assert.match(await runCliWell(['resume', dir]), new RegExp(`published snapshot ${lines[2].slice(0, 24)}`))
-    assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
-    assert.equal((await status()).hold, null)
-    drill.signal('SIGTERM')
-    await drill.end
-  },
-)
+test('The commands, the log of a server and its status show a hold, and builds end with code 0.', async (t) => {
+  const dir = folderOf(t)
+  const [first, second] = [await buildDemo(dir, 0), await buildDemo(dir, 1)]
+  const drill = await startDrill(t, dir)
+  const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.status()) })
+  assert.equal((await status()).hold, null)
+  assert.match(await runCliWell(['rollback', dir]), /not published, until: groundswell resume/)
+  const logged = new RegExp(`serving snapshot ${first}, data as of .*, held since .* groundswell resume`)
+  await until(
+    () => logged.test(drill.output()),
+    () => drill.output(),
+  )
+  const { code, stderr } = await runCli(['build', '--source', 'demo:scale,buoys=20,days=60', '--out', dir])
+  assert.equal(code, 0)
+  assert.match(stderr, /kept snapshot [0-9a-f]{24}, .* did not publish it: held since/)
+  const lines = (await runCliWell(['list', dir])).trimEnd().split('\n')
+  assert.equal(lines.length, 4)
+  assert.ok(lines[0].startsWith(first) && lines[0].endsWith('  current'))
+  assert.ok(lines[1].startsWith(second) && lines[1].endsWith(' parts'))
+  assert.match(lines[2], / {2}not published$/)
+  assert.match(lines[3], /^held since \S+ by a rollback, until: groundswell resume /)
+  const { hold } = await status()
+  const { snapshot, builds_waiting: waiting } = hold as { snapshot: string; builds_waiting: number }
+  assert.deepEqual([snapshot, waiting], [first, 1])
+  const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
+  assert.equal(report.announced, false)
+  assert.match(await runCliWell(['report', dir]), /not published when it was built: a rollback held$/m)
+  assert.match(await runCliWell(['resume', dir]), new RegExp(`published snapshot ${lines[2].slice(0, 24)}`))
+  assert.match(await runCliWell(['resume', dir]), /no rollback holds/)
+  assert.equal((await status()).hold, null)
+  await drill.stop()
+})

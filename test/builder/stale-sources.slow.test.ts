@@ -319,51 +319,46 @@ const MORE_TABLES = {
   'constituents.csv': ['harbour,constituent,amplitude,phase', 'h1,M2,1.7,110.5'],
 }
 
-test(
-  'Of two sources of a configuration the second, past --max-bad or gone, keeps all that it gave; report and status tell since when.',
-  { timeout: 600_000 },
-  async (t) => {
-    const root = temporaryFolder(t)
-    const small = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
-    for (const name of ['one', 'two']) cpSync(small, join(root, name), { recursive: true })
-    for (const [file, lines] of Object.entries(MORE_TABLES)) {
-      mkdirSync(dirname(join(root, 'two', file)), { recursive: true })
-      writeFileSync(join(root, 'two', file), `${lines.join('\n')}\n`)
-    }
-    const config = join(root, 'groundswell.config.json')
-    const sources = ['one', 'two'].map((name) => ({ name, kind: 'csv', folder: name }))
-    writeFileSync(config, JSON.stringify({ sources }))
-    const out = join(root, 'snapshots')
-    const command = ['build', '--config', config, '--out', out]
-    await runCliWell(command)
-    const before = await contentOf(out)
-    assert.ok(
-      before.points.length > 0 && before.harbours !== '' && before.spots.length > 0,
-      JSON.stringify(before),
-    )
-    assert.equal(before.observations, 1)
-    const drill = await startDrill(t, out)
-    const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.reload()) })
-    assert.deepEqual((await status()).silent_sources, [])
+test('Of two sources of a configuration the second, past --max-bad or gone, keeps all that it gave; report and status tell since when.', async (t) => {
+  const root = temporaryFolder(t)
+  const small = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
+  for (const name of ['one', 'two']) cpSync(small, join(root, name), { recursive: true })
+  for (const [file, lines] of Object.entries(MORE_TABLES)) {
+    mkdirSync(dirname(join(root, 'two', file)), { recursive: true })
+    writeFileSync(join(root, 'two', file), `${lines.join('\n')}\n`)
+  }
+  const config = join(root, 'groundswell.config.json')
+  const sources = ['one', 'two'].map((name) => ({ name, kind: 'csv', folder: name }))
+  writeFileSync(config, JSON.stringify({ sources }))
+  const out = join(root, 'snapshots')
+  const command = ['build', '--config', config, '--out', out]
+  await runCliWell(command)
+  const before = await contentOf(out)
+  assert.ok(
+    before.points.length > 0 && before.harbours !== '' && before.spots.length > 0,
+    JSON.stringify(before),
+  )
+  assert.equal(before.observations, 1)
+  const drill = await startDrill(t, out)
+  const status = async (): Promise<{ [name: string]: unknown }> => ({ ...(await drill.reload()) })
+  assert.deepEqual((await status()).silent_sources, [])
 
-    const table = join(root, 'two', 'buoys.csv')
-    writeFileSync(table, `${readFileSync(table, 'utf8').split('\n')[0]}\nthis,is\nno,table\n`)
-    const { code, stderr } = await runCli(command)
-    assert.equal(code, 0, stderr)
-    assert.match(stderr, /two is left out: .*buoys\.csv: bad lines: 2 of 2, at most 10 % may be bad/)
-    assert.match(stderr, /two: what it gave at 20\S+Z stays: \d+ buoys, \d+ passes, \d+ forecast points/)
-    assert.deepEqual(await contentOf(out), before)
-    rmSync(join(root, 'two'), { recursive: true })
-    await runCliWell(command)
-    assert.deepEqual(await contentOf(out), before)
+  const table = join(root, 'two', 'buoys.csv')
+  writeFileSync(table, `${readFileSync(table, 'utf8').split('\n')[0]}\nthis,is\nno,table\n`)
+  const { code, stderr } = await runCli(command)
+  assert.equal(code, 0, stderr)
+  assert.match(stderr, /two is left out: .*buoys\.csv: bad lines: 2 of 2, at most 10 % may be bad/)
+  assert.match(stderr, /two: what it gave at 20\S+Z stays: \d+ buoys, \d+ passes, \d+ forecast points/)
+  assert.deepEqual(await contentOf(out), before)
+  rmSync(join(root, 'two'), { recursive: true })
+  await runCliWell(command)
+  assert.deepEqual(await contentOf(out), before)
 
-    const [silent, ...others] = (await status()).silent_sources as { [name: string]: unknown }[]
-    assert.deepEqual(others, [])
-    assert.equal(silent.name, 'two')
-    assert.match(String(silent.reason), /there is no folder/)
-    assert.ok(Number(silent.age_seconds) >= 0 && Number(silent.age_seconds) < 600)
-    assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: that of 20\S+Z/)
-    drill.signal('SIGTERM')
-    await drill.end
-  },
-)
+  const [silent, ...others] = (await status()).silent_sources as { [name: string]: unknown }[]
+  assert.deepEqual(others, [])
+  assert.equal(silent.name, 'two')
+  assert.match(String(silent.reason), /there is no folder/)
+  assert.ok(Number(silent.age_seconds) >= 0 && Number(silent.age_seconds) < 600)
+  assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: that of 20\S+Z/)
+  await drill.stop()
+})

@@ -16,72 +16,66 @@ import { until } from '../until.ts'
 import { amount, asOf, build, names, onSmallDisk, startBuilder } from './folder.ts'
 import { ended } from '../started_program.ts'
 
-const LONG_TIMEOUT = 1_200_000
 /** Names that a folder may hold when no builder is at work. */
 const OWN_NAME =
   /^(registry\.jsonl|(manifest(-\d{6}-[0-9a-f]{24})?|(catalog|readings|weather|aggregates|passes|forecast|tides)-[0-9a-f]{32})\.msgpack|report-[0-9a-f]{24}\.(json|html))$/
 
-test(
-  'A builder killed at any moment leaves a whole snapshot, and the next build leaves nothing behind.',
-  { timeout: LONG_TIMEOUT },
-  async (t) => {
-    const folder = join(temporaryFolder(t), 'snapshots')
-    await build(folder, 0)
-    const live = await startLive(t, { snapshots: folder })
-    const client = new Client(live)
-    const kills = amount(25, 500)
-    // An unhindered build takes as long as it takes on this machine; the first third of it is only Node's
-    // start.
-    const began = performance.now()
-    await ended(startBuilder(folder, 1))
-    const whole = performance.now() - began
-    let struck = 0
-    let step = 2
-    for (; struck < kills; step++) {
-      assert.ok(step < kills * 5, `only ${struck} of ${step} builders were hit while they worked`)
-      const builder = startBuilder(folder, step)
-      const end = ended(builder)
-      await setTimeout(whole * (0.3 + 0.7 * ((step * 0.618034) % 1)))
-      builder.kill('SIGKILL')
-      if ((await end) === 'SIGKILL') struck++
-      const { id } = await loadSnapshot(folder)
-      const { status, headers } = await client.get('/buoys?per_page=1')
-      assert.equal(status, 200)
-      assert.match(String(headers['x-snapshot-id']), /^[0-9a-f]{24}$/)
-      if (step % 25 === 24) {
-        assert.match(await runCliWell(['check', folder]), /whole/, `after ${struck} kills, at ${id}`)
-      }
+test('A builder killed at any moment leaves a whole snapshot, and the next build leaves nothing behind.', async (t) => {
+  const folder = join(temporaryFolder(t), 'snapshots')
+  await build(folder, 0)
+  const live = await startLive(t, { snapshots: folder })
+  const client = new Client(live)
+  const kills = amount(25, 500)
+  // An unhindered build takes as long as it takes on this machine; the first third of it is only Node's
+  // start.
+  const began = performance.now()
+  await ended(startBuilder(folder, 1))
+  const whole = performance.now() - began
+  let struck = 0
+  let step = 2
+  for (; struck < kills; step++) {
+    assert.ok(step < kills * 5, `only ${struck} of ${step} builders were hit while they worked`)
+    const builder = startBuilder(folder, step)
+    const end = ended(builder)
+    await setTimeout(whole * (0.3 + 0.7 * ((step * 0.618034) % 1)))
+    builder.kill('SIGKILL')
+    if ((await end) === 'SIGKILL') struck++
+    const { id } = await loadSnapshot(folder)
+    const { status, headers } = await client.get('/buoys?per_page=1')
+    assert.equal(status, 200)
+    assert.match(String(headers['x-snapshot-id']), /^[0-9a-f]{24}$/)
+    if (step % 25 === 24) {
+      assert.match(await runCliWell(['check', folder]), /whole/, `after ${struck} kills, at ${id}`)
     }
-    // As if the grace that young files have were over.
-    const past = Date.now() / 1000 - 3600
-    for (const file of readdirSync(folder))
-      if (OWN_NAME.test(file)) utimesSync(join(folder, file), past, past)
-    const id = await build(folder, step)
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => !OWN_NAME.test(name)),
-      [],
-    )
-    const named = new Set(
-      listKept(folder).flatMap(({ id, manifest }) => [
-        ...manifest!.parts.map(({ file }) => file),
-        ...['json', 'html'].map((kind) => `report-${id}.${kind}`),
-      ]),
-    )
-    const others = readdirSync(folder).filter((name) => !/^(manifest|registry)/.test(name))
-    assert.deepEqual(
-      others.filter((name) => !named.has(name)),
-      [],
-    )
-    assert.match(await runCliWell(['check', folder]), /whole/)
-    await until(async () => (await client.get('/buoys?per_page=1')).headers['x-snapshot-id'] === id)
-    t.diagnostic(
-      `${struck} builders killed at work, ${step - 2 - struck} were faster; ${live.output().stderr.match(/refused/g)?.length ?? 0} refusals by the server`,
-    )
-    client.close()
-  },
-)
+  }
+  // As if the grace that young files have were over.
+  const past = Date.now() / 1000 - 3600
+  for (const file of readdirSync(folder)) if (OWN_NAME.test(file)) utimesSync(join(folder, file), past, past)
+  const id = await build(folder, step)
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => !OWN_NAME.test(name)),
+    [],
+  )
+  const named = new Set(
+    listKept(folder).flatMap(({ id, manifest }) => [
+      ...manifest!.parts.map(({ file }) => file),
+      ...['json', 'html'].map((kind) => `report-${id}.${kind}`),
+    ]),
+  )
+  const others = readdirSync(folder).filter((name) => !/^(manifest|registry)/.test(name))
+  assert.deepEqual(
+    others.filter((name) => !named.has(name)),
+    [],
+  )
+  assert.match(await runCliWell(['check', folder]), /whole/)
+  await until(async () => (await client.get('/buoys?per_page=1')).headers['x-snapshot-id'] === id)
+  t.diagnostic(
+    `${struck} builders killed at work, ${step - 2 - struck} were faster; ${live.output().stderr.match(/refused/g)?.length ?? 0} refusals by the server`,
+  )
+  client.close()
+})
 
-test('A second builder reports that another one is at work.', { timeout: 600_000 }, async (t) => {
+test('A second builder reports that another one is at work.', async (t) => {
   const folder = join(temporaryFolder(t), 'snapshots')
   mkdirSync(folder)
   const held = lock(join(folder, 'builder.lock'), { patienceMs: 0 })
@@ -95,19 +89,15 @@ test('A second builder reports that another one is at work.', { timeout: 600_000
   assert.deepEqual(readdirSync(folder), ['builder.lock'])
 })
 
-test(
-  'Of two builders at once one publishes and the other changes nothing.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = join(temporaryFolder(t), 'snapshots')
-    await build(folder, 0)
-    const codes = await Promise.all([ended(startBuilder(folder, 1)), ended(startBuilder(folder, 2))])
-    assert.ok(codes.includes(0), String(codes))
-    assert.match(await runCliWell(['check', folder]), /whole/)
-  },
-)
+test('Of two builders at once one publishes and the other changes nothing.', async (t) => {
+  const folder = join(temporaryFolder(t), 'snapshots')
+  await build(folder, 0)
+  const codes = await Promise.all([ended(startBuilder(folder, 1)), ended(startBuilder(folder, 2))])
+  assert.ok(codes.includes(0), String(codes))
+  assert.match(await runCliWell(['check', folder]), /whole/)
+})
 
-test('A full disk fails the build, not the snapshot that is there.', { timeout: 600_000 }, (t) =>
+test('A full disk fails the build, not the snapshot that is there.', (t) =>
   onSmallDisk(t, '3m', async (folder) => {
     const first = await build(folder, 0)
     const room = 1_700_000
@@ -122,8 +112,7 @@ test('A full disk fails the build, not the snapshot that is there.', { timeout: 
     writeFileSync(join(folder, 'ballast'), '')
     assert.notEqual(await build(folder, 48), first)
     assert.deepEqual(names(folder, '.tmp-'), [])
-  }),
-)
+  }))
 
 test('Parts of a build that failed make room again before the next one writes.', async (t) => {
   const folder = temporaryFolder(t)

@@ -317,72 +317,62 @@ const DAMAGES: Damage[] = [
   ],
 ]
 
-test(
-  'Whatever befalls the folder of a live server, it answers from the old snapshot, reports the error, and takes the next good one.',
-  { timeout: 600_000 },
-  async (t) => {
-    const at = folderOf(t)
-    const drill = await startDrill(t, at.dir)
-    const known = new Set(prepared.ids)
-    for (const [what, harm, reported] of DAMAGES) {
-      await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
-      let isOver = false
-      const loaded = load(drill, () => isOver)
-      const mend = harm(at)
-      // On the way a file may be gone for a moment, which is an error of its own.
-      const { reload, snapshot } = await statusWhen(drill, (status) =>
-        reported.test(status.reload.last_error ?? ''),
-      )
-      assert.match(reload.last_error!, reported, what)
-      assert.equal(snapshot?.id, prepared.ids[0], what)
-      assert.deepEqual(await drill.ready(), { code: 200 }, what)
-      mend?.()
-      at.announce(1)
-      // By itself, when it looks again; `amount` lets the short run ask for it.
-      if (amount(1, 0) === 1) await drill.reload()
-      await statusWhen(
-        drill,
-        (status) => status.snapshot?.id === prepared.ids[1] && status.reload.last_error === null,
-      )
-      isOver = true
-      const { failures, by } = await loaded
-      assert.deepEqual(failures.slice(0, 3), [], what)
-      assert.deepEqual(
-        [...by.keys()].filter((id) => !known.has(id)),
-        [],
-        what,
-      )
-      assert.ok((by.get(prepared.ids[0]) ?? 0) > 0, what)
-      at.announce(0)
-    }
-    t.diagnostic(`${DAMAGES.length} damages, each reported and survived`)
-    drill.signal('SIGTERM')
-    assert.equal(await drill.end, 0)
-  },
-)
+test('Whatever befalls the folder of a live server, it answers from the old snapshot, reports the error, and takes the next good one.', async (t) => {
+  const at = folderOf(t)
+  const drill = await startDrill(t, at.dir)
+  const known = new Set(prepared.ids)
+  for (const [what, harm, reported] of DAMAGES) {
+    await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+    let isOver = false
+    const loaded = load(drill, () => isOver)
+    const mend = harm(at)
+    // On the way a file may be gone for a moment, which is an error of its own.
+    const { reload, snapshot } = await statusWhen(drill, (status) =>
+      reported.test(status.reload.last_error ?? ''),
+    )
+    assert.match(reload.last_error!, reported, what)
+    assert.equal(snapshot?.id, prepared.ids[0], what)
+    assert.deepEqual(await drill.ready(), { code: 200 }, what)
+    mend?.()
+    at.announce(1)
+    // By itself, when it looks again; `amount` lets the short run ask for it.
+    if (amount(1, 0) === 1) await drill.reload()
+    await statusWhen(
+      drill,
+      (status) => status.snapshot?.id === prepared.ids[1] && status.reload.last_error === null,
+    )
+    isOver = true
+    const { failures, by } = await loaded
+    assert.deepEqual(failures.slice(0, 3), [], what)
+    assert.deepEqual(
+      [...by.keys()].filter((id) => !known.has(id)),
+      [],
+      what,
+    )
+    assert.ok((by.get(prepared.ids[0]) ?? 0) > 0, what)
+    at.announce(0)
+  }
+  t.diagnostic(`${DAMAGES.length} damages, each reported and survived`)
+  assert.equal(await drill.stop(), 0)
+})
 
-test(
-  'A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.',
-  { timeout: 600_000 },
-  async (t) => {
-    for (const [what, lie, reported] of LIES) {
-      const at = folderOf(t)
-      const mend = lie(at)
-      const drill = await startDrill(t, at.dir)
-      const { reload, snapshot } = await drill.status()
-      assert.match(reload.last_error ?? '', reported, what)
-      assert.equal(snapshot, null, what)
-      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 503, what)
-      mend?.()
-      at.announce(1)
-      await drill.reload()
-      await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
-      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200, what)
-      drill.signal('SIGTERM')
-      assert.equal(await drill.end, 0, what)
-    }
-  },
-)
+test('A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.', async (t) => {
+  for (const [what, lie, reported] of LIES) {
+    const at = folderOf(t)
+    const mend = lie(at)
+    const drill = await startDrill(t, at.dir)
+    const { reload, snapshot } = await drill.status()
+    assert.match(reload.last_error ?? '', reported, what)
+    assert.equal(snapshot, null, what)
+    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 503, what)
+    mend?.()
+    at.announce(1)
+    await drill.reload()
+    await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
+    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200, what)
+    assert.equal(await drill.stop(), 0, what)
+  }
+})
 
 /** Whether a user that owns nothing can run the program where it lies. */
 function runsAsNobody(): boolean {
@@ -391,65 +381,57 @@ function runsAsNobody(): boolean {
   )
 }
 
-test(
-  'A folder that may no longer be read is reported, and serving goes on until it may be read again.',
-  { timeout: 600_000 },
-  async (t) => {
-    const isRoot = process.getuid?.() === 0
-    if (isRoot && !runsAsNobody()) {
-      t.skip('permissions do not hold root, and another user cannot run the program here')
-      return
-    }
-    const at = folderOf(t)
-    chmodSync(dirname(at.dir), 0o755)
-    const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
-    await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
-    for (const mode of [0o000, 0o444]) {
-      chmodSync(at.dir, mode)
-      const { reload } = await statusWhen(drill, (status) => status.reload.last_error !== null)
-      assert.match(reload.last_error!, /manifest\.msgpack: cannot be read \(EACCES\)/)
-      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200)
-      chmodSync(at.dir, 0o755)
-      await statusWhen(drill, (status) => status.reload.last_error === null)
-    }
-    // A single part, as when another user's builder has a strict mask.
-    chmodSync(at.path(at.fresh[0]), 0o000)
-    at.announce(1)
-    const { reload, snapshot } = await statusWhen(drill, (status) => status.reload.last_error !== null)
-    assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
-    assert.equal(snapshot?.id, prepared.ids[0])
-    chmodSync(at.path(at.fresh[0]), 0o644)
-    await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
-  },
-)
-
-test(
-  'A builder that may not write to its folder says so in one line and changes nothing.',
-  { timeout: 600_000 },
-  async (t) => {
-    const isRoot = process.getuid?.() === 0
-    if (isRoot && !runsAsNobody()) {
-      t.skip('permissions do not hold root, and another user cannot run the program here')
-      return
-    }
-    const at = folderOf(t)
-    chmodSync(dirname(at.dir), 0o755)
-    chmodSync(at.dir, 0o555)
-    const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
-    const builder = spawn(process.execPath, [CLI, ...args], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...(isRoot ? { uid: NOBODY } : {}),
-    })
-    let text = ''
-    builder.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-    const code = await new Promise<number | null>((resolve) => builder.once('close', resolve))
-    assert.equal(code, 1)
-    assert.match(text, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
-    assert.doesNotMatch(text, /^ +at /m)
-    assert.deepEqual(
-      listKept(at.dir).map(({ id }) => id),
-      prepared.ids,
-    )
+test('A folder that may no longer be read is reported, and serving goes on until it may be read again.', async (t) => {
+  const isRoot = process.getuid?.() === 0
+  if (isRoot && !runsAsNobody()) {
+    t.skip('permissions do not hold root, and another user cannot run the program here')
+    return
+  }
+  const at = folderOf(t)
+  chmodSync(dirname(at.dir), 0o755)
+  const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
+  await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+  for (const mode of [0o000, 0o444]) {
+    chmodSync(at.dir, mode)
+    const { reload } = await statusWhen(drill, (status) => status.reload.last_error !== null)
+    assert.match(reload.last_error!, /manifest\.msgpack: cannot be read \(EACCES\)/)
+    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200)
     chmodSync(at.dir, 0o755)
-  },
-)
+    await statusWhen(drill, (status) => status.reload.last_error === null)
+  }
+  // A single part, as when another user's builder has a strict mask.
+  chmodSync(at.path(at.fresh[0]), 0o000)
+  at.announce(1)
+  const { reload, snapshot } = await statusWhen(drill, (status) => status.reload.last_error !== null)
+  assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
+  assert.equal(snapshot?.id, prepared.ids[0])
+  chmodSync(at.path(at.fresh[0]), 0o644)
+  await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
+})
+
+test('A builder that may not write to its folder says so in one line and changes nothing.', async (t) => {
+  const isRoot = process.getuid?.() === 0
+  if (isRoot && !runsAsNobody()) {
+    t.skip('permissions do not hold root, and another user cannot run the program here')
+    return
+  }
+  const at = folderOf(t)
+  chmodSync(dirname(at.dir), 0o755)
+  chmodSync(at.dir, 0o555)
+  const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
+  const builder = spawn(process.execPath, [CLI, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(isRoot ? { uid: NOBODY } : {}),
+  })
+  let text = ''
+  builder.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  const code = await new Promise<number | null>((resolve) => builder.once('close', resolve))
+  assert.equal(code, 1)
+  assert.match(text, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
+  assert.doesNotMatch(text, /^ +at /m)
+  assert.deepEqual(
+    listKept(at.dir).map(({ id }) => id),
+    prepared.ids,
+  )
+  chmodSync(at.dir, 0o755)
+})

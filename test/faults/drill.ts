@@ -34,6 +34,8 @@ export interface Drill {
   /** Has it run an expression, as `debug`; resolves to the value. */
   evaluate(thread: number, expression: string): Promise<unknown>
   signal(signal: NodeJS.Signals): void
+  /** Asks it to stop. Resolves to the code. */
+  stop(): Promise<NodeJS.Signals | number | null>
   /** Code or signal it ended with. */
   end: Promise<NodeJS.Signals | number | null>
 }
@@ -91,7 +93,8 @@ export async function startDrill(
       const result = await debug(thread, 'Runtime.evaluate', { expression, returnByValue: true })
       return (result as { result: { value: unknown } }).result.value
     },
-    signal: program.kill,
+    signal: (signal) => program.kill(signal),
+    stop: () => program.stop(),
     end: program.ended,
   }
 }

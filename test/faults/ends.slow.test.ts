@@ -21,14 +21,14 @@ before(async (t) => {
   await build(folder, 0)
 })
 
-test('One SIGTERM ends a server with code 0.', { skip, timeout: 600_000 }, async (t) => {
+test('One SIGTERM ends a server with code 0.', { skip }, async (t) => {
   const { faults } = await stops(temporaryFolder(t), folder, amount(2, 60), 0, 6000)
   assert.deepEqual(faults, [])
 })
 
 test(
   'A second signal, however soon or late, ends a server at once and quietly with 143 or 130.',
-  { skip, timeout: 600_000 },
+  { skip },
   async (t) => {
     const place = temporaryFolder(t)
     for (const [i, [engine, first, second, gapMs]] of (
@@ -66,7 +66,7 @@ test(
 
 test(
   'Signals at any moment, single and double, on both engines, end as documented and leave nothing.',
-  { skip, timeout: 600_000 },
+  { skip },
   async (t) => {
     const { counts, faults } = await moments(temporaryFolder(t), folder, amount(6, 200))
     t.diagnostic(JSON.stringify(counts))
@@ -96,60 +96,52 @@ async function portBelowEphemeral(offset: number): Promise<number> {
   }
 }
 
-test(
-  'Of two servers started at once on one port exactly one lives, and the other says why it does not.',
-  { timeout: 600_000 },
-  async (t) => {
-    for (const [i, hosts] of [
-      ['127.0.0.1', '127.0.0.1'],
-      ['0.0.0.0', '127.0.0.1'],
-    ].entries()) {
-      const port = await portBelowEphemeral(i)
-      const servers = hosts.map((host) =>
-        start(t, [`--snapshots=${folder}`, `--host=${host}`, `--port=${port}`]),
-      )
-      const ends = await Promise.race([
-        Promise.race(servers.map(({ ended }, number) => ended.then((code) => ({ number, code })))),
-        setTimeout(200_000).then(() => null),
-      ])
-      assert.ok(ends !== null, 'both live')
-      assert.equal(ends.code, 1)
-      assert.match(
-        servers[ends.number].said,
-        /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\); choose another with --port /m,
-      )
-      const winner = servers[1 - ends.number]
-      await winner.says(/(listening on)/)
-      assert.equal((await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`)).status, 200)
-      assert.equal(await winner.stop(), 0)
-    }
-  },
-)
+test('Of two servers started at once on one port exactly one lives, and the other says why it does not.', async (t) => {
+  for (const [i, hosts] of [
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+  ].entries()) {
+    const port = await portBelowEphemeral(i)
+    const servers = hosts.map((host) =>
+      start(t, [`--snapshots=${folder}`, `--host=${host}`, `--port=${port}`]),
+    )
+    const ends = await Promise.race([
+      Promise.race(servers.map(({ ended }, number) => ended.then((code) => ({ number, code })))),
+      setTimeout(200_000).then(() => null),
+    ])
+    assert.ok(ends !== null, 'both live')
+    assert.equal(ends.code, 1)
+    assert.match(
+      servers[ends.number].said,
+      /^groundswell: cannot listen on \S+: the address is in use \(EADDRINUSE\); choose another with --port /m,
+    )
+    const winner = servers[1 - ends.number]
+    await winner.says(/(listening on)/)
+    assert.equal((await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`)).status, 200)
+    assert.equal(await winner.stop(), 0)
+  }
+})
 
-test(
-  'The port opens when the first snapshot serves, and with 503 where none is published.',
-  { timeout: 600_000 },
-  async (t) => {
-    const port = await portBelowEphemeral(2)
-    const full = start(t, [`--snapshots=${folder}`, `--port=${port}`])
-    const seen = new Set<number | string>()
-    while (!seen.has(200) && !full.hasEnded()) {
-      seen.add(
-        await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`).then(
-          (answer) => answer.status,
-          (error: Error) => (error.cause as { code: string }).code,
-        ),
-      )
-    }
-    assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
-    const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])
-    const [, base] = await empty.says(/listening on (\S+)/)
-    assert.equal((await fetch(`${base}/buoys/search?query=bu`)).status, 503)
-    for (const server of [full, empty]) assert.equal(await server.stop(), 0)
-  },
-)
+test('The port opens when the first snapshot serves, and with 503 where none is published.', async (t) => {
+  const port = await portBelowEphemeral(2)
+  const full = start(t, [`--snapshots=${folder}`, `--port=${port}`])
+  const seen = new Set<number | string>()
+  while (!seen.has(200) && !full.hasEnded()) {
+    seen.add(
+      await fetch(`http://127.0.0.1:${port}/v2/buoys/search?query=bu`).then(
+        (answer) => answer.status,
+        (error: Error) => (error.cause as { code: string }).code,
+      ),
+    )
+  }
+  assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
+  const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])
+  const [, base] = await empty.says(/listening on (\S+)/)
+  assert.equal((await fetch(`${base}/buoys/search?query=bu`)).status, 503)
+  for (const server of [full, empty]) assert.equal(await server.stop(), 0)
+})
 
-test('A SIGHUP before it serves is a reload after it, and no end.', { timeout: 600_000 }, async (t) => {
+test('A SIGHUP before it serves is a reload after it, and no end.', async (t) => {
   const server = start(t, [`--snapshots=${folder}`, '--port=0'])
   // Its first line, long before it listens.
   await server.says(/(warning: no keys)/)

@@ -8,7 +8,7 @@ import { runCliWell, temporaryFolder } from '../live.ts'
 import { startDrill } from './drill.ts'
 import { amount, announce, twoSnapshots } from './folder.ts'
 
-test('Many swaps leave the memory flat.', { timeout: 600_000 }, async (t) => {
+test('Many swaps leave the memory flat.', async (t) => {
   const two = await twoSnapshots(t)
   const drill = await startDrill(t, two.folder)
   const swaps = amount(60, 2000)
@@ -34,36 +34,32 @@ test('Many swaps leave the memory flat.', { timeout: 600_000 }, async (t) => {
   assert.ok(last.resident < half.resident * 1.1 + 16 * 2 ** 20, `resident ${column('resident')}`)
 })
 
-test(
-  'Parts that no held snapshot has any more are freed, also while nobody asks for anything.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = join(temporaryFolder(t), 'snapshots')
-    // In one month's part: 25 MB that each swap brings and takes.
-    for (const time of ['22:00', '22:30']) {
-      const from = ['--source', 'demo:scale,buoys=800,days=31', '--as-of', `2026-01-31T${time}:00Z`]
-      await runCliWell(['build', ...from, '--out', folder])
-    }
-    const [first, second] = listKept(folder)
-    const partBytes = Math.max(...second.manifest!.parts.map(({ bytes }) => bytes))
-    assert.ok(partBytes > 20e6, `${partBytes}`)
-    const drill = await startDrill(t, folder)
-    const swap = async (i: number): Promise<void> => {
-      announce(folder, (i % 2 === 0 ? first : second).id)
-      const { reload } = await drill.reload()
-      assert.equal(reload.last_error, null)
-    }
-    // What the first swaps make the threads take stays.
-    for (let i = 0; i < 2; i++) await swap(i)
-    const before = (await drill.status()).memory.rss
-    const SWAPS = 12
-    for (let i = 0; i < SWAPS; i++) await swap(i)
-    // Without a collection, and where freed parts stay with malloc, most of them stay: heaps alone have grown
-    // in between.
-    const MOST = SWAPS / 3
-    const grown = async (): Promise<number> => ((await drill.status()).memory.rss - before) / partBytes
-    for (let tries = 0; tries < 600 && (await grown()) > MOST; tries++) await setTimeout(100)
-    t.diagnostic(`after ${SWAPS} swaps memory has grown by ${(await grown()).toFixed(1)} parts`)
-    assert.ok((await grown()) <= MOST, `${await grown()} parts`)
-  },
-)
+test('Parts that no held snapshot has any more are freed, also while nobody asks for anything.', async (t) => {
+  const folder = join(temporaryFolder(t), 'snapshots')
+  // In one month's part: 25 MB that each swap brings and takes.
+  for (const time of ['22:00', '22:30']) {
+    const from = ['--source', 'demo:scale,buoys=800,days=31', '--as-of', `2026-01-31T${time}:00Z`]
+    await runCliWell(['build', ...from, '--out', folder])
+  }
+  const [first, second] = listKept(folder)
+  const partBytes = Math.max(...second.manifest!.parts.map(({ bytes }) => bytes))
+  assert.ok(partBytes > 20e6, `${partBytes}`)
+  const drill = await startDrill(t, folder)
+  const swap = async (i: number): Promise<void> => {
+    announce(folder, (i % 2 === 0 ? first : second).id)
+    const { reload } = await drill.reload()
+    assert.equal(reload.last_error, null)
+  }
+  // What the first swaps make the threads take stays.
+  for (let i = 0; i < 2; i++) await swap(i)
+  const before = (await drill.status()).memory.rss
+  const SWAPS = 12
+  for (let i = 0; i < SWAPS; i++) await swap(i)
+  // Without a collection, and where freed parts stay with malloc, most of them stay: heaps alone have grown
+  // in between.
+  const MOST = SWAPS / 3
+  const grown = async (): Promise<number> => ((await drill.status()).memory.rss - before) / partBytes
+  for (let tries = 0; tries < 600 && (await grown()) > MOST; tries++) await setTimeout(100)
+  t.diagnostic(`after ${SWAPS} swaps memory has grown by ${(await grown()).toFixed(1)} parts`)
+  assert.ok((await grown()) <= MOST, `${await grown()} parts`)
+})

@@ -23,7 +23,7 @@ async function fleetOf(t: TestContext, count: number, args: readonly string[]): 
   return fleet
 }
 
-const SKIP = { skip: noRedis(), timeout: 600_000 }
+const SKIP = { skip: noRedis() }
 
 test(
   'Two servers admit a quota exactly, through Redis killed and restarted empty, and one gives back as it stops.',

@@ -211,95 +211,76 @@ async function statusWhen(admin: string, holds: (status: Status) => boolean): Pr
   return status!
 }
 
-test(
-  'A source that vanishes is reported while serving goes on, and a stop ends the builder too.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const [source, away] = [join(folder, 'source'), join(folder, 'away')]
-    mkdirSync(source)
-    writeCsv(smallWorld(), source)
-    const run = startRun(t, folder, [`--source=csv:${source}`, '--every=1s'])
-    const [, base] = await run.says(/listening on (\S+)/)
-    const [, admin] = await run.says(/admin port on (\S+)/)
-    await statusWhen(admin, ({ build }) => build.built >= 1)
-    renameSync(source, away)
-    const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
-    assert.match(build.last_error ?? '', /the build ended with code 1/)
-    const answer = await fetch(`${base}/buoys/search?query=alpha`)
-    assert.equal(answer.status, 200)
-    assert.match(answer.headers.get('cache-control') ?? '', /max-age=[01]$/, 'not past the next build')
-    cpSync(away, source, { recursive: true })
-    await statusWhen(
-      admin,
-      (status) => status.build.failures_in_row === 0 && status.build.last_error === null,
-    )
-    assert.equal(await run.stop(), 0)
-  },
-)
+test('A source that vanishes is reported while serving goes on, and a stop ends the builder too.', async (t) => {
+  const folder = temporaryFolder(t)
+  const [source, away] = [join(folder, 'source'), join(folder, 'away')]
+  mkdirSync(source)
+  writeCsv(smallWorld(), source)
+  const run = startRun(t, folder, [`--source=csv:${source}`, '--every=1s'])
+  const [, base] = await run.says(/listening on (\S+)/)
+  const [, admin] = await run.says(/admin port on (\S+)/)
+  await statusWhen(admin, ({ build }) => build.built >= 1)
+  renameSync(source, away)
+  const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
+  assert.match(build.last_error ?? '', /the build ended with code 1/)
+  const answer = await fetch(`${base}/buoys/search?query=alpha`)
+  assert.equal(answer.status, 200)
+  assert.match(answer.headers.get('cache-control') ?? '', /max-age=[01]$/, 'not past the next build')
+  cpSync(away, source, { recursive: true })
+  await statusWhen(admin, (status) => status.build.failures_in_row === 0 && status.build.last_error === null)
+  assert.equal(await run.stop(), 0)
+})
 
-test(
-  'A source that is away at the very start leaves the server up and not ready, and is served once it comes.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const source = join(folder, 'source')
-    const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
-    const [, base] = await run.says(/listening on (\S+)/)
-    const [, admin] = await run.says(/admin port on (\S+)/)
-    await run.says(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
-    const { build, snapshot } = await statusWhen(admin, () => true)
-    assert.equal(snapshot, null)
-    assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))
-    assert.match(build.last_error ?? '', /the build ended with code 1/)
-    assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 503)
-    assert.equal((await fetch(`${admin}/readyz`)).status, 503)
-    assert.equal((await fetch(`${admin}/livez`)).status, 200)
-    mkdirSync(join(folder, 'coming'))
-    writeCsv(smallWorld(), join(folder, 'coming'))
-    renameSync(join(folder, 'coming'), source)
-    await statusWhen(admin, (status) => status.snapshot !== null && status.build.failures_in_row === 0)
-    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
-    assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 200)
-    assert.equal(await run.stop(), 0)
-  },
-)
+test('A source that is away at the very start leaves the server up and not ready, and is served once it comes.', async (t) => {
+  const folder = temporaryFolder(t)
+  const source = join(folder, 'source')
+  const run = startRun(t, folder, [`--source=csv:${source}`, '--every=2s'])
+  const [, base] = await run.says(/listening on (\S+)/)
+  const [, admin] = await run.says(/admin port on (\S+)/)
+  await run.says(/(warning: the first build failed: the build ended with code 1; the build is tried again)/)
+  const { build, snapshot } = await statusWhen(admin, () => true)
+  assert.equal(snapshot, null)
+  assert.ok(build.failures_in_row >= 1, String(build.failures_in_row))
+  assert.match(build.last_error ?? '', /the build ended with code 1/)
+  assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 503)
+  assert.equal((await fetch(`${admin}/readyz`)).status, 503)
+  assert.equal((await fetch(`${admin}/livez`)).status, 200)
+  mkdirSync(join(folder, 'coming'))
+  writeCsv(smallWorld(), join(folder, 'coming'))
+  renameSync(join(folder, 'coming'), source)
+  await statusWhen(admin, (status) => status.snapshot !== null && status.build.failures_in_row === 0)
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+  assert.equal((await fetch(`${base}/buoys/search?query=alpha`)).status, 200)
+  assert.equal(await run.stop(), 0)
+})
 
-test(
-  'A first build that nobody would repeat, or whose arguments are wrong, ends the command.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const once = startRun(t, folder, [`--source=csv:${join(folder, 'nowhere')}`, '--every=0'])
-    assert.equal(await once.ended, 1)
-    const unknown = startRun(t, folder, ['--source=demo:nonsense', '--every=2s'])
-    assert.equal(await unknown.ended, 2)
-  },
-)
+test('A first build that nobody would repeat, or whose arguments are wrong, ends the command.', async (t) => {
+  const folder = temporaryFolder(t)
+  const once = startRun(t, folder, [`--source=csv:${join(folder, 'nowhere')}`, '--every=0'])
+  assert.equal(await once.ended, 1)
+  const unknown = startRun(t, folder, ['--source=demo:nonsense', '--every=2s'])
+  assert.equal(await unknown.ended, 2)
+})
 
-test(
-  'A build that takes too long is ended, reported, and tried again, and leaves neither a lock nor half-written files.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const snapshots = join(folder, 'snapshots')
-    // It takes some minutes.
-    const run = startRun(t, folder, [
-      '--source=demo:scale,buoys=2000,years=10',
-      '--every=3s',
-      '--build-timeout=2s',
-    ])
-    const [, admin] = await run.says(/admin port on (\S+)/)
-    const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
-    assert.equal(build.last_error, 'the build took longer than 2 s (--build-timeout) and was ended')
-    assert.equal(build.limit_seconds, 2)
-    const { build: running } = await statusWhen(admin, (status) => status.build.running_since !== null)
-    assert.match(running.running_since ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
-    assert.equal(await run.stop(), 0)
-    const left = existsSync(snapshots) ? readdirSync(snapshots) : []
-    assert.deepEqual(
-      left.filter((name) => !/^readings-|^weather-|^registry/.test(name)),
-      [],
-    )
-  },
-)
+test('A build that takes too long is ended, reported, and tried again, and leaves neither a lock nor half-written files.', async (t) => {
+  const folder = temporaryFolder(t)
+  const snapshots = join(folder, 'snapshots')
+  // It takes some minutes.
+  const run = startRun(t, folder, [
+    '--source=demo:scale,buoys=2000,years=10',
+    '--every=3s',
+    '--build-timeout=2s',
+  ])
+  const [, admin] = await run.says(/admin port on (\S+)/)
+  const { build } = await statusWhen(admin, (status) => status.build.failures_in_row >= 2)
+  assert.equal(build.last_error, 'the build took longer than 2 s (--build-timeout) and was ended')
+  assert.equal(build.limit_seconds, 2)
+  const { build: running } = await statusWhen(admin, (status) => status.build.running_since !== null)
+  assert.match(running.running_since ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  assert.equal(await run.stop(), 0)
+  const left = existsSync(snapshots) ? readdirSync(snapshots) : []
+  assert.deepEqual(
+    left.filter((name) => !/^readings-|^weather-|^registry/.test(name)),
+    [],
+  )
+})

@@ -38,7 +38,7 @@ async function untilStatus(drill: Drill, what: string, holds: (status: Status) =
 for (const engine of ENGINES) {
   test(
     `Streams of the ${engine} engine end with their key, thread and server, and others go on.`,
-    { skip: missing(engine), timeout: 600_000 },
+    { skip: missing(engine) },
     async (t) => {
       const drill = await startDrill(t, folder, null, [
         `--engine=${engine}`,

@@ -109,106 +109,94 @@ async function learn(
   return newest
 }
 
-test(
-  'Swapping five times a second under load fails no request and tears no answer.',
-  { timeout: 600_000 },
-  async (t) => {
-    const seconds = amount(5, 60)
-    const two = await twoSnapshots(t)
-    const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0'] })
-    const client = new Client(live, live.key, 16)
-    const atFirst = (await status(await adminPort(live))).reload.loaded
-    const newest = await learn(client, two)
-    // It counts as loaded a little after the first answer from it.
-    const before = atFirst + 2
-    await made(await adminPort(live), before)
-    let over = false
-    const loaded = load(client, 16, () => over, tornCheck(newest))
-    let swaps = 0
-    const resident: number[] = []
-    const began = performance.now()
-    // A busy machine makes few of them in that time.
-    for (; swaps < 4 || performance.now() < began + seconds * 1000; swaps++) {
-      two.announce(swaps % 2)
-      await setTimeout(200)
-      // A busy machine takes longer than the time between two of them.
-      await made(await adminPort(live), before + swaps + 1)
-      if (performance.now() > began + (resident.length + 1) * (seconds / 10) * 1000) {
-        resident.push(Math.round((await status(await adminPort(live))).memory.rss / 2 ** 20))
-      }
+test('Swapping five times a second under load fails no request and tears no answer.', async (t) => {
+  const seconds = amount(5, 60)
+  const two = await twoSnapshots(t)
+  const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0'] })
+  const client = new Client(live, live.key, 16)
+  const atFirst = (await status(await adminPort(live))).reload.loaded
+  const newest = await learn(client, two)
+  // It counts as loaded a little after the first answer from it.
+  const before = atFirst + 2
+  await made(await adminPort(live), before)
+  let over = false
+  const loaded = load(client, 16, () => over, tornCheck(newest))
+  let swaps = 0
+  const resident: number[] = []
+  const began = performance.now()
+  // A busy machine makes few of them in that time.
+  for (; swaps < 4 || performance.now() < began + seconds * 1000; swaps++) {
+    two.announce(swaps % 2)
+    await setTimeout(200)
+    // A busy machine takes longer than the time between two of them.
+    await made(await adminPort(live), before + swaps + 1)
+    if (performance.now() > began + (resident.length + 1) * (seconds / 10) * 1000) {
+      resident.push(Math.round((await status(await adminPort(live))).memory.rss / 2 ** 20))
     }
-    over = true
-    const { answers, failures, bySnapshot } = await loaded
-    const { reload } = await status(await adminPort(live))
-    client.close()
-    t.diagnostic(
-      `${swaps} swaps announced, ${reload.loaded - before} made, ${answers} answers, ${failures.length} failures; MiB resident after each tenth: ${resident.join(' ')}`,
-    )
-    assert.deepEqual(failures.slice(0, 3), [])
-    assert.equal(reload.refused, 0)
-    assert.equal(reload.loaded - before, swaps)
-    assert.equal(bySnapshot.size, 2)
-    // Heaps grow to their working size in the first half.
-    assert.ok(resident.at(-1)! < resident[resident.length >> 1] * 1.25 + 32, resident.join(' '))
-  },
-)
+  }
+  over = true
+  const { answers, failures, bySnapshot } = await loaded
+  const { reload } = await status(await adminPort(live))
+  client.close()
+  t.diagnostic(
+    `${swaps} swaps announced, ${reload.loaded - before} made, ${answers} answers, ${failures.length} failures; MiB resident after each tenth: ${resident.join(' ')}`,
+  )
+  assert.deepEqual(failures.slice(0, 3), [])
+  assert.equal(reload.refused, 0)
+  assert.equal(reload.loaded - before, swaps)
+  assert.equal(bySnapshot.size, 2)
+  // Heaps grow to their working size in the first half.
+  assert.ok(resident.at(-1)! < resident[resident.length >> 1] * 1.25 + 32, resident.join(' '))
+})
 
-test(
-  'SIGTERM under load fails nobody who heeds readiness, and the server ends with code 0.',
-  { timeout: 600_000 },
-  async (t) => {
-    const two = await twoSnapshots(t)
-    const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
-    const client = new Client(live, live.key, 16)
-    const newest = await learn(client, two)
-    const ready = async (): Promise<number> =>
-      (await fetch(`http://127.0.0.1:${await adminPort(live)}/readyz`)).status
-    assert.equal(await ready(), 200)
-    // What a balancer does: it stops sending some time after it finds the server not ready.
-    let isOver = false
-    const loaded = load(client, 16, () => isOver, tornCheck(newest))
-    await setTimeout(500)
-    const began = performance.now()
-    const ended = live.stop()
+test('SIGTERM under load fails nobody who heeds readiness, and the server ends with code 0.', async (t) => {
+  const two = await twoSnapshots(t)
+  const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
+  const client = new Client(live, live.key, 16)
+  const newest = await learn(client, two)
+  const ready = async (): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${await adminPort(live)}/readyz`)).status
+  assert.equal(await ready(), 200)
+  // What a balancer does: it stops sending some time after it finds the server not ready.
+  let isOver = false
+  const loaded = load(client, 16, () => isOver, tornCheck(newest))
+  await setTimeout(500)
+  const began = performance.now()
+  const ended = live.stop()
+  await setTimeout(50)
+  assert.equal(await ready(), 503)
+  await setTimeout(1000)
+  isOver = true
+  const { failures, closing, answers } = await loaded
+  assert.deepEqual(failures.slice(0, 3), [])
+  assert.ok(closing > 0)
+  assert.equal(await ended, 0)
+  const took = (performance.now() - began) / 1000
+  assert.ok(took < 4, `it took ${took} s`)
+  t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
+  client.close()
+})
+
+test('A reload beyond --max-memory is refused and reported, and the old snapshot serves on.', async (t) => {
+  const two = await twoSnapshots(t)
+  two.announce(0)
+  const { parts, threadBytes } = await loadSnapshot(two.folder)
+  // All that it takes with two workers, and nothing for another one beside it.
+  const limit = parts.reduce((sum, { entry }) => sum + entry.bytes, 2 * threadBytes)
+  const live = await startLive(t, {
+    snapshots: two.folder,
+    args: ['--admin-port=0', `--max-memory=${limit}`],
+  })
+  two.announce(1)
+  let error: string | null = null
+  while (error === null) {
     await setTimeout(50)
-    assert.equal(await ready(), 503)
-    await setTimeout(1000)
-    isOver = true
-    const { failures, closing, answers } = await loaded
-    assert.deepEqual(failures.slice(0, 3), [])
-    assert.ok(closing > 0)
-    assert.equal(await ended, 0)
-    const took = (performance.now() - began) / 1000
-    assert.ok(took < 4, `it took ${took} s`)
-    t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
-    client.close()
-  },
-)
-
-test(
-  'A reload beyond --max-memory is refused and reported, and the old snapshot serves on.',
-  { timeout: 600_000 },
-  async (t) => {
-    const two = await twoSnapshots(t)
-    two.announce(0)
-    const { parts, threadBytes } = await loadSnapshot(two.folder)
-    // All that it takes with two workers, and nothing for another one beside it.
-    const limit = parts.reduce((sum, { entry }) => sum + entry.bytes, 2 * threadBytes)
-    const live = await startLive(t, {
-      snapshots: two.folder,
-      args: ['--admin-port=0', `--max-memory=${limit}`],
-    })
-    two.announce(1)
-    let error: string | null = null
-    while (error === null) {
-      await setTimeout(50)
-      error = (await status(await adminPort(live))).reload.last_error
-    }
-    assert.match(
-      error,
-      new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
-    )
-    assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])
-    assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
-  },
-)
+    error = (await status(await adminPort(live))).reload.last_error
+  }
+  assert.match(
+    error,
+    new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
+  )
+  assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])
+  assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { openReadable, openStore } from '../../../src/snapshot/store/open-store.ts'
+import { openReadable } from '../../../src/snapshot/store/open-store.ts'
 import type { ReadableStore } from '../../../src/snapshot/store/store.ts'
 import { readUpTo, RequestFault } from '../../../src/snapshot/store/web-request.ts'
 import { SHORT_LIMITS } from './opened.ts'
@@ -86,11 +86,3 @@ for (const [status, headers, message] of FAULTS) {
     })
   })
 }
-
-test('A web server cannot be written to.', () => {
-  const context = { environment: {}, clock: () => 0, random: () => 0 }
-  assert.throws(
-    () => openStore('https://host/sea', context),
-    /^StoreError: https:\/\/host\/sea\/: a web server can be read and not written to; expected s3:\/\/BUCKET\/PREFIX$/,
-  )
-})
