@@ -9,10 +9,10 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import * as h5 from 'h5wasm/node'
 import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { folderOf, identifiersOf, placesOf, record } from './recorder.ts'
 import { EPOCH_2000, writeL3, type Point, type Shape } from './altimetry_sample.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
+import { kilometres } from '../oracle/oracle.ts'
 
 await h5.ready
 
@@ -327,18 +327,6 @@ test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 
   )
 })
 
-test('A missing or empty folder stops the build with a reason.', async (t) => {
-  const folder = await folderOf(t, {})
-  await assert.rejects(
-    read(folder),
-    (error) => error instanceof BuildError && /holds no \.nc/.test(error.message),
-  )
-  await assert.rejects(
-    read(join(folder, 'none')),
-    (error) => error instanceof BuildError && /no folder/.test(error.message),
-  )
-})
-
 test('A list of virtual buoys is checked line by line.', async (t) => {
   const folder = await folderOf(t, {})
   writeL3(join(folder, L3_NAME), meridian(10, CROSSING, -100, 100))
@@ -551,14 +539,6 @@ test('A real day of Sentinel-3 gives the passes that its raw points show.', with
 test('The readings of a real day are the medians of its raw points.', withRealDay, async () => {
   const { passes, buoys, rows } = await read(REAL_DAY)
   const expected = new Map<string, string[]>()
-  const distance = (a: { lat: number; lng: number }, b: { lat: number; lng: number }) => {
-    const unit = ({ lat, lng }: { lat: number; lng: number }) => {
-      const [phi, lambda] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180]
-      return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
-    }
-    const [p, q] = [unit(a), unit(b)]
-    return 2 * 6371 * Math.asin(Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]) / 2)
-  }
   let given = 0
   for (const satellite of ['s3a', 's3b']) {
     for (const { points } of halfOrbits(rawPoints(satellite))) {
@@ -566,7 +546,7 @@ test('The readings of a real day are the medians of its raw points.', withRealDa
         const row = points.filter((point) => Math.abs(point.lat - lat) < 0.3)
         for (let lng = -180; row.length > 0 && lng < 180; lng += 4) {
           const near = row
-            .map((point) => ({ point, km: distance(point, { lat, lng }) }))
+            .map((point) => ({ point, km: kilometres(point.lat, point.lng, lat, lng) }))
             .filter(({ km }) => km <= 25)
           if (near.length < 3) continue
           given++

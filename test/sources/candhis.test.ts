@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, placesOf, record, rowTable } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -92,13 +91,12 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   ])
 })
 
-test('A header without time or height, a list without positions and an empty folder have clear messages', async (t) => {
+test('A header without time or height and a list without positions have clear messages', async (t) => {
   const folder = await folderOf(t, {
     'header/candhis_stations.csv': STATIONS,
     'header/Candhis_06403_2022_arch.csv': 'Jour;H13D\n2022-01-01 00:00:00;1\n',
     'list/candhis_stations.csv': 'code,name\n06403,x\n',
     'list/Candhis_06403_2022_arch.csv': 'DateHeure;H13D\n2022-01-01 00:00:00;1\n',
-    'empty/candhis_stations.csv': STATIONS,
   })
   assert.deepEqual((await record(openCandhis, join(folder, 'header'))).bad, [
     'Candhis_06403_2022_arch.csv:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',
@@ -106,8 +104,6 @@ test('A header without time or height, a list without positions and an empty fol
   assert.deepEqual((await record(openCandhis, join(folder, 'list'))).bad, [
     'candhis_stations.csv:1 the header lacks ID, name, lat or lon',
   ])
-  await assert.rejects(record(openCandhis, join(folder, 'empty')), /holds no data files/)
-  await assert.rejects(record(openCandhis, join(folder, 'absent')), BuildError)
 })
 
 /** An answer of the API: all its values are texts. */

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import * as h5 from 'h5wasm/node'
 import { openCmems } from '../../src/sources/cmems.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, identifiersOf, record, rowLines } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -361,12 +360,6 @@ test('A folder of which no file can be read is refused with the first reason, by
     record(openCmems, join(folder, 'a')),
     /cmems: no file could be read; \S+classic\.nc: is NetCDF-3 \(classic\); convert it to NetCDF-4/,
   )
-})
-
-test('A missing or empty folder stops the build with a reason', async (t) => {
-  const folder = await folderOf(t, { 'a.txt': '' })
-  await assert.rejects(record(openCmems, folder), /holds no \.nc files/)
-  await assert.rejects(record(openCmems, join(folder, 'absent')), BuildError)
 })
 
 test('Any damage to a file leads to sound rows or a clear refusal', async (t) => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
@@ -411,7 +410,6 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   )
 
   await assert.rejects(record(openJson, folder), /columns\.json is missing, the map of the columns/)
-  await assert.rejects(record(openJson, join(folder, 'absent')), BuildError)
   const broken = await folderOf(t, { 'columns.json': '{', 'a.json': '[]' })
   await assert.rejects(record(openJson, broken), /columns\.json: not JSON, or cut off/)
 })

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { folderOf, record, rowTable } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -122,12 +121,6 @@ test('A single jump of an anchored buoy does not move it, a confirmed one does',
   })
   assert.equal((await record(openMeteofrance, join(folder, 'jump'))).buoys[0].lat, 42.1)
   assert.equal((await record(openMeteofrance, join(folder, 'moved'))).buoys[0].lat, 43.501)
-})
-
-test('A folder that is absent or holds no daily file is refused', async (t) => {
-  const folder = await folderOf(t, { 'notes.txt': 'x' })
-  await assert.rejects(record(openMeteofrance, folder), /holds no marine\.YYYYMMDD\.csv/)
-  await assert.rejects(record(openMeteofrance, join(folder, 'absent')), BuildError)
 })
 
 test('Any damage to a file leads to sound rows or a clear refusal', async () => {

@@ -9,7 +9,6 @@ import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { type OpenSource, type Sink } from '../../src/sources/source.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, identifiersOf, placesOf, record, rowLines } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
@@ -180,49 +179,56 @@ async function wavesOf(
   return { waves, garbled: skipped.get(reason) ?? 0 }
 }
 
-test('A height equal to the average period is true where its sample comes again with a dominant period', async (t) => {
-  assert.deepEqual(await wavesOf(t, '16 50 9.4 13 9.4 230', '16 40 9.4 MM 9.4 230'), {
-    waves: ['16:40 9.4 13'],
-    garbled: 0,
-  })
-  assert.deepEqual(await wavesOf(t, '16 50 9.4 MM 9.4 230', '16 40 9.4 13 9.4 230'), {
-    waves: ['16:40 9.4 13'],
-    garbled: 0,
-  })
-})
-
-test('A height equal to the average period is true where the sea before or after it was as high', async (t) => {
-  assert.deepEqual(await wavesOf(t, '16 40 9.4 MM 9.4 230', '16 20 8.8 13 9.1 228'), {
-    waves: ['16:20 8.8 13', '16:40 9.4 MM'],
-    garbled: 0,
-  })
+for (const [what, lines, waves, garbled] of [
+  [
+    'true where its sample comes again with a dominant period',
+    ['16 50 9.4 13 9.4 230', '16 40 9.4 MM 9.4 230'],
+    ['16:40 9.4 13'],
+    0,
+  ],
+  [
+    'true where its sample came before with a dominant period',
+    ['16 50 9.4 MM 9.4 230', '16 40 9.4 13 9.4 230'],
+    ['16:40 9.4 13'],
+    0,
+  ],
+  [
+    'true where the sea before was as high',
+    ['16 40 9.4 MM 9.4 230', '16 20 8.8 13 9.1 228'],
+    ['16:20 8.8 13', '16:40 9.4 MM'],
+    0,
+  ],
   // The newest sea before may be lower: a storm rises. One third of 9 m is still the same storm.
-  assert.deepEqual(await wavesOf(t, '18 00 12.0 14 9.1 228', '16 40 9.0 MM 9.0 230', '14 00 5.9 9 7.0 230'), {
-    waves: ['14:00 5.9 9', '16:40 9 MM', '18:00 12 14'],
-    garbled: 0,
+  [
+    'true where the sea after it was as high',
+    ['18 00 12.0 14 9.1 228', '16 40 9.0 MM 9.0 230', '14 00 5.9 9 7.0 230'],
+    ['14:00 5.9 9', '16:40 9 MM', '18:00 12 14'],
+    0,
+  ],
+  ['garbled where it comes again as it was', ['16 50 12.2 MM 12.2 230', '16 40 12.2 MM 12.2 230'], [], 2],
+  [
+    'garbled where no neighbour was as high',
+    ['18 00 5.9 9 7.0 228', '16 40 9.0 MM 9.0 230', '14 00 12.1 9 9.1 230'],
+    ['14:00 12.1 9', '18:00 5.9 9'],
+    1,
+  ],
+  [
+    'garbled where the neighbour was more than three hours before',
+    ['16 40 9.4 MM 9.4 230', '13 30 9.4 13 9.1 228'],
+    ['13:30 9.4 13'],
+    1,
+  ],
+  [
+    'garbled where another of the kind would have to vouch for it',
+    ['17 40 9.5 MM 9.5 230', '16 40 9.4 MM 9.4 230'],
+    [],
+    2,
+  ],
+] as const) {
+  test(`A height equal to the average period is ${what}`, async (t) => {
+    assert.deepEqual(await wavesOf(t, ...lines), { waves, garbled })
   })
-})
-
-test('A height equal to the average period is garbled where no neighbour within three hours speaks for it', async (t) => {
-  assert.deepEqual(await wavesOf(t, '16 50 12.2 MM 12.2 230', '16 40 12.2 MM 12.2 230'), {
-    waves: [],
-    garbled: 2,
-  })
-  assert.deepEqual(await wavesOf(t, '18 00 5.9 9 7.0 228', '16 40 9.0 MM 9.0 230', '14 00 12.1 9 9.1 230'), {
-    waves: ['14:00 12.1 9', '18:00 5.9 9'],
-    garbled: 1,
-  })
-  assert.deepEqual(
-    await wavesOf(t, '16 40 9.4 MM 9.4 230', '13 30 9.4 13 9.1 228'),
-    { waves: ['13:30 9.4 13'], garbled: 1 },
-    'more than three hours before',
-  )
-  assert.deepEqual(
-    await wavesOf(t, '17 40 9.5 MM 9.5 230', '16 40 9.4 MM 9.4 230'),
-    { waves: [], garbled: 2 },
-    'two of the kind do not vouch for each other',
-  )
-})
+}
 
 /** One line of a made-up real-time file, as the property below deals with it. */
 interface Line {
@@ -560,13 +566,6 @@ test('Any damage to a folder leads to sound rows or a clear refusal', async () =
       `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE\n2006 12 31 23 30  11  1.9  2.2 1.00 9.00 5.00 999  987.7   8.5   8.6   7.4 99.0 99.00\n`,
     ),
   })
-})
-
-test('A folder that is absent, has no station list or no data ends the build with a clear message', async (t) => {
-  const folder = await folderOf(t, { 'data/realtime2/41001.txt': '', 'list/activestations.xml': STATIONS })
-  await assert.rejects(record(openNdbc, join(folder, 'absent')), BuildError)
-  await assert.rejects(record(openNdbc, join(folder, 'data')), /neither activestations\*\.xml nor/)
-  await assert.rejects(record(openNdbc, join(folder, 'list')), /holds no data files/)
 })
 
 const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'ndbc')

@@ -19,7 +19,8 @@ import {
 import { decimal, MALFORMED, measureColumn, readMeasures } from '../../src/sources/reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from '../../src/sources/reading/times.ts'
 import { listFolder, readText } from '../../src/sources/reading/source-files.ts'
-import { folderOf } from './recorder.ts'
+import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
+import { folderOf, recordSource } from './recorder.ts'
 
 const COMMA = 44
 
@@ -346,3 +347,36 @@ test('A folder lists files and folders sorted, without hidden ones, and an absen
   assert.equal(await listFolder(join(folder, 'absent')), null)
   assert.equal(await listFolder(join(folder, 'a.txt')), null)
 })
+
+/** Why a folder with these files gives nothing. */
+const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp][] = [
+  ['altimetry', {}, /holds no \.nc/],
+  ['cmems', { 'a.txt': '' }, /holds no \.nc files/],
+  ['candhis', { 'candhis_stations.csv': 'ID,name,lat,lon\n' }, /holds no data files/],
+  ['meteofrance', { 'notes.txt': 'x' }, /holds no marine\.YYYYMMDD\.csv/],
+  ['ndbc', { '41001.txt': '' }, /neither activestations\*\.xml nor/],
+  ['ndbc', { 'activestations.xml': '<stations></stations>' }, /holds no data files/],
+  ['tides', { 'a.json': '{' }, /no station that can be used/],
+]
+
+test('Every kind of source refuses a folder that is not there, and a file in its place, by name', async (t) => {
+  const folder = await folderOf(t, { file: '' })
+  for (const kind of [...KIND_OPTIONS.keys()].filter((one) => one !== 'demo')) {
+    for (const [name, reason] of [
+      ['absent', `there is no folder ${folder}/absent`],
+      ['file', `${folder}/file is not a folder`],
+    ]) {
+      await assert.rejects(recordSource(openKind(kind, join(folder, name))), {
+        name: 'BuildError',
+        message: `${kind}: ${reason}`,
+      })
+    }
+  }
+})
+
+for (const [kind, files, reason] of NOTHING) {
+  test(`A folder of ${kind} with ${Object.keys(files).join() || 'nothing'} ends the build with a reason`, async (t) => {
+    const reading = recordSource(openKind(kind, await folderOf(t, files)))
+    await assert.rejects(reading, (error) => error instanceof BuildError && reason.test(error.message))
+  })
+}

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv/csv.ts'
-import { BuildError } from '../../src/system/build-error.ts'
 import { openTides } from '../../src/sources/tides-source.ts'
 import { folderOf, identifiersOf, record } from './recorder.ts'
 import { fieldsOf } from '../fields.ts'
@@ -110,12 +109,6 @@ test('Many broken files are reported as a number.', async (t) => {
   const { warnings } = await record(openTides, folder)
   assert.equal(warnings.length, 21)
   assert.equal(warnings[20], 'tides: 10 more files left out')
-})
-
-test('A folder that is missing or holds no usable station ends the build.', async (t) => {
-  const folder = await folderOf(t, { 'a.json': '{' })
-  await assert.rejects(record(openTides, folder), BuildError)
-  await assert.rejects(record(openTides, `${folder}/nowhere`), BuildError)
 })
 
 test('The database gives some thousand harbours, each free for commercial use and credited.', async () => {
