@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
-import { randomNumbers } from '../oracle/world.ts'
+import { Chance } from '../chance.ts'
 import { HeldSnapshots, KEY, type Held } from './held.ts'
 
 const START = Date.parse('2026-01-30T00:00:00Z') / 1000
@@ -66,7 +66,7 @@ export function rowsOf(buoy: FakeBuoy | undefined): Rows {
 }
 
 export class Follower {
-  readonly #random: () => number
+  readonly #chance: Chance
   readonly #dir: string
   readonly counts: Followed = {
     builds: 0,
@@ -83,12 +83,8 @@ export class Follower {
 
   constructor(dir: string, seed: number) {
     this.#dir = dir
-    this.#random = randomNumbers(seed)
+    this.#chance = new Chance(seed)
     for (let i = 0; i < 8; i++) this.#world.set(`B${i}`, this.#newBuoy(i))
-  }
-
-  #below(limit: number): number {
-    return Math.floor(this.#random() * limit)
   }
 
   /** What is published now. */
@@ -101,12 +97,14 @@ export class Follower {
 
   /** One build, or a rollback. */
   async publish(): Promise<void> {
-    if (this.#served.held.length > 1 && this.#random() < 0.12) this.#rollBack()
+    if (this.#served.held.length > 1 && this.#chance.next() < 0.12) this.#rollBack()
     else await this.#build()
   }
 
   #newBuoy(i: number): FakeBuoy {
-    const rows = Array.from({ length: this.#below(80) }, (_, row) => this.#row(START - row * HALF_HOUR * 7))
+    const rows = Array.from({ length: this.#chance.below(80) }, (_, row) =>
+      this.#row(START - row * HALF_HOUR * 7),
+    )
     return {
       source: NETWORKS[i % 2].name,
       identifier: `B${i}`,
@@ -121,10 +119,10 @@ export class Follower {
 
   #row(time: number): FakeRow {
     const row: FakeRow = { time }
-    if (this.#random() < 0.9) row.significantHeight = this.#below(20_000)
-    else row.windSpeed = this.#below(5000)
-    if (this.#random() < 0.7) row.period = 1000 + this.#below(15_000)
-    if (this.#random() < 0.5) row.waterTemperature = this.#below(3000)
+    if (this.#chance.next() < 0.9) row.significantHeight = this.#chance.below(20_000)
+    else row.windSpeed = this.#chance.below(5000)
+    if (this.#chance.next() < 0.7) row.period = 1000 + this.#chance.below(15_000)
+    if (this.#chance.next() < 0.5) row.waterTemperature = this.#chance.below(3000)
     return row
   }
 
@@ -132,30 +130,30 @@ export class Follower {
    * Changes the world a little: new readings, late corrections, buoys that come, go, move and are renamed.
    */
   #mutate(): void {
-    this.#time += HALF_HOUR * (1 + this.#below(40))
+    this.#time += HALF_HOUR * (1 + this.#chance.below(40))
     const world = new Map(this.#world)
     for (const [identifier, buoy] of world) {
-      const dice = this.#random()
+      const dice = this.#chance.next()
       const rows = [...buoy.rows]
       if (dice < 0.6) rows.push(this.#row(this.#time))
-      if (this.#random() < 0.2 && rows.length > 0) {
-        const at = this.#below(rows.length)
+      if (this.#chance.next() < 0.2 && rows.length > 0) {
+        const at = this.#chance.below(rows.length)
         rows[at] = this.#row(rows[at].time)
       }
-      if (this.#random() < 0.05) rows.splice(this.#below(rows.length), 1 + this.#below(5))
-      if (this.#random() < 0.03) rows.unshift(this.#row((rows[0]?.time ?? START) - 3 * DAY))
+      if (this.#chance.next() < 0.05) rows.splice(this.#chance.below(rows.length), 1 + this.#chance.below(5))
+      if (this.#chance.next() < 0.03) rows.unshift(this.#row((rows[0]?.time ?? START) - 3 * DAY))
       // Wind alone: the reading is as it was in the answer, and differs all the same.
-      if (this.#random() < 0.05 && rows.length > 0) {
-        const at = this.#below(rows.length)
-        rows[at] = { ...rows[at], gustSpeed: this.#below(5000) }
+      if (this.#chance.next() < 0.05 && rows.length > 0) {
+        const at = this.#chance.below(rows.length)
+        rows[at] = { ...rows[at], gustSpeed: this.#chance.below(5000) }
       }
-      const renamed = this.#random() < 0.04 ? { name: `Renamed ${this.#below(100)}` } : {}
-      const moved = this.#random() < 0.04 ? { lat: this.#below(80) } : {}
+      const renamed = this.#chance.next() < 0.04 ? { name: `Renamed ${this.#chance.below(100)}` } : {}
+      const moved = this.#chance.next() < 0.04 ? { lat: this.#chance.below(80) } : {}
       world.set(identifier, { ...buoy, rows, ...renamed, ...moved })
-      if (this.#random() < 0.05 && world.size > 2) world.delete(identifier)
+      if (this.#chance.next() < 0.05 && world.size > 2) world.delete(identifier)
     }
-    if (this.#random() < 0.3) {
-      const i = this.#below(MOST_BUOYS)
+    if (this.#chance.next() < 0.3) {
+      const i = this.#chance.below(MOST_BUOYS)
       if (!world.has(`B${i}`)) world.set(`B${i}`, this.#newBuoy(i))
     }
     this.#world = world
@@ -173,7 +171,7 @@ export class Follower {
   }
 
   #rollBack(): void {
-    const target = this.#served.held[this.#below(this.#served.held.length - 1)]
+    const target = this.#served.held[this.#chance.below(this.#served.held.length - 1)]
     this.#world = new Map(this.#worlds.get(target.id))
     this.#served.publish(target)
     this.counts.rollbacks++

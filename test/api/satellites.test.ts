@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { Client, runCli, startLive, temporaryFolder, type Reply } from '../live.ts'
-import { randomNumbers } from '../oracle/world.ts'
+import { Chance } from '../chance.ts'
 
 const DAY = 86_400
 const AS_OF = Date.parse('2026-03-27T09:00:00Z') / 1000
@@ -51,8 +51,8 @@ const IDENTIFIERS = Array.from({ length: VIRTUAL_BUOYS }, (_, i) => `V${String(i
 const WITHOUT_PASS = VIRTUAL_BUOYS - 1
 
 function makePasses(): Pass[] {
-  const random = randomNumbers(7)
-  const upTo = (count: number) => Math.floor(random() * count)
+  const chance = new Chance(7)
+  const upTo = (count: number) => chance.below(count)
   const passes: Pass[] = []
   for (let i = 0; i < 150; i++) {
     // Several begin in the same second, some within the last day, some exactly at its border.

@@ -7,6 +7,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Chance } from '../chance.ts'
 import { DAY, emptyRow, every, fullRow, MINUTE, type Pattern, type Plan, type Station } from './plan.ts'
 import { SPECIAL_PLANS } from './special-buoys.ts'
 
@@ -48,18 +49,10 @@ export interface World {
   buoys: WorldBuoy[]
 }
 
-/**
- * A small fast generator of uniform numbers in [0, 1) (mulberry32), so that worlds do not depend on
- * Math.random.
- */
+/** Uniform numbers in [0, 1) from a seed. */
 export function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const chance = new Chance(seed)
+  return () => chance.next()
 }
 
 const SOURCES: WorldSource[] = [
