@@ -3,7 +3,7 @@
  * and takes the next good snapshot.
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -24,6 +24,7 @@ import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { temporaryFolder } from '../live.ts'
+import { startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 import { startDrill, type Drill, type Status } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'
@@ -166,6 +167,13 @@ function pipeFor(path: string): () => void {
   return () => (rmSync(path), renameSync(`${path}-away`, path))
 }
 
+/** Moves the folder away, and puts something in its place; the returned function puts it back. */
+function awayFrom({ dir }: Folder, put: () => void): () => void {
+  renameSync(dir, `${dir}-away`)
+  put()
+  return () => (rmSync(dir, { force: true }), renameSync(`${dir}-away`, dir))
+}
+
 type Damage = [what: string, harm: (at: Folder) => (() => void) | void, reported: RegExp]
 
 /** Lies with right hashes, and what is said to each. */
@@ -289,30 +297,15 @@ const DAMAGES: Damage[] = [
   ],
   ...LIES,
   ['the manifest is gone', (at) => rmSync(at.path('manifest.msgpack')), /manifest\.msgpack: is missing/],
-  [
-    'the folder is gone',
-    (at) => {
-      renameSync(at.dir, `${at.dir}-away`)
-      return () => renameSync(`${at.dir}-away`, at.dir)
-    },
-    /manifest\.msgpack: is missing/,
-  ],
+  ['the folder is gone', (at) => awayFrom(at, () => {}), /manifest\.msgpack: is missing/],
   [
     'the folder is a file',
-    (at) => {
-      renameSync(at.dir, `${at.dir}-away`)
-      writeFileSync(at.dir, 'no folder')
-      return () => (rmSync(at.dir), renameSync(`${at.dir}-away`, at.dir))
-    },
+    (at) => awayFrom(at, () => writeFileSync(at.dir, 'no folder')),
     /manifest\.msgpack: cannot be read \(ENOTDIR\)/,
   ],
   [
     'the folder is a link to itself',
-    (at) => {
-      renameSync(at.dir, `${at.dir}-away`)
-      symlinkSync(at.dir, at.dir)
-      return () => (rmSync(at.dir), renameSync(`${at.dir}-away`, at.dir))
-    },
+    (at) => awayFrom(at, () => symlinkSync(at.dir, at.dir)),
     /manifest\.msgpack: cannot be read \(ELOOP\)/,
   ],
 ]
@@ -374,64 +367,56 @@ test('A server that is started over a lie lives and answers 503, says what is wr
   }
 })
 
-/** Whether a user that owns nothing can run the program where it lies. */
-function runsAsNobody(): boolean {
-  return (
-    process.getuid?.() === 0 && spawnSync(process.execPath, [CLI, '--help'], { uid: NOBODY }).status === 0
-  )
-}
+const isRoot = process.getuid?.() === 0
+/** Permissions hold root as another user, who has to be able to run the program where it lies. */
+const skip =
+  isRoot && spawnSync(process.execPath, [CLI, '--help'], { uid: NOBODY }).status !== 0
+    ? 'permissions do not hold root, and another user cannot run the program here'
+    : false
 
-test('A folder that may no longer be read is reported, and serving goes on until it may be read again.', async (t) => {
-  const isRoot = process.getuid?.() === 0
-  if (isRoot && !runsAsNobody()) {
-    t.skip('permissions do not hold root, and another user cannot run the program here')
-    return
-  }
-  const at = folderOf(t)
-  chmodSync(dirname(at.dir), 0o755)
-  const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
-  await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
-  for (const mode of [0o000, 0o444]) {
-    chmodSync(at.dir, mode)
-    const { reload } = await statusWhen(drill, (status) => status.reload.last_error !== null)
-    assert.match(reload.last_error!, /manifest\.msgpack: cannot be read \(EACCES\)/)
-    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200)
+test(
+  'A folder that may no longer be read is reported, and serving goes on until it may be read again.',
+  { skip },
+  async (t) => {
+    const at = folderOf(t)
+    chmodSync(dirname(at.dir), 0o755)
+    const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
+    await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+    for (const mode of [0o000, 0o444]) {
+      chmodSync(at.dir, mode)
+      const { reload } = await statusWhen(drill, (status) => status.reload.last_error !== null)
+      assert.match(reload.last_error!, /manifest\.msgpack: cannot be read \(EACCES\)/)
+      assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200)
+      chmodSync(at.dir, 0o755)
+      await statusWhen(drill, (status) => status.reload.last_error === null)
+    }
+    // A single part, as when another user's builder has a strict mask.
+    chmodSync(at.path(at.fresh[0]), 0o000)
+    at.announce(1)
+    const { reload, snapshot } = await statusWhen(drill, (status) => status.reload.last_error !== null)
+    assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
+    assert.equal(snapshot?.id, prepared.ids[0])
+    chmodSync(at.path(at.fresh[0]), 0o644)
+    await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
+  },
+)
+
+test(
+  'A builder that may not write to its folder says so in one line and changes nothing.',
+  { skip },
+  async (t) => {
+    const at = folderOf(t)
+    chmodSync(dirname(at.dir), 0o755)
+    chmodSync(at.dir, 0o555)
+    const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
+    const builder = startProgram(t, args, isRoot ? { uid: NOBODY } : {})
+    assert.equal(await builder.ended, 1)
+    assert.match(builder.stderr, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
+    assert.doesNotMatch(builder.stderr, /^ +at /m)
+    assert.deepEqual(
+      listKept(at.dir).map(({ id }) => id),
+      prepared.ids,
+    )
     chmodSync(at.dir, 0o755)
-    await statusWhen(drill, (status) => status.reload.last_error === null)
-  }
-  // A single part, as when another user's builder has a strict mask.
-  chmodSync(at.path(at.fresh[0]), 0o000)
-  at.announce(1)
-  const { reload, snapshot } = await statusWhen(drill, (status) => status.reload.last_error !== null)
-  assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
-  assert.equal(snapshot?.id, prepared.ids[0])
-  chmodSync(at.path(at.fresh[0]), 0o644)
-  await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
-})
-
-test('A builder that may not write to its folder says so in one line and changes nothing.', async (t) => {
-  const isRoot = process.getuid?.() === 0
-  if (isRoot && !runsAsNobody()) {
-    t.skip('permissions do not hold root, and another user cannot run the program here')
-    return
-  }
-  const at = folderOf(t)
-  chmodSync(dirname(at.dir), 0o755)
-  chmodSync(at.dir, 0o555)
-  const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
-  const builder = spawn(process.execPath, [CLI, ...args], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    ...(isRoot ? { uid: NOBODY } : {}),
-  })
-  let text = ''
-  builder.stderr.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-  const code = await new Promise<number | null>((resolve) => builder.once('close', resolve))
-  assert.equal(code, 1)
-  assert.match(text, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
-  assert.doesNotMatch(text, /^ +at /m)
-  assert.deepEqual(
-    listKept(at.dir).map(({ id }) => id),
-    prepared.ids,
-  )
-  chmodSync(at.dir, 0o755)
-})
+  },
+)

@@ -243,13 +243,6 @@ test('The command publishes a folder, and says in one line what is wrong with it
       1,
       /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the secret does not fit the access key .*; check AWS_SECRET_ACCESS_KEY\n$/,
     ],
-    [
-      ['publish', dir, 's3://bucket/sea'],
-      { AWS_ENDPOINT_URL_S3: stub.endpoint },
-      1,
-      /the store refuses access without credentials/,
-    ],
-    [['publish', dir, 's3://buckets/sea'], env, 1, /there is no such bucket/],
     [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /Did you mean --single-writer\?/],
   ]
   for (const [args, environment, code, message] of wrong) {
