@@ -348,12 +348,6 @@ test('Faults of files and folders end with exit code 1 and one line that names t
   }
 })
 
-test('The process itself ends with these codes.', async () => {
-  assert.equal((await runCli(['serve', '--prot=1'])).code, 2)
-  assert.equal((await runCli(['inspect', '/nonexistent'])).code, 1)
-  assert.equal((await runCli(['--help'])).code, 0)
-})
-
 test('A variable stands in for an option, is named when it is wrong, and yields to the option.', async (t) => {
   const keys = join(temporaryFolder(t), 'keys.json')
   const environment = {

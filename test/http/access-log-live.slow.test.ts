@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
 import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { parseExposition, sumOf } from '../server/metrics_text.ts'
+import { startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -177,30 +178,20 @@ test('With json, a build and what is wrong with a command line are objects, too;
   assert.match(events(wrong.stderr)[0].message, /--log-level: expected one of error, warning, info, debug/)
   const unknown = await runCli(['serve', '--nope', '--log-format', 'json'])
   assert.deepEqual([unknown.code, events(unknown.stderr).length], [2, 1])
-  const child = spawn(
-    process.execPath,
-    [
-      CLI,
-      'run',
-      '--source=csv:data/fixtures/small',
-      `--snapshots=${folder}`,
-      `--keys=${join(folder, 'keys.json')}`,
-      '--port=0',
-      '--admin-port=off',
-      '--workers=1',
-      '--every=0',
-      '--log-format=json',
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  t.after(() => child.kill('SIGKILL'))
-  const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text))
-  await until(() => output.stdout.includes('the explorer is at'), 'the server')
-  child.kill('SIGTERM')
-  await new Promise((resolve) => child.once('close', resolve))
-  const messages = [...events(output.stdout), ...events(output.stderr)]
+  const program = startProgram(t, [
+    'run',
+    '--source=csv:data/fixtures/small',
+    `--snapshots=${folder}`,
+    `--keys=${join(folder, 'keys.json')}`,
+    '--port=0',
+    '--admin-port=off',
+    '--workers=1',
+    '--every=0',
+    '--log-format=json',
+  ])
+  await program.says(/the explorer is at/)
+  await program.stop()
+  const messages = [...events(program.stdout), ...events(program.stderr)]
     .map(({ message }) => message)
     .join('\n')
   assert.match(messages, /published snapshot/)

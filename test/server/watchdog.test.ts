@@ -15,56 +15,27 @@ function looks(done: number[], processor: (i: number) => Look['processor']): Loo
   return done.map((done, i) => ({ done, processor: processor(i), now: (i + 1) * 1000 }))
 }
 
+const times = (length: number, done: number): number[] => Array.from({ length }, () => done)
+
 const SPINNING = (i: number): Look['processor'] => ({ seconds: i * 0.9, waits: true })
 const STARVED = (i: number): Look['processor'] => ({ seconds: i * 0.004, waits: true })
 const SLEEPING = (): Look['processor'] => ({ seconds: 1, waits: false })
 const UNKNOWN = (): Look['processor'] => null
 
 test('A thread without progress for five looks is stalled, whether it spins or sleeps.', () => {
-  for (const processor of [SPINNING, SLEEPING, UNKNOWN])
-    assert.equal(found(looks([7, 7, 7, 7, 7, 7, 7], processor)), 6)
+  for (const processor of [SPINNING, SLEEPING, UNKNOWN]) assert.equal(found(looks(times(7, 7), processor)), 6)
 })
 
 test('A thread that waits for a processor on a busy machine is not to blame, however long.', () => {
-  assert.equal(
-    found(
-      looks(
-        Array.from({ length: 600 }, () => 7),
-        STARVED,
-      ),
-    ),
-    0,
-  )
+  assert.equal(found(looks(times(600, 7), STARVED)), 0)
   // When it has had its share and has still done nothing, it is.
-  const late = looks(
-    Array.from({ length: 100 }, () => 7),
-    (i) => ({
-      seconds: i < 50 ? 0 : i - 50,
-      waits: true,
-    }),
-  )
+  const late = looks(times(100, 7), (i) => ({ seconds: i < 50 ? 0 : i - 50, waits: true }))
   assert.equal(found(late), 54)
 })
 
 test('A thread that has not begun yet has a minute.', () => {
-  assert.equal(
-    found(
-      looks(
-        Array.from({ length: 59 }, () => 0),
-        SPINNING,
-      ),
-    ),
-    0,
-  )
-  assert.equal(
-    found(
-      looks(
-        Array.from({ length: 60 }, () => 0),
-        SPINNING,
-      ),
-    ),
-    60,
-  )
+  assert.equal(found(looks(times(59, 0), SPINNING)), 0)
+  assert.equal(found(looks(times(60, 0), SPINNING)), 60)
 })
 
 test('Any progress counts: a thread that makes some in any five looks is never stalled.', () => {
@@ -76,7 +47,7 @@ test('Any progress counts: a thread that makes some in any five looks is never s
         let done = 1
         const all = runs.flatMap(([length, more]) => {
           done += more
-          return Array.from({ length }, () => done)
+          return times(length, done)
         })
         assert.equal(found(looks(all, processor)), 0)
       },
