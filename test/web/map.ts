@@ -114,6 +114,8 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
       await page.evaluate(`location.hash = 'lat=45&lng=-6'`)
       await page.getByText('Nearest buoy').waitFor()
       await page.getByText(/km away/).waitFor()
+      await page.locator('.facts a').click()
+      await page.locator('.hero').waitFor()
     },
   )
 
