@@ -101,6 +101,7 @@ test('The package', { timeout: 600_000 }, async (t) => {
         'dist',
         'docs',
         'package.json',
+        'web',
       ])
       for (const file of [
         'bin/groundswell',
