@@ -194,7 +194,9 @@ test(
     // As many commands of ours would take minutes.
     for (let number = 0; number < 1000; number += 50) {
       const some = Array.from({ length: 50 }, (_, i) => recordOf(number + i))
-      const versions = some.flatMap(({ id }, i) => [String(Date.now() * 1000 + i), id])
+      // Above every version that was given before, within the same millisecond, too.
+      const first = (Date.now() + 1) * 1000
+      const versions = some.flatMap(({ id }, i) => [String(first + i), id])
       await redis.command('HSET', nameOf('records'), ...some.flatMap((one) => [one.id, JSON.stringify(one)]))
       await redis.command('ZADD', nameOf('changes'), ...versions)
       await store.setQuota(record.id, number + 1)

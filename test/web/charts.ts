@@ -233,8 +233,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     const { page } = await visit(t, browser, live, `#key=${live.key}&map=4/30/-30`)
     await page.locator('#map[data-drawn]').waitFor({ state: 'attached' })
     await page.locator('#map canvas').click({ position: { x: 300, y: 300 } })
-    await page.getByText('No forecast is available here').waitFor()
-    await page.getByText('There is no tide harbour').waitFor()
+    await page.getByText('No forecast, buoy or tide is available near this point').waitFor()
     assert.equal(await page.getByText('Nearest buoy').count(), 0)
   })
 }

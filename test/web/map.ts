@@ -111,9 +111,11 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
       assert.equal(await page.getByText('Nearest buoy').count(), 0)
       assert.doesNotMatch(page.url(), /map=/, 'the map did not move')
 
-      await page.evaluate(`location.hash = 'lat=45&lng=-6'`)
+      await page.evaluate(`location.hash = 'lat=42&lng=-6'`)
       await page.getByText('Nearest buoy').waitFor()
       await page.getByText(/km away/).waitFor()
+      await page.getByText('No forecast is available here').waitFor()
+      await page.getByText('There is no tide harbour').waitFor()
       await page.locator('.facts a').click()
       await page.locator('.hero').waitFor()
     },
