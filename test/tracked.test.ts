@@ -18,7 +18,7 @@ test('No file of the history is one that is ignored.', { skip: noHistory }, () =
   assert.equal(git(ROOT, 'ls-files', '--cached', '--ignored', '--exclude-standard'), '')
 })
 
-test('What build, keys, serve and run write by default is ignored.', { timeout: 600_000 }, async (t) => {
+test('What build, keys, serve and run write by default is ignored.', async (t) => {
   const clone = temporaryFolder(t)
   git(clone, 'init', '--quiet')
   mkdirSync(join(clone, 'data'))

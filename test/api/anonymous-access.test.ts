@@ -20,7 +20,7 @@ const snapshots = await smallSnapshot()
 
 const remaining = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining'])
 
-test('The open explorer', { timeout: 600_000 }, async (outer) => {
+test('The open explorer', async (outer) => {
   for (const engine of ENGINES) {
     await outer.test(
       `over ${engine} gives a script nothing without a browser's headers, and with forged ones what its address has.`,

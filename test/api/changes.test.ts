@@ -214,7 +214,7 @@ test('A snapshot that is not held is gone, which names the one that there is; a 
   assert.equal(path().get(`/v2/changes?since=${first.id}`).status, 401)
 })
 
-test('Many changes are made in slices, the same bytes as at once.', { timeout: 60_000 }, async () => {
+test('Many changes are made in slices, the same bytes as at once.', async () => {
   const many = join(folder, 'many')
   const buoysAt = (step: number): FakeBuoy[] =>
     Array.from({ length: 900 }, (_, i) => ({
@@ -249,40 +249,32 @@ test('Many changes are made in slices, the same bytes as at once.', { timeout: 6
   }
 })
 
-test(
-  'Over builds and rollbacks the changes since each held snapshot are those of a naive comparison.',
-  { timeout: 600_000 },
-  async (t) => {
-    const counts = await follow(24, Number(process.env.GROUNDSWELL_SEED ?? 1))
-    t.diagnostic(JSON.stringify(counts))
-    assert.ok(counts.changed > 0 && counts.added > 0 && counts.removed > 0)
-    assert.ok(counts.rollbacks > 0)
-  },
-)
+test('Over builds and rollbacks the changes since each held snapshot are those of a naive comparison.', async (t) => {
+  const counts = await follow(24, Number(process.env.GROUNDSWELL_SEED ?? 1))
+  t.diagnostic(JSON.stringify(counts))
+  assert.ok(counts.changed > 0 && counts.added > 0 && counts.removed > 0)
+  assert.ok(counts.rollbacks > 0)
+})
 
-test(
-  'A live server answers with the changes since what it served before.',
-  { timeout: 600_000 },
-  async (t) => {
-    await runCliWell(['rollback', dir, '--to', first.id])
-    const live = await startLive(t, { snapshots: dir })
-    const client = new Client(live)
-    t.after(() => client.close())
-    assert.deepEqual((await client.get(`/changes?since=${second.id}`)).status, 410)
-    await runCliWell(['resume', dir])
-    for (;;) {
-      const { headers } = await client.get('/countries')
-      if (headers['x-snapshot-id'] === second.id) break
-    }
-    for (let round = 0; round < 8; round++) {
-      const { status, text } = await client.get(`/changes?since=${first.id}`)
-      assert.equal(status, 200, text)
-      assert.deepEqual((JSON.parse(text) as Body).data, EXPECTED)
-    }
-  },
-)
+test('A live server answers with the changes since what it served before.', async (t) => {
+  await runCliWell(['rollback', dir, '--to', first.id])
+  const live = await startLive(t, { snapshots: dir })
+  const client = new Client(live)
+  t.after(() => client.close())
+  assert.deepEqual((await client.get(`/changes?since=${second.id}`)).status, 410)
+  await runCliWell(['resume', dir])
+  for (;;) {
+    const { headers } = await client.get('/countries')
+    if (headers['x-snapshot-id'] === second.id) break
+  }
+  for (let round = 0; round < 8; round++) {
+    const { status, text } = await client.get(`/changes?since=${first.id}`)
+    assert.equal(status, 200, text)
+    assert.deepEqual((JSON.parse(text) as Body).data, EXPECTED)
+  }
+})
 
-test('`diff` prints the same from the files, as JSON or for people.', { timeout: 600_000 }, async () => {
+test('`diff` prints the same from the files, as JSON or for people.', async () => {
   const json = await runCliWell(['diff', dir, first.id, second.id, '--json'])
   assert.deepEqual(JSON.parse(json), EXPECTED)
   const lines = (await runCliWell(['diff', dir, first.id, second.id])).split('\n')

@@ -43,7 +43,7 @@ const DECOMPRESS = { gzip: gunzipSync, br: brotliDecompressSync }
 for (const engine of ['uws', 'node'] as const) {
   test(
     `Over ${engine}, an answer that is asked for again comes compressed to those who take it.`,
-    { skip: missing(engine), timeout: 600_000 },
+    { skip: missing(engine) },
     async (t) => {
       const live = await startLive(t, {
         snapshots,

@@ -218,7 +218,7 @@ function betweenReadings(buoys: readonly Buoy[]): number[] {
   )
 }
 
-test('Conditions are those that a walk over the whole world finds.', { timeout: 600_000 }, async (t) => {
+test('Conditions are those that a walk over the whole world finds.', async (t) => {
   const world = makeConditionsWorld(SEED)
   const folder = join(temporaryFolder(t), 'world')
   writeConditionsWorld(world, folder)

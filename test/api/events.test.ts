@@ -45,7 +45,7 @@ const NO_CHANGES: EventData['changes'] = {
 }
 
 for (const engine of ENGINES) {
-  describe(`events of the ${engine} engine`, { skip: missing(engine), timeout: 600_000 }, () => {
+  describe(`events of the ${engine} engine`, { skip: missing(engine) }, () => {
     const ends: (() => Promise<void>)[] = []
     let live: Live
     before(async () => {

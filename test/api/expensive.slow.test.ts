@@ -210,7 +210,7 @@ async function isWhole(socket: Socket): Promise<boolean> {
 for (const engine of ENGINES) {
   test(
     `Over ${engine}, long answers crowd out no others, leave no place taken when their readers go, and end before the server does.`,
-    { skip: missing(engine), timeout: 600_000 },
+    { skip: missing(engine) },
     async (t) => {
       const live = await startLive(t, {
         snapshots,

@@ -80,7 +80,7 @@ async function countOf(bytes: Buffer): Promise<number> {
 for (const kind of ENGINES) {
   test(
     `Parquet of the ${kind} engine is whole or breaks off visibly, whatever happens to client, snapshot and thread.`,
-    { skip: missing(kind), timeout: 600_000 },
+    { skip: missing(kind) },
     async (t) => {
       const { engine, path, faults, threads, get } = await serve(kind, (last) => t.after(last))
       const left = ({ headers }: Reply): number => Number(headers['x-ratelimit-remaining'])

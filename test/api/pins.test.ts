@@ -245,23 +245,19 @@ test('A snapshot that is served again is held once, and one that leaves is gone.
   assert.deepEqual(statuses(), [410, 200, 410])
 })
 
-test(
-  'A walk over pinned pages gets every buoy and reading once while snapshots are swapped.',
-  { timeout: 600_000 },
-  async (t) => {
-    const dir = join(folder, 'walk')
-    const { truths, swap } = await buildSnapshots(dir, 21)
-    const live = await startLive(t, { snapshots: dir, args: [`--hold-snapshots=${STEPS}`] })
-    const client = new Client(live)
-    const timer = setInterval(swap, 50)
-    t.after(() => {
-      clearInterval(timer)
-      client.close()
-    })
-    await until(async () => {
-      const { rows, served } = await walk(client, truths)
-      t.diagnostic(`${rows} rows, while ${served} snapshots were served`)
-      return rows > 0 && served > 1
-    })
-  },
-)
+test('A walk over pinned pages gets every buoy and reading once while snapshots are swapped.', async (t) => {
+  const dir = join(folder, 'walk')
+  const { truths, swap } = await buildSnapshots(dir, 21)
+  const live = await startLive(t, { snapshots: dir, args: [`--hold-snapshots=${STEPS}`] })
+  const client = new Client(live)
+  const timer = setInterval(swap, 50)
+  t.after(() => {
+    clearInterval(timer)
+    client.close()
+  })
+  await until(async () => {
+    const { rows, served } = await walk(client, truths)
+    t.diagnostic(`${rows} rows, while ${served} snapshots were served`)
+    return rows > 0 && served > 1
+  })
+})

@@ -188,7 +188,7 @@ const faultOf = (reply: Reply): [number, string] => [
   (JSON.parse(reply.text) as { error: string }).error,
 ]
 
-test('Satellites and their passes are answered as the records say.', { timeout: 600_000 }, async (t) => {
+test('Satellites and their passes are answered as the records say.', async (t) => {
   const passes = makePasses()
   const folder = join(temporaryFolder(t), 'world')
   writeWorld(folder, passes)
@@ -363,7 +363,7 @@ test('Satellites and their passes are answered as the records say.', { timeout: 
   })
 })
 
-test('Every bad line of the tables of passes is named.', { timeout: 600_000 }, async (t) => {
+test('Every bad line of the tables of passes is named.', async (t) => {
   const out = temporaryFolder(t)
   const folder = join(out, 'world')
   writeWorld(folder, makePasses().slice(0, 60))

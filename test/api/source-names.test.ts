@@ -11,49 +11,45 @@ interface Item {
   source: string
 }
 
-test(
-  'A label changes what clients read, its buoys keep their ids, and every usual name of a source finds them.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const out = join(folder, 'snapshots')
-    writeCsv(smallWorld(), join(folder, 'data'))
-    const build = (more: object): Promise<unknown> => {
-      const source = { name: 'ours', kind: 'csv', folder: 'data', ...more }
-      writeFileSync(join(folder, 'groundswell.config.json'), JSON.stringify({ sources: [source] }))
-      return runCliWell(['build', '--config', join(folder, 'groundswell.config.json'), '--out', out])
-    }
-    const listed = async (client: Client, source: string): Promise<Item[]> => {
-      const { text } = await client.get(`/buoys?active_only=False&source=${encodeURIComponent(source)}`)
-      return (JSON.parse(text) as { data: { buoys: Item[] } }).data.buoys
-    }
+test('A label changes what clients read, its buoys keep their ids, and every usual name of a source finds them.', async (t) => {
+  const folder = temporaryFolder(t)
+  const out = join(folder, 'snapshots')
+  writeCsv(smallWorld(), join(folder, 'data'))
+  const build = (more: object): Promise<unknown> => {
+    const source = { name: 'ours', kind: 'csv', folder: 'data', ...more }
+    writeFileSync(join(folder, 'groundswell.config.json'), JSON.stringify({ sources: [source] }))
+    return runCliWell(['build', '--config', join(folder, 'groundswell.config.json'), '--out', out])
+  }
+  const listed = async (client: Client, source: string): Promise<Item[]> => {
+    const { text } = await client.get(`/buoys?active_only=False&source=${encodeURIComponent(source)}`)
+    return (JSON.parse(text) as { data: { buoys: Item[] } }).data.buoys
+  }
 
-    await build({})
-    const before = new Client(await startLive(t, { snapshots: out }))
-    const ids = (await listed(before, 'NDBC')).map(({ id }) => id)
-    assert.ok(ids.length > 0)
-    assert.ok((await listed(before, 'NOAA/NDBC')).every(({ source }) => source === 'NDBC'))
-    before.close()
+  await build({})
+  const before = new Client(await startLive(t, { snapshots: out }))
+  const ids = (await listed(before, 'NDBC')).map(({ id }) => id)
+  assert.ok(ids.length > 0)
+  assert.ok((await listed(before, 'NOAA/NDBC')).every(({ source }) => source === 'NDBC'))
+  before.close()
 
-    const rights = { credit: 'Ask “us” first', licence: 'CC BY 4.0' }
-    await build({ label: 'Our buoys', aliases: ['Home'], ...rights })
-    const after = new Client(await startLive(t, { snapshots: out }))
-    t.after(() => after.close())
-    for (const name of ['NDBC', 'ndbc', 'NOAA/NDBC', 'noaa ndbc', 'our-buoys', 'OUR BUOYS', 'home']) {
-      const found = await listed(after, name)
-      assert.deepEqual(
-        found.map(({ id }) => id),
-        ids,
-        name,
-      )
-      assert.ok(
-        found.every(({ source }) => source === 'Our buoys'),
-        name,
-      )
-    }
-    assert.deepEqual(await listed(after, 'Theirs'), [])
-    const { text } = await after.get(`/buoys/${ids[0]}?include=credit`)
-    const { data } = JSON.parse(text) as { data: { buoy: { credit: string; licence: string } } }
-    assert.deepEqual({ credit: data.buoy.credit, licence: data.buoy.licence }, rights)
-  },
-)
+  const rights = { credit: 'Ask “us” first', licence: 'CC BY 4.0' }
+  await build({ label: 'Our buoys', aliases: ['Home'], ...rights })
+  const after = new Client(await startLive(t, { snapshots: out }))
+  t.after(() => after.close())
+  for (const name of ['NDBC', 'ndbc', 'NOAA/NDBC', 'noaa ndbc', 'our-buoys', 'OUR BUOYS', 'home']) {
+    const found = await listed(after, name)
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ids,
+      name,
+    )
+    assert.ok(
+      found.every(({ source }) => source === 'Our buoys'),
+      name,
+    )
+  }
+  assert.deepEqual(await listed(after, 'Theirs'), [])
+  const { text } = await after.get(`/buoys/${ids[0]}?include=credit`)
+  const { data } = JSON.parse(text) as { data: { buoy: { credit: string; licence: string } } }
+  assert.deepEqual({ credit: data.buoy.credit, licence: data.buoy.licence }, rights)
+})

@@ -167,7 +167,7 @@ async function checkExample(
 for (const engine of ENGINES) {
   test(
     `Over ${engine}, every operation keeps to its description, and keys, quota headers and validators to the contract.`,
-    { skip: missing(engine), timeout: 3_600_000 },
+    { skip: missing(engine) },
     async (t) => {
       const basePath = engine === 'uws' ? '/v2' : '/api/v2'
       const args = [`--engine=${engine}`, `--base-path=${basePath}`]

@@ -37,7 +37,7 @@ after(() => {
 for (const engine of ENGINES) {
   test(
     `A server on ${engine} lives through every attack, and others see no failure.`,
-    { skip: missing(engine), timeout: 600_000 },
+    { skip: missing(engine) },
     async (t) => {
       const patient = await startPatient(corpus, engine)
       const bystander = await startBystander(

@@ -36,106 +36,87 @@ const BROKEN: readonly (readonly [kind: string, text: string | null, said: RegEx
   ['misspelt', json(source({ folders: 'a' })), /^sources\[0\] has an unknown key "folders"$/],
 ]
 
-test(
-  'A configuration that cannot be read ends the start with one sentence, and the demo of the folder is not served.',
-  { timeout: 600_000 },
-  async (t) => {
-    const data = await withDemo(t)
-    const folder = temporaryFolder(t)
-    mkdirSync(join(folder, 'folder'))
-    const cases = [...BROKEN, ['folder', null, /^is not a regular file$/] as const]
-    for (const [kind, text, expected] of cases) {
-      const path = join(folder, kind)
-      if (text !== null) writeFileSync(path, text)
-      const program = start(t, ['--data', data, '--config', path])
-      // A server that serves goes on for ever.
-      const code = await Promise.race([
-        program.ended,
-        program.says(/listening/).then(
-          () => 'serves',
-          () => program.ended,
-        ),
-      ])
-      assert.equal(code, 1, `${kind}\n${program.said}`)
-      const [line, ...rest] = program.said.split('\n')
-      assert.deepEqual(rest, [''], program.said)
-      const beginning = `groundswell: ${path}: `
-      assert.ok(line.startsWith(beginning), line)
-      assert.match(line.slice(beginning.length), expected)
-    }
-  },
-)
+test('A configuration that cannot be read ends the start with one sentence, and the demo of the folder is not served.', async (t) => {
+  const data = await withDemo(t)
+  const folder = temporaryFolder(t)
+  mkdirSync(join(folder, 'folder'))
+  const cases = [...BROKEN, ['folder', null, /^is not a regular file$/] as const]
+  for (const [kind, text, expected] of cases) {
+    const path = join(folder, kind)
+    if (text !== null) writeFileSync(path, text)
+    const program = start(t, ['--data', data, '--config', path])
+    // A server that serves goes on for ever.
+    const code = await Promise.race([
+      program.ended,
+      program.says(/listening/).then(
+        () => 'serves',
+        () => program.ended,
+      ),
+    ])
+    assert.equal(code, 1, `${kind}\n${program.said}`)
+    const [line, ...rest] = program.said.split('\n')
+    assert.deepEqual(rest, [''], program.said)
+    const beginning = `groundswell: ${path}: `
+    assert.ok(line.startsWith(beginning), line)
+    assert.match(line.slice(beginning.length), expected)
+  }
+})
 
-test(
-  'A source on the command line that cannot be read ends the start likewise.',
-  { timeout: 600_000 },
-  async (t) => {
-    const data = await withDemo(t)
-    for (const [given, expected] of [
-      ['noaa:x', /^groundswell: --source: unknown kind "noaa", known are ndbc, .*\n$/],
-      ['demo:scale,buoys=none', /^groundswell: .*buoys.*\n$/],
-    ] as const) {
-      const program = start(t, ['--data', data, '--source', given])
-      assert.equal(
-        await Promise.race([program.ended, program.says(/listening/).catch(() => program.ended)]),
-        2,
-      )
-      assert.match(program.said, expected)
-    }
-  },
-)
+test('A source on the command line that cannot be read ends the start likewise.', async (t) => {
+  const data = await withDemo(t)
+  for (const [given, expected] of [
+    ['noaa:x', /^groundswell: --source: unknown kind "noaa", known are ndbc, .*\n$/],
+    ['demo:scale,buoys=none', /^groundswell: .*buoys.*\n$/],
+  ] as const) {
+    const program = start(t, ['--data', data, '--source', given])
+    assert.equal(await Promise.race([program.ended, program.says(/listening/).catch(() => program.ended)]), 2)
+    assert.match(program.said, expected)
+  }
+})
 
-test(
-  'A demo is never served in place of sources that give nothing yet: 503 until their own first snapshot.',
-  { timeout: 600_000 },
-  async (t) => {
-    const data = await withDemo(t)
-    const folder = temporaryFolder(t)
-    const config = join(folder, 'configuration.json')
-    writeFileSync(config, json(source({})))
-    // Whoever asks by a loopback address may look at the pages of a demo without a key, and of nothing else.
-    const program = start(t, ['--data', data, '--config', config, '--every=1s', '--host=0.0.0.0'])
-    const [, port] = await program.says(/listening on http:\S+:(\d+)/)
-    const [, admin] = await program.says(/admin port on (\S+)/)
-    const api = `http://127.0.0.1:${port}/v2`
-    assert.match(program.said, /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
-    const ready = await fetch(`${admin}/readyz`)
-    assert.deepEqual([ready.status, (await fetch(`${api}/countries`)).status], [503, 503])
-    const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: { access: string } }
-    assert.equal(status.explorer.access, 'keyed')
-    assert.doesNotMatch(program.said, /serving snapshot/)
+test('A demo is never served in place of sources that give nothing yet: 503 until their own first snapshot.', async (t) => {
+  const data = await withDemo(t)
+  const folder = temporaryFolder(t)
+  const config = join(folder, 'configuration.json')
+  writeFileSync(config, json(source({})))
+  // Whoever asks by a loopback address may look at the pages of a demo without a key, and of nothing else.
+  const program = start(t, ['--data', data, '--config', config, '--every=1s', '--host=0.0.0.0'])
+  const [, port] = await program.says(/listening on http:\S+:(\d+)/)
+  const [, admin] = await program.says(/admin port on (\S+)/)
+  const api = `http://127.0.0.1:${port}/v2`
+  assert.match(program.said, /^warning: the snapshot in \S+ was refused: .*made up.*$/m)
+  const ready = await fetch(`${admin}/readyz`)
+  assert.deepEqual([ready.status, (await fetch(`${api}/countries`)).status], [503, 503])
+  const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: { access: string } }
+  assert.equal(status.explorer.access, 'keyed')
+  assert.doesNotMatch(program.said, /serving snapshot/)
 
-    cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
-    await program.says(/serving snapshot \w{24}, data as of \S+$/m)
-    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
-    assert.doesNotMatch(program.said, /serving snapshot .*demo/)
-    assert.equal(await program.stop(), 0)
-  },
-)
+  cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
+  await program.says(/serving snapshot \w{24}, data as of \S+$/m)
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+  assert.doesNotMatch(program.said, /serving snapshot .*demo/)
+  assert.equal(await program.stop(), 0)
+})
 
-test(
-  'A configuration that goes wrong while the server runs fails that build, and the server serves on.',
-  { timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
-    const config = join(folder, 'configuration.json')
-    writeFileSync(config, json(source({})))
-    const program = start(t, ['--data', join(folder, 'data'), '--config', config, '--every=1s'])
-    await program.says(/listening/)
-    const [, admin] = await program.says(/admin port on (\S+)/)
-    const builds = async (): Promise<number> =>
-      ((await (await fetch(`${admin}/status`)).json()) as { build: { built: number } }).build.built
-    writeFileSync(config, '{ "sources": [')
-    await program.says(/is not JSON/)
-    await program.says(/warning: build failed \(1 in a row\): the build ended with code 1/)
-    assert.equal((await fetch(`${admin}/readyz`)).status, 200)
-    const built = await builds()
-    writeFileSync(config, json(source({})))
-    await until(async () => (await builds()) > built)
-    assert.equal(await program.stop(), 0)
-  },
-)
+test('A configuration that goes wrong while the server runs fails that build, and the server serves on.', async (t) => {
+  const folder = temporaryFolder(t)
+  cpSync(FIXTURES, join(folder, 'a'), { recursive: true })
+  const config = join(folder, 'configuration.json')
+  writeFileSync(config, json(source({})))
+  const program = start(t, ['--data', join(folder, 'data'), '--config', config, '--every=1s'])
+  await program.says(/listening/)
+  const [, admin] = await program.says(/admin port on (\S+)/)
+  const builds = async (): Promise<number> =>
+    ((await (await fetch(`${admin}/status`)).json()) as { build: { built: number } }).build.built
+  writeFileSync(config, '{ "sources": [')
+  await program.says(/is not JSON/)
+  await program.says(/warning: build failed \(1 in a row\): the build ended with code 1/)
+  assert.equal((await fetch(`${admin}/readyz`)).status, 200)
+  const built = await builds()
+  writeFileSync(config, json(source({})))
+  await until(async () => (await builds()) > built)
+  assert.equal(await program.stop(), 0)
+})
 
 test('A server of a folder that does not exist ends at once and says what makes one.', async (t) => {
   const nowhere = join(temporaryFolder(t), 'nowhere')

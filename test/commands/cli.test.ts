@@ -192,7 +192,7 @@ test('Every command that needs a folder reports a missing one in a sentence.', a
     assert.equal(stderr, `groundswell: ${file}: is not a folder\n`)
 })
 
-test('A build into a place where nothing can be made ends.', { timeout: 600_000 }, async (t) => {
+test('A build into a place where nothing can be made ends.', async (t) => {
   const file = join(temporaryFolder(t), 'file')
   writeFileSync(file, '')
   for (const out of ['/proc/groundswell/x', join(file, 'x')]) {
@@ -205,7 +205,7 @@ test('A build into a place where nothing can be made ends.', { timeout: 600_000 
   }
 })
 
-test('Who reads no further, as head does, ends nothing with noise.', { timeout: 600_000 }, async (t) => {
+test('Who reads no further, as head does, ends nothing with noise.', async (t) => {
   const out = join(temporaryFolder(t), 'snapshots')
   await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
   const line = `"$0" "$1" inspect "$2" 2>&1 >/dev/full | cat; { "$0" "$1" inspect "$2"; echo "code $?" >&2; } | true`
@@ -238,7 +238,7 @@ test('A fault of the program keeps its stack; one of files is a sentence.', asyn
   await assert.rejects(run(process.execPath, ['--input-type=module', '-e', script]), /TypeError[^]*\n +at /)
 })
 
-test('A run builds under the limits that it is given.', { timeout: 600_000 }, async (t) => {
+test('A run builds under the limits that it is given.', async (t) => {
   const folder = temporaryFolder(t)
   const places = ['--snapshots', join(folder, 's'), '--keys', join(folder, 'keys.json')]
   const once = ['--every=0', '--port=0', '--admin-port=off', '--workers=1']

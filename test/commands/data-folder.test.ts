@@ -99,29 +99,25 @@ test('A start on a taken port says how to choose another, builds nothing and iss
   assert.ok(!existsSync(join(cwd, 'd')))
 })
 
-test(
-  'Of two first starts at once in one folder both serve, and one of them shows the key.',
-  { timeout: 600_000 },
-  async (t) => {
-    const cwd = temporaryFolder(t)
-    const args = [
-      '--data',
-      cwd,
-      '--port=0',
-      '--admin-port=off',
-      '--workers=1',
-      '--source=demo:scale,buoys=3,days=2',
-    ]
-    const both = [start(t, args, { cwd }), start(t, args, { cwd })]
-    await Promise.all(both.map((each) => each.says(/look around/)))
-    const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown only once: (\S+)/g)])
-    assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
-  },
-)
+test('Of two first starts at once in one folder both serve, and one of them shows the key.', async (t) => {
+  const cwd = temporaryFolder(t)
+  const args = [
+    '--data',
+    cwd,
+    '--port=0',
+    '--admin-port=off',
+    '--workers=1',
+    '--source=demo:scale,buoys=3,days=2',
+  ]
+  const both = [start(t, args, { cwd }), start(t, args, { cwd })]
+  await Promise.all(both.map((each) => each.says(/look around/)))
+  const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown only once: (\S+)/g)])
+  assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
+})
 
 test(
   'Snapshots and keys of a folder that cannot be written to are served; builds fail and are reported.',
-  { timeout: 600_000, skip: ONLY_ROOT },
+  { skip: ONLY_ROOT },
   async (t) => {
     const cwd = temporaryFolder(t)
     chmodSync(cwd, 0o755)

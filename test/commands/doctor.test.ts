@@ -70,33 +70,29 @@ test('The doctor finds no fault in an empty folder, advises, and changes nothing
   assert.match(plain.stdout, /\nready to start \(\d+ warnings?\)\n$/)
 })
 
-test(
-  'The doctor sees what a folder has: snapshot, keys, and what is wrong with them.',
-  { timeout: 600_000 },
-  async (t) => {
-    const data = temporaryFolder(t)
-    await runCliWell(['build', ...SMALL, '--data', data])
-    await runCliWell(['keys', 'issue', '--owner=a', '--data', data])
-    const good = await diagnose('--data', data)
-    assert.ok(good.canStart)
-    assert.match(good.of('snapshot')[0], /: [0-9a-f]{24}, \d+ parts, .* data as of 20/)
-    assert.match(good.of('keys')[0], /^ok: 1 in /)
+test('The doctor sees what a folder has: snapshot, keys, and what is wrong with them.', async (t) => {
+  const data = temporaryFolder(t)
+  await runCliWell(['build', ...SMALL, '--data', data])
+  await runCliWell(['keys', 'issue', '--owner=a', '--data', data])
+  const good = await diagnose('--data', data)
+  assert.ok(good.canStart)
+  assert.match(good.of('snapshot')[0], /: [0-9a-f]{24}, \d+ parts, .* data as of 20/)
+  assert.match(good.of('keys')[0], /^ok: 1 in /)
 
-    writeFileSync(join(data, 'snapshots', 'manifest.msgpack'), 'x')
-    const broken = await diagnose('--data', data)
-    assert.ok(broken.canStart, 'a server starts, and answers 503')
-    assert.match(broken.of('snapshot')[0], /^advice: manifest\.msgpack/)
+  writeFileSync(join(data, 'snapshots', 'manifest.msgpack'), 'x')
+  const broken = await diagnose('--data', data)
+  assert.ok(broken.canStart, 'a server starts, and answers 503')
+  assert.match(broken.of('snapshot')[0], /^advice: manifest\.msgpack/)
 
-    writeFileSync(join(data, 'keys.json'), '{')
-    const faulty = await diagnose('--data', data)
-    assert.ok(!faulty.canStart)
-    assert.match(faulty.of('keys')[0], /^impossible: \S+keys\.json: not valid JSON$/)
-    const { code, stdout, stderr } = await runCli(['doctor', '--json', '--port=0', '--data', data])
-    assert.equal(code, 1)
-    assert.deepEqual((JSON.parse(stdout) as { can_start: boolean }).can_start, false)
-    assert.match(stderr, /^groundswell: not ready to start: keys: \S+ not valid JSON\n$/)
-  },
-)
+  writeFileSync(join(data, 'keys.json'), '{')
+  const faulty = await diagnose('--data', data)
+  assert.ok(!faulty.canStart)
+  assert.match(faulty.of('keys')[0], /^impossible: \S+keys\.json: not valid JSON$/)
+  const { code, stdout, stderr } = await runCli(['doctor', '--json', '--port=0', '--data', data])
+  assert.equal(code, 1)
+  assert.deepEqual((JSON.parse(stdout) as { can_start: boolean }).can_start, false)
+  assert.match(stderr, /^groundswell: not ready to start: keys: \S+ not valid JSON\n$/)
+})
 
 test('A port that is taken is advice, and so is one below 1024.', async (t) => {
   const port = await listen(t, createServer())
@@ -141,7 +137,6 @@ test(
   'A folder of somebody else is a fault where nothing can be built, and advice where there is a snapshot.',
   {
     skip: process.getuid?.() === 0 ? false : 'only root may start a process as another user',
-    timeout: 600_000,
   },
   async (t) => {
     const data = temporaryFolder(t)
@@ -274,7 +269,7 @@ test('A fault of a configuration with comments is where it says.', (t) => {
   assert.throws(() => readConfiguration(config, {}), /c\.json: is not JSON: .*(line 2 column 54|position 61)/)
 })
 
-test('health asks a server whether it is ready, or lives.', { timeout: 600_000 }, async (t) => {
+test('health asks a server whether it is ready, or lives.', async (t) => {
   const empty = temporaryFolder(t)
   mkdirSync(join(empty, 'none'))
   const live = await startLive(t, {

@@ -66,7 +66,7 @@ function askByHttp10(base: string): Promise<number> {
   })
 }
 
-describe('the shipped file', { concurrency: true, timeout: 600_000 }, () => {
+describe('the shipped file', { concurrency: true }, () => {
   for (const { name, installs, toHttp10 } of BALANCERS) {
     it(
       `of ${name} lets no request fail when a replica is stopped and another one is killed`,
@@ -98,7 +98,7 @@ describe('the shipped file', { concurrency: true, timeout: 600_000 }, () => {
 
 test(
   'A fleet for trying says what to ask, follows its builder, and leaves nothing behind at a Ctrl-C.',
-  { skip: missingTool('haproxy', 'haproxy'), timeout: 600_000 },
+  { skip: missingTool('haproxy', 'haproxy') },
   async (t) => {
     const fleet = startFleet(t, ['--every=1', '--drain-time=1s'])
     const base = await fleet.says(/curl '(\S+)\/buoys\/nearest/)

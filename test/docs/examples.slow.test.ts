@@ -36,7 +36,7 @@ before(async (t) => {
   live = await startLive(t as TestContext, { sourceArgs: EXAMPLES_SOURCE })
 })
 
-test('Every request of the README and of the HTTP reference succeeds.', { timeout: 300_000 }, async () => {
+test('Every request of the README and of the HTTP reference succeeds.', async () => {
   const { base, key } = live
   const day = EXAMPLES_SOURCE.at(-1)!.slice(0, 10)
   const ask = async (url: string, hasKey: boolean): Promise<Response> =>
@@ -66,7 +66,7 @@ test('Every request of the README and of the HTTP reference succeeds.', { timeou
 /** A kind of match, or none where it is that of the row above; what is typed; the names that are found. */
 const SEARCH_ROW = /^\| ([^`|]*)\| `([^`]*)` \| (.*) \|$/gm
 
-test('The table of what a search finds says what the demo answers.', { timeout: 300_000 }, async () => {
+test('The table of what a search finds says what the demo answers.', async () => {
   const { base } = live
   const rows = [...readDocument('docs/search.md').text.matchAll(SEARCH_ROW)]
   assert.ok(rows.length >= 15)

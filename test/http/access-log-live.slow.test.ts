@@ -69,107 +69,103 @@ const traceparent = fc.oneof(
   ),
 )
 
-test(
-  'Under fuzzed requests every line is one JSON object with nothing of the request in it, and no key; each request has its line.',
-  { timeout: 300_000 },
-  async (t) => {
-    const live = await startLive(t, {
-      sourceArgs: SOURCE,
-      args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
-    })
-    const adminPort = (): string | undefined =>
-      /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
-    await until(() => adminPort() !== undefined, 'the admin port')
-    const request = fc.record({
-      method: fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'FORGED"}', 'G\u0000T'),
-      path: fc.oneof(
-        fc.constantFrom('/v2/buoys', '/v2/countries', '/', '/v2/buoys/1'),
-        nasty.map((text) => `/v2/buoys/${text}`),
-      ),
-      query: fc.oneof(
-        fc.constant(''),
-        nasty,
-        fc.constant(`api_key=${live.key}`),
-        fc.constant(`query=a&api_key=${live.key}`),
-      ),
-      authorization: fc.oneof(fc.constant(`Bearer ${live.key}`), fc.constant(live.key), nasty),
-      requestId: fc.oneof(fc.uuid(), nasty),
-      traceparent,
-    })
-    const requests = fc.sample(request, { numRuns: REQUESTS, seed: 7 })
-    for (const { method, path, query, authorization, requestId, traceparent: trace } of requests) {
-      const lines = [
-        `${method} ${path}${query === '' ? '' : `?${query}`} HTTP/1.1`,
-        'Host: a',
-        `Authorization: ${authorization}`,
-        `X-Request-Id: ${requestId}`,
-        `Traceparent: ${trace}`,
-        'Connection: close',
-      ]
-      await send(live.port, Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'utf8'))
-    }
-    // One whose line is known in all of it.
-    const id = '11111111-2222-4333-8444-555555555555'
-    const known = await fetch(`http://127.0.0.1:${live.port}/v2/buoys?per_page=1`, {
-      headers: {
-        authorization: `Bearer ${live.key}`,
-        'x-request-id': id,
-        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        'accept-encoding': 'identity',
-      },
-    })
-    const bytes = (await known.arrayBuffer()).byteLength
-    // An error's id is the one that its client got.
-    const refused = await fetch(`http://127.0.0.1:${live.port}/v2/buoys`)
-    const { request_id: refusedId } = (await refused.json()) as { request_id: string }
+test('Under fuzzed requests every line is one JSON object with nothing of the request in it, and no key; each request has its line.', async (t) => {
+  const live = await startLive(t, {
+    sourceArgs: SOURCE,
+    args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
+  })
+  const adminPort = (): string | undefined =>
+    /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
+  await until(() => adminPort() !== undefined, 'the admin port')
+  const request = fc.record({
+    method: fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'FORGED"}', 'G\u0000T'),
+    path: fc.oneof(
+      fc.constantFrom('/v2/buoys', '/v2/countries', '/', '/v2/buoys/1'),
+      nasty.map((text) => `/v2/buoys/${text}`),
+    ),
+    query: fc.oneof(
+      fc.constant(''),
+      nasty,
+      fc.constant(`api_key=${live.key}`),
+      fc.constant(`query=a&api_key=${live.key}`),
+    ),
+    authorization: fc.oneof(fc.constant(`Bearer ${live.key}`), fc.constant(live.key), nasty),
+    requestId: fc.oneof(fc.uuid(), nasty),
+    traceparent,
+  })
+  const requests = fc.sample(request, { numRuns: REQUESTS, seed: 7 })
+  for (const { method, path, query, authorization, requestId, traceparent: trace } of requests) {
+    const lines = [
+      `${method} ${path}${query === '' ? '' : `?${query}`} HTTP/1.1`,
+      'Host: a',
+      `Authorization: ${authorization}`,
+      `X-Request-Id: ${requestId}`,
+      `Traceparent: ${trace}`,
+      'Connection: close',
+    ]
+    await send(live.port, Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'utf8'))
+  }
+  // One whose line is known in all of it.
+  const id = '11111111-2222-4333-8444-555555555555'
+  const known = await fetch(`http://127.0.0.1:${live.port}/v2/buoys?per_page=1`, {
+    headers: {
+      authorization: `Bearer ${live.key}`,
+      'x-request-id': id,
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'accept-encoding': 'identity',
+    },
+  })
+  const bytes = (await known.arrayBuffer()).byteLength
+  // An error's id is the one that its client got.
+  const refused = await fetch(`http://127.0.0.1:${live.port}/v2/buoys`)
+  const { request_id: refusedId } = (await refused.json()) as { request_id: string }
 
-    const scrape = async (): Promise<number> =>
-      sumOf(parseExposition(await (await fetch(`http://127.0.0.1:${adminPort()}/metrics`)).text()), COUNT)
-    const lines = (): Event[] => events(live.output().stdout).filter(({ message }) => message === 'request')
-    await until(async () => lines().length === (await scrape()), 'as many lines as requests')
-    const counted = await scrape()
-    assert.ok(counted > REQUESTS / 3, `${counted} requests were counted`)
+  const scrape = async (): Promise<number> =>
+    sumOf(parseExposition(await (await fetch(`http://127.0.0.1:${adminPort()}/metrics`)).text()), COUNT)
+  const lines = (): Event[] => events(live.output().stdout).filter(({ message }) => message === 'request')
+  await until(async () => lines().length === (await scrape()), 'as many lines as requests')
+  const counted = await scrape()
+  assert.ok(counted > REQUESTS / 3, `${counted} requests were counted`)
 
-    const line = lines().find((event) => event['request_id'] === id)!
-    const { time: _time, worker, duration_ms: duration, ...rest } = line
-    assert.ok(worker === 0 || worker === 1)
-    assert.ok(typeof duration === 'number' && duration > 0)
-    assert.deepEqual(rest, {
-      level: 'info',
-      message: 'request',
-      http_request_method: 'GET',
-      http_route: '/v2/buoys',
-      operation: 'listBuoys',
-      http_response_status_code: 200,
-      body_bytes: bytes,
-      key: live.keyId,
-      request_id: id,
-      trace_id: '0af7651916cd43dd8448eb211c80319c',
-      span_id: 'b7ad6b7169203331',
-    })
-    assert.equal(lines().filter((event) => event['request_id'] === refusedId).length, 1)
-    // A wrong level changes nothing, a right one works at once.
-    const change = (level: string): Promise<Response> =>
-      fetch(`http://127.0.0.1:${adminPort()}/log-level?level=${level}`, { method: 'POST' })
-    assert.equal((await change('degub')).status, 400)
-    assert.equal((await change('error')).status, 200)
-    const before = live.output().stderr.length
-    assert.equal((await change('debug')).status, 200)
-    await until(() => live.output().stderr.length > before, 'the line that tells of the level')
-    assert.equal(await live.stop(), 0)
+  const line = lines().find((event) => event['request_id'] === id)!
+  const { time: _time, worker, duration_ms: duration, ...rest } = line
+  assert.ok(worker === 0 || worker === 1)
+  assert.ok(typeof duration === 'number' && duration > 0)
+  assert.deepEqual(rest, {
+    level: 'info',
+    message: 'request',
+    http_request_method: 'GET',
+    http_route: '/v2/buoys',
+    operation: 'listBuoys',
+    http_response_status_code: 200,
+    body_bytes: bytes,
+    key: live.keyId,
+    request_id: id,
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
+    span_id: 'b7ad6b7169203331',
+  })
+  assert.equal(lines().filter((event) => event['request_id'] === refusedId).length, 1)
+  // A wrong level changes nothing, a right one works at once.
+  const change = (level: string): Promise<Response> =>
+    fetch(`http://127.0.0.1:${adminPort()}/log-level?level=${level}`, { method: 'POST' })
+  assert.equal((await change('degub')).status, 400)
+  assert.equal((await change('error')).status, 200)
+  const before = live.output().stderr.length
+  assert.equal((await change('debug')).status, 200)
+  await until(() => live.output().stderr.length > before, 'the line that tells of the level')
+  assert.equal(await live.stop(), 0)
 
-    const { stdout, stderr } = live.output()
-    for (const text of [stdout, stderr]) {
-      assert.ok(!text.includes(live.key), 'a key is in the log')
-      assert.doesNotMatch(text, /forged|jndi|api_key|FORGED/)
-    }
-    for (const event of events(stdout)) {
-      for (const value of Object.values(event)) assert.match(String(value), /^[\w :./{}"'`,#-]+$/)
-    }
-    assert.ok(events(stderr).some(({ level }) => level === 'debug'))
-    assert.ok(events(stderr).some(({ message }) => message.includes('log level is now debug')))
-  },
-)
+  const { stdout, stderr } = live.output()
+  for (const text of [stdout, stderr]) {
+    assert.ok(!text.includes(live.key), 'a key is in the log')
+    assert.doesNotMatch(text, /forged|jndi|api_key|FORGED/)
+  }
+  for (const event of events(stdout)) {
+    for (const value of Object.values(event)) assert.match(String(value), /^[\w :./{}"'`,#-]+$/)
+  }
+  assert.ok(events(stderr).some(({ level }) => level === 'debug'))
+  assert.ok(events(stderr).some(({ message }) => message.includes('log level is now debug')))
+})
 
 test('With json, a build and what is wrong with a command line are objects, too; a first key is not in the log.', async (t) => {
   const folder = temporaryFolder(t)
@@ -199,79 +195,74 @@ test('With json, a build and what is wrong with a command line are objects, too;
   assert.doesNotMatch(messages, /gsw_/)
 })
 
-test(
-  'Where standard output is a pipe that nobody reads, requests are answered, and the lines that are lost are counted.',
-  { timeout: 300_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const keys = join(folder, 'keys.json')
-    await runCliWell(['build', ...SOURCE, '--out', folder])
-    await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'test'])
-    const child = spawn(
-      process.execPath,
-      [
-        '--trace-protector-invalidation',
-        CLI,
-        'serve',
-        `--snapshots=${folder}`,
-        `--keys=${keys}`,
-        '--port=0',
-        '--admin-port=0',
-        '--workers=1',
-        '--access-log=100%',
-        '--anonymous-quota=0',
-      ],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
-    )
-    t.after(() => child.kill('SIGKILL'))
-    let errors = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-    const first = await new Promise<string>((resolve) =>
-      child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
-    )
-    child.stdout.pause()
-    const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(first)![1])
-    await until(() => errors.includes('admin port on'), 'the admin port')
-    const admin = /admin port on (http:\/\/\S+)/.exec(errors)![1]
-    const metrics = async () => parseExposition(await (await fetch(`${admin}/metrics`)).text())
-    // Some 230 bytes a line: more than a pipe, its reader's buffer and the worker's bound take together.
-    const perRound = 200
-    const round = 'GET /v2/countries HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(perRound)
-    let asked = 0
-    const socket = connect(port, '127.0.0.1')
-    t.after(() => socket.destroy())
-    let answered = 0
-    let rest = ''
-    socket.setEncoding('latin1').on('data', (data: string) => {
-      const text = rest + data
-      answered += text.split('HTTP/1.1 401').length - 1
-      rest = text.slice(-11)
-    })
-    const dropped = async (): Promise<number> => sumOf(await metrics(), 'groundswell_log_lines_dropped_total')
-    while ((await dropped()) === 0) {
-      assert.ok(asked < 100_000, 'no line was dropped')
-      for (let i = 0; i < 10; i++) {
-        asked += perRound
-        socket.write(round)
-        await until(() => answered === asked, `${asked} answers, not ${answered}`)
-      }
+test('Where standard output is a pipe that nobody reads, requests are answered, and the lines that are lost are counted.', async (t) => {
+  const folder = temporaryFolder(t)
+  const keys = join(folder, 'keys.json')
+  await runCliWell(['build', ...SOURCE, '--out', folder])
+  await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'test'])
+  const child = spawn(
+    process.execPath,
+    [
+      '--trace-protector-invalidation',
+      CLI,
+      'serve',
+      `--snapshots=${folder}`,
+      `--keys=${keys}`,
+      '--port=0',
+      '--admin-port=0',
+      '--workers=1',
+      '--access-log=100%',
+      '--anonymous-quota=0',
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  t.after(() => child.kill('SIGKILL'))
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
+  const first = await new Promise<string>((resolve) =>
+    child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
+  )
+  child.stdout.pause()
+  const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(first)![1])
+  await until(() => errors.includes('admin port on'), 'the admin port')
+  const admin = /admin port on (http:\/\/\S+)/.exec(errors)![1]
+  const metrics = async () => parseExposition(await (await fetch(`${admin}/metrics`)).text())
+  // Some 230 bytes a line: more than a pipe, its reader's buffer and the worker's bound take together.
+  const perRound = 200
+  const round = 'GET /v2/countries HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(perRound)
+  let asked = 0
+  const socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  let answered = 0
+  let rest = ''
+  socket.setEncoding('latin1').on('data', (data: string) => {
+    const text = rest + data
+    answered += text.split('HTTP/1.1 401').length - 1
+    rest = text.slice(-11)
+  })
+  const dropped = async (): Promise<number> => sumOf(await metrics(), 'groundswell_log_lines_dropped_total')
+  while ((await dropped()) === 0) {
+    assert.ok(asked < 100_000, 'no line was dropped')
+    for (let i = 0; i < 10; i++) {
+      asked += perRound
+      socket.write(round)
+      await until(() => answered === asked, `${asked} answers, not ${answered}`)
     }
-    assert.equal(sumOf(await metrics(), COUNT), asked)
-    // Whoever reads again finds whole lines, as many as were not dropped.
-    let text = ''
-    child.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))
-    child.stdout.resume()
-    const lost = await dropped()
-    await until(
-      () =>
-        text.split('\nrequest time=').length + Number(text.startsWith('request ')) - 1 >= asked - lost - 1,
-      'all lines',
-    )
-    await until(() => errors.includes(`${lost} lines of the access log dropped`), 'a word about it')
-    // A buffer that a thread transfers makes all that it writes from then on slower.
-    assert.doesNotMatch(first + text, /protector/)
-    const lines = text.split('\n').filter((line) => line !== '')
-    assert.ok(lines.every((line) => /^request time=\S+ worker=0 \S+/.test(line)))
-    assert.equal(lines.length, asked - lost)
-  },
-)
+  }
+  assert.equal(sumOf(await metrics(), COUNT), asked)
+  // Whoever reads again finds whole lines, as many as were not dropped.
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))
+  child.stdout.resume()
+  const lost = await dropped()
+  await until(
+    () => text.split('\nrequest time=').length + Number(text.startsWith('request ')) - 1 >= asked - lost - 1,
+    'all lines',
+  )
+  await until(() => errors.includes(`${lost} lines of the access log dropped`), 'a word about it')
+  // A buffer that a thread transfers makes all that it writes from then on slower.
+  assert.doesNotMatch(first + text, /protector/)
+  const lines = text.split('\n').filter((line) => line !== '')
+  assert.ok(lines.every((line) => /^request time=\S+ worker=0 \S+/.test(line)))
+  assert.equal(lines.length, asked - lost)
+})

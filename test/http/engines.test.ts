@@ -14,7 +14,7 @@ import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_fo
 import type { TestServer } from './server_for_tests.ts'
 
 for (const kind of ENGINES) {
-  describe(`the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
+  describe(`the ${kind} engine`, { skip: missing(kind) }, () => {
     let server: TestServer
     const clients: RawClient[] = []
     const open = (port = server.port): RawClient => {

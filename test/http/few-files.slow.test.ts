@@ -36,7 +36,7 @@ function processorTime(pid: number): number {
 for (const kind of ENGINES) {
   test(
     `A server on ${kind} that may open ${FILES} files outlives ${CROWD} connections, rests beside them, and counts what it refused.`,
-    { skip: process.platform === 'linux' ? missing(kind) : 'limits are those of Linux', timeout: 180_000 },
+    { skip: process.platform === 'linux' ? missing(kind) : 'limits are those of Linux' },
     async (t) => {
       const folder = temporaryFolder(t)
       const snapshots = join(folder, 'snapshots')

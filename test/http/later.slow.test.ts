@@ -66,7 +66,7 @@ function ask(
 }
 
 for (const kind of ENGINES) {
-  describe(`later replies of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
+  describe(`later replies of the ${kind} engine`, { skip: missing(kind) }, () => {
     let engine: Engine
     let port = 0
     let last: Seen

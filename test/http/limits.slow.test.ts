@@ -45,7 +45,7 @@ function hashOfBody({ socket, ended }: RawClient, length: number): Promise<strin
 }
 
 for (const kind of ENGINES) {
-  describe(`one client of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
+  describe(`one client of the ${kind} engine`, { skip: missing(kind) }, () => {
     let server: TestServer
     const clients: RawClient[] = []
     const open = (port = server.port): RawClient => {
@@ -281,7 +281,7 @@ for (const kind of ENGINES) {
   })
 }
 
-describe('answers without a body of the uws engine', { skip: missing('uws'), timeout: 600_000 }, () => {
+describe('answers without a body of the uws engine', { skip: missing('uws') }, () => {
   it('end their connection in good order before 256 KB of them can wait unread', async () => {
     const server = await startServer('uws')
     const client = new RawClient(server.port)

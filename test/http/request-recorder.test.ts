@@ -32,7 +32,7 @@ function ask(port: number, text: string, leavesAfterMs = 0): Promise<string> {
 }
 
 for (const kind of ENGINES) {
-  describe(`records of the ${kind} engine`, { skip: missing(kind), timeout: 60_000 }, () => {
+  describe(`records of the ${kind} engine`, { skip: missing(kind) }, () => {
     test('Each request is recorded once: at once, later, as a stream, cut, left by its client, failed or refused.', async (t) => {
       const recorded: Recorded[] = []
       const recorder: Recorder = {

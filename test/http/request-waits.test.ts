@@ -17,7 +17,7 @@ const CROWD = 150
 const MOST_OF_TURN = 60
 
 for (const kind of ENGINES) {
-  describe(`turns of the loop with the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+  describe(`turns of the loop with the ${kind} engine`, { skip: missing(kind) }, () => {
     let engine: Engine
     let port = 0
     /** Who was answered in each turn. */

@@ -17,7 +17,7 @@ const SILENCE_MS = 13_000
 const MANY_BYTES = 64_000_000
 
 for (const kind of ENGINES) {
-  describe(`streams of the ${kind} engine`, { skip: missing(kind), timeout: 600_000 }, () => {
+  describe(`streams of the ${kind} engine`, { skip: missing(kind) }, () => {
     let engine: Engine
     let port = 0
     let reply: LaterReply | null = null

@@ -6,7 +6,7 @@ import { findFreePort } from '../../src/http/engines/port.ts'
 import { RawClient } from './raw_client.ts'
 import { missing, request } from './server_for_tests.ts'
 
-describe('two worker threads with the uws engine', { skip: missing('uws'), timeout: 600_000 }, () => {
+describe('two worker threads with the uws engine', { skip: missing('uws') }, () => {
   const start = async (port: number): Promise<{ worker: Worker; port: number; exit: Promise<number> }> => {
     const worker = new Worker(new URL('listening_worker.mjs', import.meta.url), { workerData: { port } })
     const exit = new Promise<number>((resolve) => worker.once('exit', resolve))

@@ -14,7 +14,7 @@ import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
 
 const LIMIT_MS = 14_000
 
-describe('a connection that does nothing', { concurrency: true, timeout: 600_000 }, () => {
+describe('a connection that does nothing', { concurrency: true }, () => {
   for (const kind of ENGINES) {
     // Node takes what the kernel took of an answer for progress, and begins anew.
     const stallLimitMs = kind === 'uws' ? LIMIT_MS : 2 * LIMIT_MS - 4_000

@@ -27,7 +27,7 @@ interface Whole {
 }
 
 for (const kind of ENGINES) {
-  describe(`waiting requests of the ${kind} engine`, { skip: missing(kind), timeout: 120_000 }, () => {
+  describe(`waiting requests of the ${kind} engine`, { skip: missing(kind) }, () => {
     let engine: Engine
     let port = 0
     let isOpen = false

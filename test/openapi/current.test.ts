@@ -16,7 +16,7 @@ import { Client, startLive, type Live } from '../live.ts'
 
 const HOW_TO_RENEW = 'if that is meant, run `npm run openapi` and commit what it changes'
 
-test('The examples are what the server answers to their requests.', { timeout: 600_000 }, async (t) => {
+test('The examples are what the server answers to their requests.', async (t) => {
   const live = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
   const answers = await exampleAnswers(live, getChecked(t, live))
   const requests = Object.keys(EXAMPLE_ANSWERS).toSorted()

@@ -38,7 +38,7 @@ function filesBelow(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 }
 
-test('The package', { timeout: 600_000 }, async (t) => {
+test('The package', async (t) => {
   const { archive, files } = await pack(t)
   const project = temporaryFolder(t)
   writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}')

@@ -124,7 +124,7 @@ function checkByHttp10(admin: string): Promise<number> {
 }
 
 for (const engine of ENGINES) {
-  describe(`a server that is stopped, on ${engine}`, { skip: missing(engine), timeout: 600_000 }, () => {
+  describe(`a server that is stopped, on ${engine}`, { skip: missing(engine) }, () => {
     const sockets: Socket[] = []
     const open = (live: Served): Promise<Socket> =>
       new Promise((resolve, reject) => {
@@ -189,7 +189,7 @@ const noNamespaces =
 
 test(
   'As process 1 it ends by SIGTERM, during its start and while it serves.',
-  { skip: noNamespaces, timeout: 600_000 },
+  { skip: noNamespaces },
   async (t) => {
     const end = async (isReady: (folder: string, output: string) => boolean): Promise<unknown> => {
       const own = temporaryFolder(t)

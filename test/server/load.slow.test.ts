@@ -168,7 +168,7 @@ test('Ending the loader ends the load that is under way.', async () => {
   await assert.rejects(loading, /loading was broken off/)
 })
 
-test('A pipe in place of the manifest or of a part is refused at once.', { timeout: 600_000 }, async (t) => {
+test('A pipe in place of the manifest or of a part is refused at once.', async (t) => {
   const { dir, reloader } = sceneOf(t)
   const [part] = ((await readManifest(dir)) ?? assert.fail()).parts
   for (const [file, why] of [

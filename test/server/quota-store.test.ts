@@ -17,7 +17,7 @@ const clock = (): number => Date.now() / 1000
 for (const fallback of ['share', 'closed'] as const) {
   test(
     `Requests that wait for a lease go on (${fallback}) when the connection breaks, without waiting for an answer any more.`,
-    { skip: noRedis(), timeout: 60_000 },
+    { skip: noRedis() },
     async (t) => {
       const redis = await startRedis(t)
       const counters = new LeaseCounters(LeaseCounters.allocate())
@@ -55,7 +55,7 @@ for (const fallback of ['share', 'closed'] as const) {
 
 test(
   'A wrong answer is a failed call, its connection is closed, and no key is refused when Redis tells the truth again.',
-  { skip: noRedis(), timeout: 120_000 },
+  { skip: noRedis() },
   async (t) => {
     const redis = await startRedis(t)
     const lying = await startLyingRedis(t, redis.port)

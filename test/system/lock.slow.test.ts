@@ -17,7 +17,7 @@ import { noContainers, startHeld, startHolder } from './container.ts'
 import { hammer } from './hammer.ts'
 
 const missing = noContainers()
-const inContainers = { timeout: 600_000, skip: missing ?? false }
+const inContainers = { skip: missing ?? false }
 
 /** A holder's name with some of its parts changed. */
 function nameWith(

@@ -9,7 +9,7 @@ import { testExplorer } from './explorer.ts'
 import { testLive } from './live.ts'
 import { testMap } from './map.ts'
 
-test('The pages', { concurrency: 2, timeout: 1_200_000 }, async (t) => {
+test('The pages', { concurrency: 2 }, async (t) => {
   const skip = missingBrowser()
   const browser = skip === false ? await openBrowser(t) : null
   await Promise.all([

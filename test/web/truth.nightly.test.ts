@@ -32,7 +32,7 @@ const OBSERVE = `(() => {
 
 test(
   'A page that is open through a swap shows the new reading within ten seconds, and never two snapshots.',
-  { timeout: 300_000, skip: missingBrowser() },
+  { skip: missingBrowser() },
   async (t) => {
     const folder = join(temporaryFolder(t), 'world')
     const now = Math.floor(Date.now() / 1000 / HALF_HOUR_S) * HALF_HOUR_S - 2 * HALF_HOUR_S
@@ -71,7 +71,7 @@ test(
 
 test(
   'Explorer and documentation have a badge while the data are made up, with a key and without one.',
-  { timeout: 300_000, skip: missingBrowser() },
+  { skip: missingBrowser() },
   async (t) => {
     const live = await startLive(t, {
       sourceArgs: ['--source', 'demo:scale,buoys=3,days=2'],
