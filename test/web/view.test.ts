@@ -9,7 +9,7 @@ import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
 import { zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures, markFeature, withoutTwins } from '../../web/explorer/map/features.ts'
 import type { Scene } from '../../web/explorer/scene.ts'
-import { CLASS_STARTS, classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
+import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
 import { scaleOf } from '../../web/explorer/mine/units.ts'
 import { curlLine } from '../../web/explorer/addresses.ts'
 import {
@@ -97,17 +97,16 @@ test('A key never gets into the address of a view.', () => {
 })
 
 test('Every height has one class, named in the legend and coloured on both maps.', () => {
-  assert.deepEqual([0, 0.49, 0.5, 0.99, 1, 2.49, 5.99, 6, 25].map(classOf), [0, 0, 1, 1, 2, 3, 5, 6, 6])
-  const classes = CLASS_STARTS.length + 1
-  for (const [unit, fourth] of [
-    ['m', '1.5–2.5'],
-    ['ft', '4.9–8.2'],
+  for (const [unit, names, heights] of [
+    ['m', '0–0.5 0.5–1 1–1.5 1.5–2.5 2.5–4 4–6 6+', [0, 0.49, 0.5, 0.99, 1, 2.49, 5.99, 6, 25]],
+    ['ft', '0–2 2–3 3–5 5–8 8–13 13–20 20+', [0, 0.6, 0.61, 0.91, 0.92, 2.43, 6.09, 6.1, 25]],
   ] as const) {
-    const labels = classLabels(scaleOf('height', { height: unit, speed: 'kmh', temperature: 'c' }))
-    assert.equal(labels.length, classes)
-    assert.equal(labels[3], fourth)
+    const scale = scaleOf('height', { ...METRIC, height: unit })
+    assert.equal(classLabels(scale).join(' '), names)
+    const classes = heights.map((height) => classOf(height, scale))
+    assert.deepEqual(classes, [0, 0, 1, 1, 2, 3, 5, 6, 6])
   }
-  assert.equal(new Set(HEIGHT_COLORS).size, classes)
+  assert.equal(new Set(HEIGHT_COLORS).size, 7)
 })
 
 /** Linear red, green and blue as people with a kind of colour vision see them (Machado and others, 2009). */
@@ -246,7 +245,7 @@ test('On the map a reading of more than three hours ago is old and has its age, 
       last_reading: { significient_height: 1.84, time },
     }
     const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now).features
-    const { properties } = markFeature(buoy as unknown as ActiveBuoy, now)
+    const { properties } = markFeature(buoy as unknown as ActiveBuoy, METRIC, now)
     return [feature?.properties.old, feature?.properties.label, 'height' in properties]
   }
   assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.8 m', true])

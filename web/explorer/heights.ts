@@ -5,10 +5,12 @@
  * map has a light outline there, and higher seas have larger dots.
  */
 
-import { decimalText, type Scale } from './mine/units.ts'
+import type { Scale } from './mine/units.ts'
 
-/** Metres at which the next class begins. */
-export const CLASS_STARTS = [0.5, 1, 1.5, 2.5, 4, 6] as const
+/** Where the next class begins: round numbers in each unit, at about the same heights. */
+const CLASS_STARTS = { m: [0.5, 1, 1.5, 2.5, 4, 6], ft: [2, 3, 5, 8, 13, 20] } as const
+
+const startsOf = ({ unit }: Scale): readonly number[] => CLASS_STARTS[unit === 'ft' ? 'ft' : 'm']
 
 export const HEIGHT_COLORS = [
   '#fbf08a',
@@ -20,20 +22,15 @@ export const HEIGHT_COLORS = [
   '#5a1480',
 ] as const
 
-/** The class of a height in metres, from 0. */
-export function classOf(height: number): number {
-  const next = CLASS_STARTS.findIndex((start) => height < start)
-  return next === -1 ? CLASS_STARTS.length : next
+/** The class of a height in metres, from 0, by the limits of a height's scale. */
+export function classOf(height: number, scale: Scale): number {
+  const starts = startsOf(scale)
+  const next = starts.findIndex((start) => scale.from(height) < start)
+  return next === -1 ? starts.length : next
 }
 
-/** Names of the classes for the legend: the same classes in every unit. */
-export function classLabels({ from, unit }: Scale): string[] {
-  const starts = CLASS_STARTS.map((start) =>
-    unit === 'm' ? String(start) : decimalText(from(start), 1).replace('.0', ''),
-  )
-  return [
-    `0–${starts[0]}`,
-    ...starts.slice(0, -1).map((start, i) => `${start}–${starts[i + 1]}`),
-    `${starts.at(-1)}+`,
-  ]
+/** Names of the classes for the legend. */
+export function classLabels(scale: Scale): string[] {
+  const starts = startsOf(scale)
+  return starts.map((start, i) => `${starts[i - 1] ?? 0}–${start}`).concat(`${starts.at(-1)}+`)
 }

@@ -5,7 +5,8 @@ import type { Answer } from './answers.ts'
 import type { TroubleKind } from './api.ts'
 import { agoText, isOld, position } from './format.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
-import { announce, now, openBuoy, page, update } from './store.ts'
+import { scaleOf } from './mine/units.ts'
+import { announce, now, openBuoy, page, units, update } from './store.ts'
 
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
@@ -53,7 +54,8 @@ export function Ago({ time }: { time: string }) {
 
 /** A spot in the colour of a height; a ring for a virtual buoy. */
 export function Chip({ height, isRing = false }: { height: number | null; isRing?: boolean }) {
-  const style = height === null ? {} : { '--height-color': HEIGHT_COLORS[classOf(height)] }
+  const scale = scaleOf('height', units.value)
+  const style = height === null ? {} : { '--height-color': HEIGHT_COLORS[classOf(height, scale)] }
   return <span class={isRing ? 'chip ring' : 'chip'} aria-hidden="true" style={style} />
 }
 

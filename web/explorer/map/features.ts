@@ -2,7 +2,8 @@
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
-import { quantityText, type Units } from '../mine/units.ts'
+import { classOf } from '../heights.ts'
+import { quantityText, scaleOf, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 
 /** Code points of a name on the map; the panel has it in full length. */
@@ -31,7 +32,7 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         name,
         shortName: shortened(name),
         virtual,
-        height: reading?.significient_height ?? null,
+        ...heightOf(reading, units),
         // Readings of satellites are rings at any age: they are hours old when they come.
         old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
         label: reading === null ? '' : labelOf(reading, virtual, units, now),
@@ -39,6 +40,13 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
       geometry: { type: 'Point' as const, coordinates: [lng, lat] },
     })),
   }
+}
+
+/** By the height dots are placed, by its class coloured; nothing without a reading. */
+function heightOf(reading: ReadingSummary | null, units: Units) {
+  if (reading === null) return {}
+  const { significient_height: height } = reading
+  return { height, class: classOf(height, scaleOf('height', units)) }
 }
 
 /** `1.8 m`, and of an old reading `1.8 m · 5 h ago`, in whole hours. */
@@ -51,11 +59,16 @@ function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: n
 }
 
 /** A target without a reading, or with an old one, is marked by a ring alone. Dots lie at `drawnAt`. */
-export function markFeature({ lat, lng, last_reading: reading }: Target, now: number, drawnAt = [lng, lat]) {
+export function markFeature(
+  { lat, lng, last_reading: reading }: Target,
+  units: Units,
+  now: number,
+  drawnAt = [lng, lat],
+) {
   const isRing = reading === null || reading === undefined || isOld(Date.parse(reading.time), now)
   return {
     type: 'Feature' as const,
-    properties: isRing ? {} : { height: reading.significient_height },
+    properties: isRing ? {} : heightOf(reading, units),
     geometry: { type: 'Point' as const, coordinates: drawnAt },
   }
 }

@@ -1,6 +1,6 @@
 /** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
 import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl'
-import { CLASS_STARTS, HEIGHT_COLORS } from '../heights.ts'
+import { HEIGHT_COLORS } from '../heights.ts'
 import type { Theme } from '../scene.ts'
 
 /** Drawn with the fonts of the visitor's machine. */
@@ -45,9 +45,8 @@ const HEIGHT: ExpressionSpecification = ['coalesce', ['get', 'height'], -1]
 const byClass = (values: readonly (string | number)[]): ExpressionSpecification =>
   [
     'step',
-    HEIGHT,
-    values[0],
-    ...CLASS_STARTS.flatMap((start, i) => [start, values[i + 1]]),
+    ['coalesce', ['get', 'class'], 0],
+    ...values.flatMap((value, i) => (i === 0 ? [value] : [i, value])),
   ] as unknown as ExpressionSpecification
 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)

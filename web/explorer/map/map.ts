@@ -160,7 +160,10 @@ function styleOf(basemap: Basemap, look: Look, isClustered: boolean): StyleSpeci
         cluster: isClustered,
         clusterRadius: CLUSTER.radius,
         clusterMaxZoom: CLUSTER.maxZoom,
-        clusterProperties: { height: ['max', ['coalesce', ['get', 'height'], -1]] },
+        clusterProperties: {
+          height: ['max', ['coalesce', ['get', 'height'], -1]],
+          class: ['max', ['coalesce', ['get', 'class'], 0]],
+        },
       },
       pass: { type: 'geojson', data: EMPTY },
       mark: { type: 'geojson', data: EMPTY },
@@ -274,7 +277,7 @@ function controlsOf(
   }
   const drawMark = (): void => {
     const at = drawn.find(({ properties }) => properties.slug === marked?.slug)?.geometry.coordinates
-    void sourceOf(map, 'mark').setData(marked === null ? EMPTY : markFeature(marked, clock(), at))
+    void sourceOf(map, 'mark').setData(marked === null ? EMPTY : markFeature(marked, look.units, clock(), at))
   }
   const drawBuoys = (): void => {
     spreadAt = spreadStep(map)
