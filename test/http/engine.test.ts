@@ -14,8 +14,8 @@ import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
 import { unmapped } from '../../src/access/ip-address.ts'
 import { findFreePort } from '../../src/http/engines/port.ts'
 import { temporaryFolder } from '../live.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
+import { RawClient, request } from './raw_client.ts'
+import { ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 describe('loadEngine', () => {
   /** As on a machine for which no binary exists. */
@@ -116,8 +116,8 @@ describe('an address that is taken', () => {
   })
 
   for (const kind of ENGINES) {
-    it(`is noticed by findFreePort when the ${kind} engine holds it`, { skip: missing(kind) }, async () => {
-      const server = await startServer(kind)
+    it(`is noticed by findFreePort when the ${kind} engine holds it`, { skip: missing(kind) }, async (t) => {
+      const server = await pathServer(kind).until(t)
       await assert.rejects(findFreePort('127.0.0.1', server.port), /in use/)
       await assert.rejects(findFreePort('0.0.0.0', server.port), /in use/)
       server.engine.close()
@@ -198,8 +198,7 @@ describe('the address of a peer', () => {
           return
         }
         const client = new RawClient(port, target)
-        client.write(request('GET /'))
-        assert.equal((await client.answer()).body, expected)
+        assert.equal((await client.ask('GET /')).body, expected)
         client.socket.destroy()
         engine.close()
       })
@@ -220,10 +219,11 @@ describe('the surroundings of an engine', () => {
     it(
       `make ${kind} report a throwing handler as a process warning by default`,
       { skip: missing(kind) },
-      async () => {
+      async (t) => {
         const engine = loadEngine(kind).create(() => {
           throw new Error('unheard of')
         })
+        t.after(() => engine.close())
         const warned = new Promise<Error>((resolve) => {
           const onWarning = (warning: Error): void => {
             if (warning.message !== 'unheard of') return
@@ -233,33 +233,27 @@ describe('the surroundings of an engine', () => {
           process.on('warning', onWarning)
         })
         const client = new RawClient(await engine.listen('127.0.0.1', 0))
-        client.write(request('GET /'))
-        assert.equal((await client.answer()).status, 500)
+        assert.equal((await client.ask('GET /')).status, 500)
         await warned
         client.socket.destroy()
-        engine.close()
       },
     )
   }
 
-  it('give the clock of the Date that uws writes itself', { skip: missing('uws') }, async () => {
-    const server = await startServer('uws')
-    const client = new RawClient(server.port)
-    client.write(request('HEAD /hello', ['Content-Length: 1'], 'x'))
-    const answer = await client.answer('HEAD')
+  it('give the clock of the Date that uws writes itself', { skip: missing('uws') }, async (t) => {
+    const server = await pathServer('uws').until(t)
+    const client = server.open()
+    const answer = await client.ask('HEAD /hello', ['Content-Length: 1'], 'x')
     assert.deepEqual(answer.headers.get('date'), ['Fri, 27 Mar 2026 09:00:00 GMT'])
     await client.closed()
-    server.engine.close()
   })
 })
 
 describe('the node engine', () => {
-  it('cuts off a client that has more than 256 pipelined requests waiting', async () => {
-    const server = await startServer('node')
-    const client = new RawClient(server.port)
+  it('cuts off a client that has more than 256 pipelined requests waiting', async (t) => {
+    const server = await pathServer('node').until(t)
+    const client = server.open()
     client.write(request('GET /').repeat(258))
     await client.closed()
-    client.socket.destroy()
-    server.engine.close()
   })
 })

@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { runCliWell, temporaryFolder } from '../live.ts'
-import { ENGINES, missing, request } from './server_for_tests.ts'
+import { request } from './raw_client.ts'
+import { ENGINES, missing } from './server_for_tests.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 /** Of which 8 are left for connections, so far as the server counts; it refuses the others one by one. */

@@ -6,10 +6,9 @@ import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { Connections, UNLIMITED } from '../../src/http/connections.ts'
-import { loadEngine } from '../../src/http/engines/engine.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { request } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** More than an engine keeps apart without asking. */
@@ -19,11 +18,12 @@ for (const kind of ENGINES) {
   test(
     `Later answers of the ${kind} engine hear that their connections are gone, and no connection is counted for good.`,
     { skip: missing(kind) },
-    async () => {
+    async (t) => {
       const replies: LaterReply[] = []
       let gone = 0
       const connections = new Connections(Connections.allocate(1), 0, UNLIMITED)
-      const engine = loadEngine(kind).create(
+      const server = await new EngineServer(
+        kind,
         (exchange) => {
           if (exchange.path === '/now') {
             exchange.send(TEXT_HEAD, Buffer.from('now'))
@@ -36,13 +36,12 @@ for (const kind of ENGINES) {
           else replies.push(reply)
         },
         { connections },
-      )
-      const port = await engine.listen('127.0.0.1', 0)
+      ).until(t)
       for (let round = 0; round < 3; round++) {
         const sockets: Socket[] = []
         let answered = 0
         for (let i = 0; i < CLIENTS; i++) {
-          const socket = connect(port, '127.0.0.1')
+          const socket = connect(server.port, '127.0.0.1')
           socket.on('error', () => {})
           socket.once('data', () => answered++)
           socket.write(request(`GET ${['/begun', '/whole', '/now'][i % 3]}`))
@@ -68,11 +67,7 @@ for (const kind of ENGINES) {
           reply.end()
         }
       }
-      const client = new RawClient(port)
-      client.write(request('GET /now'))
-      assert.equal((await client.answer('GET', 30_000)).body, 'now')
-      client.socket.destroy()
-      engine.close()
+      assert.equal((await server.open().ask('GET /now')).body, 'now')
     },
   )
 }

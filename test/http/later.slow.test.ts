@@ -1,13 +1,11 @@
 /** Replies that come after the handler has returned, of both engines. */
 import assert from 'node:assert/strict'
-import { get, request as httpRequest, Agent, type IncomingMessage } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { request as httpRequest, Agent, type IncomingMessage } from 'node:http'
+import { after, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engines/engine.ts'
-import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { MOST_WRITE_BYTES, type LaterReply } from '../../src/http/exchange.ts'
+import { request, type RawClient } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** More than the kernel's buffers of a connection hold. */
@@ -40,12 +38,17 @@ interface Whole {
   text: string
 }
 
-/** `reads`: resolves when the answer may be read; a client that has not read keeps its window small. */
-function ask(
+interface Asking {
+  method?: string
+  /** Resolves when the answer may be read; a client that has not read keeps its window small. */
+  reads?: () => Promise<void>
+}
+
+function wholeAnswer(
   port: number,
   path: string,
   agent: Agent,
-  { method = 'GET', reads = async () => {} }: { method?: string; reads?: () => Promise<void> } = {},
+  { method = 'GET', reads = async () => {} }: Asking,
 ): Promise<Whole> {
   return new Promise((resolve, reject) => {
     httpRequest({ agent, port, path, method, host: '127.0.0.1' }, (answer) => {
@@ -67,146 +70,120 @@ function ask(
 
 for (const kind of ENGINES) {
   describe(`later replies of the ${kind} engine`, { skip: missing(kind) }, () => {
-    let engine: Engine
-    let port = 0
     let last: Seen
-    const thrown: unknown[] = []
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const sockets: Socket[] = []
+    const server = new EngineServer(kind, (exchange) => {
+      const { path } = exchange
+      if (path === '/at-once') {
+        exchange.send(TEXT_HEAD, Buffer.from('at once'))
+        return
+      }
+      let at = 0
+      let goOn = (): void => {}
+      const reply = exchange.later({
+        onRoom: () => setImmediate(() => goOn()),
+        onGone: () => seen.gone++,
+      })
+      if (reply === null) {
+        exchange.send(TEXT_HEAD, Buffer.from('none later'))
+        return
+      }
+      const seen: Seen = { reply, gone: 0, written: 0, full: 0 }
+      last = seen
+      if (path === '/throw') throw new Error('a fault')
+      if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
+      if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
+      if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
+      if (path === '/nothing') setTimeout(() => reply.send(TEXT_HEAD, new Uint8Array(0)), 5)
+      if (path === '/no-piece') {
+        setTimeout(() => {
+          reply.begin(TEXT_HEAD, 0)
+          reply.end()
+        }, 5)
+      }
+      if (path === '/large-piece') {
+        const body = Buffer.from(longText())
+        setTimeout(() => reply.send(TEXT_HEAD, body), 5)
+      }
+      if (path === '/cut') {
+        setTimeout(() => {
+          reply.begin(TEXT_HEAD, LONG_LENGTH)
+          reply.write(pieceAt(0))
+          reply.cut()
+          reply.write(pieceAt(0))
+          reply.end()
+        }, 5)
+      }
+      if (path === '/late-end') {
+        setTimeout(() => {
+          reply.begin(TEXT_HEAD, 5)
+          reply.write(Buffer.from('whole'))
+          // The response is complete, and its connection may have the next request already.
+          reply.write(new Uint8Array(0))
+          setTimeout(() => reply.cut(), 5)
+        }, 5)
+      }
+      if (path !== '/long') return
+      const scratch = new Uint8Array(MOST_WRITE_BYTES)
+      goOn = () => {
+        while (!reply.isOver) {
+          if (at === LONG_LENGTH) {
+            reply.end()
+            return
+          }
+          const piece = pieceAt(at)
+          at += piece.length
+          scratch.set(piece)
+          const hasRoom = reply.write(scratch.subarray(0, piece.length))
+          // It is the writer's again.
+          scratch.fill(0x21)
+          seen.written += piece.length
+          if (!hasRoom) {
+            seen.full++
+            return
+          }
+        }
+      }
+      setImmediate(() => {
+        reply.begin(TEXT_HEAD, LONG_LENGTH)
+        goOn()
+      })
+    }).forSuite()
+    after(() => agent.destroy())
 
-    const unread = (text: string): Socket => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(text))
-      socket.pause()
-      socket.on('error', () => {})
-      sockets.push(socket)
-      return socket
-    }
-
+    const ask = (path: string, of: Agent, how: Asking = {}): Promise<Whole> =>
+      wholeAnswer(server.port, path, of, how)
     /** One after the other, so that the first reply is the first client's. */
-    const askInTurn = async (
-      ownPort: number,
-      count: number,
-      replies: readonly LaterReply[],
-    ): Promise<RawClient[]> => {
+    const askInTurn = async (own: EngineServer, count: number): Promise<RawClient[]> => {
       const clients: RawClient[] = []
       while (clients.length < count) {
-        const client = new RawClient(ownPort)
+        const client = own.open()
         clients.push(client)
-        sockets.push(client.socket)
         client.write(request('GET /'))
-        await until(() => replies.length === clients.length, 'not asked')
+        await until(() => own.seen.length === clients.length, 'not asked')
       }
       return clients
     }
 
-    before(async () => {
-      engine = loadEngine(kind).create(
-        (exchange) => {
-          const { path } = exchange
-          if (path === '/at-once') {
-            exchange.send(TEXT_HEAD, Buffer.from('at once'))
-            return
-          }
-          let at = 0
-          let goOn = (): void => {}
-          const reply = exchange.later({
-            onRoom: () => setImmediate(() => goOn()),
-            onGone: () => seen.gone++,
-          })
-          if (reply === null) {
-            exchange.send(TEXT_HEAD, Buffer.from('none later'))
-            return
-          }
-          const seen: Seen = { reply, gone: 0, written: 0, full: 0 }
-          last = seen
-          if (path === '/throw') throw new Error('a fault')
-          if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
-          if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
-          if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
-          if (path === '/nothing') setTimeout(() => reply.send(TEXT_HEAD, new Uint8Array(0)), 5)
-          if (path === '/no-piece') {
-            setTimeout(() => {
-              reply.begin(TEXT_HEAD, 0)
-              reply.end()
-            }, 5)
-          }
-          if (path === '/large-piece') {
-            const body = Buffer.from(longText())
-            setTimeout(() => reply.send(TEXT_HEAD, body), 5)
-          }
-          if (path === '/cut') {
-            setTimeout(() => {
-              reply.begin(TEXT_HEAD, LONG_LENGTH)
-              reply.write(pieceAt(0))
-              reply.cut()
-              reply.write(pieceAt(0))
-              reply.end()
-            }, 5)
-          }
-          if (path === '/late-end') {
-            setTimeout(() => {
-              reply.begin(TEXT_HEAD, 5)
-              reply.write(Buffer.from('whole'))
-              // The response is complete, and its connection may have the next request already.
-              reply.write(new Uint8Array(0))
-              setTimeout(() => reply.cut(), 5)
-            }, 5)
-          }
-          if (path !== '/long') return
-          const scratch = new Uint8Array(MOST_WRITE_BYTES)
-          goOn = () => {
-            while (!reply.isOver) {
-              if (at === LONG_LENGTH) {
-                reply.end()
-                return
-              }
-              const piece = pieceAt(at)
-              at += piece.length
-              scratch.set(piece)
-              const hasRoom = reply.write(scratch.subarray(0, piece.length))
-              // It is the writer's again.
-              scratch.fill(0x21)
-              seen.written += piece.length
-              if (!hasRoom) {
-                seen.full++
-                return
-              }
-            }
-          }
-          setImmediate(() => {
-            reply.begin(TEXT_HEAD, LONG_LENGTH)
-            goOn()
-          })
-        },
-        { onThrow: (error) => thrown.push(error) },
-      )
-      port = await engine.listen('127.0.0.1', 0)
-    })
-    after(() => {
-      for (const socket of sockets) socket.destroy()
-      agent.destroy()
-      engine.close()
-    })
-
     it('sends one piece, none and a large one, and the connection stays in step', async () => {
       for (let round = 0; round < 3; round++) {
-        const one = await ask(port, '/one-piece', agent)
+        const one = await ask('/one-piece', agent)
         assert.deepEqual([one.status, one.text, one.headers['content-length']], [200, 'one piece', '9'])
-        const head = await ask(port, '/one-piece', agent, { method: 'HEAD' })
+        const head = await ask('/one-piece', agent, { method: 'HEAD' })
         assert.deepEqual([head.text, head.headers['content-length']], ['', '9'])
-        const none = await ask(port, '/empty', agent)
+        const none = await ask('/empty', agent)
         assert.deepEqual([none.status, none.text, none.headers.etag], [304, '', 'W/"a"'])
-        const large = await ask(port, '/large-piece', agent)
+        const large = await ask('/large-piece', agent)
         assert.equal(large.headers['content-length'], String(LONG_LENGTH))
         assert.ok(large.text === longText())
-        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+        assert.equal((await ask('/at-once', agent)).text, 'at once')
       }
       assert.equal(last.gone, 0)
     })
 
     it('answers HEAD again and again, also where a connection ends because so many may wait unread', async () => {
       for (let i = 0; i < 400; i++) {
-        const { status, headers } = await ask(port, '/one-piece', agent, { method: 'HEAD' })
+        const { status, headers } = await ask('/one-piece', agent, { method: 'HEAD' })
         assert.deepEqual([status, headers['content-length']], [200, '9'], `answer ${i}`)
       }
     })
@@ -220,10 +197,8 @@ for (const kind of ENGINES) {
           ['/empty', 0],
         ] as const) {
           for (const method of ['GET', 'HEAD']) {
-            const client = new RawClient(port)
-            sockets.push(client.socket)
-            client.write(request(`${method} ${path}`, [`Connection: ${asked}`]))
-            const { headers, body } = await client.answer(method)
+            const client = server.open()
+            const { headers, body } = await client.ask(`${method} ${path}`, [`Connection: ${asked}`])
             const what = `${method} ${path}, Connection: ${asked}`
             assert.deepEqual(headers.get('connection'), ['close'], what)
             assert.equal(headers.get('keep-alive'), undefined, what)
@@ -233,62 +208,62 @@ for (const kind of ENGINES) {
           }
         }
       }
-      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      assert.equal((await ask('/at-once', agent)).text, 'at once')
     })
 
     it('sends an answer of no bytes, whole or without a piece', async () => {
       for (const path of ['/nothing', '/no-piece', '/nothing', '/no-piece']) {
-        const none = await ask(port, path, agent)
+        const none = await ask(path, agent)
         assert.deepEqual([none.status, none.text, none.headers['content-length']], [200, '', '0'])
         assert.equal(last.gone, 0)
-        assert.equal((await ask(port, path, agent, { method: 'HEAD' })).headers['content-length'], '0')
-        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+        assert.equal((await ask(path, agent, { method: 'HEAD' })).headers['content-length'], '0')
+        assert.equal((await ask('/at-once', agent)).text, 'at once')
       }
     })
 
     it('may come later than a silent connection is kept', async () => {
-      assert.equal((await ask(port, '/late', agent)).text, 'late')
-      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      assert.equal((await ask('/late', agent)).text, 'late')
+      assert.equal((await ask('/at-once', agent)).text, 'at once')
     })
 
     it('is not touched any more once its last byte is out, whatever comes after it', async () => {
       for (let round = 0; round < 3; round++) {
-        assert.equal((await ask(port, '/late-end', new Agent())).text, 'whole')
+        assert.equal((await ask('/late-end', new Agent())).text, 'whole')
         await wait(30)
-        assert.equal((await ask(port, '/at-once', new Agent())).text, 'at once')
+        assert.equal((await ask('/at-once', new Agent())).text, 'at once')
       }
-      assert.deepEqual(thrown, [])
+      assert.deepEqual(server.thrown, [])
     })
 
     it('sends a body in pieces, as its reader takes them, from a buffer used again', async () => {
       for (let round = 0; round < 2; round++) {
         // A client that reads at once may have a window as large as the answer.
         const reads = (): Promise<void> => until(() => last.full > 0, 'never out of room')
-        const { status, headers, text } = await ask(port, '/long', agent, { reads })
+        const { status, headers, text } = await ask('/long', agent, { reads })
         assert.equal(status, 200)
         assert.equal(headers['content-length'], String(LONG_LENGTH))
         assert.equal(headers['x-served-by'], 'test')
         assert.ok(text === longText())
         assert.equal(last.gone, 0)
-        const head = await ask(port, '/long', agent, { method: 'HEAD' })
+        const head = await ask('/long', agent, { method: 'HEAD' })
         assert.deepEqual([head.status, head.text], [200, ''])
         assert.equal(head.headers['content-length'], String(LONG_LENGTH))
-        assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+        assert.equal((await ask('/at-once', agent)).text, 'at once')
       }
     })
 
     it('shows a client that its answer is not whole', async () => {
-      await assert.rejects(ask(port, '/cut', agent))
-      await assert.rejects(ask(port, '/throw', agent))
-      await until(() => thrown.length === 1, 'the fault was not told')
-      assert.match(String(thrown[0]), /a fault/)
-      assert.equal((await ask(port, '/at-once', agent)).text, 'at once')
+      await assert.rejects(ask('/cut', agent))
+      await assert.rejects(ask('/throw', agent))
+      await until(() => server.thrown.length === 1, 'the fault was not told')
+      assert.match(String(server.thrown[0]), /a fault/)
+      assert.equal((await ask('/at-once', agent)).text, 'at once')
     })
 
     it('tells once that a client has gone, whether its reply has begun or not', async () => {
       for (const path of ['/never', '/long']) {
         const before = last
-        const socket = unread(request(`GET ${path}`))
+        const socket = server.unread(request(`GET ${path}`))
         await until(() => last !== before, 'not asked')
         const seen = last
         if (path === '/long') await until(() => seen.full > 0, 'never out of room')
@@ -307,7 +282,7 @@ for (const kind of ENGINES) {
 
     it('gives up a client that reads nothing for ten seconds', async () => {
       const before = last
-      unread(request('GET /long'))
+      server.unread(request('GET /long'))
       await until(() => last !== before && last.full > 0, 'never out of room')
       const seen = last
       const since = performance.now()
@@ -317,24 +292,21 @@ for (const kind of ENGINES) {
     })
 
     it('puts nothing off where the request announces a body', async () => {
-      const client = new RawClient(port)
-      sockets.push(client.socket)
-      client.write(request('GET /long', ['Content-Length: 5'], 'abcde'))
-      assert.equal((await client.answer()).body, 'none later')
+      const client = server.open()
+      assert.equal((await client.ask('GET /long', ['Content-Length: 5'], 'abcde')).body, 'none later')
       await client.closed(30_000)
     })
 
-    it('finishes when replies that were put off are over, and closes their connections', async () => {
+    it('finishes when replies that were put off are over, and closes their connections', async (t) => {
       const replies: LaterReply[] = []
-      const own = loadEngine(kind).create((exchange) => {
+      const own = await new EngineServer(kind, (exchange) => {
         replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
-      })
-      const ownPort = await own.listen('127.0.0.1', 0)
-      const clients = await askInTurn(ownPort, 2, replies)
-      own.drain()
-      own.stopListening()
+      }).until(t)
+      const clients = await askInTurn(own, 2)
+      own.engine.drain()
+      own.engine.stopListening()
       let hasFinished = false
-      const finished = own.finish(60_000).then(() => (hasFinished = true))
+      const finished = own.engine.finish(60_000).then(() => (hasFinished = true))
       // Longer than an engine looks whether anything comes.
       await wait(300)
       assert.equal(hasFinished, false)
@@ -352,20 +324,18 @@ for (const kind of ENGINES) {
       )
       await finished
       for (const client of clients) await client.closed(5000)
-      own.close()
     })
 
-    it('ends nobody else with a last answer of no bytes', async () => {
+    it('ends nobody else with a last answer of no bytes', async (t) => {
       const replies: LaterReply[] = []
-      const own = loadEngine(kind).create((exchange) => {
+      const own = await new EngineServer(kind, (exchange) => {
         replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
-      })
-      const ownPort = await own.listen('127.0.0.1', 0)
+      }).until(t)
       // More than an engine has lanes, so that some share one.
-      const clients = await askInTurn(ownPort, 20, replies)
-      own.drain()
-      own.stopListening()
-      const finished = own.finish(60_000)
+      const clients = await askInTurn(own, 20)
+      own.engine.drain()
+      own.engine.stopListening()
+      const finished = own.engine.finish(60_000)
       for (const [i, reply] of replies.entries()) {
         if (i % 2 === 0) reply.send(TEXT_HEAD, new Uint8Array(0))
         else {
@@ -379,24 +349,17 @@ for (const kind of ENGINES) {
         )
       }
       await finished
-      own.close()
     })
 
-    it('lets go of replies when it closes', async () => {
-      const own = loadEngine(kind).create((exchange) => {
-        last = {
-          reply: exchange.later({ onRoom() {}, onGone: () => last.gone++ })!,
-          gone: 0,
-          written: 0,
-          full: 0,
-        }
-      })
-      const ownPort = await own.listen('127.0.0.1', 0)
-      const before = last
-      get({ port: ownPort, host: '127.0.0.1' }).on('error', () => {})
-      await until(() => last !== before, 'not asked')
-      own.close()
-      await until(() => last.gone === 1, 'not told')
+    it('lets go of replies when it closes', async (t) => {
+      let gone = 0
+      const own = await new EngineServer(kind, (exchange) => {
+        exchange.later({ onRoom() {}, onGone: () => gone++ })
+      }).until(t)
+      own.open().write(request('GET /'))
+      await until(() => own.last !== null, 'not asked')
+      own.engine.close()
+      await until(() => gone === 1, 'not told')
     })
   })
 }

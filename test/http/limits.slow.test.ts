@@ -1,14 +1,20 @@
 /** That one client costs a server little, whatever it does: both engines, in small. */
-
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-import { connectionsWithin, openFilesLimit } from '../../src/http/connections.ts'
-import { Connections, countConnections, networkOf, REFUSED, UNLIMITED } from '../../src/http/connections.ts'
+import {
+  Connections,
+  connectionsWithin,
+  countConnections,
+  networkOf,
+  openFilesLimit,
+  REFUSED,
+  UNLIMITED,
+} from '../../src/http/connections.ts'
 import {
   BODYLESS_LIMIT_BYTES,
   HELD_LIMIT_BYTES,
@@ -16,9 +22,9 @@ import {
   PIECE_BYTES,
   REQUESTS_PER_TURN,
 } from '../../src/http/engines/limits.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, HUGE_LENGTH, missing, request, startServer } from './server_for_tests.ts'
-import type { TestServer } from './server_for_tests.ts'
+import { until } from '../until.ts'
+import { request, type RawClient } from './raw_client.ts'
+import { ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
 
 const MEGABYTE = 1e6
 
@@ -46,29 +52,15 @@ function hashOfBody({ socket, ended }: RawClient, length: number): Promise<strin
 
 for (const kind of ENGINES) {
   describe(`one client of the ${kind} engine`, { skip: missing(kind) }, () => {
-    let server: TestServer
-    const clients: RawClient[] = []
-    const open = (port = server.port): RawClient => {
-      const client = new RawClient(port)
-      clients.push(client)
-      return client
-    }
+    const server = pathServer(kind).forSuite()
+    const open = (): RawClient => server.open()
     const assertServes = async (): Promise<void> => {
       const client = open()
-      client.write(request('GET /others'))
-      assert.equal((await client.answer('GET', 30_000)).body, 'at /others')
+      assert.equal((await client.ask('GET /others')).body, 'at /others')
       client.socket.destroy()
     }
     const heldSince = (before: number): string =>
       `held ${Math.round((process.memoryUsage().rss - before) / MEGABYTE)} MB`
-
-    before(async () => {
-      server = await startServer(kind)
-    })
-    after(() => {
-      for (const client of clients) client.socket.destroy()
-      server.engine.close()
-    })
 
     it('that pipelines 128 KB of HEAD and reads nothing is cut, and 30 of them cost little memory', async () => {
       const flood = request('HEAD /headed').repeat(3_700)
@@ -103,8 +95,7 @@ for (const kind of ENGINES) {
     it('that sends too much costs none of 100 others whose requests come in the same turn its answer', async () => {
       const others = Array.from({ length: 100 }, () => open())
       for (const client of others) {
-        client.write(request('GET /first'))
-        assert.equal((await client.answer('GET', 30_000)).body, 'at /first')
+        assert.equal((await client.ask('GET /first')).body, 'at /first')
       }
       for (let round = 0; round < 5; round++) {
         const flooding = Array.from({ length: 20 }, () => open())
@@ -115,7 +106,7 @@ for (const kind of ENGINES) {
           client.write(request(`${i % 2 === 0 ? 'GET' : 'HEAD'} /n${i}`))
         })
         for (const [i, client] of others.entries()) {
-          const answer = await client.answer(i % 2 === 0 ? 'GET' : 'HEAD', 30_000)
+          const answer = await client.answer(i % 2 === 0 ? 'GET' : 'HEAD')
           assert.equal(answer.status, 200)
         }
         for (const client of flooding) client.socket.destroy()
@@ -128,8 +119,7 @@ for (const kind of ENGINES) {
       for (let batch = 0; batch < 10; batch++) {
         const numbers = Array.from({ length: 200 }, (_, i) => batch * 200 + i)
         client.write(numbers.map((number) => request(`GET /n${number}`)).join(''))
-        for (const number of numbers)
-          assert.equal((await client.answer('GET', 30_000)).body, `at /n${number}`)
+        for (const number of numbers) assert.equal((await client.answer()).body, `at /n${number}`)
       }
       client.socket.destroy()
     })
@@ -137,8 +127,7 @@ for (const kind of ENGINES) {
     it('that waits for each answer gets as many as it likes', async () => {
       const client = open()
       for (let i = 0; i < 3 * REQUESTS_PER_TURN; i++) {
-        client.write(request(`GET /n${i}`))
-        assert.equal((await client.answer('GET', 30_000)).body, `at /n${i}`)
+        assert.equal((await client.ask(`GET /n${i}`)).body, `at /n${i}`)
       }
       client.socket.destroy()
     })
@@ -160,15 +149,14 @@ for (const kind of ENGINES) {
       // All of them read at once: a client that reads nothing for ten seconds is cut, whatever is held.
       const answers = unread.map((client) => {
         client.socket.resume()
-        return client.answer('GET', 30_000)
+        return client.answer()
       })
       const whole = (await Promise.allSettled(answers)).filter(({ status }) => status === 'fulfilled').length
       for (const client of unread) client.socket.destroy()
       assert.ok(whole >= 4 && whole < 30, `${whole} of 30 whole`)
       // What was held is free again.
       const reader = open()
-      reader.write(request('GET /huge?x'))
-      await reader.answer('GET', 30_000)
+      await reader.ask('GET /huge?x')
       reader.socket.destroy()
     })
 
@@ -212,17 +200,16 @@ for (const kind of ENGINES) {
       await assertServes()
     })
 
-    it('beyond the limit of connections is told so, and let in when another has left', async () => {
+    it('beyond the limit of connections is told so, and let in when another has left', async (t) => {
       const connections = new Connections(Connections.allocate(1), 0, { ...UNLIMITED, total: 20 })
-      const own = await startServer(kind, { connections })
-      const first = Array.from({ length: 20 }, () => open(own.port))
+      const own = await pathServer(kind, { connections }).until(t)
+      const first = Array.from({ length: 20 }, () => own.open())
       for (const client of first) {
-        client.write(request('GET /in'))
-        assert.equal((await client.answer()).body, 'at /in')
+        assert.equal((await client.ask('GET /in')).body, 'at /in')
       }
       assert.equal(connections.open, 20)
       for (let i = 0; i < 3; i++) {
-        const late = open(own.port)
+        const late = own.open()
         const answer = await late.answer()
         assert.deepEqual(
           [answer.status, answer.headers.get('retry-after'), answer.headers.get('connection')],
@@ -233,22 +220,21 @@ for (const kind of ENGINES) {
       }
       first[7].socket.destroy()
       for (;;) {
-        const late = open(own.port)
+        const late = own.open()
         late.write(request('GET /in'))
         if ((await late.answer()).status === 200) break
       }
-      own.engine.close()
     })
 
-    it('beyond the limit of its address is told so, whoever else of many leaves first', async () => {
+    it('beyond the limit of its address is told so, whoever else of many leaves first', async (t) => {
       const connections = new Connections(Connections.allocate(1), 0, {
         total: 1_000,
         perAddress: 150,
         isExempt: () => false,
       })
-      const own = await startServer(kind, { connections })
+      const own = await pathServer(kind, { connections }).until(t)
       const enter = async (): Promise<RawClient | null> => {
-        const client = open(own.port)
+        const client = own.open()
         client.write(request('GET /in'))
         return (await client.answer()).status === 200 ? client : null
       }
@@ -266,30 +252,28 @@ for (const kind of ENGINES) {
         if (i % 3 === 0) leaving.socket.resetAndDestroy()
         else leaving.socket.destroy()
       }
-      for (let waited = 0; connections.open > 50; waited++) {
-        assert.ok(waited < 1_000, `${connections.open} counted`)
-        await delay(10)
-      }
+      const left = (most: number): Promise<void> =>
+        until(
+          () => connections.open <= most,
+          () => `${connections.open} counted`,
+        )
+      await left(50)
       for (let i = 0; i < 100; i++) assert.ok((await enter()) !== null, `again number ${i}`)
       assert.equal(await enter(), null)
       own.engine.close()
-      for (let waited = 0; connections.open > 0; waited++) {
-        assert.ok(waited < 1_000, `${connections.open} counted`)
-        await delay(10)
-      }
+      await left(0)
     })
   })
 }
 
 describe('answers without a body of the uws engine', { skip: missing('uws') }, () => {
-  it('end their connection in good order before 256 KB of them can wait unread', async () => {
-    const server = await startServer('uws')
-    const client = new RawClient(server.port)
+  it('end their connection in good order before 256 KB of them can wait unread', async (t) => {
+    const server = await pathServer('uws').until(t)
+    const client = server.open()
     let bytes = 0
     let answers = 0
     for (;;) {
-      client.write(request('HEAD /headed'))
-      const answer = await client.answer('HEAD')
+      const answer = await client.ask('HEAD /headed')
       answers++
       bytes += [...answer.headers].reduce(
         (sum, [name, values]) => sum + name.length + values[0].length + 4,
@@ -299,7 +283,6 @@ describe('answers without a body of the uws engine', { skip: missing('uws') }, (
     }
     await client.closed()
     assert.ok(bytes > BODYLESS_LIMIT_BYTES * 0.9 && bytes < 256 * 1024, `${bytes} bytes in ${answers}`)
-    server.engine.close()
   })
 })
 

@@ -1,13 +1,10 @@
 /** That clients which send several requests at once get all of their answers, also when they read late. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-
-import { loadEngine } from '../../src/http/engines/engine.ts'
+import { describe, it } from 'node:test'
 import { UNREAD_LIMIT_BYTES } from '../../src/http/engines/limits.ts'
-import type { Engine } from '../../src/http/exchange.ts'
 import { until } from '../until.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { request, type RawClient } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 /** Bytes of a dear answer, and of sixteen of them, which are kept for a client that reads late. */
 const DEAR = 32 * 1024
@@ -21,15 +18,12 @@ function bodyOf(bytes: number): string {
 
 for (const kind of ENGINES) {
   describe(`clients of the ${kind} engine that send 16 requests at once`, { skip: missing(kind) }, () => {
-    let engine: Engine
-    let port = 0
+    const server = new EngineServer(kind, (exchange) => {
+      answered++
+      exchange.send(TEXT_HEAD, Buffer.from(bodyOf(Number(exchange.query))))
+    }).forSuite()
     let answered = 0
-    const clients: RawClient[] = []
-    const open = (): RawClient => {
-      const client = new RawClient(port)
-      clients.push(client)
-      return client
-    }
+    const open = (): RawClient => server.open()
     const batch = (bytes: number, each = EACH): string => request(`GET /?${bytes}`).repeat(each)
     const assertAnswers = async (client: RawClient, bytes: number, each = EACH): Promise<void> => {
       for (let i = 0; i < each; i++) {
@@ -42,28 +36,16 @@ for (const kind of ENGINES) {
     /** Has a client ask, and not read, until answers wait for it. @returns how many it has asked for */
     const fill = async (client: RawClient): Promise<number> => {
       client.socket.pause()
-      const { heldBytes } = engine.pressure
+      const { heldBytes } = server.engine.pressure
       for (let asked = EACH; asked < MOST_BATCHES * EACH; asked += EACH) {
         const due = answered + EACH
         client.write(batch(DEAR))
-        await until(() => answered >= due || engine.pressure.heldBytes > heldBytes || client.ended)
+        await until(() => answered >= due || server.engine.pressure.heldBytes > heldBytes || client.ended)
         assert.ok(!client.ended, `cut after ${asked} requests`)
-        if (engine.pressure.heldBytes > heldBytes) return asked
+        if (server.engine.pressure.heldBytes > heldBytes) return asked
       }
       throw new Error('the system takes any number of answers')
     }
-
-    before(async () => {
-      engine = loadEngine(kind).create((exchange) => {
-        answered++
-        exchange.send(TEXT_HEAD, Buffer.from(bodyOf(Number(exchange.query))))
-      })
-      port = await engine.listen('127.0.0.1', 0)
-    })
-    after(() => {
-      for (const client of clients) client.socket.destroy()
-      engine.close()
-    })
 
     for (const [many, each, bytes] of [
       [64, 16, 2000],
@@ -90,7 +72,7 @@ for (const kind of ENGINES) {
         await assertAnswers(client, DEAR, asked)
         client.write(batch(DEAR))
         await assertAnswers(client, DEAR)
-        await until(() => engine.pressure.heldBytes === 0)
+        await until(() => server.engine.pressure.heldBytes === 0)
       }
       client.socket.destroy()
     })
@@ -119,23 +101,26 @@ for (const kind of ENGINES) {
       const reader = open()
       reader.write(batch(DEAR))
       await assertAnswers(reader, DEAR)
-      assert.ok(engine.pressure.heldBytes <= late.length * UNREAD_LIMIT_BYTES, `${engine.pressure.heldBytes}`)
+      assert.ok(
+        server.engine.pressure.heldBytes <= late.length * UNREAD_LIMIT_BYTES,
+        `${server.engine.pressure.heldBytes}`,
+      )
       for (const client of late) client.socket.destroy()
-      await until(() => engine.pressure.heldBytes === 0)
+      await until(() => server.engine.pressure.heldBytes === 0)
     })
   })
 }
 
 describe('a client of the uws engine that sends more than is kept for it', { skip: missing('uws') }, () => {
-  it('is told so in place of each answer that is too much, and goes on when it has read', async () => {
+  it('is told so in place of each answer that is too much, and goes on when it has read', async (t) => {
     let answered = 0
-    const engine = loadEngine('uws').create((exchange) => {
+    const server = await new EngineServer('uws', (exchange) => {
       answered++
       exchange.send(TEXT_HEAD, Buffer.alloc(DEAR, 'a'))
-    })
-    const client = new RawClient(await engine.listen('127.0.0.1', 0))
+    }).until(t)
+    const client = server.open()
     client.socket.pause()
-    for (let batches = 1; engine.pressure.heldBytes === 0 && batches < MOST_BATCHES; batches++) {
+    for (let batches = 1; server.engine.pressure.heldBytes === 0 && batches < MOST_BATCHES; batches++) {
       client.write(request('GET /').repeat(EACH))
       await until(() => answered === batches * EACH || client.ended)
     }
@@ -158,7 +143,5 @@ describe('a client of the uws engine that sends more than is kept for it', { ski
     assert.ok(statuses.slice(whole).every((status) => status === 503))
     client.write(request('GET /').repeat(EACH))
     for (let i = 0; i < EACH; i++) assert.equal((await client.answer()).status, 200)
-    client.socket.destroy()
-    engine.close()
   })
 })

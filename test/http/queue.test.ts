@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { ENGINES, missing, startServer } from './server_for_tests.ts'
+import { ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const CLIENTS = 900
 /** Less than a second: one that was dropped tries again then. */
@@ -37,14 +37,13 @@ for (const kind of ENGINES) {
   test(
     `A thread of ${kind} that is busy for a moment lets ${CLIENTS} connections wait.`,
     { skip: longestQueue() < 2 * CLIENTS ? 'the queues of this system are short' : missing(kind) },
-    async () => {
-      const { engine, port } = await startServer(kind)
+    async (t) => {
+      const { port } = await pathServer(kind).until(t)
       // Nothing is accepted meanwhile.
       const { stdout, stderr } = spawnSync(process.execPath, ['-e', CROWD, String(port)], {
         encoding: 'utf8',
       })
       assert.equal(stdout, String(CLIENTS), stderr)
-      engine.close()
     },
   )
 }

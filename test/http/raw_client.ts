@@ -1,5 +1,4 @@
 /** A client that shows the bytes: the tests' own reading of HTTP, sharing nothing with the engines. */
-
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 
@@ -8,6 +7,13 @@ export interface Answer {
   /** Lower-case names; values in order of appearance. */
   readonly headers: ReadonlyMap<string, readonly string[]>
   readonly body: string
+}
+
+/** Longer than a slow reader needs for 8 MB. */
+const PATIENCE_MS = 240_000
+
+export function request(line: string, headers: readonly string[] = [], body = ''): string {
+  return [`${line} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n')
 }
 
 export class RawClient {
@@ -34,7 +40,7 @@ export class RawClient {
     this.socket.write(text)
   }
 
-  async until(condition: () => boolean, timeoutMs = 120_000): Promise<void> {
+  async until(condition: () => boolean, timeoutMs = PATIENCE_MS): Promise<void> {
     const deadline = setTimeout(() => this.#changed(), timeoutMs)
     const start = performance.now()
     while (!condition()) {
@@ -55,17 +61,23 @@ export class RawClient {
    * Takes the next answer, but for an interim `100 Continue`, off what is received. An answer to HEAD has no
    * body whatever its length says.
    */
-  async answer(method = 'GET', timeoutMs = 120_000): Promise<Answer> {
+  async answer(method = 'GET'): Promise<Answer> {
     let taken: [Answer, number] | null = null
-    await this.until(() => (taken = parse(this.received, method)) !== null || this.ended, timeoutMs)
+    await this.until(() => (taken = parse(this.received, method)) !== null || this.ended)
     if (taken === null) throw new Error(`closed without an answer: ${this.received.toString('latin1')}`)
     const [answer, length] = taken as [Answer, number]
     this.received = this.received.subarray(length)
     return answer
   }
 
+  /** Sends one request, such as `HEAD /path`, and takes its answer. */
+  ask(line: string, headers: readonly string[] = [], body = ''): Promise<Answer> {
+    this.write(request(line, headers, body))
+    return this.answer(line.split(' ', 1)[0])
+  }
+
   /** Waits for the server's close; what came after the last answer stays in `received`. */
-  async closed(timeoutMs = 120_000): Promise<void> {
+  async closed(timeoutMs = PATIENCE_MS): Promise<void> {
     await this.until(() => this.ended, timeoutMs)
   }
 }

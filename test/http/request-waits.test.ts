@@ -7,8 +7,8 @@ import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchan
 import { WaitingRequests } from '../../src/http/waiting-requests.ts'
 import { LeaseQueue, TurnShares, wakeLeased } from '../../src/http/request-waits.ts'
 import { Totals } from '../../src/http/totals.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { RawClient, request } from './raw_client.ts'
+import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 /** Work of one answer. */
 const ANSWER_MS = 2

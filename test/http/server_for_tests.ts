@@ -1,7 +1,9 @@
-/** A small server on either engine, with one path for each thing that a handler can do. */
-
+/** Small servers on either engine. */
+import { connect, type Socket } from 'node:net'
+import { after, before, type TestContext } from 'node:test'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import type { Engine, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
+import { RawClient } from './raw_client.ts'
 
 const X_TEST = 'x-test' as HeaderName
 const X_MISSING = 'x-missing' as HeaderName
@@ -20,92 +22,126 @@ export const HUGE_LENGTH = 8_000_000
 /** Fixed, so that Date headers can be distinguished from the machine's. */
 const NOW = Date.UTC(2026, 2, 27, 9, 0, 0)
 
-export interface TestServer {
-  readonly engine: Engine
-  readonly port: number
-  readonly thrown: unknown[]
-  /** Paths of all requests that the handler saw. */
-  readonly seen: string[]
-  /** The exchange of the last request, for uses after its time. */
-  last(): Exchange
-}
-
 /** The headers that `/headed` is answered with, so that answers without a body weigh something. */
 const MANY_HEADERS = Array.from(
   { length: 10 },
   (_, i) => `\r\nX-${'abcdefghij'[i]}: ${'v'.repeat(180)}`,
 ).join('')
 
-export async function startServer(
-  kind: Engine['kind'],
-  surroundings: Partial<Surroundings> = {},
-): Promise<TestServer> {
-  const seen: string[] = []
-  const thrown: unknown[] = []
-  const scratch = Buffer.alloc(HUGE_LENGTH)
-  const lasting = new Uint8Array(new SharedArrayBuffer(HUGE_LENGTH)).fill(0x61)
-  let last: Exchange | null = null
-  const engine = loadEngine(kind).create(
-    (exchange) => {
-      last = exchange
-      const { path } = exchange
-      seen.push(path)
-      if (path === '/204') exchange.send('204 No Content\r\nX-Served-By: test', null)
-      else if (path === '/304') exchange.send('304 Not Modified\r\nETag: W/"a"', null)
-      else if (path === '/empty') exchange.send(TEXT_HEAD, new Uint8Array(0))
-      else if (path === '/throw') throw new Error('a fault')
-      else if (path === '/forget') return
-      else if (path === '/twice') {
-        exchange.send(TEXT_HEAD, Buffer.from('once'))
-        exchange.send(TEXT_HEAD, Buffer.from('again'))
-      } else if (path === '/big' || path === '/huge') {
-        const body = scratch.subarray(0, path === '/big' ? BIG_LENGTH : HUGE_LENGTH)
-        body.fill(`<${exchange.query}>`)
-        exchange.send(TEXT_HEAD, body)
-        body.fill('!')
-      } else if (path === '/headed') {
-        exchange.send(TEXT_HEAD + MANY_HEADERS, Buffer.from('at /headed'))
-      } else if (path === '/again') {
-        const make = (): Uint8Array => {
-          const body = scratch.subarray(0, HUGE_LENGTH)
-          return body.fill(`<${query}>`)
-        }
-        const { query } = exchange
-        exchange.send(TEXT_HEAD, make(), query === 'gone' ? () => null : make)
-        scratch.fill('!')
-      } else if (path === '/stays') {
-        exchange.send(TEXT_HEAD, lasting, true)
-      } else if (path === '/shared') {
-        const shared = new Uint8Array(new SharedArrayBuffer(16), 4, 6)
-        shared.set(Buffer.from('shared'))
-        exchange.send(TEXT_HEAD, shared)
-      } else if (path === '/seen') {
-        const seen = {
-          method: exchange.method,
-          query: exchange.query,
-          header: exchange.header(X_TEST),
-          values: exchange.headerValues(X_TEST),
-          missing: exchange.header(X_MISSING) + exchange.headerValues(X_MISSING),
-          address: exchange.address(),
-        }
-        exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))
-      } else exchange.send(TEXT_HEAD, Buffer.from(`at ${path}`))
-    },
-    { now: () => NOW, onThrow: (error) => thrown.push(error), ...surroundings },
-  )
-  const port = await engine.listen('127.0.0.1', 0)
-  return {
-    engine,
-    port,
-    thrown,
-    seen,
-    last() {
-      if (last === null) throw new Error('no request yet')
-      return last
-    },
+/** An engine on a port of its own with its clients, which go with it. */
+export class EngineServer {
+  engine!: Engine
+  port = 0
+  readonly thrown: unknown[] = []
+  /** Paths of all requests that the handler saw. */
+  readonly seen: string[] = []
+  /** The exchange of the last request, for uses after its time. */
+  last: Exchange | null = null
+  readonly #create: () => Engine
+  readonly #clients: { destroy(): void }[] = []
+
+  constructor(
+    kind: Engine['kind'],
+    handler: (exchange: Exchange) => void,
+    surroundings: Partial<Surroundings> = {},
+  ) {
+    const watched = (exchange: Exchange): void => {
+      this.last = exchange
+      this.seen.push(exchange.path)
+      handler(exchange)
+    }
+    const onThrow = (error: unknown): void => void this.thrown.push(error)
+    this.#create = () => loadEngine(kind).create(watched, { onThrow, ...surroundings })
+  }
+
+  /** Serves all tests of the `describe` that it is called in. */
+  forSuite(): this {
+    before(() => this.#listen())
+    after(() => this.close())
+    return this
+  }
+
+  /** Serves until the test ends. */
+  async until(t: TestContext): Promise<this> {
+    t.after(() => this.close())
+    await this.#listen()
+    return this
+  }
+
+  open(): RawClient {
+    const client = new RawClient(this.port)
+    this.#clients.push(client.socket)
+    return client
+  }
+
+  /** A client that sends `text` and reads nothing until it is told to. */
+  unread(text: string): Socket {
+    const socket = connect(this.port, '127.0.0.1', () => socket.write(text))
+    socket.pause()
+    socket.on('error', () => {})
+    this.#clients.push(socket)
+    return socket
+  }
+
+  close(): void {
+    for (const client of this.#clients) client.destroy()
+    this.engine?.close()
+  }
+
+  async #listen(): Promise<void> {
+    this.engine = this.#create()
+    this.port = await this.engine.listen('127.0.0.1', 0)
   }
 }
 
-export function request(line: string, headers: readonly string[] = [], body = ''): string {
-  return [`${line} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n')
+/** A server with one path for each thing that a handler can do. */
+export const pathServer = (kind: Engine['kind'], surroundings: Partial<Surroundings> = {}): EngineServer =>
+  new EngineServer(kind, handlerOfPaths(), { now: () => NOW, ...surroundings })
+
+function handlerOfPaths(): (exchange: Exchange) => void {
+  const scratch = Buffer.alloc(HUGE_LENGTH)
+  const lasting = new Uint8Array(new SharedArrayBuffer(HUGE_LENGTH)).fill(0x61)
+  return (exchange) => {
+    const { path } = exchange
+    if (path === '/204') exchange.send('204 No Content\r\nX-Served-By: test', null)
+    else if (path === '/304') exchange.send('304 Not Modified\r\nETag: W/"a"', null)
+    else if (path === '/empty') exchange.send(TEXT_HEAD, new Uint8Array(0))
+    else if (path === '/throw') throw new Error('a fault')
+    else if (path === '/forget') return
+    else if (path === '/twice') {
+      exchange.send(TEXT_HEAD, Buffer.from('once'))
+      exchange.send(TEXT_HEAD, Buffer.from('again'))
+    } else if (path === '/big' || path === '/huge') {
+      const body = scratch.subarray(0, path === '/big' ? BIG_LENGTH : HUGE_LENGTH)
+      body.fill(`<${exchange.query}>`)
+      exchange.send(TEXT_HEAD, body)
+      body.fill('!')
+    } else if (path === '/headed') {
+      exchange.send(TEXT_HEAD + MANY_HEADERS, Buffer.from('at /headed'))
+    } else if (path === '/again') {
+      const make = (): Uint8Array => {
+        const body = scratch.subarray(0, HUGE_LENGTH)
+        return body.fill(`<${query}>`)
+      }
+      const { query } = exchange
+      exchange.send(TEXT_HEAD, make(), query === 'gone' ? () => null : make)
+      scratch.fill('!')
+    } else if (path === '/stays') {
+      exchange.send(TEXT_HEAD, lasting, true)
+    } else if (path === '/shared') {
+      const shared = new Uint8Array(new SharedArrayBuffer(16), 4, 6)
+      shared.set(Buffer.from('shared'))
+      exchange.send(TEXT_HEAD, shared)
+    } else if (path === '/seen') {
+      const seen = {
+        method: exchange.method,
+        query: exchange.query,
+        header: exchange.header(X_TEST),
+        values: exchange.headerValues(X_TEST),
+        missing: exchange.header(X_MISSING) + exchange.headerValues(X_MISSING),
+        address: exchange.address(),
+      }
+      exchange.send(TEXT_HEAD, Buffer.from(JSON.stringify(seen)))
+    } else exchange.send(TEXT_HEAD, Buffer.from(`at ${path}`))
+  }
 }

@@ -9,8 +9,8 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import { Site } from '../../src/http/static-site.ts'
 import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
-import { RawClient, type Answer } from './raw_client.ts'
-import { ENGINES, missing, request } from './server_for_tests.ts'
+import { RawClient, request, type Answer } from './raw_client.ts'
+import { ENGINES, missing } from './server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
 
 const TEXT = 'Waves come in sets. '.repeat(200)

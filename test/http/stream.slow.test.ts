@@ -1,14 +1,12 @@
 /** Replies without a known length, of both engines. */
 import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Connections, countConnections } from '../../src/http/connections.ts'
-import { loadEngine } from '../../src/http/engines/engine.ts'
-import { MOST_WRITE_BYTES, type Engine, type LaterReply } from '../../src/http/exchange.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, TEXT_HEAD } from './server_for_tests.ts'
+import { MOST_WRITE_BYTES, type LaterReply } from '../../src/http/exchange.ts'
+import { request, type RawClient } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** Longer than both engines give a silent connection. */
@@ -18,35 +16,22 @@ const MANY_BYTES = 64_000_000
 
 for (const kind of ENGINES) {
   describe(`streams of the ${kind} engine`, { skip: missing(kind) }, () => {
-    let engine: Engine
-    let port = 0
     let reply: LaterReply | null = null
     let gone = 0
-    const thrown: unknown[] = []
-
-    before(async () => {
-      engine = loadEngine(kind).create(
-        (exchange) => {
-          reply = exchange.later({ onRoom() {}, onGone: () => gone++ })
-          if (reply === null) exchange.send(TEXT_HEAD, Buffer.from('none later'))
-          else {
-            reply.stream(TEXT_HEAD)
-            reply.write(Buffer.from('begun,'))
-          }
-        },
-        { onThrow: (error) => thrown.push(error) },
-      )
-      port = await engine.listen('127.0.0.1', 0)
-    })
-    after(() => {
-      engine.close()
-      assert.deepEqual(thrown, [])
-    })
+    const server = new EngineServer(kind, (exchange) => {
+      reply = exchange.later({ onRoom() {}, onGone: () => gone++ })
+      if (reply === null) exchange.send(TEXT_HEAD, Buffer.from('none later'))
+      else {
+        reply.stream(TEXT_HEAD)
+        reply.write(Buffer.from('begun,'))
+      }
+    }).forSuite()
+    after(() => assert.deepEqual(server.thrown, []))
 
     /** Asks, and resolves when the head of the answer is there. */
     const open = (): Promise<IncomingMessage> =>
       new Promise((resolve, reject) => {
-        get({ port, host: '127.0.0.1', agent: false }, resolve).once('error', reject)
+        get({ port: server.port, host: '127.0.0.1', agent: false }, resolve).once('error', reject)
       })
 
     it('sends each piece when it is written, after any silence, and ends whole', async () => {
@@ -74,12 +59,11 @@ for (const kind of ENGINES) {
     })
 
     it('answers HEAD with the head alone', async () => {
-      const client = new RawClient(port)
+      const client = server.open()
       client.write(request('HEAD /'))
       await client.until(() => client.received.includes('\r\n\r\n'))
       assert.match(client.received.toString(), /^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n$/)
       assert.equal(reply!.isOver, true)
-      client.socket.destroy()
     })
 
     it('says once that its client has gone', async () => {
@@ -92,12 +76,13 @@ for (const kind of ENGINES) {
       assert.equal(reply!.write(Buffer.from('to nobody')), true)
     })
 
-    it('knows which of many connections has closed, so that the others are served on and none is counted for ever', async () => {
+    it('knows which of many connections has closed, so that the others are served on and none is counted for ever', async (t) => {
       const shared = Connections.allocate(1)
       const limits = { total: Infinity, perAddress: 1000, isExempt: () => false }
       const connections = new Connections(shared, 0, limits)
       let gone = 0
-      const crowded = loadEngine(kind).create(
+      const crowded = await new EngineServer(
+        kind,
         (exchange) => {
           if (exchange.path === '/') exchange.send(TEXT_HEAD, Buffer.from('plain'))
           else {
@@ -107,53 +92,48 @@ for (const kind of ENGINES) {
           }
         },
         { connections },
-      )
-      try {
-        const crowdedPort = await crowded.listen('127.0.0.1', 0)
-        const plain = Array.from({ length: 40 }, () => new RawClient(crowdedPort))
-        const streams = Array.from({ length: 80 }, () => new RawClient(crowdedPort))
-        const ask = async (client: RawClient, target: string, word: string): Promise<void> => {
-          const before = client.received.length
-          client.write(request(target))
-          await client.until(() => client.received.subarray(before).includes(word))
-        }
-        await Promise.all(streams.map((client) => ask(client, 'GET /stream', 'begun,')))
-        await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
-        assert.equal(countConnections(shared).open, 120)
-        // Neither in the order in which they were opened nor in that of their last bytes.
-        const inTurn = (i: number): number => (i * 37) % 80
-        for (let i = 0; i < 80; i++) {
-          streams[inTurn(i)].socket.destroy()
-          if (i % 8 === 7) await ask(plain[i >> 1], 'GET /', 'plain')
-        }
-        await until(
-          () => countConnections(shared).open === 40,
-          () => `${countConnections(shared).open} are open`,
-        )
-        await until(
-          () => gone === 80,
-          () => `${gone} streams of 80 know that their clients have gone`,
-        )
-        await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
-        for (const { socket } of plain) socket.destroy()
-        await until(
-          () => countConnections(shared).open === 0,
-          () => `${countConnections(shared).open} are open`,
-        )
-      } finally {
-        crowded.close()
+      ).until(t)
+      const plain = Array.from({ length: 40 }, () => crowded.open())
+      const streams = Array.from({ length: 80 }, () => crowded.open())
+      const ask = async (client: RawClient, target: string, word: string): Promise<void> => {
+        const before = client.received.length
+        client.write(request(target))
+        await client.until(() => client.received.subarray(before).includes(word))
       }
+      await Promise.all(streams.map((client) => ask(client, 'GET /stream', 'begun,')))
+      await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
+      assert.equal(countConnections(shared).open, 120)
+      // Neither in the order in which they were opened nor in that of their last bytes.
+      const inTurn = (i: number): number => (i * 37) % 80
+      for (let i = 0; i < 80; i++) {
+        streams[inTurn(i)].socket.destroy()
+        if (i % 8 === 7) await ask(plain[i >> 1], 'GET /', 'plain')
+      }
+      await until(
+        () => countConnections(shared).open === 40,
+        () => `${countConnections(shared).open} are open`,
+      )
+      await until(
+        () => gone === 80,
+        () => `${gone} streams of 80 know that their clients have gone`,
+      )
+      await Promise.all(plain.map((client) => ask(client, 'GET /', 'plain')))
+      for (const { socket } of plain) socket.destroy()
+      await until(
+        () => countConnections(shared).open === 0,
+        () => `${countConnections(shared).open} are open`,
+      )
     })
 
-    it('keeps the chunks of many streams apart while readers leave, stay behind, and others ask between', async () => {
+    it('keeps the chunks of many streams apart while readers leave, stay behind, and others ask between', async (t) => {
       const [count, pieces] = [45, 40]
       const text = Buffer.from(Array.from({ length: MOST_WRITE_BYTES + 26 }, (_, i) => 97 + (i % 26)))
       const length = pieces * MOST_WRITE_BYTES
       const shared = Connections.allocate(1)
       const limits = { total: Infinity, perAddress: 1000, isExempt: () => false }
       let [begun, over] = [0, 0]
-      const faults: unknown[] = []
-      const crowded = loadEngine(kind).create(
+      const crowded = await new EngineServer(
+        kind,
         (exchange) => {
           if (exchange.path === '/') {
             exchange.send(TEXT_HEAD, Buffer.from('plain'))
@@ -176,12 +156,12 @@ for (const kind of ENGINES) {
           stream.stream(TEXT_HEAD)
           setImmediate(goOn)
         },
-        { connections: new Connections(shared, 0, limits), onThrow: (error) => faults.push(error) },
-      )
+        { connections: new Connections(shared, 0, limits) },
+      ).until(t)
       /** Reads at once, with pauses, or a part only. */
-      const read = (crowdedPort: number, how: 'quick' | 'slow' | 'part'): Promise<void> =>
+      const read = (how: 'quick' | 'slow' | 'part'): Promise<void> =>
         new Promise((resolve, reject) => {
-          const options = { port: crowdedPort, host: '127.0.0.1', path: '/stream', agent: false }
+          const options = { port: crowded.port, host: '127.0.0.1', path: '/stream', agent: false }
           get(options, (answer) => {
             let received = 0
             answer.on('error', (error) => (how === 'part' ? undefined : reject(error)))
@@ -205,40 +185,34 @@ for (const kind of ENGINES) {
             })
           }).once('error', reject)
         })
-      try {
-        const crowdedPort = await crowded.listen('127.0.0.1', 0)
-        const reading = new AbortController()
-        const askers = Array.from({ length: 4 }, async () => {
-          const client = new RawClient(crowdedPort)
-          while (!reading.signal.aborted) {
-            client.write(request('GET /').repeat(3))
-            for (let i = 0; i < 3; i++) assert.equal((await client.answer()).body, 'plain')
-            await wait(2)
-          }
-          client.socket.destroy()
-        })
-        const ways = ['quick', 'part', 'slow', 'part', 'part'] as const
-        const readers = Array.from({ length: count }, async (_, i) => {
-          await wait(i * 10)
-          await read(crowdedPort, ways[i % ways.length])
-        })
-        await Promise.all(readers).finally(() => reading.abort())
-        await Promise.all(askers)
-        await until(
-          () => over === count && countConnections(shared).open === 0,
-          () => `${over} of ${count} are over, ${countConnections(shared).open} connections open`,
-        )
-        assert.equal(begun, count)
-        assert.deepEqual(faults, [])
-      } finally {
-        crowded.close()
-      }
+      const reading = new AbortController()
+      const askers = Array.from({ length: 4 }, async () => {
+        const client = crowded.open()
+        while (!reading.signal.aborted) {
+          client.write(request('GET /').repeat(3))
+          for (let i = 0; i < 3; i++) assert.equal((await client.answer()).body, 'plain')
+          await wait(2)
+        }
+        client.socket.destroy()
+      })
+      const ways = ['quick', 'part', 'slow', 'part', 'part'] as const
+      const readers = Array.from({ length: count }, async (_, i) => {
+        await wait(i * 10)
+        await read(ways[i % ways.length])
+      })
+      await Promise.all(readers).finally(() => reading.abort())
+      await Promise.all(askers)
+      await until(
+        () => over === count && countConnections(shared).open === 0,
+        () => `${over} of ${count} are over, ${countConnections(shared).open} connections open`,
+      )
+      assert.equal(begun, count)
+      assert.deepEqual(crowded.thrown, [])
     })
 
     it('sends what did not fit when its client reads again, without another write', async () => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(request('GET /')))
-      socket.pause()
       const before = reply
+      const socket = server.unread(request('GET /'))
       await until(() => reply !== before, 'not asked')
       const piece = Buffer.alloc(MOST_WRITE_BYTES, 'x')
       let last = ''
@@ -260,10 +234,8 @@ for (const kind of ENGINES) {
     })
 
     it('leaves no room for a client that does not read, and cuts it', async () => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(request('GET /')))
-      socket.pause()
-      socket.on('error', () => {})
       const before = reply
+      const socket = server.unread(request('GET /'))
       await until(() => reply !== before, 'not asked')
       const piece = Buffer.alloc(MOST_WRITE_BYTES, 'x')
       let sent = 0

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
 import { findFreePort } from '../../src/http/engines/port.ts'
-import { RawClient } from './raw_client.ts'
-import { missing, request } from './server_for_tests.ts'
+import { RawClient, request } from './raw_client.ts'
+import { missing } from './server_for_tests.ts'
 
 describe('two worker threads with the uws engine', { skip: missing('uws') }, () => {
   const start = async (port: number): Promise<{ worker: Worker; port: number; exit: Promise<number> }> => {

@@ -2,15 +2,13 @@
  * That no connection is held for ever by a client that does nothing. All waits run side by side: some 24 s in
  * all.
  */
-
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-
 import { LEAST_IDLE_S } from '../../src/http/exchange.ts'
 import { until } from '../until.ts'
-import { RawClient } from './raw_client.ts'
-import { ENGINES, missing, request, startServer } from './server_for_tests.ts'
+import { request } from './raw_client.ts'
+import { ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const LIMIT_MS = 14_000
 
@@ -24,45 +22,40 @@ describe('a connection that does nothing', { concurrency: true }, () => {
       ['that sends half a head', 'GET / HTTP/1.1\r\nHost: a\r\n', false],
       ['that is idle after an answer', request('GET /'), true],
     ] as const) {
-      it(`${name} is closed by ${kind} within ${LIMIT_MS / 1000} s, and not at once`, { skip }, async () => {
-        const server = await startServer(kind)
-        const client = new RawClient(server.port)
+      it(`${name} is closed by ${kind} within ${LIMIT_MS / 1000} s, and not at once`, { skip }, async (t) => {
+        const server = await pathServer(kind).until(t)
+        const client = server.open()
         client.write(sent)
         if (answered) await client.answer()
         const start = performance.now()
         await client.closed(LIMIT_MS)
         // What clients read in `Keep-Alive`.
         assert.ok(performance.now() - start > (LEAST_IDLE_S - 1) * 1000)
-        client.socket.destroy()
-        server.engine.close()
       })
     }
 
     it(
       `that does not read its answer is given up by ${kind} within ${stallLimitMs / 1000} s`,
       { skip },
-      async () => {
-        const server = await startServer(kind)
-        const client = new RawClient(server.port)
+      async (t) => {
+        const server = await pathServer(kind).until(t)
+        const client = server.open()
         client.socket.pause()
         client.write(request('GET /huge?x'))
-        await new Promise((resolve) => {
-          setTimeout(resolve, stallLimitMs)
-        })
+        await delay(stallLimitMs)
         client.socket.resume()
         await client.closed()
         assert.ok(client.received.length < 8_000_000)
-        client.socket.destroy()
-        server.engine.close()
       },
     )
 
     it(
       `that does not read answers to requests sent together is given up by ${kind}, with what is held for it`,
       { skip },
-      async () => {
-        const { engine, port } = await startServer(kind)
-        const client = new RawClient(port)
+      async (t) => {
+        const server = await pathServer(kind).until(t)
+        const { engine } = server
+        const client = server.open()
         client.socket.pause()
         while (engine.pressure.heldBytes === 0) {
           client.write(request('GET /big?x').repeat(4))
@@ -72,7 +65,6 @@ describe('a connection that does nothing', { concurrency: true }, () => {
         await until(() => engine.pressure.heldBytes === 0)
         client.socket.resume()
         await client.closed()
-        engine.close()
       },
     )
   }
