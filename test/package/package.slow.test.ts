@@ -141,7 +141,7 @@ test('The package', async (t) => {
       assert.ok(!existsSync(join(project, 'node_modules', name)), name)
     const altimetry = join(temporaryFolder(t), 'altimetry')
     mkdirSync(altimetry)
-    writeFileSync(join(altimetry, 'sample.nc'), altimetrySample(join(altimetry, 'made.nc')))
+    writeFileSync(join(altimetry, 'sample.nc'), altimetrySample())
     const out = join(project, 'sea')
     const sources = [
       '--source',

@@ -13,7 +13,6 @@ import { gunzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { openCmems } from '../../src/sources/cmems.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
-import { assertWithstands } from '../sources/damage.ts'
 import { folderOf, record, type Row } from '../sources/recorder.ts'
 import { fieldsOf } from '../fields.ts'
 
@@ -259,24 +258,3 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
     assert.ok(places.includes(`${lat} ${lng}`), `${identifier} lies where no file says: ${lat} ${lng}`)
   }
 })
-
-test(
-  'Any damage to real files leads to sound rows or a clear refusal',
-  { skip, timeout: 600_000 },
-  async () => {
-    const day = readFileSync(join(CMEMS, 'AR_TS_MO_Draugen_20230820.nc'))
-    await assertWithstands(openCmems, { 'a.nc': day }, {}, 60)
-    const samples = join(DATA, 'api-samples')
-    const answers = [
-      'getCampInfos_02911',
-      'getCampListe',
-      'getCampZone',
-      'no_data',
-      'getCampTR_directionnel_H13',
-    ]
-    const files = answers.map(
-      (name) => [`${name}_02911.json`, readFileSync(join(samples, `candhis_${name}.json`))] as const,
-    )
-    await assertWithstands(openCandhis, Object.fromEntries(files), {}, 100)
-  },
-)

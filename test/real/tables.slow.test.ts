@@ -13,7 +13,6 @@ import { openErddap } from '../../src/sources/erddap/erddap.ts'
 import type { JsonColumns } from '../../src/sources/json/json-map.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
-import { assertWithstands } from '../sources/damage.ts'
 import { folderOf, record, type Row, rowLines } from '../sources/recorder.ts'
 
 const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
@@ -298,17 +297,3 @@ test(
     assert.deepEqual([french.buoys[0].lat, french.buoys[0].lng], [15.84, -57.49])
   },
 )
-
-test('Any damage to real files leads to sound rows or a clear refusal', { skip }, async () => {
-  const sample = JSON.stringify(irishRows().slice(0, 150))
-  const map = JSON.stringify(IRISH)
-  await assertWithstands(openJson, { 'a.json': sample }, { 'columns.json': map }, 100)
-  const info = readFileSync(join(DATA, 'erddap', 'neracoos_M01_accelerometer_all_info.csv'))
-  const name = join(DATA, 'erddap', 'neracoos_M01_met_all_tabledap.json')
-  const { table } = JSON.parse(readFileSync(name, 'utf8')) as { table: { rows: unknown[] } }
-  const met = JSON.stringify({ table: { ...table, rows: table.rows.slice(0, 150) } })
-  const open = (path: string) => openErddap(path, { columns: { air_temperature: 'waterTemperature' } })
-  await assertWithstands(open, { 'M01_info.csv': info, 'M01.json': met }, {}, 100)
-  const line = readFileSync(join(DATA, 'api-samples', 'meteofrance_marine_20241209_excerpt.csv'))
-  await assertWithstands(openMeteofrance, { 'marine.20241209.csv': line }, {}, 100)
-})

@@ -1,5 +1,7 @@
 /** Files of altimeters, for tests. */
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { File, ready } from 'h5wasm/node'
 
 await ready
@@ -68,19 +70,18 @@ export function writeL3(path: string, points: readonly Point[], shape: Shape = {
   file.close()
 }
 
-/**
- * A small file of an altimeter, along one pass over a virtual buoy of the grid; `path` is where it may lie
- * for a moment.
- */
-export function altimetrySample(path: string): Uint8Array {
+/** A small file of an altimeter, along one pass over a virtual buoy of the grid. */
+export function altimetrySample(): Uint8Array {
   const points = Array.from({ length: 60 }, (_, i) => ({
     time: 1_643_700_000 + i,
     lat: 8 + (i - 30) * 0.06,
     lng: -36,
     height: 2.1,
   }))
+  const folder = mkdtempSync(join(tmpdir(), 'altimetry-'))
+  const path = join(folder, 'sample.nc')
   writeL3(path, points)
   const bytes = readFileSync(path)
-  rmSync(path)
+  rmSync(folder, { recursive: true })
   return bytes
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
-import { assertWithstands } from './damage.ts'
 import { FIXTURES, folderOf, placesOf, record, rowTable } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
@@ -232,22 +231,6 @@ test('Answers without data, errors of the API, other units and cells that are no
     'a row without a value': 1,
   })
   assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
-})
-
-test('Any damage to a folder leads to sound rows or a clear refusal', async () => {
-  const rows = Array.from({ length: 20 }, (_, i) => [
-    `2022-03-26 ${String(i).padStart(2, '0')}:00`,
-    `${i}.1000`,
-    '999.9999',
-    `${i * 18}.0000`,
-  ])
-  await assertWithstands(openCandhis, {
-    'candhis_stations.csv': STATIONS,
-    'getCampInfos_02911.json': infos('Les Pierres Noires', '48.2903328', '-4.9683332'),
-    'getCampTR_02911.json': answer(['Date', 'H1/3 (m)', 'Hmax (m)', 'Dir. au pic (°)'], rows),
-    'listeTR.json': answer(['Code campagne', 'Date', 'Hm0 (m)'], [['06403', '2022-01-01 00:30', '2.0000']]),
-    'Candhis_06403_2022_arch.csv': `DateHeure;H13D;TH13D\n${rows.map((row) => `${row[0]}:00;${row[1]};9`).join('\n')}\n`,
-  })
 })
 
 const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'candhis')

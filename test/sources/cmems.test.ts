@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import * as h5 from 'h5wasm/node'
 import { openCmems } from '../../src/sources/cmems.ts'
-import { assertWithstands } from './damage.ts'
+import { assertWithstands, damaged } from './damage.ts'
 import { folderOf, identifiersOf, record, rowLines } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
@@ -384,5 +384,5 @@ test('Any damage to a file leads to sound rows or a clear refusal', async (t) =>
       },
     },
   })
-  await assertWithstands(openCmems, { 'a.nc': readFileSync(join(folder, 'a.nc')) }, {}, 150)
+  await assertWithstands(openCmems, { 'a.nc': damaged(readFileSync(join(folder, 'a.nc'))) }, { runs: 150 })
 })

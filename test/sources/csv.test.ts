@@ -288,22 +288,3 @@ test('A folder without readings and files of other kinds are warned of', async (
     /^csv: 1 ignored: "readings\/notes\.txt",/,
   )
 })
-
-test('Random bytes in place of readings, whole or after a header, never stop the reader', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-      const folder = await folderOf(t, {
-        'sources.csv': SOURCES,
-        'buoys.csv': Buffer.concat([Buffer.from(BUOYS), bytes]),
-        'readings/a.csv': bytes,
-        'readings/b.csv': Buffer.concat([
-          Buffer.from('source,identifier,time,period\nNorthwatch,A1,'),
-          bytes,
-        ]),
-      })
-      const { bad } = await record(openCsv, folder)
-      assert.ok(bad.some((line) => line.startsWith('a.csv:1 ')))
-    }),
-    { numRuns: 60 },
-  )
-})

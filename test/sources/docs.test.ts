@@ -1,82 +1,28 @@
 /** What the pages about sources and `docs/adding-a-source.md` show works, and leaves no kind out. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { before, test, type TestContext } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { test, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
-import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
-import type { OpenSource, SourceOptions } from '../../src/sources/source.ts'
+import { openKind } from '../../src/sources/kinds.ts'
+import type { OpenSource } from '../../src/sources/source.ts'
 import { build } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { altimetrySample } from './altimetry_sample.ts'
+import { blocksOf, exampleOf, KINDS, textOf } from './examples.ts'
 import { FIXTURES, recordSource, rowLines, rowTable, type Recording } from './recorder.ts'
 import { fieldsOf } from '../fields.ts'
 
-const textOf = (path: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
-
-interface Block {
-  language: string
-  /** The file that the block is, below the folder of its source; empty for none. */
-  file: string
-  text: string
-}
-
-const FENCE = /^```(\w+)(?: file=(\S+))?\n([^]*?)^```$/gm
-
-const blocksOf = (text: string): Block[] =>
-  [...text.matchAll(FENCE)].map(([, language, file = '', body]) => ({ language, file, text: body }))
-
-/** Sections of the pages by their headings of the second level. */
-function sectionsOf(pages: readonly string[]): Map<string, string> {
-  const sections = new Map<string, string>()
-  for (const part of pages.flatMap((page) => page.split(/^## /m).slice(1))) {
-    const heading = part.slice(0, part.indexOf('\n'))
-    assert.ok(!sections.has(heading), `two sections "## ${heading}"`)
-    sections.set(heading, part.slice(part.indexOf('\n')))
-  }
-  return sections
-}
-
-const PAGES = readdirSync(fileURLToPath(new URL('../../docs', import.meta.url)))
-  .filter((name) => /^sources(-[a-z]+)*\.md$/.test(name))
-  .map((name) => `docs/${name}`)
-const SECTIONS = sectionsOf(PAGES.map(textOf))
-const KINDS = [...KIND_OPTIONS.keys()]
-
-interface Entry {
-  name: string
-  kind: string
-  folder?: string
-  options?: SourceOptions
-}
-
-/** The example of a kind: what it says in the configuration, and its files. */
-function exampleOf(kind: string): { entry: Entry; files: Block[]; commands: string[] } {
-  const blocks = blocksOf(SECTIONS.get(kind) ?? assert.fail(`${PAGES.join(', ')}: no section "## ${kind}"`))
-  const entry = blocks.find(({ language, file }) => language === 'json' && file === '')
-  assert.ok(entry, `${kind} has no entry of a configuration`)
-  return {
-    entry: JSON.parse(entry.text) as Entry,
-    files: blocks.filter(({ file }) => file !== ''),
-    commands: blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim()),
-  }
-}
-
 /** NetCDF cannot be shown in a page. */
-const BINARY: { [kind: string]: { [file: string]: Uint8Array } } = {}
-
-before(async () => {
-  BINARY['cmems'] = { 'plain.nc': readFileSync(join(FIXTURES, 'hostile', 'netcdf', 'plain.nc')) }
-})
+const BINARY: { readonly [kind: string]: { readonly [file: string]: Uint8Array } } = {
+  cmems: { 'plain.nc': readFileSync(join(FIXTURES, 'hostile', 'netcdf', 'plain.nc')) },
+  altimetry: { 'global_vavh_l3_rt_s3a_20220101T000000_.nc': altimetrySample() },
+}
 
 async function layOut(t: TestContext, kinds: readonly string[]): Promise<string> {
   const root = temporaryFolder(t)
-  BINARY['altimetry'] ??= {
-    'global_vavh_l3_rt_s3a_20220101T000000_.nc': altimetrySample(join(root, 'sample.nc')),
-  }
   for (const kind of kinds) {
     const { entry, files } = exampleOf(kind)
     const folder = join(root, entry.folder ?? '')

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import * as fc from 'fast-check'
 import { openErddap } from '../../src/sources/erddap/erddap.ts'
-import { assertWithstands } from './damage.ts'
 import { folderOf, record, rowLines, rowTable } from './recorder.ts'
 
 const CDIP = `station_id,metaStationName,latitude,longitude,time,waveHs,waveTp,waveTa,waveDp,waveFlagPrimary
@@ -313,45 +311,4 @@ test('Files of other names are named in one remark', async (t) => {
   assert.deepEqual((await record(openErddap, folder)).warnings, [
     'erddap: 3 ignored (not .csv, .csvp or .json): "classic.ncCF","set/notes.txt","set/deeper"',
   ])
-})
-
-test('Any damage to tables and descriptions leads to sound rows or a clear refusal', async () => {
-  await assertWithstands(openErddap, { 'wave_agg.csv': CDIP, 'wave_agg_info.csv': M01_INFO })
-  const json = JSON.stringify({
-    table: {
-      columnNames: ['station', 'time', 'latitude', 'longitude', 'hs', 'tp', 'mwd'],
-      columnUnits: [null, 'UTC', 'degrees_north', 'degrees_east', 'm', 's', 'degree'],
-      rows: [
-        ['A', '2024-01-01T00:00:00Z', 50.1, -5.5, 1.5, 9, 270],
-        ['A', '2024-01-01T01:00:00Z', 50.1, -5.5, 1.6, null, 270],
-      ],
-    },
-  })
-  await assertWithstands(openErddap, { 'a.json': json, 'a_info.csv': M01_INFO, 'b.csv.gz': gzipSync(CDIP) })
-})
-
-test('A table of JSON with anything in any place leads to sound rows or a clear refusal', async () => {
-  const any = fc.oneof(
-    fc.jsonValue({ maxDepth: 2 }),
-    fc.double(),
-    fc.integer({ min: -400, max: 400 }).map(String),
-  )
-  const mostly = (good: unknown) =>
-    fc.oneof({ weight: 6, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: any })
-  const names = ['station', 'time', 'latitude', 'longitude', 'hs', 'hs_qc_agg', 'tp', 'mwd', 'depth', 'sst']
-  const units = [null, 'UTC', 'degrees_north', 'degrees_east', 'm', '1', 's', 'degree', 'm', 'K']
-  const row = ['A', '2024-01-01T00:00:00Z', 50.1, -5.5, 1.5, 1, 9, 270, 0, 288.15]
-  const list = (values: readonly unknown[]) => fc.tuple(...values.map(mostly))
-  const table = fc.record({
-    columnNames: mostly(names),
-    columnUnits: fc.oneof(list(units), any),
-    rows: fc.oneof(
-      { weight: 9, arbitrary: fc.array(list(row), { maxLength: 8 }) },
-      { weight: 1, arbitrary: any },
-    ),
-  })
-  const document = fc.record({
-    table: fc.oneof({ weight: 9, arbitrary: table }, { weight: 1, arbitrary: any }),
-  })
-  await assertWithstands(openErddap, { 'a.json': document.map((value) => JSON.stringify(value)) })
 })

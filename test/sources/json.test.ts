@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import * as fc from 'fast-check'
 import type { JsonColumns } from '../../src/sources/json/json-map.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
 import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { assertWithstands } from './damage.ts'
 import { folderOf, identifiersOf, placesOf, record, rowLines, rowTable } from './recorder.ts'
 
 /** The kind with a map as the configuration gives it. */
@@ -412,34 +410,4 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   await assert.rejects(record(openJson, folder), /columns\.json is missing, the map of the columns/)
   const broken = await folderOf(t, { 'columns.json': '{', 'a.json': '[]' })
   await assert.rejects(record(openJson, broken), /columns\.json: not JSON, or cut off/)
-})
-
-test('Any damage to documents or to their map leads to sound rows or a clear refusal', async () => {
-  const map = JSON.stringify(IRISH)
-  const rows = JSON.stringify(IRISH_ROWS)
-  await assertWithstands(openJson, { 'a.json': rows, 'b.json.gz': gzipSync(rows) }, { 'columns.json': map })
-  await assertWithstands(openJson, { 'columns.json': map }, { 'a.json': rows })
-})
-
-test('Rows with anything in any place lead to sound rows or a clear refusal', async () => {
-  const any = fc.oneof(
-    fc.jsonValue({ maxDepth: 2 }),
-    fc.double(),
-    fc.integer({ min: -400, max: 400 }).map(String),
-  )
-  const mostly = (good: unknown) =>
-    fc.oneof({ weight: 4, arbitrary: fc.constant(good) }, { weight: 1, arbitrary: any })
-  const rows = fc.array(
-    fc.record(
-      Object.fromEntries(Object.entries(IRISH_ROWS[0]).map(([name, value]) => [name, mostly(value)])),
-      { requiredKeys: [] },
-    ),
-    { maxLength: 8 },
-  )
-  const document = fc.oneof({ weight: 9, arbitrary: rows }, { weight: 1, arbitrary: any })
-  await assertWithstands(
-    openJson,
-    { 'a.json': document.map((value) => JSON.stringify(value)) },
-    { 'columns.json': JSON.stringify(IRISH) },
-  )
 })

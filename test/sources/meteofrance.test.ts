@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
-import { assertWithstands } from './damage.ts'
 import { folderOf, record, rowTable } from './recorder.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 
@@ -121,23 +120,4 @@ test('A single jump of an anchored buoy does not move it, a confirmed one does',
   })
   assert.equal((await record(openMeteofrance, join(folder, 'jump'))).buoys[0].lat, 42.1)
   assert.equal((await record(openMeteofrance, join(folder, 'moved'))).buoys[0].lat, 43.501)
-})
-
-test('Any damage to a file leads to sound rows or a clear refusal', async () => {
-  const rows = [0, 1, 2, 3].map((hour) =>
-    line({
-      ...LION,
-      date: `202412090${hour}0000`,
-      HwaHwa: 2.3,
-      PwaPwa: 6,
-      dwadwa: 300,
-      tmer: 288.35,
-      ff: 7.1,
-    }),
-  )
-  const file = HEADER + rows.join('')
-  await assertWithstands(openMeteofrance, {
-    'marine.20241209.csv': file,
-    'marine.20241210.csv.gz': gzipSync(file),
-  })
 })

@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { altimetrySample } from './altimetry_sample.ts'
-import { besiege, samplesOf } from './siege.ts'
+import { SAMPLES } from './samples.ts'
+import { besiege } from './siege.ts'
 
 const { values } = parseArgs({
   options: {
@@ -21,14 +21,12 @@ const { values } = parseArgs({
 })
 const folder = mkdtempSync(join(tmpdir(), 'siege-'))
 try {
-  const samples = samplesOf(altimetrySample(join(folder, 'sample.nc')))
   await besiege({
-    kinds: values.kinds?.split(',') ?? Object.keys(samples),
+    kinds: values.kinds?.split(',') ?? Object.keys(SAMPLES),
     files: Number(values.files),
     batch: Number(values.batch),
     seed: Number(values.seed),
-    folder: join(folder, 'siege'),
-    samples,
+    folder: folder,
     log: (line) => void process.stdout.write(`${line}\n`),
   })
 } finally {

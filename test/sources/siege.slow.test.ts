@@ -5,16 +5,14 @@ import { test } from 'node:test'
 import { KIND_OPTIONS } from '../../src/sources/kinds.ts'
 import { temporaryFolder } from '../live.ts'
 import { rounds } from '../rounds.ts'
-import { altimetrySample } from './altimetry_sample.ts'
-import { besiege, samplesOf } from './siege.ts'
+import { SAMPLES } from './samples.ts'
+import { besiege } from './siege.ts'
 
 /** Of each kind. */
 const FILES = rounds(12, 120)
 
 test('Damaged and hostile files of every kind fail their source at most, and the others are published', async (t) => {
-  const folder = temporaryFolder(t)
-  const samples = samplesOf(altimetrySample(join(folder, 'sample.nc')))
-  const kinds = Object.keys(samples)
+  const kinds = Object.keys(SAMPLES)
   // Only made-up data come from no files.
   assert.deepEqual(kinds.toSorted(), [...KIND_OPTIONS.keys()].filter((kind) => kind !== 'demo').sort())
   const outcomes = await besiege({
@@ -22,8 +20,7 @@ test('Damaged and hostile files of every kind fail their source at most, and the
     files: FILES,
     batch: 12,
     seed: 20_261_121,
-    folder: join(folder, 'siege'),
-    samples,
+    folder: join(temporaryFolder(t), 'siege'),
   })
   for (const { kind, files, builds, refused } of outcomes) {
     assert.ok(files === FILES && builds >= 1, kind)

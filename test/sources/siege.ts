@@ -12,9 +12,10 @@ import type { buildSnapshot } from '../../src/builder/run-build.ts'
 import type { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { BuildReport } from '../../src/builder/build-report.ts'
 import type { openKind, openSource } from '../../src/sources/kinds.ts'
-import type { Source, SourceOptions } from '../../src/sources/source.ts'
+import type { Source } from '../../src/sources/source.ts'
 import { damaged } from './damage.ts'
 import { FIXTURES } from './recorder.ts'
+import { SAMPLES, type Files } from './samples.ts'
 
 interface Product {
   buildSnapshot: typeof buildSnapshot
@@ -45,222 +46,6 @@ export interface Outcome {
   slowest: number
   /** Most memory of one reader, 2^20 bytes. */
   largest: number
-}
-
-type Files = { readonly [path: string]: string | Uint8Array }
-
-/** A kind's good files by their names, in which `#` is a number of five digits. */
-interface Sample {
-  options?: SourceOptions
-  /** They lie beside the damaged ones, undamaged. */
-  beside: Files
-  damaged: Files
-}
-
-const READINGS = `source,identifier,time,significant_height,period,direction
-S,b,2024-03-01T00:30:00Z,0.85,5,139.5
-S,b,2024-03-01T01:00:00+01:00,1.42,5.1,
-S,"b",1709251200,3.21,12.4,360
-`
-const NDBC_ROWS = `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS PTDY  TIDE
-#yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC  nmi  hPa    ft
-2024 03 01 00 50 220  5.0  7.0   1.5     8   5.6 210 1015.0  20.1  21.3  15.0   MM -0.1    MM
-2024 03 01 00 40 220  5.0  7.0    MM    MM    MM  MM 1015.0  20.1  21.3  15.0   MM   MM    MM
-`
-const NDBC_LIST = (ids: readonly number[]): string =>
-  `<?xml version="1.0"?>\n<stations created="2024-06-13T03:25:02UTC" count="2">\n${ids
-    .map((id) => `  <station id="${id}" lat="34.7" lon="-72.4" name="STATION ${id}" type="buoy"/>\n`)
-    .join('')}</stations>\n`
-const ERDDAP = `station_id,latitude,longitude,time,waveHs,waveTp,waveDp
-,degrees_north,degrees_east,UTC,meter,second,degrees_true
-071p1,34.4517,-120.7797,2024-01-01T00:28:20Z,2.3500001,13.333333,301.65625
-071p1,34.4517,-120.7797,2024-01-01T00:58:20Z,1.99,NaN,360
-`
-const ERDDAP_INFO = `Row Type,Variable Name,Attribute Name,Data Type,Value
-attribute,NC_GLOBAL,institution,String,Somebody
-attribute,waveHs,standard_name,String,sea_surface_wave_significant_height
-attribute,waveHs,_FillValue,float,-999.0
-`
-const TABLE = {
-  table: {
-    columnNames: ['time', 'latitude', 'longitude', 'station_id', 'waveHs', 'waveTp'],
-    columnUnits: ['UTC', 'degrees_north', 'degrees_east', null, 'm', 's'],
-    rows: [
-      ['2024-01-01T00:00:00Z', 34.45, -120.78, '071p1', 1.5, 8.5],
-      ['2024-01-01T01:00:00Z', 34.45, -120.78, '071p1', 1.6, null],
-    ],
-  },
-}
-const MARINE = {
-  latitude: 43.5,
-  longitude: -1.9,
-  utc_offset_seconds: 3600,
-  hourly_units: { time: 'iso8601', wave_height: 'm', wave_period: 's' },
-  hourly: {
-    time: ['2026-03-27T00:00', '2026-03-27T01:00'],
-    wave_height: [1.5, 1.6],
-    wave_period: [8.5, null],
-  },
-}
-const COVERAGE = {
-  type: 'Coverage',
-  domain: {
-    axes: {
-      x: { values: [-2] },
-      y: { start: 43, stop: 44, num: 2 },
-      t: { values: ['2026-03-27T00:00:00Z'] },
-    },
-  },
-  parameters: {
-    wave_height: { unit: { symbol: 'm' }, observedProperty: { id: 'sea_surface_wave_significant_height' } },
-  },
-  ranges: {
-    wave_height: { type: 'NdArray', axisNames: ['t', 'y', 'x'], shape: [1, 2, 1], values: [1.5, 2] },
-  },
-}
-const HARBOUR = {
-  name: 'Port',
-  latitude: 47.5,
-  longitude: -3,
-  type: 'reference',
-  source: { name: 'Agency', url: 'https://tides.example/1' },
-  license: { type: 'cc-by-4.0', commercial_use: true },
-  datums: { MSL: 3, LAT: 0 },
-  chart_datum: 'LAT',
-  harmonic_constituents: [
-    { name: 'M2', amplitude: 1.5, phase: 120 },
-    { name: 'S2', amplitude: 0.5, phase: 20 },
-  ],
-}
-const JSON_MAP: SourceOptions = {
-  source: 'J',
-  network: 'national',
-  tables: [
-    {
-      rows: '/rows',
-      station: '/id',
-      lat: '/lat',
-      lng: '/lng',
-      time: { at: '/time', unit: 'UTC' },
-      values: { significantHeight: { at: '/hs', unit: 'm' }, period: { at: '/t', unit: 's' } },
-    },
-  ],
-}
-const JSON_ROWS = {
-  rows: [
-    { id: 'a', lat: 45, lng: -5, time: '2024-01-01T00:00:00Z', hs: 1.5, t: 8 },
-    { id: 'a', lat: 45, lng: -5, time: '2024-01-01T01:00:00Z', hs: '2.5', t: null },
-  ],
-}
-const CANDHIS_ANSWER = {
-  success: true,
-  entete: ['Date', 'H1/3 (m)', 'Hmax (m)', 'Th1/3 (s)', 'Dir. au pic (°)'],
-  results: [
-    ['2024-01-01 00:00:00', '1.5', '2.5', '8.1', '290'],
-    ['2024-01-01 00:30:00', '999.9999', '999.9999', '8.1', ''],
-  ],
-}
-const METEOFRANCE = `numer_sta;date;lat;lon;dd;ff;tmer;HwaHwa;PwaPwa;dwadwa;rafper
-6100002;20241209040000;42.102000;4.703000;320;12.3;288.35;2.3;6;360;17.5
-6200001;20241209040000;45.2;-5;mq;mq;mq;mq;mq;mq;mq
-`
-
-/** Files of altimeters have to be made: `altimetry` is one. */
-export function samplesOf(altimetry: Uint8Array): { readonly [kind: string]: Sample } {
-  const text = (value: unknown): string => JSON.stringify(value)
-  const netcdf = (name: string): Uint8Array => readFileSync(join(FIXTURES, 'hostile', 'netcdf', `${name}.nc`))
-  const ids = Array.from({ length: 1000 }, (_, i) => 10_000 + i)
-  return {
-    ndbc: {
-      beside: { 'activestations_0.xml': NDBC_LIST(ids), 'realtime2/10000.txt': NDBC_ROWS },
-      damaged: {
-        'realtime2/#.txt': NDBC_ROWS,
-        'stdmet/#h2024.txt': NDBC_ROWS.replace(' PTDY', ''),
-        'activestations_#.xml': NDBC_LIST(ids.slice(0, 3)),
-        'station_table_#.txt':
-          '# STATION_ID | OWNER | TTYPE | HULL | NAME | PAYLOAD | LOCATION | TZ\n10001|N|B||A|P|30.5 N 72.1 W (30&#176;)|E||\n',
-        'latest_obs/latest_obs_#.txt': NDBC_ROWS.replace('#YY  MM', '#STN LAT LON YYYY MM').replace(
-          '2024 03 01 00 50',
-          '10001 34.5 -72.5 2024 03 01 00 50',
-        ),
-      },
-    },
-    candhis: {
-      beside: {
-        'candhis_stations.csv': `ID,name,lat,lon\n${ids.map((id) => `${id},Campaign,43.4,-1.7\n`).join('')}`,
-        'Candhis_10000_2024_arch.csv': 'DateHeure;H13D;TH13D\n2024-01-01 00:00:00;0.68;10.8\n',
-      },
-      damaged: {
-        'Candhis_#_2024_arch.csv':
-          'DateHeure;H13D;HMAXD;TH13D;TP;THETAP\r\n2024-01-01 00:00:00;0.68;1.18;10.8;12.19;315.63\r\n2024-01-01 00:30:00;2;3.43;12.2;999.999;360\r\n',
-        'Candhis_#_2024_reel.csv':
-          'Date;H1/3;Hmax;Th1/3;DirPic;TempMer\n2024-01-01 01:00:00;0.4;0.6;5.2;284;12.4\n',
-        'getCampTR_#.json': text(CANDHIS_ANSWER),
-        'candhis_stations_#.csv': 'ID;name;lat;lon\n10001;"A; B";43.4;-1.7\n',
-      },
-    },
-    cmems: {
-      beside: { 'plain.nc': netcdf('plain') },
-      damaged: Object.fromEntries(
-        [
-          'plain',
-          'plain',
-          'external_storage',
-          'external_link',
-          'virtual_dataset',
-          'link_in_group',
-          'endless_groups',
-        ].map((name, i) => [`${i}_#.nc`, netcdf(name)]),
-      ),
-    },
-    altimetry: {
-      beside: { 'global_vavh_l3_rt_s3a_20220101T000000_.nc': altimetry },
-      damaged: {
-        'global_vavh_l3_rt_s3a_20220101T000000_#.nc': altimetry,
-        'global_vavh_l3_rt_s3b_20220101T000000_#.nc': altimetry,
-      },
-    },
-    erddap: {
-      beside: { 'good.csv': ERDDAP },
-      damaged: {
-        't_#.csv': ERDDAP,
-        't_#.json': text(TABLE),
-        't_#_info.csv': ERDDAP_INFO,
-        'u_#.csvp': ERDDAP,
-      },
-    },
-    meteofrance: {
-      beside: { 'marine.20240101.csv': METEOFRANCE },
-      damaged: { 'marine.100#.csv': METEOFRANCE, 'bouees.200#.csv': METEOFRANCE },
-    },
-    json: {
-      options: JSON_MAP,
-      beside: { 'good.json': text(JSON_ROWS) },
-      damaged: { 'a_#.json': text(JSON_ROWS) },
-    },
-    csv: {
-      beside: {
-        'sources.csv': 'name,network\nS,national\n',
-        'buoys.csv': 'source,identifier,name,lat,lng\nS,b,Buoy,45,-5\n',
-        'readings/good.csv': READINGS,
-      },
-      damaged: {
-        'readings/#.csv': READINGS,
-        'forecast/#.csv':
-          'lat,lng,run,time,wave_height\n43.5,-1.9,2026-03-27T00:00:00Z,2026-03-27T01:00:00Z,1.5\n',
-      },
-    },
-    forecast: {
-      beside: { 'good.json': text(MARINE), 'points.csv': 'file,lat,lng\na.json,43,-2\n' },
-      damaged: {
-        'a_#.json': text(MARINE),
-        'b_#.json': text(COVERAGE),
-        'c_#.json': text(TABLE),
-        'd_#.json': text([MARINE, MARINE]),
-      },
-    },
-    tides: { beside: { 'good.json': text(HARBOUR) }, damaged: { 't_#.json': text(HARBOUR) } },
-  }
 }
 
 const repeated = (text: string, times: number): Buffer => Buffer.from(text.repeat(times))
@@ -319,7 +104,6 @@ export interface SiegeOptions {
   batch: number
   seed: number
   folder: string
-  samples: { readonly [kind: string]: Sample }
   log?: (line: string) => void
 }
 
@@ -331,7 +115,7 @@ export async function besiege(options: SiegeOptions): Promise<Outcome[]> {
     const outcome: Outcome = { kind, files: 0, builds: 0, refused: new Map(), slowest: 0, largest: 0 }
     for (let at = 0; at < options.files; at += options.batch) {
       const count = Math.min(options.batch, options.files - at)
-      const files = damagedFiles(options.samples[kind], count, options.seed + at)
+      const files = damagedFiles(SAMPLES[kind].damaged, count, options.seed + at)
       outcome.files += count
       // One file may hide the others of its source: what was refused is read again in parts, down to single
       // files.
@@ -363,7 +147,7 @@ function parts<T>(list: readonly T[], count: number): T[][] {
 
 type DamagedFile = readonly [path: string, bytes: Uint8Array]
 
-function damagedFiles({ damaged: good }: Sample, count: number, seed: number): DamagedFile[] {
+function damagedFiles(good: Files, count: number, seed: number): DamagedFile[] {
   const templates = Object.entries(good)
   return Array.from({ length: count }, (_, i): DamagedFile => {
     const [template, content] = templates[i % templates.length]
@@ -380,10 +164,10 @@ async function build(
   { buildSnapshot, BuildReport, openKind, openSource, readManifest }: Product,
   kind: string,
   lists: readonly DamagedFile[][],
-  { folder, samples }: SiegeOptions,
+  { folder }: SiegeOptions,
   outcome: Outcome,
 ): Promise<(string | null)[]> {
-  const sample = samples[kind]
+  const sample = SAMPLES[kind]
   rmSync(folder, { recursive: true, force: true })
   const sources = lists.map((list, i): Source => {
     const path = join(folder, String(i))
