@@ -18,8 +18,6 @@ import {
   MAX_KEYS,
   recordFault,
   revoked,
-  rotated,
-  withQuota,
   type Changed,
   type IssuedKey,
   type KeyRecord,
@@ -171,21 +169,13 @@ export function changeKeys<Result>(
   }
 }
 
-/** @throws KeyCommandError, KeysFileError, as the next three functions do */
+/** @throws KeyCommandError, KeysFileError, as the next function does */
 export function issueKey(path: string, request: KeyRequest): IssuedKey {
   return changeKeys(path, (records) => issued(records, request))
 }
 
-export function rotateKey(path: string, id: string, now: number): IssuedKey {
-  return changeKeys(path, (records) => rotated(records, id, now))
-}
-
 export function revokeKey(path: string, id: string): KeyRecord {
   return changeKeys(path, (records) => revoked(records, id))
-}
-
-export function setQuota(path: string, id: string, quota: number): KeyRecord {
-  return changeKeys(path, (records) => withQuota(records, id, quota))
 }
 
 export interface KeyStore {

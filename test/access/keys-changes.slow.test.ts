@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { issueKey, revokeKey, rotateKey, setQuota } from '../../src/access/keys-file.ts'
+import { rotated, withQuota } from '../../src/access/key-records.ts'
+import { changeKeys, issueKey, revokeKey } from '../../src/access/keys-file.ts'
 import { usagePath } from '../../src/access/usage-file.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
@@ -184,7 +185,7 @@ test(
     const starting = startTurned(t, NOON, snapshots, keysFile, ['--workers=3'])
     // Long enough for the first worker to have begun, and not for the last one to be there.
     await wait(100)
-    const { key } = rotateKey(keysFile, kept.record.id, NOON)
+    const { key } = changeKeys(keysFile, (records) => rotated(records, kept.record.id, NOON))
     revokeKey(keysFile, ended.record.id)
     const { server } = await starting
     // A look at the file and a message take less than a second, also when the start was quick.
@@ -222,7 +223,7 @@ test(
     const two = await startTurned(t, NOON + 20, snapshots, keysFile, ['--workers=1'])
     const [next] = await ask(two.server.port, 1)
     assert.equal(next.remaining, 69)
-    setQuota(keysFile, record.id, 40)
+    changeKeys(keysFile, (records) => withQuota(records, record.id, 40))
     await until(() => readFileSync(usagePath(keysFile), 'utf8') !== stopped)
     await wait(FOLLOW)
     const rest = await ask(two.server.port, 12)

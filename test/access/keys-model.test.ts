@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as fc from 'fast-check'
-import { issueKey, loadKeys, revokeKey, rotateKey, setQuota } from '../../src/access/keys-file.ts'
+import { rotated, withQuota } from '../../src/access/key-records.ts'
+import { changeKeys, issueKey, loadKeys, revokeKey } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
@@ -313,9 +314,11 @@ function run(events: readonly Event[]): void {
         const name = OWNERS[one.owner]
         const known = model.file.get(name)
         if (known === undefined) break
-        if (one.kind === 'set-quota') known.quota = setQuota(path, known.id, one.quota).quota
+        if (one.kind === 'set-quota')
+          known.quota = changeKeys(path, (records) => withQuota(records, known.id, one.quota)).quota
         else retired.push(known.key)
-        if (one.kind === 'rotate') known.key = rotateKey(path, known.id, now).key
+        if (one.kind === 'rotate')
+          known.key = changeKeys(path, (records) => rotated(records, known.id, now)).key
         if (one.kind === 'revoke') {
           revokeKey(path, known.id)
           model.file.delete(name)

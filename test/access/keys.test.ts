@@ -23,14 +23,13 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { KeyCommandError, type KeyRecord } from '../../src/access/key-records.ts'
+import { KeyCommandError, rotated, withQuota, type KeyRecord } from '../../src/access/key-records.ts'
 import {
+  changeKeys,
   issueKey,
   KeysFileError,
   loadKeys,
   revokeKey,
-  rotateKey,
-  setQuota,
   watchKeys,
 } from '../../src/access/keys-file.ts'
 import { KEY_LENGTH, KeyRing } from '../../src/access/key-ring.ts'
@@ -182,7 +181,7 @@ test('owners and quotas outside their limits are refused and nothing is written'
   }
   for (const quota of [0, -1, 1.5, 2 ** 30 + 1, Number.NaN, Infinity]) {
     assert.throws(() => issueKey(path, { owner: 'a', quota, now: NOON }), KeyCommandError)
-    assert.throws(() => setQuota(other, record.id, quota), KeyCommandError)
+    assert.throws(() => changeKeys(other, (records) => withQuota(records, record.id, quota)), KeyCommandError)
   }
   assert.ok(!existsSync(path))
   issueKey(path, { owner: 'x'.repeat(200), quota: 2 ** 30, now: NOON })
@@ -192,7 +191,7 @@ test('rotating keeps id, owner, quota and creation, and only the new key is foun
   const path = newPath()
   const first = issueKey(path, { owner: 'a', quota: 7, now: NOON })
   const other = issueKey(path, { owner: 'b', now: NOON })
-  const second = rotateKey(path, first.record.id, NOON + 60)
+  const second = changeKeys(path, (records) => rotated(records, first.record.id, NOON + 60))
   assert.notEqual(second.key, first.key)
   assert.deepEqual(second.record, {
     ...first.record,
@@ -213,9 +212,9 @@ test('an unknown id is refused, and a key given in place of an id is not repeate
   const before = readFileSync(path, 'utf8')
   for (const id of ['k_0000000000', key, '', '../x', `k_${key}`]) {
     for (const run of [
-      () => rotateKey(path, id, NOON),
+      () => changeKeys(path, (records) => rotated(records, id, NOON)),
       () => revokeKey(path, id),
-      () => setQuota(path, id, 5),
+      () => changeKeys(path, (records) => withQuota(records, id, 5)),
     ]) {
       const error = thrown(run)
       assert.ok(error instanceof KeyCommandError)
@@ -354,18 +353,6 @@ test('a lock that is held is respected for five seconds, then named', async (t) 
   assert.ok(stderr.includes(`${path}.lock: held by another process (${process.pid} on `), stderr)
   assert.ok(performance.now() - start >= 4900)
   assert.ok(!existsSync(path) && existsSync(held.folder))
-})
-
-test('a command waits for the lock and goes on as soon as it is given back', async () => {
-  const path = newPath()
-  const held = lock(`${path}.lock`, { patienceMs: 0 })
-  const child = inProcess(ISSUE_ONE, path)
-  await once(child.stdout, 'data')
-  await sleep(200)
-  assert.ok(!existsSync(path))
-  held.release()
-  assert.deepEqual(await once(child, 'exit'), [0, null])
-  assert.equal(loadKeys(path).length, 1)
 })
 
 // --- Watch ---

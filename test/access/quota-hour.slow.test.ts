@@ -9,7 +9,7 @@ import { issueKey } from '../../src/access/keys-file.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
-import { Connection, Load, smallSnapshot, startTurned, type Outcome } from './turned_clock.ts'
+import { Load, smallSnapshot, startTurned, type Outcome } from './turned_clock.ts'
 
 const HOUR = 3600
 const snapshots = await smallSnapshot()
@@ -143,37 +143,3 @@ for (const engine of ENGINES)
       })
     },
   )
-
-test(
-  'A client that waits exactly as long as Retry-After says succeeds, whatever the moment and the caller.',
-  { timeout: 600_000 },
-  async (t) => {
-    const keysFile = join(temporaryFolder(t), 'keys.json')
-    const { key } = issueKey(keysFile, { owner: 'test', quota: 1, now: NOON })
-    const turned = await startTurned(t, NOON, snapshots, keysFile, ['--anonymous-quota=1'])
-    const connection = new Connection(turned.server.port)
-    let hour = NOON
-    for (const moment of [0, 0.25, 1799.5, 3590, 3598.5, 3598.999, 3599.25, 3599.6]) {
-      for (const [path, caller] of [
-        ['/v2/buoys/1', key],
-        ['/v2/buoys/search?query=alpha', null],
-      ] as const) {
-        hour += HOUR
-        turned.set(hour)
-        assert.equal((await connection.ask(path, caller)).status, 200, `the call of hour ${hour}`)
-        turned.set(hour + moment)
-        const refused = await connection.ask(path, caller)
-        // A machine that was busy for so long that the hour turned in the meantime proves nothing.
-        if (refused.reset !== hour + HOUR) continue
-        assert.equal(fault(refused, 1), null, `${moment} s into the hour`)
-        assert.ok(refused.retryAfter >= 1 && refused.retryAfter <= HOUR, `${refused.retryAfter}`)
-        turned.set(turned.now() + refused.retryAfter)
-        const next = await connection.ask(path, caller)
-        assert.equal(next.status, 200, `${moment} s into the hour, after ${refused.retryAfter} s`)
-        assert.equal(next.reset, hour + 2 * HOUR)
-        hour += HOUR
-      }
-    }
-    connection.close()
-  },
-)

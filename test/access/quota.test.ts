@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { type KeyRecord, MAX_KEYS } from '../../src/access/key-records.ts'
 import { QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
-import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
+import { keepUsage, KeySlots, readUsage } from '../../src/access/usage-file.ts'
 import { resetAt, retryAfter } from '../../src/access/hours.ts'
 import { inThreads } from './threads.ts'
 
@@ -136,34 +136,6 @@ test('slots of revoked keys are used again when no other is left, the longest re
   assert.throws(() => slots.assign(['1', '2', '3', '4'].map(record)), RangeError)
 })
 
-test('counts come back after a restart within the hour, and only then', () => {
-  const path = usagePath(join(folder, 'restart.json'))
-  const quota = counters()
-  const slots = new KeySlots(quota)
-  const [a] = slots.assign([record('a'), record('b')])
-  assert.ok(a !== undefined)
-  for (let call = 0; call < 7; call++) quota.take(a.slot, 10, NOON)
-  keepUsage(path, slots, () => NOON, assert.fail).close()
-  assert.equal(statSync(path).mode & 0o777, 0o600)
-
-  const fresh = counters()
-  const again = new KeySlots(fresh)
-  const entries = again.assign([record('x'), record('a')])
-  const { counts, warning } = readUsage(path, NOON + 3599)
-  assert.equal(warning, null)
-  again.restore(counts, NOON)
-  assert.equal(fresh.used(entries[1]?.slot ?? -1, NOON), 7)
-  assert.equal(fresh.used(entries[0]?.slot ?? -1, NOON), 0)
-  // Restoring twice, or after calls have come in, takes nothing away.
-  fresh.take(entries[1]?.slot ?? -1, 10, NOON)
-  again.restore(counts, NOON)
-  assert.equal(fresh.used(entries[1]?.slot ?? -1, NOON), 8)
-
-  for (const other of [NOON + 3600, NOON - 1, NOON + 24 * 3600, 0]) {
-    assert.deepEqual(readUsage(path, other), { counts: new Map(), warning: null })
-  }
-})
-
 test('a usage file that is broken in any way gives the calls back with a warning that quotes nothing of it', () => {
   const path = join(folder, 'broken.usage')
   const whole = JSON.stringify({ format: 1, hour: '2026-03-27T12', counts: { k_secret: 5 } })
@@ -205,7 +177,8 @@ test('the keeper writes on its timer and at the end, and only what has changed',
   quota.take(slot, 10, now)
   for (let waits = 0; waits < 200 && readUsage(path, now).counts.get('a') !== 1; waits++) await sleep(10)
   assert.equal(readUsage(path, now).counts.get('a'), 1)
-  const { ino } = statSync(path)
+  const { ino, mode } = statSync(path)
+  assert.equal(mode & 0o777, 0o600)
   await sleep(50)
   assert.equal(statSync(path).ino, ino)
   now += 3600

@@ -3,16 +3,11 @@
  * up.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { countSuspect, newestReading, removeImpossible } from '../../src/builder/quality.ts'
 import type { MonthTable } from '../../src/snapshot/make-month.ts'
-import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
-import { record } from '../sources/recorder.ts'
-import { temporaryFolder } from '../live.ts'
 import { batchOf, type Codes, type FakeRow } from './fake_source.ts'
 
 const START = Date.UTC(2026, 2, 1) / 1000
@@ -193,34 +188,5 @@ test('Counting suspect readings changes nothing.', () => {
       }
       assert.equal(JSON.stringify(MEASURE_NAMES.map((name) => [...table.columns[name]])), before)
     }),
-  )
-})
-
-test('A garbled message of NDBC, one number as height and as average period, loses its waves and keeps its wind.', async (t) => {
-  const folder = temporaryFolder(t)
-  mkdirSync(join(folder, 'realtime2'))
-  writeFileSync(join(folder, 'station_table.txt'), '46075|O|3|H|Shumagin Islands||53.983 N 160.817 W|D||\n')
-  const row = (minute: string, waves: string): string =>
-    `2023 08 31 18 ${minute} 220 19.0 26.0 ${waves} 235 1000.4 MM MM MM MM MM MM\n`
-  writeFileSync(
-    join(folder, 'realtime2', '46075.txt'),
-    '#YY MM DD hh mm WDIR WSPD GST WVHT DPD APD MWD PRES ATMP WTMP DEWP VIS PTDY TIDE\n' +
-      row('50', '12.2 MM 12.2') +
-      row('30', '5.0 5 5.0') +
-      row('10', '5.1 MM 6.0'),
-  )
-  const { rows, skipped, bad } = await record(openNdbc, folder)
-  const read = rows
-    .get('46075/1')
-    ?.map(({ time, significantHeight, windSpeed }) => [time.slice(11, 16), significantHeight, windSpeed])
-  assert.deepEqual(read, [
-    ['18:10', 5.1, 68.4],
-    ['18:30', 5, 68.4],
-    ['18:50', undefined, 68.4],
-  ])
-  assert.deepEqual(bad, [])
-  assert.equal(
-    [...skipped.entries()].filter(([reason]) => reason.startsWith('46075: waves garbled')).length,
-    1,
   )
 })

@@ -383,7 +383,8 @@ const onBorder = (ranking: Ranked[], km: number) =>
     ? 'a buoy lies on the border of the radius'
     : null
 
-const MEASURE_OF: { [field: string]: keyof Measures } = {
+/** The measures by their names on the wire. */
+export const MEASURE_OF: { [field: string]: keyof Measures } = {
   significient_height: 'significantHeight',
   maximum_height: 'maximumHeight',
   period: 'period',

@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { duck, type DuckRow } from '../formats/bulk/duck.ts'
 import { assertWhole } from '../formats/bulk/exporting.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { MEASURE_OF } from '../oracle/oracle.ts'
 import type { WorldRow } from '../oracle/world.ts'
 import { readBuoys } from './read-files.ts'
 
@@ -21,17 +22,6 @@ const skip = existsSync(DATA)
 
 /** The buoys with ten seasons of rows. */
 const LONG = ['06403', '46240']
-const COLUMNS = {
-  significient_height: 'significantHeight',
-  maximum_height: 'maximumHeight',
-  period: 'period',
-  peak_period: 'peakPeriod',
-  direction: 'direction',
-  water_temperature: 'waterTemperature',
-  wind_speed: 'windSpeed',
-  wind_direction: 'windDirection',
-  gust_speed: 'gustSpeed',
-} as const
 
 test(
   'Ten years of two buoys have every value of their sources, as exported Parquet and as CSV and Parquet of the API.',
@@ -70,7 +60,7 @@ test(
       }
       for (const [kind, table] of Object.entries(tables)) {
         const found = await ask(
-          `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(COLUMNS).join(', ')} FROM ${table} ORDER BY time`,
+          `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(MEASURE_OF).join(', ')} FROM ${table} ORDER BY time`,
         )
         const values = assertSameValues(found, expected, `${kind} ${identifier}`)
         t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
@@ -86,7 +76,7 @@ function assertSameValues(found: readonly DuckRow[], expected: readonly WorldRow
   found.forEach((row, i) => {
     const source = expected[i]
     assert.equal(row['time'], source.time)
-    for (const [column, name] of Object.entries(COLUMNS)) {
+    for (const [column, name] of Object.entries(MEASURE_OF)) {
       // North is 0 in a snapshot, and 0 or 360 in files.
       const value = source[name] === 360 && name.endsWith('irection') ? 0 : source[name]
       if (value !== null) values++

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
@@ -109,15 +108,4 @@ test('Malformed lines are reported with file and line, values out of bounds are 
     'wave values without a significant height': 1,
   })
   assert.deepEqual(fieldOf(rows.get('61002/0'), 'time'), ['2024-12-09T04:00:00Z', '2024-12-09T06:00:00Z'])
-})
-
-test('A single jump of an anchored buoy does not move it, a confirmed one does', async (t) => {
-  const days = (lats: readonly number[]): string =>
-    HEADER + lats.map((lat, i) => line({ ...LION, lat, date: `2024120${i + 1}000000`, HwaHwa: 1 })).join('')
-  const folder = await folderOf(t, {
-    'jump/marine.20241201.csv': days([42.1, 42.1, 43.5]),
-    'moved/marine.20241201.csv': days([42.1, 42.1, 43.5, 43.501]),
-  })
-  assert.equal((await record(openMeteofrance, join(folder, 'jump'))).buoys[0].lat, 42.1)
-  assert.equal((await record(openMeteofrance, join(folder, 'moved'))).buoys[0].lat, 43.501)
 })

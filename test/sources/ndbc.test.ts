@@ -129,30 +129,6 @@ test('Real-time rows come in order of time, MM is missing, and a row with an ave
   ])
 })
 
-test('A wave sample that is sent twice is one reading at the time of its first row, with what the second brings', async (t) => {
-  const rows = await linesOf(
-    t,
-    'realtime2/41001.txt',
-    REALTIME_HEADER +
-      [
-        '2023 09 28 02 50  MM   MM   MM   2.4     9   6.0 101     MM    MM    MM    MM   MM   MM    MM',
-        '2023 09 28 02 40  MM   MM   MM   2.4    MM   6.0 100     MM    MM  24.0    MM   MM   MM    MM',
-        '2023 09 28 01 50 120  5.0  6.0   2.3    MM   6.0 100     MM    MM  24.1    MM   MM   MM    MM',
-        '2023 09 28 01 40 120  5.0  6.0   2.3     9   6.0 100     MM    MM  24.2    MM   MM   MM    MM',
-        '2023 09 28 00 50  MM   MM   MM   2.5     8   6.1  95     MM    MM    MM    MM   MM   MM    MM',
-        '2023 09 28 00 40  MM   MM   MM   2.5    MM   6.1  95     MM    MM  24.3    MM   MM   MM    MM',
-      ].join('\n'),
-  )
-  assert.deepEqual(rows, [
-    '2023-09-28T00:40:00Z 2.5 - 8 8 95 24.3 - - -',
-    '2023-09-28T00:50:00Z - - - - - - - - -',
-    '2023-09-28T01:40:00Z 2.3 - 9 9 100 24.2 18 120 21.6',
-    '2023-09-28T01:50:00Z - - - - - 24.1 18 120 21.6',
-    '2023-09-28T02:40:00Z 2.4 - - - 100 24 - - -',
-    '2023-09-28T02:50:00Z 2.4 - 9 9 101 - - - -',
-  ])
-})
-
 /** The heights and dominant periods that lines of `HH MM WVHT DPD APD MWD` give, by time; and how many were left out. */
 async function wavesOf(
   t: Parameters<typeof folderOf>[0],
@@ -168,6 +144,11 @@ async function wavesOf(
   })
   const { rows, skipped, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
+  // Whatever becomes of the waves, each line keeps its wind.
+  assert.deepEqual(
+    fieldOf(rows.get('41001/1'), 'windSpeed'),
+    lines.map(() => 72),
+  )
   const waves = (rows.get('41001/1') ?? []).flatMap(({ time, significantHeight, period }) =>
     significantHeight === undefined ? [] : [`${time.slice(11, 16)} ${significantHeight} ${period ?? 'MM'}`],
   )

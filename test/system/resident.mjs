@@ -21,7 +21,8 @@ function dice(from) {
 
 const LOOPS = {
   async keys() {
-    const { issueKey, rotateKey, revokeKey, setQuota } = await import(join(dist, 'access/keys-file.js'))
+    const { changeKeys, issueKey, revokeKey } = await import(join(dist, 'access/keys-file.js'))
+    const { rotated, withQuota } = await import(join(dist, 'access/key-records.js'))
     const path = join(folder, 'keys.json')
     const roll = dice(process.pid + Math.floor(performance.timeOrigin))
     const now = 1_700_000_000
@@ -38,10 +39,10 @@ const LOOPS = {
           own.push(record.id)
           say({ done: what, id: record.id, hash: record.hash, quota: record.quota })
         } else if (what === 'rotate') {
-          const { record } = rotateKey(path, id, now)
+          const { record } = changeKeys(path, (records) => rotated(records, id, now))
           say({ done: what, id, hash: record.hash, quota: record.quota })
         } else if (what === 'quota') {
-          const { hash, quota } = setQuota(path, id, 1 + n)
+          const { hash, quota } = changeKeys(path, (records) => withQuota(records, id, 1 + n))
           say({ done: what, id, hash, quota })
         } else {
           revokeKey(path, id)
