@@ -58,9 +58,12 @@ export interface Page {
 }
 
 /** The same for all views of the same buoy or point; '' for the list. */
-export function aboutOf({ buoy, point }: ViewState): string {
+export function aboutOf({ buoy, point }: Pick<ViewState, 'buoy' | 'point'>): string {
   return buoy ?? (point === null ? '' : `${point.lat} ${point.lng}`)
 }
+
+/** Names of points, by what `aboutOf` gives for them. An address has none: a link could have the page say anything. */
+export const placeNames = new Map<string, string>()
 
 /** Asks for what is not known yet. The first address is that of all buoys. */
 export function pageOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState): Page {
@@ -113,7 +116,9 @@ function titleOf(subject: Subject, known: readonly ActiveBuoy[]): string {
       // The map knows the name while the details are on their way.
       return known.find(({ slug }) => slug === subject.slug)?.name ?? subject.slug
     case 'point':
-    case 'guest point':
-      return `Sea at ${position(subject.point.lat, subject.point.lng)}`
+    case 'guest point': {
+      const { point } = subject
+      return placeNames.get(aboutOf({ buoy: null, point })) ?? `Sea at ${position(point.lat, point.lng)}`
+    }
   }
 }

@@ -1,19 +1,28 @@
-/** The search box: a combobox over the public search, so it works without a key. */
+/** The search box: a combobox over the public search, so it works without a key, and over coastal towns. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { BuoySearchItem } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import { ApiTrouble } from './api.ts'
-import { announce, api, openBuoy, query, report } from './store.ts'
+import { announce, api, byId, openBuoy, openPlace, query, report } from './store.ts'
+import { loadTowns, type Town, townsNamed } from './towns.ts'
 
 /** Time without a keystroke before a call is spent. */
 const PAUSE_MS = 180
 export const LEAST_CHARACTERS = 2
 const MOST_CHARACTERS = 100
-const MOST_FOUND = 8
+const MOST_BUOYS = 8
+const MOST_TOWNS = 5
+
+/** What was found: a buoy or a town. */
+interface Row {
+  name: string
+  about: string
+  open: () => void
+}
 
 /** Null while the list is closed. */
-const found = signal<readonly BuoySearchItem[] | null>(null)
+const found = signal<readonly Row[] | null>(null)
 /** The marked row of the list; -1 where none is. */
 const marked = signal(-1)
 let timer = 0
@@ -26,17 +35,35 @@ async function ask(): Promise<void> {
   abort = new AbortController()
   const { signal: until } = abort
   try {
-    const { data } = await api.ask(searchAddress(api, text, MOST_FOUND), 'public', until)
-    const { length } = data.buoys
+    // Towns are loaded by the first search, which does without them where that fails.
+    const towns = loadTowns(byId('map').dataset.towns ?? '').catch(() => [])
+    const { data } = await api.ask(searchAddress(api, text, MOST_BUOYS), 'public', until)
+    const places = townsNamed(await towns, text, MOST_TOWNS)
+    if (until.aborted) return
     marked.value = -1
-    found.value = data.buoys
-    announce(length === 1 ? '1 buoy found' : `${length} buoys found`)
+    found.value = [...data.buoys.map(rowOfBuoy), ...places.map(rowOfTown)]
+    const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? '' : 's'}`
+    announce(`${count(data.buoys.length, 'buoy')} and ${count(places.length, 'place')} found`)
   } catch (error) {
     if (until.aborted) return
     close()
     if (error instanceof ApiTrouble) report(error)
   }
 }
+
+const rowOfBuoy = ({ slug, name, country, source, source_identifier: id }: BuoySearchItem): Row => ({
+  name,
+  about: [country, `${source} ${id}`].filter((part) => part !== null).join(' · '),
+  open: () => openBuoy(slug),
+})
+
+const countries = new Intl.DisplayNames('en', { type: 'region' })
+
+const rowOfTown = ({ name, country, lat, lng }: Town): Row => ({
+  name,
+  about: `Place in ${countries.of(country)}`,
+  open: () => openPlace(name, { lat, lng }),
+})
 
 function close(): void {
   abort.abort()
@@ -45,11 +72,11 @@ function close(): void {
   marked.value = -1
 }
 
-function choose(buoy: BuoySearchItem | undefined): void {
-  if (buoy === undefined) return
+function choose(row: Row | undefined): void {
+  if (row === undefined) return
   query.value = ''
   close()
-  openBuoy(buoy.slug)
+  row.open()
 }
 
 function onKey(event: KeyboardEvent): void {
@@ -84,8 +111,8 @@ export function Search() {
         type="search"
         role="combobox"
         list={undefined}
-        placeholder="Find a buoy"
-        aria-label="Find a buoy by name or identifier"
+        placeholder="Buoy or place"
+        aria-label="Find a buoy by name or identifier, or a place"
         aria-expanded={rows !== null}
         aria-controls="found"
         aria-autocomplete="list"
@@ -98,13 +125,13 @@ export function Search() {
         onKeyDown={onKey}
         onBlur={close}
       />
-      <ul id="found" role="listbox" aria-label="Buoys found" hidden={rows === null} ref={list}>
-        {rows?.map((buoy, i) => (
-          <Found buoy={buoy} at={i} key={buoy.id} />
+      <ul id="found" role="listbox" aria-label="Buoys and places found" hidden={rows === null} ref={list}>
+        {rows?.map((row, i) => (
+          <Found row={row} at={i} key={i} />
         ))}
         {rows?.length === 0 ? (
           <li class="none" role="option" aria-disabled="true" aria-selected="false">
-            No buoy of that name
+            No buoy or place of that name
           </li>
         ) : null}
       </ul>
@@ -115,8 +142,7 @@ export function Search() {
 /** The input would lose its focus, which closes the list. */
 const keepFocus = (event: Event): void => event.preventDefault()
 
-function Found({ buoy, at }: { buoy: BuoySearchItem; at: number }) {
-  const { name, country, source, source_identifier: identifier } = buoy
+function Found({ row, at }: { row: Row; at: number }) {
   return (
     <li
       id={`found-${at}`}
@@ -125,10 +151,10 @@ function Found({ buoy, at }: { buoy: BuoySearchItem; at: number }) {
       onPointerDown={keepFocus}
       onMouseDown={keepFocus}
       // The click comes last: sooner, it would go to the map below the closed list.
-      onClick={() => choose(buoy)}
+      onClick={() => choose(row)}
     >
-      <span>{name}</span>
-      <small>{[country, `${source} ${identifier}`].filter((part) => part !== null).join(' · ')}</small>
+      <span>{row.name}</span>
+      <small>{row.about}</small>
     </li>
   )
 }

@@ -8,8 +8,8 @@ import { keptKey, takeKeyFromAddress } from './key.ts'
 import type { BuoyMap } from './map/map.ts'
 import { chosenUnits, favourites as keptFavourites, toggleFavourite } from './mine/kept.ts'
 import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } from './mine/units.ts'
-import { aboutOf, type Page, pageOf } from './page.ts'
-import { formatView, parseView, type ViewState } from './view.ts'
+import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
+import { formatView, parseView, type Position, type ViewState } from './view.ts'
 
 const time = new ServerClock(() => Date.now())
 /** Epoch milliseconds by the server. */
@@ -126,6 +126,12 @@ export function update(patch: Partial<ViewState>): void {
 }
 
 export const openBuoy = (slug: string): void => update({ buoy: slug, point: null })
+
+/** Opens what is known of a place: its conditions, and its nearest buoys. */
+export function openPlace(name: string, point: Position): void {
+  placeNames.set(aboutOf({ buoy: null, point }), name)
+  update({ buoy: null, point })
+}
 
 /** The element of an id in `index.html`. @throws Error when the page has none */
 export function byId(id: string): HTMLElement {

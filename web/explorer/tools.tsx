@@ -24,12 +24,24 @@ function Tool(props: { name: IconName; label: string; onClick: () => void; isPre
   )
 }
 
+const KINDS = ['height', 'speed', 'temperature'] as const
+
 export function PageTools() {
   const isDark = theme.value === 'dark'
+  const written = KINDS.map((kind) => scaleOf(kind, units.value).unit).join('\u00a0· ')
   const keyLabel = api.key.value === '' ? 'Enter an API key' : 'API key'
   return (
     <>
-      <Tool name="ruler" label="Units" onClick={() => (isUnitsOpen.value = true)} />
+      <button
+        type="button"
+        class="tool"
+        id="tool-units"
+        title="Units"
+        aria-label={`Units: ${written}`}
+        onClick={() => (isUnitsOpen.value = true)}
+      >
+        {written}
+      </button>
       <Tool name="key" label={keyLabel} onClick={() => (keyPrompt.value = '')} />
       <Tool
         name={isDark ? 'sun' : 'moon'}

@@ -30,3 +30,45 @@ async function load(address: string): Promise<Town[]> {
     some.map(([name, lat, lng, rank]) => ({ name, country, lat: lat / 100, lng: lng / 100, rank })),
   )
 }
+
+/** Letters that are not another one with a mark, as people write them who do not have them. */
+const LETTERS: { readonly [letter: string]: string } = {
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ß: 'ss',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
+}
+
+/** Words without marks and in small letters, each after a space; a saint is written in full. */
+const wordsOf = (text: string): string =>
+  ` ${text.toLowerCase().normalize('NFD')}`
+    .replaceAll(/\p{M}|['’]/gu, '')
+    .replaceAll(/[æœøßđðþłı]/g, (letter) => LETTERS[letter] ?? '')
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .replaceAll(/ ste? /g, ' saint ')
+
+/**
+ * At most `most` towns with words that begin as the text does; the closest names first, then the largest towns.
+ * Of several in a country that have the same name it is the largest.
+ */
+export function townsNamed(towns: readonly Town[], text: string, most: number): Town[] {
+  const words = wordsOf(text).trimEnd()
+  const found = towns.flatMap((town) => {
+    const name = wordsOf(town.name)
+    const at = words === '' ? -1 : name.indexOf(words)
+    return at === -1 ? [] : [{ town, far: name.trimEnd() === words ? -1 : at }]
+  })
+  const largest = new Map<string, Town>()
+  for (const { town } of found.toSorted(
+    (a, b) => Math.sign(a.far) - Math.sign(b.far) || b.town.rank - a.town.rank,
+  )) {
+    const name = `${town.country} ${town.name}`
+    if (!largest.has(name)) largest.set(name, town)
+  }
+  return [...largest.values()].slice(0, most)
+}

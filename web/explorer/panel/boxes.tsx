@@ -1,4 +1,4 @@
-/** The boxes at the end of a panel: what it shows as files, and the calls behind it as curl lines to copy. */
+/** The box at the end of a panel: what it shows as files, and the calls behind it as curl lines to copy. */
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { curlLine } from '../addresses.ts'
@@ -10,7 +10,16 @@ import { api } from '../store.ts'
 /** The code of the downloads, which is loaded when a visitor first opens their box. */
 const code = signal<typeof Files | null>(null)
 
-export function Downloads() {
+const HIDDEN_KEY = 'YOUR_KEY'
+
+interface Call {
+  label: string
+  /** From the server's root. */
+  address: string
+}
+
+/** A visitor without access gets no `calls`. */
+export function FilesAndCalls({ calls = [] }: { calls?: readonly Call[] }) {
   const [hasFailed, setHasFailed] = useState(false)
   const open = (): void => {
     setHasFailed(false)
@@ -22,7 +31,7 @@ export function Downloads() {
   const Menu = code.value?.Menu
   return (
     <details class="calls" id="downloads" onToggle={({ currentTarget }) => currentTarget.open && open()}>
-      <summary>Download</summary>
+      <summary>{calls.length === 0 ? 'Download' : 'Download, or get it from the API'}</summary>
       {Menu === undefined ? (
         <div>
           {hasFailed ? 'The downloads could not be loaded. Close this and open it again.' : 'Loading …'}
@@ -30,18 +39,17 @@ export function Downloads() {
       ) : (
         <Menu />
       )}
+      {calls.length === 0 ? null : <Calls calls={calls} />}
     </details>
   )
 }
 
-const HIDDEN_KEY = 'YOUR_KEY'
-
-/** `calls` are addresses from the server's root. The key is copied but not shown, as screens are shared. */
-export function Curl({ calls }: { calls: readonly { label: string; address: string }[] }) {
+/** The key is copied but not shown, as screens are shared. */
+function Calls({ calls }: { calls: readonly Call[] }) {
   const key = api.key.value
   return (
-    <details class="calls" id="calls">
-      <summary>Get this from the API</summary>
+    <>
+      <h3>From the API</h3>
       {calls.map(({ label, address }) => {
         const whole = new URL(address, document.baseURI).href
         return (
@@ -66,6 +74,6 @@ export function Curl({ calls }: { calls: readonly { label: string; address: stri
           : 'The copied line contains your key.'}
       </Note>
       {key === '' ? <WhereKeysComeFrom /> : null}
-    </details>
+    </>
   )
 }

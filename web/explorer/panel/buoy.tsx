@@ -3,7 +3,7 @@ import type { SubjectOf } from '../page.ts'
 import { Back, Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
 import { favourites, page, toggle, update } from '../store.ts'
 import type { ViewState } from '../view.ts'
-import { Curl, Downloads } from './boxes.tsx'
+import { FilesAndCalls } from './boxes.tsx'
 import { Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 
@@ -45,8 +45,7 @@ export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
         {conditions === null ? null : <Now buoy={buoy} chart={chart.answer} conditions={conditions.answer} />}
         {seasons === null ? null : <Seasons buoy={buoy} chart={chart.answer} answer={seasons.answer} />}
-        <Downloads />
-        <Curl calls={calls} />
+        <FilesAndCalls calls={calls} />
       </div>
     </>
   )

@@ -1,16 +1,16 @@
 /** The conditions of a place: forecast, tide and nearest reading, as a list of facts. */
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
 import { chosenZone, clockTime, type Zone } from '../format.ts'
-import { distanceKm } from '../map/arc.ts'
 import { quantityText } from '../mine/units.ts'
-import type { Asked } from '../page.ts'
-import { Ago, Back, BuoyLink, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { buoys, clock, page, units } from '../store.ts'
-import { Curl, Downloads } from './boxes.tsx'
+import type { SubjectOf } from '../page.ts'
+import { Back, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { clock, page, units } from '../store.ts'
+import { FilesAndCalls } from './boxes.tsx'
 import { ForecastCredit, Linked } from './credits.tsx'
+import { NearestBuoys } from './list.tsx'
 
 /** The panel of a point of the sea. */
-export function PointPanel({ conditions: { address, answer } }: { conditions: Asked<Conditions> }) {
+export function PointPanel({ point, conditions: { address, answer } }: SubjectOf<'point'>) {
   return (
     <>
       <Back />
@@ -22,27 +22,22 @@ export function PointPanel({ conditions: { address, answer } }: { conditions: As
         <ConditionFacts
           conditions={answer.data}
           zone={chosenZone(page.value.view.zone, answer.data.location.timezone)}
-          withReading
         />
       ) : null}
-      <Downloads />
-      <Curl calls={[{ label: 'These conditions', address }]} />
+      <NearestBuoys of={point} />
+      <FilesAndCalls calls={[{ label: 'These conditions', address }]} />
     </>
   )
 }
 
-/** `withReading` adds the nearest buoy's reading, which the panel of a buoy shows already. */
-export function ConditionFacts(props: { conditions: Conditions; zone: Zone; withReading?: boolean }) {
-  const { zone, withReading = false } = props
-  const { forecast, tide, metadata } = props.conditions
-  const nearest = withReading ? nearestOf(props.conditions) : null
+export function ConditionFacts({ conditions, zone }: { conditions: Conditions; zone: Zone }) {
+  const { forecast, tide, metadata } = conditions
   const { waves_height: waves, swell_height: swell, wind_speed: wind, wind_direction: from } = forecast
-  if ([nearest, waves, swell, wind, tide.height].every((value) => value === null))
-    return <Note>No forecast{withReading ? ', buoy' : ''} or tide is available near this point.</Note>
+  if ([waves, swell, wind, tide.height].every((value) => value === null))
+    return <Note>No forecast or tide is available near this point.</Note>
   return (
     <div>
       <dl class="facts">
-        {nearest === null ? null : <NearestFact {...nearest} />}
         {waves === null ? null : (
           <Fact label="Waves">{wavesText(waves, forecast.waves_period, forecast.waves_direction)}</Fact>
         )}
@@ -58,43 +53,6 @@ export function ConditionFacts(props: { conditions: Conditions; zone: Zone; with
       {tide.height === null ? <Note>There is no tide harbour within 100 km.</Note> : null}
       {waves === null ? null : <ForecastCredit metadata={metadata} zone={zone} />}
     </div>
-  )
-}
-
-interface Nearest {
-  /** Absent where the buoy is not among the active ones. */
-  slug?: string | undefined
-  name: string
-  km: number
-  reading: { significient_height: number; time: string }
-}
-
-/** A buoy that is further away says nothing of the point. */
-const MOST_KM = 500
-
-/** The buoy whose reading the server gives, or the nearest one, which beyond 50 km says little. */
-function nearestOf({ reading, location }: Conditions): Nearest | null {
-  const known = buoys.value ?? []
-  if (reading.exists) {
-    const { id, name, distance_km: km } = reading.buoy
-    return { slug: known.find((buoy) => buoy.id === id)?.slug, name, km, reading }
-  }
-  const [nearest] = known
-    .flatMap(({ slug, name, virtual, last_reading: last, ...at }) =>
-      virtual || last === null ? [] : [{ slug, name, reading: last, km: distanceKm(at, location) }],
-    )
-    .filter(({ km }) => km <= MOST_KM)
-    .toSorted((a, b) => a.km - b.km)
-  return nearest ?? null
-}
-
-function NearestFact({ slug, name, km, reading }: Nearest) {
-  return (
-    <Fact label="Nearest buoy">
-      {slug === undefined ? name : <BuoyLink slug={slug} children={name} />}
-      {`, ${Math.round(km).toLocaleString('en')} km away: `}
-      {quantityText('height', units.value, reading.significient_height)}, <Ago time={reading.time} />
-    </Fact>
   )
 }
 

@@ -1,30 +1,30 @@
 /** The panels of a visitor without a key, where the explorer asks for one, and the way to a key. */
-import type { NearestBuoy } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
 import { chosenZone, UTC } from '../format.ts'
 import { type GuestBuoy, NEAR_KM } from '../guest.ts'
-import { quantityText } from '../mine/units.ts'
-import type { Asked } from '../page.ts'
-import { Ago, Back, Button, Fact, Heading, Instead, Note, Whereabouts } from '../pieces.tsx'
-import { keyPrompt, page, units } from '../store.ts'
-import { Downloads } from './boxes.tsx'
-import { BuoyRows } from './list.tsx'
+import type { SubjectOf } from '../page.ts'
+import { Back, Button, Heading, Instead, Note, Whereabouts } from '../pieces.tsx'
+import { keyPrompt, page } from '../store.ts'
+import { FilesAndCalls } from './boxes.tsx'
+import { BuoyRows, NearestBuoys, NearMe } from './list.tsx'
 import { Latest } from './now.tsx'
 
 export function GuestList({ buoys: answer }: { buoys: Answer<{ buoys: readonly ActiveBuoy[] }> }) {
   const buoys = answer.state === 'here' ? answer.data.buoys : []
   return (
     <>
-      <Heading />
+      <Heading>
+        <NearMe />
+      </Heading>
       <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
       <Instead of={answer} what="the buoys" none="No buoy has reported in the last 24 hours." />
       {buoys.length === 0 ? null : (
         <>
           <p class="sub">A selection of buoys; move the map to see more.</p>
           <BuoyRows buoys={buoys} />
-          <Downloads />
+          <FilesAndCalls />
         </>
       )}
     </>
@@ -61,7 +61,7 @@ export function GuestBuoyPanel({ answer }: { answer: Answer<{ buoy: GuestBuoy | 
   )
 }
 
-export function GuestPointPanel({ near: { answer } }: { near: Asked<{ buoys?: NearestBuoy[] }> }) {
+export function GuestPointPanel({ point, near: { answer } }: SubjectOf<'guest point'>) {
   const none = `No buoy within ${NEAR_KM} km has reported in the last 24 hours.`
   return (
     <>
@@ -70,21 +70,8 @@ export function GuestPointPanel({ near: { answer } }: { near: Asked<{ buoys?: Ne
       <Instead of={answer} what="the nearest buoys" none={none} />
       {answer.state !== 'here' ? null : (
         <>
-          <dl class="facts">
-            {answer.data.buoys?.map(({ id, name, distance_km: km, last_reading: reading }) => (
-              <Fact key={id} label={`${name}, ${Math.round(km)} km away`}>
-                {reading === null ? (
-                  'no reading'
-                ) : (
-                  <>
-                    {quantityText('height', units.value, reading.significient_height)},{' '}
-                    <Ago time={reading.time} />
-                  </>
-                )}
-              </Fact>
-            ))}
-          </dl>
-          <Downloads />
+          <NearestBuoys of={point} />
+          <FilesAndCalls />
         </>
       )}
       <Invitation text="Forecast and tide of this point need an API key." />

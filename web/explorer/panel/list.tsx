@@ -6,12 +6,27 @@ import { mapAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked } from '../page.ts'
 import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
-import { buoys as known, choosePass, chosenPass, clock, favourites, scene, units } from '../store.ts'
-import { Curl, Downloads } from './boxes.tsx'
+import {
+  buoys as known,
+  choosePass,
+  chosenPass,
+  clock,
+  favourites,
+  openPlace,
+  scene,
+  units,
+} from '../store.ts'
+import type { Position } from '../view.ts'
+import { FilesAndCalls } from './boxes.tsx'
+
+/** Buoys beside a point, and how far away they say something of it. */
+const MOST_NEAREST = 4
+const MOST_KM = 500
 
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100
@@ -41,7 +56,9 @@ export function BuoyList(props: {
   if (passes !== null) calls.push({ label: 'Latest satellite passes', address: passes.address })
   return (
     <>
-      <Heading />
+      <Heading>
+        <NearMe />
+      </Heading>
       <Instead of={answer} what="the buoys" />
       {answer.state !== 'here' ? null : (
         <>
@@ -50,8 +67,7 @@ export function BuoyList(props: {
           {passes === null ? null : <Passes answer={passes.answer} />}
           {passes !== null || favourites.value.length > 0 ? <h3>All buoys</h3> : null}
           <BuoyRows buoys={buoys} />
-          <Downloads />
-          <Curl calls={calls} />
+          <FilesAndCalls calls={calls} />
         </>
       )}
     </>
@@ -71,6 +87,53 @@ function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
             buoy={buoys.find(({ slug }) => slug === own.slug) ?? own}
             start="favourite"
           />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Where the browser does not tell where it is. */
+const isNowhere = signal(false)
+
+/** Opens what is near the visitor. The place goes into the address and to the server, so it is only roughly that. */
+export function NearMe() {
+  const open = ({ coords }: GeolocationPosition): void => {
+    isNowhere.value = false
+    openPlace('Near you', {
+      lat: Number(coords.latitude.toFixed(2)),
+      lng: Number(coords.longitude.toFixed(2)),
+    })
+  }
+  const fail = (): void => void (isNowhere.value = true)
+  return (
+    <>
+      <Button
+        text="Near me"
+        class="small"
+        id="near-me"
+        onClick={() => navigator.geolocation.getCurrentPosition(open, fail)}
+      />
+      <small role="status">{isNowhere.value ? 'This browser does not tell where you are.' : ''}</small>
+    </>
+  )
+}
+
+/** The nearest buoys of a point that have a reading, as far as it says something of the point. */
+export function NearestBuoys({ of }: { of: Position }) {
+  const near = (known.value ?? [])
+    .filter(({ virtual, last_reading: reading }) => !virtual && reading !== null)
+    .map((buoy) => ({ buoy, km: distanceKm(buoy, of) }))
+    .filter(({ km }) => km <= MOST_KM)
+    .toSorted((a, b) => a.km - b.km)
+    .slice(0, MOST_NEAREST)
+  return (
+    <>
+      <h3>Nearest buoys</h3>
+      {near.length === 0 ? <Note>No buoy within {MOST_KM} km has reported in the last 24 hours.</Note> : null}
+      <ul class="buoys">
+        {near.map(({ buoy, km }) => (
+          <BuoyRow key={buoy.slug} buoy={buoy} start="near" where={`${Math.round(km)} km away`} />
         ))}
       </ul>
     </>
@@ -109,13 +172,19 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
 }
 
 /** Of a favourite that is silent nothing but its name is known. */
-function BuoyRow({ buoy, start }: { buoy: ActiveBuoy | { slug: string; name: string }; start: string }) {
+function BuoyRow(props: {
+  buoy: ActiveBuoy | { slug: string; name: string }
+  start: string
+  /** In place of who measures. */
+  where?: string
+}) {
+  const { buoy, start, where } = props
   const { slug, name } = buoy
   const isKnown = 'last_reading' in buoy
   const reading = isKnown ? buoy.last_reading : null
   return (
     <Row id={`${start}-${slug}`} {...{ slug, name, reading }} isRing={isKnown && buoy.virtual}>
-      {isKnown ? `${buoy.source} · ` : 'no reading in the last 24 hours'}
+      {isKnown ? `${where ?? buoy.source} · ` : 'no reading in the last 24 hours'}
       {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
     </Row>
   )
@@ -166,6 +235,8 @@ function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> 
 
 function PassRow({ pass }: { pass: SatellitePass }) {
   const { id, platform, started_at: start, ended_at: end, buoy_count: count } = pass
+  const heights = passPoints(pass, known.value ?? []).map(({ height }) => height)
+  const highest = quantityText('height', units.value, Math.max(...heights), 1)
   const isChosen = chosenPass.value?.id === id
   const times = `${dayAndTime(new Date(start), UTC)} – ${clockTime(new Date(end), UTC)} UTC`
   const choose = (): void => choosePass(isChosen ? null : pass)
@@ -174,9 +245,11 @@ function PassRow({ pass }: { pass: SatellitePass }) {
       <button type="button" class="pass row" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
         <span class="row-name">
           {platform}
-          <small>{times}</small>
+          <small>{`${count} ${count === 1 ? 'point' : 'points'} · ${times}`}</small>
         </span>
-        <span class="row-height">{`${count} ${count === 1 ? 'point' : 'points'}`}</span>
+        <span class="row-height">
+          {heights.length === 0 ? '–' : `${heights.length > 1 ? 'up to ' : ''}${highest}`}
+        </span>
       </button>
       {isChosen ? <PassPoints pass={pass} /> : null}
     </li>
