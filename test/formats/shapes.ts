@@ -60,7 +60,7 @@ export const requests: fc.Arbitrary<string> = fc.oneof(
 function tableOf(url: string, text: string): Rows {
   const body = JSON.parse(text) as JsonObject
   if (!url.startsWith('/conditions')) {
-    const [, operation] = /\/(chart|series|nearest)/.exec(url) ?? ['', '']
+    const [, operation] = /\/(chart|series|nearest)(?:\?|$)/.exec(url) ?? ['', '']
     return rowsOf(operation, body)!
   }
   const { nearby: _, ...data } = body.data as JsonObject
