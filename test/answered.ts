@@ -24,6 +24,10 @@ import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/http/totals.ts'
 
+/** A key, and what a request with it says. */
+export const KEY = `gsw_${'A'.repeat(49)}`
+export const KEYED = { authorization: `Bearer ${KEY}` }
+
 /** A snapshot of a folder as a worker serves it. */
 export async function viewOf(snapshots: string): Promise<View> {
   return openedOf(await loadSnapshot(snapshots), 86_400)
@@ -161,7 +165,11 @@ export class AskedPath {
   readonly path: RequestPath
 
   /** `keys`: texts of good keys, each with a quota of a million. */
-  constructor(view: View, options: Partial<RequestPathOptions> = {}, keys: readonly Uint8Array[] = []) {
+  constructor(
+    view: View,
+    options: Partial<RequestPathOptions> = {},
+    keys: readonly (string | Uint8Array)[] = [KEY],
+  ) {
     this.path = new RequestPath(
       {
         operations: OPERATIONS,
@@ -190,7 +198,7 @@ export class AskedPath {
   }
 
   /** These keys alone, for `path.setKeys`. */
-  keysOf(keys: readonly Uint8Array[]): KeyRing {
+  keysOf(keys: readonly (string | Uint8Array)[]): KeyRing {
     const entries = keys.map((key, slot) => ({
       id: `k_${slot}`,
       hash: createHash('sha256').update(key).digest('hex'),

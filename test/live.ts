@@ -3,13 +3,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startServer, type Live, type LiveOptions } from '../tools/live_server.ts'
+import { until } from './until.ts'
 import { conformanceAt, type Conformance } from './openapi/conformance.ts'
 
 export { runCli, runCliWell } from '../tools/live_server.ts'
 export type { Live, LiveOptions } from '../tools/live_server.ts'
+
+/** A folder that is gone when all tests of the file have ended. */
+export function folderOfFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'groundswell-tests-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 /** A folder that is gone when the test has ended. */
 export function temporaryFolder(t: TestContext): string {
@@ -18,12 +26,31 @@ export function temporaryFolder(t: TestContext): string {
   return folder
 }
 
+/** Clients of the servers that `startLive` started, which would keep these from their end. */
+const clientsOf = new WeakMap<Live, Client[]>()
+
 /**
  * Builds a snapshot, issues a key and serves, with two workers and no limit on calls without a key, until the
- * test ends. @throws Error with the server's output when it does not begin to listen
+ * test ends, and with it the clients of the server. @throws Error with the server's output when it does not
+ * begin to listen
  */
-export function startLive(t: TestContext, options: LiveOptions): Promise<Live> {
-  return startServer(options, (end) => t.after(end))
+export async function startLive(t: TestContext, options: LiveOptions): Promise<Live> {
+  const clients: Client[] = []
+  const live = await startServer(options, (end) =>
+    t.after(() => {
+      for (const client of clients) client.close()
+      return end()
+    }),
+  )
+  clientsOf.set(live, clients)
+  return live
+}
+
+/** The address of a server's admin port, whose line may come a moment after `startLive` resolves. */
+export async function adminOf(live: Live): Promise<string> {
+  const found = (): RegExpExecArray | null => /admin port on (http:\/\/[\d.]+:\d+)/.exec(live.output().stderr)
+  await until(() => found() !== null, 'no admin port')
+  return found()![1].replace('0.0.0.0', '127.0.0.1')
 }
 
 export interface Reply {
@@ -41,30 +68,31 @@ export interface CallOptions {
 
 export interface AskOptions extends CallOptions {
   agent?: Agent
-  /** Called when the head of the answer has come. */
-  onHead?: () => void
+  body?: string
+  /** Called when the head of the answer has come; the answer is read when it is over. */
+  onHead?: () => unknown
 }
 
 /** One request to a port of loopback, without the check of `Client`. `isWhole`: the end of the body came. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, agent, onHead }: AskOptions = {},
+  { method = 'GET', headers = {}, body = '', agent, onHead = () => {} }: AskOptions = {},
 ): Promise<Reply & { isWhole: boolean }> {
   return new Promise((resolve, reject) => {
     const call = httpRequest({ agent, host: '127.0.0.1', port, path, method, headers }, (reply) => {
-      onHead?.()
       const chunks: Buffer[] = []
-      reply.on('data', (chunk: Buffer) => chunks.push(chunk))
       reply.on('error', () => {})
       reply.once('close', () => {
         const bytes = Buffer.concat(chunks)
         const { statusCode: status = 0, headers: head, complete: isWhole } = reply
         resolve({ status, headers: head, bytes, text: bytes.toString('utf8'), isWhole })
       })
+      const read = (): unknown => reply.on('data', (chunk: Buffer) => chunks.push(chunk))
+      Promise.resolve(onHead()).then(read, reject)
     })
     call.once('error', reject)
-    call.end()
+    call.end(body)
   })
 }
 
@@ -84,6 +112,7 @@ export class Client {
     this.#base = new URL(live.base)
     this.#conformance = conformanceAt(this.#base.pathname)
     this.#headers = key === null ? {} : { authorization: `Bearer ${key}` }
+    clientsOf.get(live)?.push(this)
   }
 
   /** `path` stands behind the base path and may have a query. */

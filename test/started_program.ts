@@ -16,6 +16,8 @@ export interface Surroundings {
   uid?: number
   /** A module that runs the program, with a channel to the test; `dist/cli.js` if not given. */
   by?: string
+  /** A command line that runs what follows it, such as `unshare` with its options. */
+  within?: readonly string[]
 }
 
 export interface Program {
@@ -43,9 +45,10 @@ export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | nu
 export function startProgram(
   t: TestContext,
   args: readonly string[],
-  { cwd, env = process.env, uid, by }: Surroundings = {},
+  { cwd, env = process.env, uid, by, within = [] }: Surroundings = {},
 ): Program {
-  const child = spawn(process.execPath, [by ?? CLI, ...args], {
+  const [command, ...rest] = [...within, process.execPath, by ?? CLI, ...args]
+  const child = spawn(command, rest, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', ...(by === undefined ? [] : ['ipc' as const])],
     ...(cwd !== undefined && { cwd }),

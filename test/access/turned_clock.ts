@@ -1,15 +1,13 @@
 /** A server in this process whose clock the test sets, and connections that ask it without a rest. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readOptions } from '../../src/commands/command.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { startServer, type RunningServer } from '../../src/server/server.ts'
 import { RawClient } from '../http/raw_client.ts'
-import { runCliWell } from '../live.ts'
+import { folderOfFile, runCliWell } from '../live.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
 
 export interface TurnedServer {
@@ -23,8 +21,7 @@ export interface TurnedServer {
 
 /** Builds a small snapshot, in a folder that is gone when all tests of the file have ended. */
 export async function smallSnapshot(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'groundswell-keys-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = folderOfFile()
   const snapshots = join(folder, 'snapshots')
   writeCsv(smallWorld(), join(folder, 'world'))
   await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', snapshots])

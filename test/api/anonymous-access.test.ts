@@ -10,7 +10,7 @@ import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { Client, startLive, type Reply } from '../live.ts'
+import { adminOf, Client, type Reply, startLive } from '../live.ts'
 import { awayFromTheHour } from './hour.ts'
 
 /** As a browser sends them for the fetch of a page of the same origin. */
@@ -30,7 +30,6 @@ test('The open explorer', async (outer) => {
         const args = [`--engine=${engine}`, `--explorer-quota=${QUOTA}`, '--admin-port=0']
         const live = await startLive(t, { snapshots, args })
         const keyless = new Client(live, null)
-        t.after(() => keyless.close())
         for (const path of ['/buoys', '/buoys/map', '/buoys/1/readings', '/conditions?lat=1&lng=1']) {
           // What else is not a page's own, test/http/anonymous-access.test.ts asks.
           for (const headers of [
@@ -91,7 +90,7 @@ test('The open explorer', async (outer) => {
         const key = { authorization: `Bearer ${live.key}` }
         assert.equal((await keyless.get('/buoys', { headers: key })).status, 200)
         assert.equal((await keyless.get('/buoys/search?query=al', { headers: OWN })).status, 200)
-        const [, admin] = /admin port on (http:\S+)/.exec(live.output().stderr) ?? []
+        const admin = await adminOf(live)
         const status = (await (await fetch(`${admin}/status`)).json()) as { explorer: object }
         assert.deepEqual(status.explorer, { access: 'direct', quota: QUOTA, reads: QUOTA + 23, refused: 23 })
         const metrics = await (await fetch(`${admin}/metrics`)).text()

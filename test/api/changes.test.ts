@@ -1,25 +1,20 @@
 /** `GET /changes`: what distinguishes two held snapshots, and copies that live on it. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { View } from '../../src/dataset/view.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
 import { reversed } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../builder/fake_source.ts'
-import { Client, runCli, runCliWell, startLive } from '../live.ts'
+import { Client, folderOfFile, runCli, runCliWell, startLive } from '../live.ts'
 import { follow } from './copy.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-changes-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
-const KEYED = { authorization: `Bearer ${key.toString()}` }
 const DAY = 86_400
 const UNKNOWN = '0123456789abcdef01234567'
 const at = (text: string): number => Date.parse(text) / 1000
@@ -47,7 +42,7 @@ const views: View[] = [
 ]
 
 function path(later: LaterAnswers | null = null): AskedPath {
-  const asked = new AskedPath(views[0], { later }, [key])
+  const asked = new AskedPath(views[0], { later })
   asked.path.hold(views, 3)
   return asked
 }
@@ -143,7 +138,7 @@ test('A pinned answer that is kept is gone when the snapshot that it compares wi
     ...view,
     changesSince: (id) => (held.has(id) ? view.changesSince!(id) : null),
   }))
-  const asked = new AskedPath(one, {}, [key])
+  const asked = new AskedPath(one)
   asked.path.hold([one, two], 3)
   const target = `/v2/changes?since=${first.id}&snapshot=${second.id}`
   const { headers } = asked.get(target, KEYED)
@@ -235,8 +230,8 @@ test('Many changes are made in slices, the same bytes as at once.', async () => 
   }
   const all = finish(changesBetween(loaded[0], loaded[1], DAY))
   const view = { ...opened[1], changesSince: () => ({ changes: all, before: opened[0].dataset }) }
-  const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 }, [key])
-  const sliced = new AskedPath(view, { clock: () => 1_800_000_000, later: new LaterAnswers(() => 0) }, [key])
+  const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 })
+  const sliced = new AskedPath(view, { clock: () => 1_800_000_000, later: new LaterAnswers(() => 0) })
   for (const query of ['', '&include=readings&per_page=1000', '&include=readings&per_page=1000&page=2']) {
     const url = `/v2/changes?since=${loaded[0].id}${query}`
     const expected = atOnce.get(url, KEYED)
@@ -260,7 +255,6 @@ test('A live server answers with the changes since what it served before.', asyn
   await runCliWell(['rollback', dir, '--to', first.id])
   const live = await startLive(t, { snapshots: dir })
   const client = new Client(live)
-  t.after(() => client.close())
   assert.deepEqual((await client.get(`/changes?since=${second.id}`)).status, 410)
   await runCliWell(['resume', dir])
   for (;;) {

@@ -224,7 +224,6 @@ test('Conditions are those that a walk over the whole world finds.', async (t) =
   writeConditionsWorld(world, folder)
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`] })
   const client = new Client(live)
-  t.after(() => client.close())
 
   await t.test('Any position, any time, with and without a spot.', async () => {
     let unsure = 0

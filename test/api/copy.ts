@@ -4,16 +4,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { KEYED } from '../answered.ts'
 import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
 import { Chance } from '../chance.ts'
-import { HeldSnapshots, KEY, type Held } from './held.ts'
+import { HeldSnapshots, type Held } from './held.ts'
 
 const START = Date.parse('2026-01-30T00:00:00Z') / 1000
 const HALF_HOUR = 1800
 const DAY = 86_400
 const HELD = 3
 const MOST_BUOYS = 24
-const KEYED = { headers: { authorization: `Bearer ${KEY}` } }
 
 type World = ReadonlyMap<string, FakeBuoy>
 type Rows = Map<number, string>
@@ -93,7 +93,7 @@ export class Follower {
   }
 
   /** Answers as the server of what is published would. */
-  readonly fetch = (url: string): Promise<Response> => this.#served.fetch(url, KEYED)
+  readonly fetch = (url: string): Promise<Response> => this.#served.fetch(url, { headers: KEYED })
 
   /** One build, or a rollback. */
   async publish(): Promise<void> {

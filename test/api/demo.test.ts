@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Client, runCliWell, startLive, temporaryFolder, type Live, type Reply } from '../live.ts'
+import { adminOf, Client, type Live, type Reply, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { writeWorld } from '../web/browser.ts'
 
 /** Answers of each kind by status, and the pages beside them. */
@@ -24,15 +24,12 @@ async function answersOf(live: Live): Promise<Map<string, Reply>> {
     ['410', await client.get('/buoys?snapshot=000000000000000000000000')],
     ['200 of a page', await stranger.getAbsolute('/v2/openapi.json', { method: 'HEAD' })],
   ])
-  client.close()
-  stranger.close()
   for (const [name, { status }] of answers) assert.equal(String(status), name.slice(0, 3), name)
   return answers
 }
 
 async function statusOf(live: Live): Promise<{ snapshot: { demo: unknown } }> {
-  const port = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
-  const answer = await fetch(`http://127.0.0.1:${port}/status`)
+  const answer = await fetch(`${await adminOf(live)}/status`)
   return (await answer.json()) as { snapshot: { demo: unknown } }
 }
 

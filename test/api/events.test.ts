@@ -1,7 +1,5 @@
 /** `GET /events` on a live server, with both engines: what comes at each swap, and how streams end. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { startServer } from '../../tools/live_server.ts'
@@ -9,11 +7,10 @@ import { rollback } from '../../src/snapshot/retained.ts'
 import { FULL_RETRY_SECONDS } from '../../src/http/event-streams.ts'
 import { build, fakeSource, LATER_WORLD, SMALL_WORLD } from '../builder/fake_source.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { Client, type Live } from '../live.ts'
+import { Client, folderOfFile, type Live } from '../live.ts'
 import { EventClient, type EventData } from './event_client.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-events-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
 /**
  * Streams at a time of one key; the tests before the last have fewer, and closed ones may take a moment to

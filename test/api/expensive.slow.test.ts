@@ -3,26 +3,23 @@
  * answered.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { Aggregates } from '../../src/index/day-aggregates.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { ask, Client, runCliWell, startLive, type Live, type Reply } from '../live.ts'
+import { ask, Client, folderOfFile, type Live, type Reply, runCliWell, startLive } from '../live.ts'
 import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 
 const YEARS = 9
 const AS_OF = '2026-03-27T09:00:00Z'
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-expensive-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 const snapshots = join(folder, 'snapshots')
 await runCliWell([
   'build',
@@ -36,8 +33,6 @@ await runCliWell([
 
 const view = await viewOf(snapshots)
 const ids = [...view.dataset.catalog.id]
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
-const withKey = { authorization: `Bearer ${key.toString()}` }
 const clock = (): number => Date.parse(AS_OF) / 1000 + 100.5
 /** 11 MB: more than the kernel's buffers of a connection hold. */
 const LONGEST = (id: number): string =>
@@ -79,15 +74,15 @@ const seriesUrl = fc
 
 test('A series that is made in slices, at once, or from rows alone has the same bytes and headers.', async () => {
   const options = { clock, answerCache: 0 }
-  const atOnce = new AskedPath(view, options, [key])
+  const atOnce = new AskedPath(view, options)
   const aggregates = new Aggregates(view.dataset.catalog.id, [])
-  const fromRows = new AskedPath({ ...view, dataset: { ...view.dataset, aggregates } }, options, [key])
-  const inSlices = new AskedPath(view, { ...options, later: new LaterAnswers(() => 0) }, [key])
+  const fromRows = new AskedPath({ ...view, dataset: { ...view.dataset, aggregates } }, options)
+  const inSlices = new AskedPath(view, { ...options, later: new LaterAnswers(() => 0) })
   let later = 0
   await fc.assert(
     fc.asyncProperty(seriesUrl, async (url) => {
-      const once = atOnce.get(url, withKey)
-      const sliced = await inSlices.getLater(url, withKey)
+      const once = atOnce.get(url, KEYED)
+      const sliced = await inSlices.getLater(url, KEYED)
       if (sliced.isLater) later++
       assert.equal(sliced.status, once.status)
       assert.ok(once.status !== 200 ? sliced.status === once.status : sliced.text === once.text, url)
@@ -100,7 +95,7 @@ test('A series that is made in slices, at once, or from rows alone has the same 
       })
       assert.deepEqual(comparable(sliced), comparable(once))
       if (once.status !== 200) assert.equal(sliced.isLater, false)
-      if (once.status === 200) assert.ok(fromRows.get(url, withKey).text === once.text, url)
+      if (once.status === 200) assert.ok(fromRows.get(url, KEYED).text === once.text, url)
       // What is large is expensive, but for what is known by day; what is small is not.
       const isKnown = url.includes('bucket=day') && !url.includes('timezone')
       if (isKnown) assert.equal(sliced.isLater, false, url)
@@ -113,37 +108,35 @@ test('A series that is made in slices, at once, or from rows alone has the same 
 })
 
 test('HEAD tells the length, a condition that holds is answered at once, and a body is refused where the answer is long.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) }, [key])
+  const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) })
   const url = `/v2${LONGEST(ids[0])}`
-  const answer = await path.getLater(url, withKey)
+  const answer = await path.getLater(url, KEYED)
   assert.equal(answer.isLater, true)
-  const head = await path.getLater(url, withKey, 'HEAD')
+  const head = await path.getLater(url, KEYED, 'HEAD')
   assert.equal(head.text, '')
   const { 'x-ratelimit-remaining': left, ...rest } = answer.headers
   const { 'x-ratelimit-remaining': leftThen, ...restThen } = head.headers
   assert.equal(rest['content-length'], String(Buffer.byteLength(answer.text)))
   assert.deepEqual(restThen, rest)
   assert.equal(Number(leftThen), Number(left) - 1)
-  const same = path.get(url, { ...withKey, 'if-none-match': answer.headers.etag })
+  const same = path.get(url, { ...KEYED, 'if-none-match': answer.headers.etag })
   assert.deepEqual([same.status, same.headers.etag, same.text], [304, answer.headers.etag, ''])
-  assert.equal(path.get(url.replace('hour', 'eon'), { ...withKey, 'if-none-match': '*' }).status, 400)
-  const refused = path.getWithBody(url, withKey)
+  assert.equal(path.get(url.replace('hour', 'eon'), { ...KEYED, 'if-none-match': '*' }).status, 400)
+  const refused = path.getWithBody(url, KEYED)
   assert.equal(refused.status, 400)
   assert.match(refused.text, /"bad_request"/)
 })
 
 test('A long answer of a megabyte is kept when it is made, a longer one is not.', async () => {
-  const path = new AskedPath(view, { clock, answerCache: 64 * 2 ** 20, later: new LaterAnswers(() => 0) }, [
-    key,
-  ])
+  const path = new AskedPath(view, { clock, answerCache: 64 * 2 ** 20, later: new LaterAnswers(() => 0) })
   const daily = `/v2/buoys/${ids[0]}/readings/series?metric=period&start_year=2022&end_year=2025&timezone=Asia/Kathmandu`
-  const first = await path.getLater(daily, withKey)
-  const second = await path.getLater(daily, withKey)
+  const first = await path.getLater(daily, KEYED)
+  const second = await path.getLater(daily, KEYED)
   assert.deepEqual([first.isLater, second.isLater], [true, false])
   assert.ok(first.text.length > 100_000)
   assert.equal(second.text, first.text)
   for (let i = 0; i < 2; i++)
-    assert.equal((await path.getLater(`/v2${LONGEST(ids[0])}`, withKey)).isLater, true)
+    assert.equal((await path.getLater(`/v2${LONGEST(ids[0])}`, KEYED)).isLater, true)
 })
 
 test('One that was begun goes on from its own snapshot when another one is served, a table too.', async () => {
@@ -151,10 +144,10 @@ test('One that was begun goes on from its own snapshot when another one is serve
   await runCliWell(['build', '--source', 'demo', '--as-of', AS_OF, '--out', other])
   const otherView = await viewOf(other)
   for (const target of [LONGEST(ids[0]), `/buoys/${ids[0]}/readings?format=ndjson&order=asc`]) {
-    const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) }, [key])
-    const whole = await path.getLater(`/v2${target}`, withKey)
+    const path = new AskedPath(view, { clock, answerCache: 0, later: new LaterAnswers(() => 0) })
+    const whole = await path.getLater(`/v2${target}`, KEYED)
     assert.ok(whole.isLater)
-    const [going, waiting] = [1, 2].map(() => path.getLater(`/v2${target}`, withKey))
+    const [going, waiting] = [1, 2].map(() => path.getLater(`/v2${target}`, KEYED))
     path.path.setView(otherView)
     for (const answer of [await going, await waiting]) {
       assert.equal(answer.headers['x-snapshot-id'], view.dataset.snapshotId)
@@ -221,7 +214,6 @@ for (const engine of ENGINES) {
       const sockets: Socket[] = []
       t.after(() => {
         heavy.destroy()
-        light.close()
         for (const socket of sockets) socket.destroy()
       })
       const alone = await light.get(LONG(ids[0]))

@@ -4,10 +4,9 @@ import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
 import type { LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath, openedOf, type Answered } from '../answered.ts'
+import { AskedPath, KEY, openedOf, type Answered } from '../answered.ts'
 
 const DAY = 86_400
-export const KEY = `gsw_${'A'.repeat(49)}`
 
 export interface Held {
   id: string
@@ -42,7 +41,7 @@ export class HeldSnapshots {
     for (const next of snapshots)
       this.held = [...this.held.filter(({ id }) => id !== next.id), next].slice(-this.#most)
     const views = this.held.map(({ view }) => view)
-    this.#path ??= new AskedPath(views[0], { later: new LaterAnswers(() => 0) }, [Buffer.from(KEY)])
+    this.#path ??= new AskedPath(views[0], { later: new LaterAnswers(() => 0) })
     this.#path.path.hold(views, this.#most)
   }
 

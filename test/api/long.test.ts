@@ -1,16 +1,13 @@
 /** Long answers made once more for readers that are slow: the same bytes, whatever has happened meanwhile. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
-import { AskedPath, viewOf } from '../answered.ts'
-import { runCliWell } from '../live.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
+import { folderOfFile, runCliWell } from '../live.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-long-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
 async function snapshotOf(buoys: number, asOf: string): Promise<string> {
   const out = join(folder, String(buoys))
@@ -21,7 +18,6 @@ async function snapshotOf(buoys: number, asOf: string): Promise<string> {
 
 const view = await viewOf(await snapshotOf(2000, '2026-03-27T09:00:00Z'))
 const nextView = await viewOf(await snapshotOf(590, '2026-03-27T09:30:00Z'))
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000
 /** Room for a few answers of 1 MB. */
 const CACHE_BYTES = 16 * 1024 * 1024
@@ -46,11 +42,11 @@ interface Slow {
 /** A path, and how one asks it with a good key. */
 function pathWith(answerCache: number) {
   let now = NOW
-  const path = new AskedPath(view, { answerCache, clock: () => now }, [key])
+  const path = new AskedPath(view, { answerCache, clock: () => now })
   return {
     path,
     ask: (url: string, encoding = ''): Slow => {
-      const headers = { authorization: `Bearer ${key.toString()}`, 'accept-encoding': encoding }
+      const headers = { ...KEYED, 'accept-encoding': encoding }
       const { status, bytes, again } = path.get(url, headers)
       assert.equal(status, 200, url)
       assert.ok(bytes.length > 64 * 1024, `${url} has ${bytes.length} bytes`)

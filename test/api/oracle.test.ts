@@ -37,7 +37,6 @@ test('The server answers every request as the oracle does.', async (t) => {
     args: ['--mission-pictures=https://pictures.example/{slug}.jpg'],
   })
   const client = new Client(live)
-  t.after(() => client.close())
   const oracle = makeOracle(world)
   const requests = requestsFor(world)
 

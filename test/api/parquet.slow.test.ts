@@ -3,8 +3,7 @@
  * shows.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { Worker } from 'node:worker_threads'
@@ -13,13 +12,12 @@ import type { Engine } from '../../src/http/exchange.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { ParquetAnswers } from '../../src/http/parquet-answers.ts'
 import { startThread } from '../../src/system/thread.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { duck } from '../formats/bulk/duck.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { ask, runCliWell, type AskOptions, type Reply } from '../live.ts'
+import { ask, type AskOptions, folderOfFile, type Reply, runCliWell } from '../live.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-parquet-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 /** Half-hourly: 35,000 readings, which are four row groups. */
 const SOURCE = ['--source', 'demo:scale,buoys=1,days=730']
 const build = (name: string, asOf: string): Promise<string> =>
@@ -27,7 +25,6 @@ const build = (name: string, asOf: string): Promise<string> =>
 await build('one', '2026-11-01T06:00:00Z')
 await build('two', '2026-11-01T06:30:00Z')
 const [view, later] = [await viewOf(join(folder, 'one')), await viewOf(join(folder, 'two'))]
-const key = `gsw_${'A'.repeat(49)}`
 const READINGS = '/v2/buoys/1/readings?format=parquet'
 
 interface Served {
@@ -51,7 +48,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void): Pro
   })
   const later = new LaterAnswers(() => 0)
   const options = { later, parquet, onFault: (error: unknown) => faults.push(error) }
-  const path = new AskedPath(view, options, [Buffer.from(key)])
+  const path = new AskedPath(view, options)
   const engine = loadEngine(kind).create((exchange) => path.path.handle(exchange))
   const port = await engine.listen('127.0.0.1', 0)
   end(() => {
@@ -63,8 +60,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void): Pro
     path,
     faults,
     threads,
-    get: (url, options) =>
-      ask(port, url, { ...options, headers: { authorization: `Bearer ${key}`, ...options?.headers } }),
+    get: (url, options) => ask(port, url, { ...options, headers: { ...KEYED, ...options?.headers } }),
   }
 }
 
@@ -136,7 +132,7 @@ for (const kind of ENGINES) {
       })
       assert.ok(during.isWhole && during.bytes.equals(whole.bytes))
       assert.equal((await get(READINGS)).status, 401)
-      path.path.setKeys(path.keysOf([Buffer.from(key)]))
+      path.path.setKeys(path.keysOf([KEY]))
       const after = await get(READINGS)
       assert.notEqual(after.headers['x-snapshot-id'], whole.headers['x-snapshot-id'])
       assert.notEqual(after.headers.etag, etag)

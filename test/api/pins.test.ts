@@ -1,20 +1,15 @@
 /** Pinned reads: `snapshot=ID` answers from that snapshot for as long as it is held. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { AskedPath, viewOf, type Answered } from '../answered.ts'
+import { test } from 'node:test'
+import { type Answered, AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
-import { Client, startLive } from '../live.ts'
+import { Client, folderOfFile, startLive } from '../live.ts'
 import { until } from '../until.ts'
 import { buildSnapshots, STEPS, walk } from './walk.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-pins-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
-const KEYED = { authorization: `Bearer ${key.toString()}` }
 /** 7 minutes 33 seconds after the half hour. */
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000
 const UNKNOWN = '0123456789abcdef01234567'
@@ -36,7 +31,7 @@ const views = await Promise.all(
 const ids = views.map(({ dataset }) => dataset.snapshotId)
 
 function held(count: number, options: { refreshEvery?: number; answerCache?: number } = {}) {
-  const path = new AskedPath(views[0], { clock: () => NOW, ...options }, [key])
+  const path = new AskedPath(views[0], { clock: () => NOW, ...options })
   path.path.hold(views.slice(0, count), 3)
   return (url: string, headers: { [name: string]: string } = {}): Answered =>
     path.get(`/v2${url}`, { ...KEYED, ...headers })
@@ -65,7 +60,7 @@ test('Every operation answers a pinned read from the snapshot that it names.', (
       `/conditions?lat=45.5&lng=-3.25&time=2026-03-27T09:00:00Z`,
     ]) {
       for (const [i, id] of ids.entries()) {
-        const alone = new AskedPath(views[i], { clock: () => NOW, answerCache }, [key])
+        const alone = new AskedPath(views[i], { clock: () => NOW, answerCache })
         const pinned = `${url}${url.includes('?') ? '&' : '?'}snapshot=${id}`
         for (let round = 0; round < 3; round++) {
           const expected = alone.get(`/v2${url}`, KEYED)
@@ -87,7 +82,7 @@ test('Every operation answers a pinned read from the snapshot that it names.', (
 
 test('Without the parameter answers are the same bytes, head and body, whatever is held.', () => {
   const [one, three] = [held(1), held(3)]
-  const alone = new AskedPath(views[2], { clock: () => NOW }, [key])
+  const alone = new AskedPath(views[2], { clock: () => NOW })
   for (const url of [
     '/buoys?active_only=false&per_page=1',
     '/buoys/alpha-2/readings?per_page=2',
@@ -108,7 +103,7 @@ test('Whoever follows `next` from the first page gets every item once, though a 
       '/buoys?active_only=false&per_page=1',
       '/buoys/alpha-2/readings?per_page=2&order=asc',
     ]) {
-      const path = new AskedPath(views[0], { clock: () => NOW, answerCache }, [key])
+      const path = new AskedPath(views[0], { clock: () => NOW, answerCache })
       path.path.hold(views.slice(0, 2), 3)
       const whole = JSON.parse(path.get(`/v2${list.replace(/per_page=./, '')}`, KEYED).text) as Listed
       const items: unknown[] = []
@@ -201,7 +196,7 @@ test('A snapshot that is not held is gone, and what is no id is refused; both na
     }
   }
   assert.equal(get(`/buoys?sn%61pshot=${ids[0]}`).headers['x-snapshot-id'], ids[0], 'an encoded name')
-  const stranger = new AskedPath(views[0], {}, [key])
+  const stranger = new AskedPath(views[0])
   assert.equal(stranger.get(`/v2/buoys?snapshot=${UNKNOWN}`).status, 401, 'the key comes first')
 })
 
@@ -231,7 +226,7 @@ test('Pinned answers may be kept for as long as the schedule holds their snapsho
 })
 
 test('A snapshot that is served again is held once, and one that leaves is gone.', () => {
-  const path = new AskedPath(views[0], { clock: () => NOW }, [key])
+  const path = new AskedPath(views[0], { clock: () => NOW })
   const statuses = (): number[] => ids.map((id) => path.get(`/v2/countries?snapshot=${id}`, KEYED).status)
   path.path.hold([views[0], views[1]], 2)
   assert.deepEqual(statuses(), [200, 200, 410])
@@ -251,10 +246,7 @@ test('A walk over pinned pages gets every buoy and reading once while snapshots 
   const live = await startLive(t, { snapshots: dir, args: [`--hold-snapshots=${STEPS}`] })
   const client = new Client(live)
   const timer = setInterval(swap, 50)
-  t.after(() => {
-    clearInterval(timer)
-    client.close()
-  })
+  t.after(() => clearInterval(timer))
   await until(async () => {
     const { rows, served } = await walk(client, truths)
     t.diagnostic(`${rows} rows, while ${served} snapshots were served`)

@@ -194,7 +194,6 @@ test('Satellites and their passes are answered as the records say.', async (t) =
   writeWorld(folder, passes)
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`] })
   const client = new Client(live)
-  t.after(() => client.close())
 
   await t.test('Passes, with every filter.', async () => {
     const given = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })

@@ -30,12 +30,10 @@ test('A label changes what clients read, its buoys keep their ids, and every usu
   const ids = (await listed(before, 'NDBC')).map(({ id }) => id)
   assert.ok(ids.length > 0)
   assert.ok((await listed(before, 'NOAA/NDBC')).every(({ source }) => source === 'NDBC'))
-  before.close()
 
   const rights = { credit: 'Ask “us” first', licence: 'CC BY 4.0' }
   await build({ label: 'Our buoys', aliases: ['Home'], ...rights })
   const after = new Client(await startLive(t, { snapshots: out }))
-  t.after(() => after.close())
   for (const name of ['NDBC', 'ndbc', 'NOAA/NDBC', 'noaa ndbc', 'our-buoys', 'OUR BUOYS', 'home']) {
     const found = await listed(after, name)
     assert.deepEqual(

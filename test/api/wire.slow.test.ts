@@ -173,7 +173,6 @@ for (const engine of ENGINES) {
       const args = [`--engine=${engine}`, `--base-path=${basePath}`]
       const live = await startLive(t, { snapshots, args })
       const [keyed, keyless] = [new Caller(live), new Caller(live, null)]
-      t.after(() => [keyed, keyless].forEach((client) => client.close()))
 
       await t.test(
         'Every example of every operation, as GET, HEAD and OPTIONS, by other methods, conditional, and without a key.',
@@ -333,7 +332,6 @@ for (const engine of ENGINES) {
       await t.test('Two workers say the same.', async () => {
         const fresh = Array.from({ length: 12 }, () => new Caller(live, live.key, 1))
         const replies = await Promise.all(fresh.map((client) => client.get('/buoys/1')))
-        for (const client of fresh) client.close()
         const plain = replies.map(
           ({ text, headers }) => headers.etag + text.replace(/"timestamp":"[^"]*"/, ''),
         )

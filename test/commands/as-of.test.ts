@@ -38,7 +38,6 @@ test('A kept snapshot is served by its id or its time, gives the answers of that
       await new Promise((resolve) => setTimeout(resolve, 2500))
       assert.equal((await client.get('/countries')).headers['x-snapshot-id'], ids[0])
     }
-    client.close()
     await live.stop()
   }
   const shown = await runCliWell(['inspect', dir, ids[0]])

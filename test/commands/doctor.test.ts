@@ -6,7 +6,6 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readOptions } from '../../src/commands/command.ts'
 import { DOCTOR_SETTINGS, examine } from '../../src/commands/doctor/doctor.ts'
@@ -16,7 +15,7 @@ import { ageText } from '../../src/sea/time.ts'
 import { compareVersions, nodeFinding } from '../../src/commands/doctor/machine.ts'
 import { clockFinding } from '../../src/commands/doctor/service.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
-import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SMALL = ['--source', 'demo:scale,buoys=2,days=2']
@@ -276,10 +275,7 @@ test('health asks a server whether it is ready, or lives.', async (t) => {
     snapshots: join(empty, 'none'),
     args: ['--admin-port=0', '--admin-host=0.0.0.0', '--workers=1'],
   })
-  const shown = (): RegExpExecArray | null =>
-    /admin port on http:\/\/0\.0\.0\.0:(\d+)/.exec(live.output().stderr)
-  while (shown() === null) await setTimeout(20)
-  const admin = shown()![1]
+  const { port: admin } = new URL(await adminOf(live))
   const health = (...args: string[]) => runCli(['health', '--admin-host=0.0.0.0', ...args])
   const waiting = await health(`--admin-port=${admin}`)
   assert.deepEqual([waiting.code, waiting.stderr], [1, 'groundswell: not ready: no snapshot is loaded\n'])

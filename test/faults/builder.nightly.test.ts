@@ -72,7 +72,6 @@ test('A builder killed at any moment leaves a whole snapshot, and the next build
   t.diagnostic(
     `${struck} builders killed at work, ${step - 2 - struck} were faster; ${live.output().stderr.match(/refused/g)?.length ?? 0} refusals by the server`,
   )
-  client.close()
 })
 
 test('A second builder reports that another one is at work.', async (t) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { Client, startLive, type Live, type Reply } from '../live.ts'
+import { adminOf, Client, type Reply, startLive } from '../live.ts'
 import { amount, asOf, twoSnapshots } from './folder.ts'
 
 interface Load {
@@ -63,27 +63,18 @@ function newestIn(text: string): string {
     .at(-1)!
 }
 
-async function status(port: number): Promise<{
+async function status(admin: string): Promise<{
   snapshot: { id: string }
   reload: { last_error: string | null; loaded: number; refused: number }
   workers: { serving: number; replaced: number }
   memory: { rss: number }
 }> {
-  return (await (await fetch(`http://127.0.0.1:${port}/status`)).json()) as Awaited<ReturnType<typeof status>>
-}
-
-/** Its line is on another stream than the port that `startLive` waits for, so it may come a moment later. */
-async function adminPort(live: Live): Promise<number> {
-  for (;;) {
-    const found = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)
-    if (found !== null) return Number(found[1])
-    await setTimeout(10)
-  }
+  return (await (await fetch(`${admin}/status`)).json()) as Awaited<ReturnType<typeof status>>
 }
 
 /** Resolves when the server has loaded so many snapshots. */
-async function made(port: number, loaded: number): Promise<void> {
-  while ((await status(port)).reload.loaded < loaded) await setTimeout(10)
+async function made(admin: string, loaded: number): Promise<void> {
+  while ((await status(admin)).reload.loaded < loaded) await setTimeout(10)
 }
 
 /** The newest reading of each snapshot, learnt one at a time. */
@@ -114,11 +105,12 @@ test('Swapping five times a second under load fails no request and tears no answ
   const two = await twoSnapshots(t)
   const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0'] })
   const client = new Client(live, live.key, 16)
-  const atFirst = (await status(await adminPort(live))).reload.loaded
+  const admin = await adminOf(live)
+  const atFirst = (await status(admin)).reload.loaded
   const newest = await learn(client, two)
   // It counts as loaded a little after the first answer from it.
   const before = atFirst + 2
-  await made(await adminPort(live), before)
+  await made(admin, before)
   let over = false
   const loaded = load(client, 16, () => over, tornCheck(newest))
   let swaps = 0
@@ -129,15 +121,14 @@ test('Swapping five times a second under load fails no request and tears no answ
     two.announce(swaps % 2)
     await setTimeout(200)
     // A busy machine takes longer than the time between two of them.
-    await made(await adminPort(live), before + swaps + 1)
+    await made(admin, before + swaps + 1)
     if (performance.now() > began + (resident.length + 1) * (seconds / 10) * 1000) {
-      resident.push(Math.round((await status(await adminPort(live))).memory.rss / 2 ** 20))
+      resident.push(Math.round((await status(admin)).memory.rss / 2 ** 20))
     }
   }
   over = true
   const { answers, failures, bySnapshot } = await loaded
-  const { reload } = await status(await adminPort(live))
-  client.close()
+  const { reload } = await status(admin)
   t.diagnostic(
     `${swaps} swaps announced, ${reload.loaded - before} made, ${answers} answers, ${failures.length} failures; MiB resident after each tenth: ${resident.join(' ')}`,
   )
@@ -154,8 +145,8 @@ test('SIGTERM under load fails nobody who heeds readiness, and the server ends w
   const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
   const client = new Client(live, live.key, 16)
   const newest = await learn(client, two)
-  const ready = async (): Promise<number> =>
-    (await fetch(`http://127.0.0.1:${await adminPort(live)}/readyz`)).status
+  const admin = await adminOf(live)
+  const ready = async (): Promise<number> => (await fetch(`${admin}/readyz`)).status
   assert.equal(await ready(), 200)
   // What a balancer does: it stops sending some time after it finds the server not ready.
   let isOver = false
@@ -174,7 +165,6 @@ test('SIGTERM under load fails nobody who heeds readiness, and the server ends w
   const took = (performance.now() - began) / 1000
   assert.ok(took < 4, `it took ${took} s`)
   t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
-  client.close()
 })
 
 test('A reload beyond --max-memory is refused and reported, and the old snapshot serves on.', async (t) => {
@@ -187,16 +177,17 @@ test('A reload beyond --max-memory is refused and reported, and the old snapshot
     snapshots: two.folder,
     args: ['--admin-port=0', `--max-memory=${limit}`],
   })
+  const admin = await adminOf(live)
   two.announce(1)
   let error: string | null = null
   while (error === null) {
     await setTimeout(50)
-    error = (await status(await adminPort(live))).reload.last_error
+    error = (await status(admin)).reload.last_error
   }
   assert.match(
     error,
     new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
   )
-  assert.equal((await status(await adminPort(live))).snapshot.id, two.ids[0])
+  assert.equal((await status(admin)).snapshot.id, two.ids[0])
   assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
 })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { duck } from './bulk/duck.ts'
 import { runCliWell } from '../live.ts'
 import { assertAnswer } from '../oracle/compare.ts'
@@ -38,8 +38,7 @@ const world = makeWorld(SEED)
 writeCsv(world, join(folder, 'world'))
 await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', join(folder, 'snapshots')])
 const view = await viewOf(join(folder, 'snapshots'))
-const key = `gsw_${'A'.repeat(49)}`
-const headers = { authorization: `Bearer ${key}` }
+const headers = KEYED
 
 const OPERATIONS = [
   'list',
@@ -62,10 +61,10 @@ const runs = Math.ceil(REQUESTS / OPERATIONS.length)
 for (const operation of OPERATIONS) {
   test(`Every format of ${operation} says what its JSON says, kept or not.`, async () => {
     const oracle = makeOracle(world)
-    const path = new AskedPath(view, {}, [Buffer.from(key)])
+    const path = new AskedPath(view)
     const get: Get = (url, more, method) => path.get(`/v2${url}`, { ...headers, ...more }, method)
     // Parquet comes later, always.
-    const parquetPath = new AskedPath(view, { later: new LaterAnswers(() => 0) }, [Buffer.from(key)])
+    const parquetPath = new AskedPath(view, { later: new LaterAnswers(() => 0) })
     let compared = 0
     const asked = requestsFor(world)[operation]
     const property = fc.asyncProperty(asked, fieldsTexts, accepts, async (request, fields, ranges) => {

@@ -14,7 +14,7 @@ import { formed } from '../../src/formats/format-choice.ts'
 import { OPERATIONS } from '../../src/routes.ts'
 import { preferredFormat } from '../../src/http/preferences.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { runCliWell } from '../live.ts'
 import { rounds } from '../rounds.ts'
 import { parseCsv } from './parse.ts'
@@ -32,9 +32,8 @@ const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 await runCliWell(['build', '--source', 'demo', '--as-of', '2026-11-01T06:00:00Z', '--out', folder])
 const view = await viewOf(folder)
-const key = `gsw_${'A'.repeat(49)}`
-const headers = { authorization: `Bearer ${key}` }
-const pathOf = (options = {}): AskedPath => new AskedPath(view, options, [Buffer.from(key)])
+const headers = KEYED
+const pathOf = (options = {}): AskedPath => new AskedPath(view, options)
 const path = pathOf()
 const ask: Get = (url, more = {}, method = 'GET') => path.get(`/v2${url}`, { ...headers, ...more }, method)
 const get = (url: string, more: { [name: string]: string } = {}) => ask(url, more)

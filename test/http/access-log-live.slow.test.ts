@@ -1,17 +1,14 @@
 /** The log of a real server under requests that want to forge it, and under a reader that does not read. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import fc from 'fast-check'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { test } from 'node:test'
-import { runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { parseExposition, sumOf } from '../server/metrics_text.ts'
 import { startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SOURCE = ['--source', 'csv:data/fixtures/small']
 const COUNT = 'http_server_request_duration_seconds_count'
 const REQUESTS = 300
@@ -74,9 +71,7 @@ test('Under fuzzed requests every line is one JSON object with nothing of the re
     sourceArgs: SOURCE,
     args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
   })
-  const adminPort = (): string | undefined =>
-    /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
-  await until(() => adminPort() !== undefined, 'the admin port')
+  const admin = await adminOf(live)
   const request = fc.record({
     method: fc.constantFrom('GET', 'HEAD', 'OPTIONS', 'POST', 'FORGED"}', 'G\u0000T'),
     path: fc.oneof(
@@ -121,7 +116,7 @@ test('Under fuzzed requests every line is one JSON object with nothing of the re
   const { request_id: refusedId } = (await refused.json()) as { request_id: string }
 
   const scrape = async (): Promise<number> =>
-    sumOf(parseExposition(await (await fetch(`http://127.0.0.1:${adminPort()}/metrics`)).text()), COUNT)
+    sumOf(parseExposition(await (await fetch(`${admin}/metrics`)).text()), COUNT)
   const lines = (): Event[] => events(live.output().stdout).filter(({ message }) => message === 'request')
   await until(async () => lines().length === (await scrape()), 'as many lines as requests')
   const counted = await scrape()
@@ -147,7 +142,7 @@ test('Under fuzzed requests every line is one JSON object with nothing of the re
   assert.equal(lines().filter((event) => event['request_id'] === refusedId).length, 1)
   // A wrong level changes nothing, a right one works at once.
   const change = (level: string): Promise<Response> =>
-    fetch(`http://127.0.0.1:${adminPort()}/log-level?level=${level}`, { method: 'POST' })
+    fetch(`${admin}/log-level?level=${level}`, { method: 'POST' })
   assert.equal((await change('degub')).status, 400)
   assert.equal((await change('error')).status, 200)
   const before = live.output().stderr.length
@@ -200,11 +195,9 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
   const keys = join(folder, 'keys.json')
   await runCliWell(['build', ...SOURCE, '--out', folder])
   await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'test'])
-  const child = spawn(
-    process.execPath,
+  const program = startProgram(
+    t,
     [
-      '--trace-protector-invalidation',
-      CLI,
       'serve',
       `--snapshots=${folder}`,
       `--keys=${keys}`,
@@ -214,24 +207,17 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
       '--access-log=100%',
       '--anonymous-quota=0',
     ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { within: ['sh', '-c', 'exec "$0" --trace-protector-invalidation "$@"'] },
   )
-  t.after(() => child.kill('SIGKILL'))
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
-  const first = await new Promise<string>((resolve) =>
-    child.stdout.once('data', (data: Buffer) => resolve(data.toString())),
-  )
-  child.stdout.pause()
-  const port = Number(/listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(first)![1])
-  await until(() => errors.includes('admin port on'), 'the admin port')
-  const admin = /admin port on (http:\/\/\S+)/.exec(errors)![1]
+  const [, port] = await program.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
+  const [, admin] = await program.says(/admin port on (http:\/\/\S+)\n/)
+  program.child.stdout!.pause()
   const metrics = async () => parseExposition(await (await fetch(`${admin}/metrics`)).text())
   // Some 230 bytes a line: more than a pipe, its reader's buffer and the worker's bound take together.
   const perRound = 200
   const round = 'GET /v2/countries HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(perRound)
   let asked = 0
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect(Number(port), '127.0.0.1')
   t.after(() => socket.destroy())
   let answered = 0
   let rest = ''
@@ -251,18 +237,15 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
   }
   assert.equal(sumOf(await metrics(), COUNT), asked)
   // Whoever reads again finds whole lines, as many as were not dropped.
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (data: string) => (text += data))
-  child.stdout.resume()
+  program.child.stdout!.resume()
   const lost = await dropped()
-  await until(
-    () => text.split('\nrequest time=').length + Number(text.startsWith('request ')) - 1 >= asked - lost - 1,
-    'all lines',
-  )
-  await until(() => errors.includes(`${lost} lines of the access log dropped`), 'a word about it')
+  const isWhole = (line: string): boolean => /^request time=\S+ worker=0 \S+/.test(line)
+  const lines = (): string[] => program.stdout.split('\n').filter(isWhole)
+  await until(() => lines().length >= asked - lost, 'all lines')
+  await program.says(new RegExp(`${lost} lines of the access log dropped`))
+  const others = program.stdout.split('\n').filter((line) => !isWhole(line))
+  assert.doesNotMatch(others.join('\n'), /request|time=|worker=/)
+  assert.equal(lines().length, asked - lost)
   // A buffer that a thread transfers makes all that it writes from then on slower.
-  assert.doesNotMatch(first + text, /protector/)
-  const lines = text.split('\n').filter((line) => line !== '')
-  assert.ok(lines.every((line) => /^request time=\S+ worker=0 \S+/.test(line)))
-  assert.equal(lines.length, asked - lost)
+  assert.doesNotMatch(program.stdout, /protector/)
 })

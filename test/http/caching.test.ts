@@ -6,11 +6,10 @@ import fc from 'fast-check'
 import { OPERATIONS } from '../../src/routes.ts'
 import { Heads } from '../../src/http/reply.ts'
 import { Totals } from '../../src/http/totals.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 
 const view = await viewOf(await smallSnapshot())
-const key = Buffer.from(`gsw_${'A'.repeat(49)}`)
 const MINUTE = 60
 
 /** One good request of each operation. */
@@ -47,10 +46,10 @@ test('An answer lives a minute at most, and never past the next build of the sch
       fc.nat({ max: 999 }),
       (refreshEvery, age, ms) => {
         const now = publishedAt + age + ms / 1000
-        const path = new AskedPath(view, { refreshEvery, clock: () => now }, [key])
+        const path = new AskedPath(view, { refreshEvery, clock: () => now })
         const next = refreshEvery === 0 ? Infinity : (Math.floor(now / refreshEvery) + 1) * refreshEvery
         for (const url of REQUESTS) {
-          const { status, headers } = path.get(url, { authorization: `Bearer ${key.toString()}` })
+          const { status, headers } = path.get(url, KEYED)
           assert.equal(status, 200, url)
           const lives = maxAge(headers['cache-control'])
           assert.ok(lives >= 0 && lives <= MINUTE, `${url}: ${lives}`)
@@ -70,14 +69,13 @@ test('An answer lives a minute at most, and never past the next build of the sch
 })
 
 test('Every answer of a keyed operation, errors too, says that it depends on the key; no public one does.', () => {
-  const path = new AskedPath(view, {}, [key])
-  const good = { authorization: `Bearer ${key.toString()}` }
+  const path = new AskedPath(view)
   const isPublic = (url: string): boolean => /search\?|nearest/.test(url)
   const varied = (headers: { [name: string]: string }): string[] => (headers.vary ?? '').split(', ')
   assert.equal(REQUESTS.length, OPERATIONS.length - 2, 'an operation without a request')
   for (const url of REQUESTS) {
     // Twice, since the second may be a kept one, then in as many words as get it refused.
-    for (const headers of [good, good, { ...good, 'if-none-match': '*' }]) {
+    for (const headers of [KEYED, KEYED, { ...KEYED, 'if-none-match': '*' }]) {
       const answer = path.get(url, headers)
       assert.equal(answer.status, 'if-none-match' in headers ? 304 : 200, url)
       assert.ok(varied(answer.headers).includes('Accept-Encoding'))
@@ -92,21 +90,20 @@ test('Every answer of a keyed operation, errors too, says that it depends on the
     }
   }
   for (const url of ['/v2/buoys?page=0', '/v2/buoys/nothing', '/v2/buoys/1/readings?per_page=0']) {
-    assert.deepEqual(varied(path.get(url, good).headers), ['Authorization'], url)
+    assert.deepEqual(varied(path.get(url, KEYED).headers), ['Authorization'], url)
   }
-  assert.equal(path.get('/v2/buoys/search?query=', good).headers.vary, undefined)
+  assert.equal(path.get('/v2/buoys/search?query=', KEYED).headers.vary, undefined)
 })
 
 test('An answer whose tag the client names is not made; one that there is not gets its error whatever is named.', () => {
   const totals = new Totals(Totals.allocate(1), 0)
   // Keeps no answer: each is larger.
-  const path = new AskedPath(view, { totals, answerCache: 100, clock: () => 1_780_000_000 }, [key])
-  const good = { authorization: `Bearer ${key.toString()}` }
+  const path = new AskedPath(view, { totals, answerCache: 100, clock: () => 1_780_000_000 })
   for (const url of REQUESTS) {
-    const { headers } = path.get(url, good)
+    const { headers } = path.get(url, KEYED)
     const made = totals.counted('made')
     for (const condition of [headers.etag, `"x", ${headers.etag}`, headers.etag.slice(2)]) {
-      const known = path.get(url, { ...good, 'if-none-match': condition })
+      const known = path.get(url, { ...KEYED, 'if-none-match': condition })
       assert.equal(known.status, 304, `${url}: ${condition}`)
       assert.equal(known.bytes.length, 0)
       for (const name of ['etag', 'cache-control', 'vary', 'x-snapshot-id']) {
@@ -114,18 +111,17 @@ test('An answer whose tag the client names is not made; one that there is not ge
       }
     }
     assert.equal(totals.counted('made'), made, `${url} was made again`)
-    assert.equal(path.get(url, { ...good, 'if-none-match': `${headers.etag.slice(0, -2)}x"` }).status, 200)
+    assert.equal(path.get(url, { ...KEYED, 'if-none-match': `${headers.etag.slice(0, -2)}x"` }).status, 200)
   }
-  const anyTag = { ...good, 'if-none-match': '*' }
+  const anyTag = { ...KEYED, 'if-none-match': '*' }
   assert.equal(path.get('/v2/buoys/1', anyTag).status, 304)
   assert.equal(path.get('/v2/buoys/999999', anyTag).status, 404)
   assert.equal(path.get('/v2/buoys?page=0', anyTag).status, 400)
 })
 
 test('A header in several lines says what it says in one, of a fresh answer as of a kept one.', () => {
-  const good = { authorization: `Bearer ${key.toString()}` }
-  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
-  const { etag } = path.get('/v2/buoys/satellites', good).headers
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 })
+  const { etag } = path.get('/v2/buoys/satellites', KEYED).headers
   for (const [url, name, lines] of [
     ['/v2/buoys', 'accept', ['*/*', 'text/csv']],
     ['/v2/buoys', 'accept', ['application/json;q=0.1', 'text/csv']],
@@ -136,8 +132,8 @@ test('A header in several lines says what it says in one, of a fresh answer as o
     ['/v2/buoys/satellites', 'if-none-match', ['"x"', etag]],
   ] as const) {
     for (let again = 0; again < 3; again++) {
-      const inLines = path.get(url, { ...good, [name]: [...lines] })
-      const inOne = path.get(url, { ...good, [name]: lines.join(', ') })
+      const inLines = path.get(url, { ...KEYED, [name]: [...lines] })
+      const inOne = path.get(url, { ...KEYED, [name]: lines.join(', ') })
       const what = `${name}: ${lines.join(' | ')}`
       assert.equal(inLines.status, inOne.status, what)
       assert.equal(inLines.headers['content-type'], inOne.headers['content-type'], what)
@@ -147,27 +143,25 @@ test('A header in several lines says what it says in one, of a fresh answer as o
 })
 
 test('Codings in several lines are those of one.', () => {
-  const good = { authorization: `Bearer ${key.toString()}` }
-  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 })
   for (const lines of [
     ['*', 'br;q=0, zstd;q=0'],
     ['identity', 'gzip;q=0.5'],
     ['', 'gzip'],
   ]) {
     // Compressed where it is asked for again.
-    for (let again = 0; again < 3; again++) path.get('/v2/buoys', { ...good, 'accept-encoding': lines })
+    for (let again = 0; again < 3; again++) path.get('/v2/buoys', { ...KEYED, 'accept-encoding': lines })
     for (let again = 0; again < 3; again++) {
-      const inLines = path.get('/v2/buoys', { ...good, 'accept-encoding': lines })
-      const inOne = path.get('/v2/buoys', { ...good, 'accept-encoding': lines.join(', ') })
+      const inLines = path.get('/v2/buoys', { ...KEYED, 'accept-encoding': lines })
+      const inOne = path.get('/v2/buoys', { ...KEYED, 'accept-encoding': lines.join(', ') })
       assert.equal(inLines.headers['content-encoding'], inOne.headers['content-encoding'], lines.join(' | '))
     }
   }
 })
 
 test('A request that names the tags of other answers is compared once, and the next one by itself.', () => {
-  const path = new AskedPath(view, { answerCache: 2 ** 20, clock: () => 1_780_000_000 }, [key])
-  const good = { authorization: `Bearer ${key.toString()}` }
-  const { etag } = path.get('/v2/buoys/1', good).headers
+  const path = new AskedPath(view, { answerCache: 2 ** 20, clock: () => 1_780_000_000 })
+  const { etag } = path.get('/v2/buoys/1', KEYED).headers
   const matches = mock.method(Heads.prototype, 'matches')
   try {
     // Made, and then from what is kept.
@@ -177,9 +171,9 @@ test('A request that names the tags of other answers is compared once, and the n
       '/v2/buoys/1/readings/series?metric=significient_height',
     ]) {
       matches.mock.resetCalls()
-      assert.equal(path.get(url, { ...good, 'if-none-match': 'W/"x", W/"y"' }).status, 200, url)
+      assert.equal(path.get(url, { ...KEYED, 'if-none-match': 'W/"x", W/"y"' }).status, 200, url)
       assert.equal(matches.mock.callCount(), 1, url)
-      assert.equal(path.get('/v2/buoys/1', { ...good, 'if-none-match': etag }).status, 304)
+      assert.equal(path.get('/v2/buoys/1', { ...KEYED, 'if-none-match': etag }).status, 304)
     }
   } finally {
     matches.mock.restore()
@@ -187,14 +181,13 @@ test('A request that names the tags of other answers is compared once, and the n
 })
 
 test('Links of a kept answer are in the words of the request that gets it, not of the one it was kept for.', () => {
-  const good = { authorization: `Bearer ${key.toString()}` }
-  const path = new AskedPath(view, { clock: () => 1_780_000_000 }, [key])
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 })
   const id = view.dataset.snapshotId
   for (const more of [`snapshot=${id}`, 'page=1&format=csv', `page=1&format=ndjson&snapshot=${id}`]) {
     for (const operation of ['/v2/buoys', '/v2/buoys/1/readings']) {
       for (let again = 0; again < 2; again++) {
         for (const words of ['per_page=1', 'per_page=01', 'per_page=001', 'PER_PAGE=2&per_page=1']) {
-          const { status, headers } = path.get(`${operation}?${words}&${more}`, good)
+          const { status, headers } = path.get(`${operation}?${words}&${more}`, KEYED)
           assert.equal(status, 200)
           const own = /(?:^|&)per_page=([^&]*)/.exec(words)![1]
           assert.ok(headers.link.includes(`&per_page=${own}&`), `${words}&${more}: ${headers.link}`)
@@ -205,12 +198,12 @@ test('Links of a kept answer are in the words of the request that gets it, not o
 })
 
 test('An answer has its headers also where it is let go of to make room for compressed ones.', async () => {
-  const good = { authorization: `Bearer ${key.toString()}`, 'accept-encoding': 'gzip' }
+  const good = { ...KEYED, 'accept-encoding': 'gzip' }
   const names = ['link', 'content-disposition', 'x-total-count', 'etag', 'content-type']
-  const whole = new AskedPath(view, { answerCache: 0, clock: () => 1_780_000_000 }, [key])
+  const whole = new AskedPath(view, { answerCache: 0, clock: () => 1_780_000_000 })
   let compressed = 0
   for (let answerCache = 12_000; answerCache < 30_000; answerCache += 1500) {
-    const path = new AskedPath(view, { answerCache, clock: () => 1_780_000_000 }, [key])
+    const path = new AskedPath(view, { answerCache, clock: () => 1_780_000_000 })
     for (let i = 0; i < 100; i++) {
       const target = (i * 7 + (i >> 4)) % 12
       const url = `/v2/buoys?active_only=false&format=ndjson&per_page=4&page=1&max_age=${1000 + target}h`
@@ -229,8 +222,8 @@ test('An answer has its headers also where it is let go of to make room for comp
 })
 
 test('An argument of the path with a control character never gets the kept answer of another request.', () => {
-  const path = new AskedPath(view, {}, [key])
-  const get = (url: string) => path.get(url, { authorization: `Bearer ${key.toString()}` })
+  const path = new AskedPath(view)
+  const get = (url: string) => path.get(url, KEYED)
   for (const format of ['json', 'csv', 'ndjson']) {
     for (let times = 0; times < 3; times++) {
       assert.equal(get(`/v2/buoys/1/readings?format=${format}`).status, 200)
@@ -253,30 +246,23 @@ test('An argument of the path with a control character never gets the kept answe
 })
 
 test('Asked again and again, a request gets what it gets without a cache, whatever else it says and whoever asked before.', () => {
-  const other = Buffer.from(`gsw_${'B'.repeat(49)}`)
+  const other = `gsw_${'B'.repeat(49)}`
   let now = 1_790_000_000
   const clock = (): number => now
-  const kept = new AskedPath(view, { clock }, [key, other])
-  const made = new AskedPath(view, { clock, answerCache: 0 }, [key, other])
-  const bearer = { authorization: `Bearer ${key.toString()}` }
-  const [etag] = [kept, made].map((path) => path.get('/v2/buoys/1', bearer).headers.etag)
+  const kept = new AskedPath(view, { clock }, [KEY, other])
+  const made = new AskedPath(view, { clock, answerCache: 0 }, [KEY, other])
+  const [etag] = [kept, made].map((path) => path.get('/v2/buoys/1', KEYED).headers.etag)
   const headers: { [name: string]: string }[] = [
-    bearer,
-    { authorization: `Bearer ${other.toString()}` },
+    KEYED,
+    { authorization: `Bearer ${other}` },
     {},
     { authorization: 'Bearer made-up' },
-    { ...bearer, accept: 'text/csv' },
-    { ...bearer, 'accept-language': 'fr' },
-    { ...bearer, 'if-none-match': etag },
-    { ...bearer, 'if-none-match': '*' },
+    { ...KEYED, accept: 'text/csv' },
+    { ...KEYED, 'accept-language': 'fr' },
+    { ...KEYED, 'if-none-match': etag },
+    { ...KEYED, 'if-none-match': '*' },
   ]
-  const more = [
-    '',
-    'days=3',
-    'format=csv',
-    `api_key=${other.toString()}`,
-    `snapshot=${view.dataset.snapshotId}`,
-  ]
+  const more = ['', 'days=3', 'format=csv', `api_key=${other}`, `snapshot=${view.dataset.snapshotId}`]
   for (let round = 0; round < 4; round++, now += MINUTE / 2) {
     for (const url of REQUESTS) {
       for (const [i, one] of more.entries()) {

@@ -1,17 +1,16 @@
 /** A server that may open few files: connections beyond them end it neither, nor keep it busy. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { runCliWell, temporaryFolder } from '../live.ts'
+import { startProgram } from '../started_program.ts'
+import { until } from '../until.ts'
 import { request } from './raw_client.ts'
 import { ENGINES, missing } from './server_for_tests.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 /** Of which 8 are left for connections, so far as the server counts; it refuses the others one by one. */
 const FILES = 160
 const CROWD = 600
@@ -19,14 +18,6 @@ const CROWD = 600
 const QUIET_SHARE = 0.5
 /** `/proc/PID/stat` counts so many a second. */
 const TICKS = 100
-
-async function until<T>(look: () => T | null, what: () => string): Promise<T> {
-  for (const end = performance.now() + 60_000; ; await wait(20)) {
-    const seen = look()
-    if (seen !== null) return seen
-    assert.ok(performance.now() < end, what())
-  }
-}
 
 /** Processor time of all threads, in seconds. */
 function processorTime(pid: number): number {
@@ -45,9 +36,6 @@ for (const kind of ENGINES) {
       const keysFile = join(folder, 'keys.json')
       await runCliWell(['keys', 'issue', '--owner', 'somebody', '--keys', keysFile])
       const args = [
-        `ulimit -n ${FILES}; exec "$0" "$@"`,
-        process.execPath,
-        CLI,
         'serve',
         `--snapshots=${snapshots}`,
         `--keys=${keysFile}`,
@@ -57,62 +45,49 @@ for (const kind of ENGINES) {
         '--admin-port=0',
         '--drain-time=0',
       ]
-      const server = spawn('sh', ['-c', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
-      t.after(() => server.kill('SIGKILL'))
-      let output = ''
-      for (const stream of [server.stdout, server.stderr]) {
-        stream.setEncoding('utf8').on('data', (text: string) => (output += text))
-      }
-      const portIn = (pattern: RegExp): Promise<number> =>
-        until(
-          () => {
-            assert.equal(server.exitCode, null, output)
-            return pattern.test(output) ? Number(pattern.exec(output)![1]) : null
-          },
-          () => output,
-        )
-      const port = await portIn(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
-      const adminPort = await portIn(/admin port on http:\/\/127\.0\.0\.1:(\d+)/)
+      const server = startProgram(t, args, { within: ['sh', '-c', `ulimit -n ${FILES}; exec "$0" "$@"`] })
+      const [, port] = await server.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
+      const [, admin] = await server.says(/admin port on (\S+)\n/)
       assert.match(
-        output,
+        server.said,
         /--max-connections 10000 is taken as 6 and --max-listeners 10000 as 2: this process may have 160 files open/,
       )
 
       const sockets: Socket[] = []
       let over = 0
       for (let i = 0; i < CROWD; i++) {
-        const socket = connect(port, '127.0.0.1')
+        const socket = connect(Number(port), '127.0.0.1')
         socket.on('error', () => {}).once('close', () => over++)
         socket.resume()
         sockets.push(socket)
       }
       await until(
-        () => (over >= CROWD - 6 ? over : null),
+        () => over >= CROWD - 6,
         () => `${over} of ${CROWD} refused`,
       )
       // Of three seconds the quietest, since what came before them may still be under way.
       let least = Infinity
       for (let second = 0; second < 3; second++) {
-        const before = processorTime(server.pid!)
+        const before = processorTime(server.child.pid!)
         await wait(1000)
-        least = Math.min(least, processorTime(server.pid!) - before)
+        least = Math.min(least, processorTime(server.child.pid!) - before)
       }
       assert.ok(least < QUIET_SHARE, `${least} s of processor time in a quiet second`)
-      assert.equal(server.exitCode, null, output)
+      assert.equal(server.hasEnded(), false, server.said)
 
-      const reply = await fetch(`http://127.0.0.1:${adminPort}/status`)
+      const reply = await fetch(`${admin}/status`)
       const { connections } = (await reply.json()) as { connections: { refused: { in_all: number } } }
       assert.ok(connections.refused.in_all >= CROWD - 6, JSON.stringify(connections))
       for (const socket of sockets) socket.destroy()
       await until(
-        () => (over === CROWD ? over : null),
+        () => over === CROWD,
         () => `${over} of ${CROWD} over`,
       )
       let answer = ''
       for (let tries = 0; !answer.startsWith('HTTP/1.1 200'); tries++) {
         assert.ok(tries < 300, answer)
         answer = ''
-        const own = connect(port, '127.0.0.1')
+        const own = connect(Number(port), '127.0.0.1')
         own.on('error', () => {}).on('data', (bytes) => (answer += bytes.toString('latin1')))
         own.write(request('GET /v2/buoys/search?query=bu', ['Connection: close']))
         await new Promise((resolve) => own.once('close', resolve))

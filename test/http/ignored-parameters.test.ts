@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OPERATIONS } from '../../src/routes.ts'
-import { AskedPath, viewOf, type AskedHeaders } from '../answered.ts'
+import { type AskedHeaders, AskedPath, KEYED, viewOf } from '../answered.ts'
 import { smallSnapshot } from '../access/turned_clock.ts'
 
 const view = await viewOf(await smallSnapshot())
-const key = `gsw_${'A'.repeat(49)}`
-const path = new AskedPath(view, { answerCache: 2 ** 20 }, [Buffer.from(key)])
+const path = new AskedPath(view, { answerCache: 2 ** 20 })
 const get = (url: string, more: AskedHeaders = {}, method = 'GET') =>
-  path.get(`/v2${url}`, { authorization: `Bearer ${key}`, ...more }, method)
+  path.get(`/v2${url}`, { ...KEYED, ...more }, method)
 const ignored = (url: string): string | undefined => get(url).headers['x-ignored-parameters']
 
 test('Parameters of other operations and usual mistakes are named, each once, in the order of the query.', () => {

@@ -88,10 +88,7 @@ function opened(options: { clock?: () => number; commentAfterMs?: number } = {})
 }
 
 const settle = (listeners: Listeners): Promise<void> =>
-  until(
-    () => !listeners.isBusy,
-    () => 'some never heard of the last swap',
-  )
+  until(() => !listeners.isBusy, 'some never heard of the last swap')
 
 test('Everybody hears of what was swapped since it heard last, once, and filters hide what does not concern them.', async () => {
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: 4 }))
@@ -211,28 +208,16 @@ test('Silence is broken by a comment, and an hour that is not paid for ends the 
   listeners.serve(feedOf(1, [[], []]))
   now = 40_000
   await untilSent('head|first,#,0>1,')
-  await until(
-    () => hours === 0,
-    () => 'paid too early',
-  )
+  await until(() => hours === 0, 'paid too early')
   now = 3_600_001
-  await until(
-    () => hours === 1,
-    () => 'not paid',
-  )
+  await until(() => hours === 1, 'not paid')
   // Where it is not known, it goes on for a minute.
   answer = 'later'
   now = 7_200_001
-  await until(
-    () => hours > 2,
-    () => 'not asked again',
-  )
+  await until(() => hours > 2, 'not asked again')
   assert.equal(client.isOver, false)
   now += 61_000
-  await until(
-    () => client.isOver,
-    () => 'goes on',
-  )
+  await until(() => client.isOver, 'goes on')
   assert.match(client.text, /END$/)
   assert.deepEqual([client.ends, listeners.count], [['quota'], 0])
 })
@@ -243,10 +228,7 @@ test('Streams of keys that are revoked end soon after the keys have changed, and
   const clients = good.map((_, i) => listen(listeners, { holder: { ...FREE, isGood: () => good[i] } }))
   good[1] = false
   listeners.keysChanged()
-  await until(
-    () => clients[1].isOver,
-    () => 'goes on',
-  )
+  await until(() => clients[1].isOver, 'goes on')
   assert.deepEqual(
     clients.map(({ ends }) => ends),
     [[], ['key'], []],

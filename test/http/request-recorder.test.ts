@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engines/engine.ts'
 import {
   GONE,
   MOST_WRITE_BYTES,
@@ -11,7 +10,8 @@ import {
   type LaterReply,
   type Recorder,
 } from '../../src/http/exchange.ts'
-import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { until } from '../until.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 type Recorded = [path: string, status: number, bytes: number]
 
@@ -31,25 +31,31 @@ function ask(port: number, text: string, leavesAfterMs = 0): Promise<string> {
   })
 }
 
+/** What an engine records, each with what `begin` gave for it. */
+function recording(): { recorder: Recorder; recorded: Recorded[] } {
+  const recorded: Recorded[] = []
+  const recorder: Recorder = {
+    begin: () => 7,
+    answered({ path, status, bytes, route }, begun) {
+      assert.deepEqual([begun, route], [7, -1])
+      recorded.push([path, status, bytes])
+    },
+    unfinished({ path, status }, begun) {
+      assert.equal(begun, 7)
+      return (bytes) => recorded.push([path, status, bytes])
+    },
+    deferred({ path }, begun) {
+      assert.equal(begun, 7)
+      return (status, bytes) => recorded.push([path, status, bytes])
+    },
+  }
+  return { recorder, recorded }
+}
+
 for (const kind of ENGINES) {
   describe(`records of the ${kind} engine`, { skip: missing(kind) }, () => {
     test('Each request is recorded once: at once, later, as a stream, cut, left by its client, failed or refused.', async (t) => {
-      const recorded: Recorded[] = []
-      const recorder: Recorder = {
-        begin: () => 7,
-        answered({ path, status, bytes, route }, begun) {
-          assert.deepEqual([begun, route], [7, -1])
-          recorded.push([path, status, bytes])
-        },
-        unfinished({ path, status }, begun) {
-          assert.equal(begun, 7)
-          return (bytes) => recorded.push([path, status, bytes])
-        },
-        deferred({ path }, begun) {
-          assert.equal(begun, 7)
-          return (status, bytes) => recorded.push([path, status, bytes])
-        },
-      }
+      const { recorder, recorded } = recording()
       const cut = (reply: LaterReply): void => reply.cut()
       const replies: { [path: string]: (reply: LaterReply) => void } = {
         '/later': (reply) => reply.send(TEXT_HEAD, BODY),
@@ -79,7 +85,8 @@ for (const kind of ENGINES) {
         '/cut': cut,
         '/left': () => {},
       }
-      const engine = loadEngine(kind).create(
+      const { port } = await new EngineServer(
+        kind,
         (exchange) => {
           const { path } = exchange
           const reply = replies[path]
@@ -90,10 +97,8 @@ for (const kind of ENGINES) {
           else if (path === '/none') exchange.send('304 Not Modified', null)
           else exchange.send(TEXT_HEAD, BODY)
         },
-        { recorder, onThrow: () => {} },
-      )
-      const port = await engine.listen('127.0.0.1', 0)
-      t.after(() => engine.close())
+        { recorder },
+      ).until(t)
       const expected: Recorded[] = []
       const check = async (
         path: string,
@@ -104,8 +109,7 @@ for (const kind of ENGINES) {
       ) => {
         const answer = await ask(port, `${method} ${path} HTTP/1.1\r\nHost: a\r\n\r\n`, leavesAfterMs)
         expected.push([path, status, bytes])
-        for (let waited = 0; recorded.length < expected.length && waited < 20_000; waited += 10)
-          await setTimeout(10)
+        await until(() => recorded.length >= expected.length)
         assert.deepEqual(recorded, expected)
         return answer
       }
@@ -127,21 +131,7 @@ for (const kind of ENGINES) {
 
     test('Of a long answer those bytes are recorded that went out before its client left.', async (t) => {
       const long = Buffer.alloc(48 * 1024 * 1024, 'swell ')
-      const recorded: Recorded[] = []
-      const add =
-        (path: string, status: number) =>
-        (bytes: number): void => {
-          recorded.push([path, status, bytes])
-        }
-      const recorder: Recorder = {
-        begin: () => 7,
-        answered: ({ path, status, bytes }) => add(path, status)(bytes),
-        unfinished: ({ path, status }) => add(path, status),
-        deferred:
-          ({ path }) =>
-          (status, bytes) =>
-            add(path, status)(bytes),
-      }
+      const { recorder, recorded } = recording()
       const sendPieces = (exchange: Exchange): void => {
         let at = 0
         const goOn = (): void => {
@@ -157,15 +147,14 @@ for (const kind of ENGINES) {
           goOn()
         })
       }
-      const engine = loadEngine(kind).create(
+      const { port } = await new EngineServer(
+        kind,
         (exchange) => {
           if (exchange.path === '/pieces') sendPieces(exchange)
           else exchange.send(TEXT_HEAD, long, exchange.path === '/again' ? () => long : true)
         },
-        { recorder, onThrow: (error) => t.diagnostic(String(error)) },
-      )
-      const port = await engine.listen('127.0.0.1', 0)
-      t.after(() => engine.close())
+        { recorder },
+      ).until(t)
       /** Resolves to the bytes of a body that were read when the client has had `enough`. */
       const read = (head: string, enough: number): Promise<number> =>
         new Promise((resolve, reject) => {
@@ -182,22 +171,18 @@ for (const kind of ENGINES) {
           })
           socket.once('error', reject)
         })
-      const recordedAre = async (count: number): Promise<void> => {
-        for (let waited = 0; recorded.length < count && waited < 20_000; waited += 10) await setTimeout(10)
-        assert.equal(recorded.length, count)
-      }
       for (const path of ['/', '/again', '/pieces']) {
         for (const connection of ['', '\r\nConnection: close']) {
           const request = `GET ${path} HTTP/1.1${connection}`
           recorded.length = 0
           const some = await read(request, 100_000)
-          await recordedAre(1)
+          await until(() => recorded.length > 0)
           const [, status, bytes] = recorded[0]
           assert.equal(status, 200)
           assert.ok(bytes >= some && bytes < long.length, `${request}: ${bytes} bytes, ${some} of them read`)
           assert.equal(await read(request, long.length), long.length)
-          await recordedAre(2)
-          assert.deepEqual(recorded[1], [path, 200, long.length])
+          await until(() => recorded.length > 1)
+          assert.deepEqual(recorded.slice(1), [[path, 200, long.length]])
         }
       }
     })

@@ -1,14 +1,14 @@
 /** Requests that come at once share the turns of the event loop, and wait for their quota behind that, on both engines. */
 import assert from 'node:assert/strict'
-import { Agent, request as httpRequest } from 'node:http'
-import { after, before, describe, it } from 'node:test'
-import { loadEngine } from '../../src/http/engines/engine.ts'
-import { AUTHORIZATION, type Engine, type Exchange } from '../../src/http/exchange.ts'
+import { Agent } from 'node:http'
+import { after, describe, it } from 'node:test'
+import { AUTHORIZATION, type Exchange } from '../../src/http/exchange.ts'
 import { WaitingRequests } from '../../src/http/waiting-requests.ts'
 import { LeaseQueue, TurnShares, wakeLeased } from '../../src/http/request-waits.ts'
 import { Totals } from '../../src/http/totals.ts'
-import { RawClient, request } from './raw_client.ts'
-import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { ask as askPort } from '../live.ts'
+import { request } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 /** Work of one answer. */
 const ANSWER_MS = 2
@@ -18,8 +18,6 @@ const MOST_OF_TURN = 60
 
 for (const kind of ENGINES) {
   describe(`turns of the loop with the ${kind} engine`, { skip: missing(kind) }, () => {
-    let engine: Engine
-    let port = 0
     /** Who was answered in each turn. */
     let turns: string[][] = []
     const agent = new Agent({ keepAlive: true })
@@ -40,27 +38,10 @@ for (const kind of ENGINES) {
       ['crowd', 'other'].includes(exchange.header(AUTHORIZATION)),
     )
 
-    const ask = (authorization: string, query: string): Promise<string> =>
-      new Promise((resolve, reject) => {
-        const headers = { authorization }
-        const call = httpRequest({ agent, port, path: `/?${query}`, headers, host: '127.0.0.1' }, (reply) => {
-          let text = ''
-          reply.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-          reply.once('end', () => resolve(text))
-        })
-        call.once('error', reject)
-        call.end()
-      })
-
-    before(async () => {
-      engine = loadEngine(kind).create(answer)
-      port = await engine.listen('127.0.0.1', 0)
-    })
-
-    after(() => {
-      agent.destroy()
-      engine.close()
-    })
+    const server = new EngineServer(kind, answer).forSuite()
+    after(() => agent.destroy())
+    const ask = async (authorization: string, query: string): Promise<string> =>
+      (await askPort(server.port, `/?${query}`, { agent, headers: { authorization } })).text
 
     it('A crowd at once is answered over several turns, everybody with his own answer.', async () => {
       // Once before, so that all have a connection.
@@ -81,24 +62,21 @@ for (const kind of ENGINES) {
       assert.ok(longest <= MOST_OF_TURN, `${longest} answers in one turn`)
     })
 
-    it('One request of another client is not answered behind all of a crowd.', async () => {
-      turns = []
-      const asked = Array.from({ length: CROWD }, (_, n) => ask('crowd', String(n)))
-      await Promise.all([...asked, ask('other', 'x')])
-      const place = turns.flat().indexOf('other')
-      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
-    })
-
-    it('Many made-up keys of one address are one client.', async () => {
-      turns = []
-      const asked = Array.from({ length: CROWD }, (_, n) => ask(`made up ${n}`, String(n)))
-      await Promise.all([...asked, ask('other', 'x')])
-      const place = turns.flat().indexOf('other')
-      assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
-    })
+    for (const [who, keyOf] of [
+      ['a crowd', () => 'crowd'],
+      ['many made-up keys of one address, which are one client', (n: number) => `made up ${n}`],
+    ] as const) {
+      it(`One request of another client is not answered behind all of ${who}.`, async () => {
+        turns = []
+        const asked = Array.from({ length: CROWD }, (_, n) => ask(keyOf(n), String(n)))
+        await Promise.all([...asked, ask('other', 'x')])
+        const place = turns.flat().indexOf('other')
+        assert.ok(place !== -1 && place < CROWD / 2, `answered as number ${place} of ${CROWD + 1}`)
+      })
+    }
 
     it('Clients that have sent several requests at once before get all answers, however long the turn takes.', async () => {
-      const clients = Array.from({ length: 64 }, () => new RawClient(port))
+      const clients = Array.from({ length: 64 }, () => server.open())
       const answersTo = async (path: string, each: number): Promise<void> => {
         for (const client of clients) client.write(request(`GET ${path}`).repeat(each))
         for (const client of clients)
@@ -107,10 +85,9 @@ for (const kind of ENGINES) {
       await answersTo('/quick', 1)
       await answersTo('/quick', 16)
       await answersTo('/', 2)
-      for (const client of clients) client.socket.destroy()
     })
 
-    it('Requests that wait over the top of an hour ask for calls of the new one.', async () => {
+    it('Requests that wait over the top of an hour ask for calls of the new one.', async (t) => {
       const slot = 9
       const wanted: number[][] = []
       const leases = { waiting, ask: (...asked: number[]): void => void wanted.push(asked) }
@@ -119,9 +96,8 @@ for (const kind of ENGINES) {
         if (isLeased || !waiting.putOff(exchange, slot, wait)) exchange.send(TEXT_HEAD, Buffer.from('served'))
       }
       const wait = { ms: 60_000, run: serve, late: serve }
-      const own = loadEngine(kind).create(serve)
-      const ownPort = await own.listen('127.0.0.1', 0)
-      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      const own = await new EngineServer(kind, serve).until(t)
+      const reply = fetch(`http://127.0.0.1:${own.port}/`)
       while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
       const hour = 490_000
       wakeLeased(leases, [slot, hour], (hour + 1) * 3600 + 0.01)
@@ -130,10 +106,9 @@ for (const kind of ENGINES) {
       wakeLeased(leases, [slot, hour + 1], (hour + 1) * 3600 + 0.02)
       assert.equal(await (await reply).text(), 'served')
       assert.equal(wanted.length, 1)
-      own.close()
     })
 
-    it('A request that has waited for its turn asks for calls of its quota where there are none.', async () => {
+    it('A request that has waited for its turn asks for calls of its quota where there are none.', async (t) => {
       const slot = 7
       let wanted = 0
       const totals = new Totals(Totals.allocate(1), 0)
@@ -148,9 +123,11 @@ for (const kind of ENGINES) {
         hasCalls = true
       }
       const turn = { ms: 60_000, run: serve, late: serve }
-      const own = loadEngine(kind).create((exchange) => void waiting.putOff(exchange, 'client', turn))
-      const ownPort = await own.listen('127.0.0.1', 0)
-      const reply = fetch(`http://127.0.0.1:${ownPort}/`)
+      const own = await new EngineServer(
+        kind,
+        (exchange) => void waiting.putOff(exchange, 'client', turn),
+      ).until(t)
+      const reply = fetch(`http://127.0.0.1:${own.port}/`)
       while (waiting.count === 0) await new Promise((resolve) => setImmediate(resolve))
       let isEmpty = false
       void waiting.empty().then(() => (isEmpty = true))
@@ -159,7 +136,6 @@ for (const kind of ENGINES) {
       assert.equal(isEmpty, false, 'the server would stop while it waits')
       assert.equal(await (await reply).text(), 'served')
       assert.deepEqual([wanted, totals.counted('parked'), totals.counted('parked_late')], [1, 1, 0])
-      own.close()
     })
   })
 }

@@ -1,42 +1,33 @@
 /** Requests that wait and are handled later, on both engines. */
 import assert from 'node:assert/strict'
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { Agent } from 'node:http'
+import { after, beforeEach, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadEngine } from '../../src/http/engines/engine.ts'
 import {
   ACCEPT_LANGUAGE,
   AUTHORIZATION,
   HANDLER_HEADERS,
   X_FORWARDED_FOR,
-  type Engine,
   type Exchange,
 } from '../../src/http/exchange.ts'
 import { WaitingRequests, type Wait } from '../../src/http/waiting-requests.ts'
+import { ask as askPort, type AskOptions, type Reply } from '../live.ts'
 import { until } from '../until.ts'
-import { ENGINES, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { request } from './raw_client.ts'
+import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 const LONG_LENGTH = 3_000_000
 const LONG = Buffer.alloc(LONG_LENGTH, 'swell ')
 const KEY = 7
-interface Whole {
-  status: number
-  headers: IncomingMessage['headers']
-  text: string
-}
 
 for (const kind of ENGINES) {
   describe(`waiting requests of the ${kind} engine`, { skip: missing(kind) }, () => {
-    let engine: Engine
-    let port = 0
     let isOpen = false
     let isLate = 0
     let handled: string[] = []
-    const thrown: unknown[] = []
     const waiting = new WaitingRequests(
       (exchange, handler) => handler(exchange),
-      (error) => thrown.push(error),
+      (error) => server.thrown.push(error),
     )
     const agent = new Agent({ keepAlive: true, maxSockets: 2000 })
 
@@ -91,29 +82,10 @@ for (const kind of ENGINES) {
       },
     }
 
-    function ask(
-      path: string,
-      method = 'GET',
-      headers: { [name: string]: string | string[] } = {},
-      body = '',
-    ): Promise<Whole> {
-      return new Promise((resolve, reject) => {
-        const call = httpRequest({ agent, port, path, method, headers, host: '127.0.0.1' }, (reply) => {
-          const chunks: Buffer[] = []
-          reply.on('data', (chunk: Buffer) => chunks.push(chunk))
-          reply.once('error', reject)
-          reply.once('end', () =>
-            resolve({
-              status: reply.statusCode ?? 0,
-              headers: reply.headers,
-              text: Buffer.concat(chunks).toString(),
-            }),
-          )
-        })
-        call.once('error', reject)
-        call.end(body)
-      })
-    }
+    const server = new EngineServer(kind, answer).forSuite()
+    after(() => agent.destroy())
+    const ask = (path: string, how: AskOptions = {}): Promise<Reply> =>
+      askPort(server.port, path, { agent, ...how })
 
     const waitingAre = (count: number): Promise<void> =>
       until(() => waiting.count === count, `${waiting.count} requests wait instead of ${count}`)
@@ -123,50 +95,41 @@ for (const kind of ENGINES) {
       return waiting.wake(KEY)
     }
 
-    before(async () => {
-      engine = loadEngine(kind).create(answer, { onThrow: (error) => thrown.push(error) })
-      port = await engine.listen('127.0.0.1', 0)
-    })
-
     beforeEach(() => {
       isOpen = false
       handled = []
-      thrown.length = 0
-    })
-
-    after(() => {
-      agent.destroy()
-      engine.close()
+      server.thrown.length = 0
     })
 
     it('A request that is woken is handled with all that it was.', async () => {
-      const answers = ask('/some/path?a=%20b&c', 'GET', {
+      const headers = {
         authorization: 'Bearer x',
         'accept-language': 'fr',
         'x-forwarded-for': ['192.0.2.1', '192.0.2.2'],
-      })
+      }
+      const answers = ask('/some/path?a=%20b&c', { headers })
       await waitingAre(1)
       assert.equal(waiting.wake(KEY + 1), 0)
       assert.equal(waiting.count, 1)
       assert.equal(open(), 0)
-      const { status, text, headers } = await answers
+      const { status, text, headers: answered } = await answers
       assert.equal(status, 200)
       assert.equal(text, 'GET|/some/path|a=%20b&c|Bearer x|fr|192.0.2.1, 192.0.2.2|127.0.0.1|in time')
-      assert.equal(headers['x-served-by'], 'test')
+      assert.equal(answered['x-served-by'], 'test')
       assert.equal(waiting.count, 0)
     })
 
     it('A request that is woken has every header that a handler reads, repeated ones too.', async () => {
       const values = HANDLER_HEADERS.map((text) => [text, `${text} one`, `${text} one, ${text} two`])
       const sent = HANDLER_HEADERS.map((text) => [text, [`${text} one`, `${text} two`]])
-      const answers = ask('/headers', 'GET', Object.fromEntries(sent) as { [name: string]: string[] })
+      const answers = ask('/headers', { headers: Object.fromEntries(sent) as { [name: string]: string[] } })
       await waitingAre(1)
       open()
       assert.deepEqual(JSON.parse((await answers).text), values)
     })
 
     it('Requests are handled in their order, until one has to wait on.', async () => {
-      const answers: Promise<Whole>[] = []
+      const answers: Promise<Reply>[] = []
       for (let i = 0; i < 5; i++) {
         answers.push(ask(`/${i}`))
         await waitingAre(i + 1)
@@ -185,7 +148,7 @@ for (const kind of ENGINES) {
     })
 
     it('A request whose client goes is dropped.', async () => {
-      const socket = connect(port, '127.0.0.1', () => socket.write('GET /gone HTTP/1.1\r\nHost: a\r\n\r\n'))
+      const socket = server.unread(request('GET /gone'))
       await waitingAre(1)
       socket.destroy()
       await waitingAre(0)
@@ -204,8 +167,7 @@ for (const kind of ENGINES) {
     })
 
     it('A client that does not read makes no copy of a long answer grow.', async () => {
-      const socket = connect(port, '127.0.0.1', () => socket.write('GET /long HTTP/1.1\r\nHost: a\r\n\r\n'))
-      socket.pause()
+      const socket = server.unread(request('GET /long'))
       await waitingAre(1)
       open()
       await wait(50)
@@ -217,7 +179,7 @@ for (const kind of ENGINES) {
     })
 
     it('HEAD, 304 and an answer that is deferred once more are sent as without a wait.', async () => {
-      const answers = [ask('/head', 'HEAD'), ask('/304'), ask('/twice')]
+      const answers = [ask('/head', { method: 'HEAD' }), ask('/304'), ask('/twice')]
       await waitingAre(3)
       open()
       const [head, notModified, twice] = await Promise.all(answers)
@@ -233,7 +195,7 @@ for (const kind of ENGINES) {
       open()
       const statuses = (await Promise.all(answers)).map(({ status }) => status)
       assert.deepEqual(statuses, [500, 500, 200])
-      assert.equal(thrown.length, 2)
+      assert.equal(server.thrown.length, 2)
     })
 
     it('Too many requests do not wait, and neither does one that announces a body.', async () => {
@@ -243,7 +205,8 @@ for (const kind of ENGINES) {
       open()
       for (const { status } of await Promise.all(answers)) assert.equal(status, 200)
       isOpen = false
-      assert.equal((await ask('/body', 'GET', { 'content-length': '1' }, 'x')).text, 'cannot wait')
+      const announced = { headers: { 'content-length': '1' }, body: 'x' }
+      assert.equal((await ask('/body', announced)).text, 'cannot wait')
       await waiting.empty()
     })
   })

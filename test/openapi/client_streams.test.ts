@@ -13,7 +13,8 @@ import {
   type SnapshotEvent,
 } from '../../clients/typescript/groundswell.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
-import { HeldSnapshots, KEY, type Held } from '../api/held.ts'
+import { KEY } from '../answered.ts'
+import { HeldSnapshots, type Held } from '../api/held.ts'
 import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'

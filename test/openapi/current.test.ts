@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { exampleAnswers, EXAMPLES_SOURCE, type Get } from '../../tools/openapi/examples.ts'
 import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText } from '../../tools/openapi/made.ts'
 import { compareDescriptions, lintDescription } from '../../tools/openapi/redocly.ts'
@@ -18,7 +18,7 @@ const HOW_TO_RENEW = 'if that is meant, run `npm run openapi` and commit what it
 
 test('The examples are what the server answers to their requests.', async (t) => {
   const live = await startLive(t, { sourceArgs: EXAMPLES_SOURCE })
-  const answers = await exampleAnswers(live, getChecked(t, live))
+  const answers = await exampleAnswers(live, getChecked(live))
   const requests = Object.keys(EXAMPLE_ANSWERS).toSorted()
   assert.deepEqual(requests, Object.keys(answers).toSorted(), HOW_TO_RENEW)
   for (const [request, answer] of Object.entries(answers)) {
@@ -27,9 +27,8 @@ test('The examples are what the server answers to their requests.', async (t) =>
 })
 
 /** Asks with clients that check each answer against the description. */
-function getChecked(t: TestContext, live: Live): Get {
+function getChecked(live: Live): Get {
   const clients = new Map<string | null, Client>()
-  t.after(() => clients.forEach((client) => client.close()))
   return (path, key, headers) => {
     const client = clients.get(key) ?? new Client(live, key)
     clients.set(key, client)

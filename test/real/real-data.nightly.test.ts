@@ -62,7 +62,6 @@ async function rehearse(t: TestContext, folders: RealFolders, asOf: string | nul
     sourceArgs: asOf === null ? sources : [...sources, '--as-of', asOf],
   })
   const client = new Client(live)
-  t.after(() => client.close())
 
   const countries = await countriesByIdentifier(client)
   const placeOf = ({ identifier, lat, lng }: BuoyWithoutPlace): Place => ({

@@ -1,25 +1,18 @@
 /** The operator's port: which requests it answers, and which it refuses. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/server/admin.ts'
 import type { Level } from '../../src/system/log.ts'
-import { runCli, temporaryFolder } from '../live.ts'
-
-interface Asked {
-  status: number
-  headers: { [name: string]: unknown }
-  body: string
-}
+import { ask, runCli, temporaryFolder, type Reply } from '../live.ts'
 
 interface Running {
   port: number
   reloads: () => number
-  ask(path: string, headers?: { [name: string]: string }, method?: string): Promise<Asked>
+  ask(path: string, headers?: { [name: string]: string }, method?: string): Promise<Reply>
 }
 
 async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promise<Running> {
@@ -41,24 +34,15 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
   return {
     port,
     reloads: () => reloads,
-    ask: (path, headers = {}, method = 'GET') =>
-      new Promise((resolve, reject) => {
-        request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (reply) => {
-          let body = ''
-          reply.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
-          reply.once('end', () => resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body }))
-        })
-          .once('error', reject)
-          .end()
-      }),
+    ask: (path, headers = {}, method = 'GET') => ask(port, path, { headers, method }),
   }
 }
 
 test('The level of the log is changed by a POST alone, to one that there is, under the rules of the port.', async (t) => {
   const logLevel: { level: Level } = { level: 'info' }
   const admin = await start(t, { logLevel })
-  const levelOf = (body: string): unknown => (JSON.parse(body) as { level: unknown }).level
-  assert.equal(levelOf((await admin.ask('/log-level')).body), 'info')
+  const levelOf = (text: string): unknown => (JSON.parse(text) as { level: unknown }).level
+  assert.equal(levelOf((await admin.ask('/log-level')).text), 'info')
   assert.equal((await admin.ask('/log-level?level=debug')).status, 200)
   assert.equal(logLevel.level, 'info')
   for (const query of [
@@ -70,25 +54,25 @@ test('The level of the log is changed by a POST alone, to one that there is, und
     '?level=debug&level=info',
     '?l=debug',
   ]) {
-    const { status, body } = await admin.ask(`/log-level${query}`, {}, 'POST')
+    const { status, text } = await admin.ask(`/log-level${query}`, {}, 'POST')
     assert.equal(status, 400, query)
-    assert.match(body, /level: expected one of error, warning, info, debug/)
-    assert.ok(!body.includes('degub'))
+    assert.match(text, /level: expected one of error, warning, info, debug/)
+    assert.ok(!text.includes('degub'))
   }
   assert.equal(
     (await admin.ask('/log-level?level=error', { origin: 'https://evil.example' }, 'POST')).status,
     403,
   )
   assert.equal(logLevel.level, 'info')
-  const { status, body } = await admin.ask('/log-level?level=debug', {}, 'POST')
-  assert.deepEqual([status, levelOf(body), logLevel.level], [200, 'debug', 'debug'])
+  const { status, text } = await admin.ask('/log-level?level=debug', {}, 'POST')
+  assert.deepEqual([status, levelOf(text), logLevel.level], [200, 'debug', 'debug'])
 })
 
 test('Metrics come as Prometheus reads them; what cannot be made is reported.', async (t) => {
   const faults: string[] = []
   const good = await start(t)
-  const { status, headers, body } = await good.ask('/metrics')
-  assert.deepEqual([status, body], [200, '# HELP a_metric\n'])
+  const { status, headers, text } = await good.ask('/metrics')
+  assert.deepEqual([status, text], [200, '# HELP a_metric\n'])
   assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
   const bad = await start(t, {
     metrics: () => {
@@ -138,9 +122,9 @@ test('A status that cannot be made is reported as a fault, and the port goes on.
     ['/status', 'GET'],
     ['/reload', 'POST'],
   ]) {
-    const { status, body } = await admin.ask(path, {}, method)
+    const { status, text } = await admin.ask(path, {}, method)
     assert.equal(status, 500)
-    assert.ok(!body.includes('a fault of the program'))
+    assert.ok(!text.includes('a fault of the program'))
   }
   assert.deepEqual(faults, [fault, fault])
   assert.equal((await admin.ask('/livez')).status, 200)
@@ -175,9 +159,9 @@ test('A name that somebody else made lead here is refused, with every path.', as
       ['POST', '/reload'],
       ['GET', '/nothing'],
     ]) {
-      const { status, body } = await admin.ask(path, { host }, method)
-      assert.ok(status === 403 || (status === 400 && body === ''), `${host} ${path} ${status}`)
-      assert.ok(!body.includes('operator knows') && !body.includes('evil'), body)
+      const { status, text } = await admin.ask(path, { host }, method)
+      assert.ok(status === 403 || (status === 400 && text === ''), `${host} ${path} ${status}`)
+      assert.ok(!text.includes('operator knows') && !text.includes('evil'), text)
     }
   }
   assert.equal(admin.reloads(), 0)
@@ -205,9 +189,9 @@ test('Requests of pages elsewhere in a browser are refused, and steer nothing.',
       ['POST', '/reload'],
       ['GET', '/status'],
     ]) {
-      const { status, body, headers: sent } = await admin.ask(path, { host, ...headers }, method)
+      const { status, text, headers: sent } = await admin.ask(path, { host, ...headers }, method)
       assert.deepEqual(
-        [status, JSON.parse(body)],
+        [status, JSON.parse(text)],
         [403, { error: 'forbidden', message: 'Requests of other pages are refused' }],
       )
       assert.equal(sent['access-control-allow-origin'], undefined)
@@ -235,9 +219,9 @@ test('With a token, status and reload want it, and health does not.', async (t) 
       ['POST', '/reload'],
       ['GET', '/livez/../status'],
     ]) {
-      const { status, headers, body } = await admin.ask(path, { authorization }, method)
+      const { status, headers, text } = await admin.ask(path, { authorization }, method)
       assert.deepEqual([status, headers['www-authenticate']], [401, 'Bearer'], authorization)
-      assert.ok(!body.includes('operator knows') && !body.includes(token))
+      assert.ok(!text.includes('operator knows') && !text.includes(token))
     }
   }
   assert.equal(admin.reloads(), 0)

@@ -1,9 +1,8 @@
 /** How a server leaves: what it waits for, and for how long. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -11,11 +10,10 @@ import { fileURLToPath } from 'node:url'
 import { drain } from '../../src/server/server.ts'
 import { build } from '../faults/folder.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { temporaryFolder } from '../live.ts'
+import { folderOfFile, temporaryFolder } from '../live.ts'
+import { startProgram, type Program } from '../started_program.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
-
-const place = mkdtempSync(join(tmpdir(), 'groundswell-drain-'))
+const place = folderOfFile()
 const folder = join(place, 'snapshots')
 const keys = join(place, 'keys.json')
 const usual = [
@@ -30,7 +28,6 @@ before(async () => {
   await build(folder, 0)
   writeFileSync(keys, '{"format":1,"keys":[]}\n')
 })
-after(() => rmSync(place, { recursive: true, force: true }))
 
 /** Drains with so many connections, each gone after its time, and says what happened when. */
 async function drained(
@@ -75,40 +72,15 @@ interface Served {
   admin: string
   port: number
   /** Resolves to the exit code, of a SIGTERM. */
-  stop(): Promise<number | null>
+  stop: Program['stop']
 }
 
 /** Serves the snapshot, without keys, with one worker. */
 async function serve(t: TestContext, engine: string, drainTime: string): Promise<Served> {
-  const server = spawn(
-    process.execPath,
-    [CLI, 'serve', ...usual, `--engine=${engine}`, `--drain-time=${drainTime}`],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  t.after(() => server.kill('SIGKILL'))
-  const ended = new Promise<number | null>((resolve) => server.once('exit', resolve))
-  let output = ''
-  for (const stream of [server.stdout, server.stderr]) {
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  }
-  const find = async (pattern: RegExp): Promise<string> => {
-    for (;;) {
-      const found = pattern.exec(output)
-      if (found !== null) return found[1]
-      assert.equal(server.exitCode, null, output)
-      await wait(10)
-    }
-  }
-  const base = await find(/listening on (\S+)\n/)
-  return {
-    base,
-    admin: await find(/admin port on (\S+)\n/),
-    port: Number(new URL(base).port),
-    stop() {
-      server.kill('SIGTERM')
-      return ended
-    },
-  }
+  const server = startProgram(t, ['serve', ...usual, `--engine=${engine}`, `--drain-time=${drainTime}`])
+  const [, base] = await server.says(/listening on (\S+)\n/)
+  const [, admin] = await server.says(/admin port on (\S+)\n/)
+  return { base, admin, port: Number(new URL(base).port), stop: () => server.stop() }
 }
 
 /** A health check as a balancer that speaks HTTP/1.0 makes it. Resolves to the status code. */
@@ -193,20 +165,12 @@ test(
   async (t) => {
     const end = async (isReady: (folder: string, output: string) => boolean): Promise<unknown> => {
       const own = temporaryFolder(t)
-      const outer = spawn('unshare', [...asFirst, process.execPath, CLI, 'serve', ...usual], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, NODE_OPTIONS: `--import=${WITNESS}`, WITNESS: own },
-      })
-      t.after(() => outer.kill('SIGKILL'))
-      let output = ''
-      for (const stream of [outer.stdout, outer.stderr]) {
-        stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-      }
-      const ended = new Promise((resolve) => outer.once('exit', (code, signal) => resolve(signal ?? code)))
-      while (!isReady(own, output)) await wait(10)
-      const inner = spawnSync('pgrep', ['-P', String(outer.pid)], { encoding: 'utf8' }).stdout
+      const env = { ...process.env, NODE_OPTIONS: `--import=${WITNESS}`, WITNESS: own }
+      const outer = startProgram(t, ['serve', ...usual], { env, within: ['unshare', ...asFirst] })
+      while (!isReady(own, outer.said)) await wait(10)
+      const inner = spawnSync('pgrep', ['-P', String(outer.child.pid)], { encoding: 'utf8' }).stdout
       process.kill(Number(inner), 'SIGTERM')
-      return Promise.race([ended, wait(30_000).then(() => `does not end\n${output}`)])
+      return Promise.race([outer.ended, wait(30_000).then(() => `does not end\n${outer.said}`)])
     }
     // Node itself takes some 50 ms to begin with the program; until then nothing can catch a signal.
     assert.equal(await end((folder) => existsSync(join(folder, 'catches-signals'))), 0)

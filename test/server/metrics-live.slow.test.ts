@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { startLive, type Live } from '../live.ts'
+import { adminOf, type Live, startLive } from '../live.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { findTool } from '../programs.ts'
 import { parseExposition, sumOf, type ParsedSample } from './metrics_text.ts'
@@ -14,13 +14,9 @@ const COUNT = `${DURATION}_count`
 
 /** The metrics of a server, once they count at least `requests`: a worker may still be recording the last. */
 async function scrape(live: Live, requests = 0): Promise<{ text: string; samples: ParsedSample[] }> {
+  const admin = await adminOf(live)
   for (;;) {
-    const port = /admin port on http:\/\/127\.0\.0\.1:(\d+)/.exec(live.output().stderr)?.[1]
-    if (port === undefined) {
-      await setTimeout(50)
-      continue
-    }
-    const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+    const answer = await fetch(`${admin}/metrics`)
     assert.equal(answer.status, 200)
     assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
     const text = await answer.text()

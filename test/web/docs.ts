@@ -38,7 +38,6 @@ function missing(program: string): string | false {
 export async function testDocs(t: TestContext, browser: Browser | null): Promise<void> {
   const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
   const client = new Client(live, null)
-  t.after(() => client.close())
 
   await t.test('has a description below the base path, for everybody and without a charge', async () => {
     const reply = await client.get('/openapi.json')

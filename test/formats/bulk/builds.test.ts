@@ -107,7 +107,6 @@ test('GET /files lists what lies in the folder of the export, and needs a key.',
   const out = join(temporaryFolder(t), 'bulk')
   const live = await startLive(t, { sourceArgs: ['--source', 'csv:data/fixtures/small', '--export', out] })
   const client = new Client(live)
-  t.after(() => client.close())
   const { status, text, headers } = await client.get('/files')
   assert.equal(status, 200)
   const { data } = JSON.parse(text) as { data: Listed }
@@ -122,7 +121,6 @@ test('GET /files lists what lies in the folder of the export, and needs a key.',
   assert.equal(again.status, 304)
   assert.equal((await client.get(`/files?snapshot=${data.snapshot}`)).status, 200)
   const keyless = new Client(live, null)
-  t.after(() => keyless.close())
   assert.equal((await keyless.get('/files')).status, 401)
   // Nothing of this machine is shown.
   assert.ok(!text.includes(out))
