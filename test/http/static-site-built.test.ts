@@ -110,7 +110,7 @@ function isLandOfBasemap(lat: number, lng: number): boolean {
   const [land, lakes] = basemap.features
     .map(({ geometry }) => geometry)
     .filter(({ type }) => type === 'MultiPolygon')
-    .map(({ coordinates }) => coordinates as [number, number][][][])
+    .map(({ coordinates }) => coordinates as unknown as [number, number][][][])
   return isWithin(land, lat, lng) && !isWithin(lakes, lat, lng)
 }
 
@@ -206,7 +206,7 @@ test(
 
 test('Every country of the demo has its name on the map, and none twice.', () => {
   const names = basemap.features.flatMap(({ properties }) =>
-    'name' in properties && properties.kind === 'country' ? [properties.name] : [],
+    properties.kind === 'country' ? [properties.name ?? ''] : [],
   )
   for (const name of ['France', 'Brazil', 'Ireland', 'United States', 'Norway', 'Malta']) {
     assert.ok(names.includes(name), name)

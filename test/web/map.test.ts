@@ -81,14 +81,17 @@ test('A label that the edge of the map or something over it would cut has no roo
   class Rooms {
     gridRightBoundary = 1000
     screenRightBoundary = 900
-    transform = { width: 800, height: 600 }
     placeCollisionBox(box: number[], _mode: string) {
       return { box, placeable: true, offscreen: false, occluded: false }
     }
   }
   const collisionIndex = new Rooms()
-  const map = { style: { placement: { collisionIndex } } }
-  keepLabelsWhole(map as unknown as MapView, () => [{ left: 10, top: 550, right: 210, bottom: 590 }])
+  const map = {
+    style: { placement: { collisionIndex } },
+    getContainer: () => ({ getBoundingClientRect: () => ({ left: 300, top: 60, right: 1100, bottom: 660 }) }),
+  }
+  const legend = { left: 310, top: 610, right: 510, bottom: 650 }
+  keepLabelsWhole(map as unknown as MapView, () => [legend])
   const hasRoom = (left: number, top: number, mode = 'never'): boolean =>
     collisionIndex.placeCollisionBox([left + 100, top + 100, left + 150, top + 120], mode).placeable
   assert.equal(hasRoom(400, 300), true)

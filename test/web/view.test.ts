@@ -7,7 +7,7 @@ import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
 import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
 import { zoneOf } from '../../web/explorer/format.ts'
-import { buoyFeatures, markFeature, withoutTwins } from '../../web/explorer/map/features.ts'
+import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import type { Scene } from '../../web/explorer/scene.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
 import { scaleOf } from '../../web/explorer/mine/units.ts'
@@ -209,7 +209,7 @@ test('A name that is longer than a query or a label is cut between its character
     last_reading: null,
     last_reading_time: null,
   }))
-  const { features } = buoyFeatures(buoys, METRIC, 0)
+  const features = buoyFeatures(buoys, METRIC, 0)
   assert.deepEqual(
     features.map(({ properties }) => [properties.name, properties.shortName]),
     [
@@ -244,14 +244,13 @@ test('On the map a reading of more than three hours ago is old and has its age, 
       virtual,
       last_reading: { significient_height: 1.84, time },
     }
-    const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now).features
-    const { properties } = markFeature(buoy as unknown as ActiveBuoy, METRIC, now)
-    return [feature?.properties.old, feature?.properties.label, 'height' in properties]
+    const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now)
+    return [feature?.properties.old, feature?.properties.label]
   }
-  assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.8 m', true])
-  assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.8 m · 3 h ago', false])
-  assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.8 m · 23 h ago', false])
-  assert.deepEqual(drawn('2026-11-22T03:00:00Z', true).slice(0, 2), [false, '1.8 m'])
+  assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.8 m'])
+  assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.8 m · 3 h ago'])
+  assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.8 m · 23 h ago'])
+  assert.deepEqual(drawn('2026-11-22T03:00:00Z', true), [false, '1.8 m'])
 })
 
 test('Zones of the open sea read as hours from UTC, with the sign that people expect.', () => {
@@ -260,27 +259,4 @@ test('Zones of the open sea read as hours from UTC, with the sign that people ex
     labels.map((name) => zoneOf(name).label),
     ['UTC−6', 'UTC+11', 'UTC−12', 'UTC', 'UTC', 'UTC', 'New York'],
   )
-})
-
-test('One buoy of two networks is one dot: that of the newer reading, else of the lower id.', () => {
-  const buoy = (
-    id: number,
-    source: string,
-    name: string,
-    lat: number,
-    lng: number,
-    time: string,
-  ): ActiveBuoy => ({ id, source, name, lat, lng, virtual: false, last_reading_time: time }) as ActiveBuoy
-  const noon = '2026-11-22T12:00:00Z'
-  const later = '2026-11-22T13:00:00Z'
-  const shown = (...buoys: ActiveBuoy[]): number[] => withoutTwins(buoys).map(({ id }) => id)
-  const one = buoy(1, 'A', 'Brittany', 47.55, -8.47, noon)
-  assert.deepEqual(shown(one, buoy(2, 'B', 'BRITTANY', 47.555, -8.465, noon)), [1])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.55, -8.47, later)), [2])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.5502, -8.4701, noon)), [1])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Other words', 47.555, -8.465, noon)), [1, 2])
-  assert.deepEqual(shown(one, buoy(2, 'B', 'Brittany', 47.57, -8.47, noon)), [1, 2])
-  assert.deepEqual(shown(one, buoy(2, 'A', 'Brittany', 47.55, -8.47, noon)), [1, 2])
-  const [west, east] = [buoy(1, 'A', 'Date', 51, -179.999, noon), buoy(2, 'B', 'Date', 51, 179.999, noon)]
-  assert.deepEqual(shown(west, east), [1])
 })

@@ -18,21 +18,36 @@ const STEPS_A_DEGREE = 10
 const SEAS = JSON.parse(readFileSync(new URL('seas.json', import.meta.url), 'utf8'))
 
 /**
- * What `unpackBasemap` of the explorer reads: `land` and `lakes` are lists of polygons, each a list of rings,
- * `borders` a list of lines. Rings and lines are `[LNG, LAT, …]` in tenths of a degree, each point as its
- * difference to the one before. `countries` and `seas` are `[NAME, LAT, LNG, RANK]`, from 0 for the largest to 3
- * for the smallest.
+ * GeoJSON for the explorer: land, lakes and borders with a `kind`, and a point for each name, whose `kind` is
+ * country or sea and whose `rank` goes from 0 for the largest to 3 for the smallest. Coordinates of rings and
+ * lines are packed: in tenths of a degree, each point as its difference to the one before.
  */
 export function basemap() {
   const topology = readCountries('110m')
   const named = readCountries('50m')
-  const polygons = (all) => all.map((rings) => rings.map(differences))
+  const shape = (kind, type, coordinates, more = {}) => ({
+    type: 'Feature',
+    properties: { kind, ...more },
+    geometry: { type, coordinates },
+  })
+  const polygons = (kind, all) =>
+    shape(
+      kind,
+      'MultiPolygon',
+      all.map((rings) => rings.map(differences)),
+    )
+  const names = (kind, all) =>
+    all.map(([name, lat, lng, rank]) => shape(kind, 'Point', [lng, lat], { name, rank }))
+  const borders = mesh(topology, topology.objects.countries, (a, b) => a !== b).coordinates
   return {
-    land: polygons(landOf('110m')),
-    lakes: polygons(lakesOf('110m')),
-    borders: mesh(topology, topology.objects.countries, (a, b) => a !== b).coordinates.map(differences),
-    countries: countryNames(feature(named, named.objects.countries).features),
-    seas: SEAS,
+    type: 'FeatureCollection',
+    features: [
+      polygons('land', landOf('110m')),
+      polygons('lake', lakesOf('110m')),
+      shape('border', 'MultiLineString', borders.map(differences)),
+      ...names('country', countryNames(feature(named, named.objects.countries).features)),
+      ...names('sea', SEAS),
+    ],
   }
 }
 
@@ -42,7 +57,7 @@ function differences(line) {
     const [x, y] = point.map((degrees) => Math.round(degrees * STEPS_A_DEGREE))
     const step = [x - lastX, y - lastY]
     ;[lastX, lastY] = [x, y]
-    return i > 0 && step[0] === 0 && step[1] === 0 ? [] : step
+    return i > 0 && step[0] === 0 && step[1] === 0 ? [] : [step]
   })
 }
 

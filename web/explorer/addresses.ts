@@ -18,9 +18,10 @@ import type {
   SearchBuoysAnswer,
   SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
+import type { LngLatBounds } from 'maplibre-gl'
 import type { Address, Api } from './api.ts'
 import type { Scene } from './scene.ts'
-import type { Bounds, Metric, SeasonName, Span } from './view.ts'
+import type { Metric, SeasonName, Span } from './view.ts'
 
 const DAY_MS = 86_400_000
 /** Passes in the list. */
@@ -44,9 +45,14 @@ const SEASON_DATES: {
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-/** The address of all active buoys, or of those within `bounds`. */
-export function mapAddress({ api }: Scene, bounds?: Bounds): Address<MapBuoysAnswer['data']> {
-  return api.address('/buoys/map', bounds && { bounds: JSON.stringify(bounds) })
+/** The address of all active buoys, or of those within `bounds`, to three decimals: within 60 m. */
+export function mapAddress({ api }: Scene, bounds?: LngLatBounds): Address<MapBuoysAnswer['data']> {
+  if (bounds === undefined) return api.address('/buoys/map')
+  const [west, south, east, north] = bounds
+    .toArray()
+    .flat()
+    .map((degrees) => Number(degrees.toFixed(3)))
+  return api.address('/buoys/map', { bounds: JSON.stringify({ north, south, east, west }) })
 }
 
 export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer['data']> {

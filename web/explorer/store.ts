@@ -1,11 +1,11 @@
 /** The state of the page, in signals, and what changes it. Components read it and keep none of their own. */
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
+import type { Map as MapView } from 'maplibre-gl'
 import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
 import { Answers } from './answers.ts'
 import { type ActiveBuoy, Api, type ApiTrouble, ServerClock } from './api.ts'
 import { Guest } from './guest.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
-import type { BuoyMap } from './map/map.ts'
 import { chosenUnits, favourites as keptFavourites, toggleFavourite } from './mine/kept.ts'
 import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } from './mine/units.ts'
 import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
@@ -53,7 +53,7 @@ export const buoys = signal<readonly ActiveBuoy[] | null>(null)
 /** The pass drawn on the map. */
 export const chosenPass = signal<SatellitePass | null>(null)
 /** Null where there is no map, and before it is there. */
-export const map = signal<BuoyMap | null>(null)
+export const map = signal<MapView | null>(null)
 /** When the page was known to be current, by `performance.now`: a clock that nobody sets. */
 export const currentAt = signal(performance.now())
 
@@ -126,6 +126,7 @@ export function update(patch: Partial<ViewState>): void {
 }
 
 export const openBuoy = (slug: string): void => update({ buoy: slug, point: null })
+export const openPoint = ({ lat, lng }: Position): void => update({ buoy: null, point: { lat, lng } })
 
 /** Opens what is known of a place: its conditions, and its nearest buoys. */
 export function openPlace(name: string, point: Position): void {

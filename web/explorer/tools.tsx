@@ -3,7 +3,7 @@ import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { scaleOf } from './mine/units.ts'
 import { Icon, type IconName } from './pieces.tsx'
-import { api, choosePass, keyPrompt, map, units, update, view } from './store.ts'
+import { api, choosePass, keyPrompt, map, openPoint, units, update, view } from './store.ts'
 import { theme, toggleTheme } from './theme.ts'
 
 /** `isPressed` is left out for buttons that do not stay pressed. */
@@ -65,13 +65,13 @@ function toggleSatellites(): void {
 export function MapTools() {
   const { globe, satellites } = view.value
   const aim = (): void => {
-    const point = map.peek()?.center()
-    if (point !== undefined) update({ buoy: null, point })
+    const center = map.peek()?.getCenter().wrap()
+    if (center !== undefined) openPoint(center)
   }
   return (
     <div id="map-tools">
-      <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomBy(1)} />
-      <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomBy(-1)} />
+      <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomIn()} />
+      <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomOut()} />
       <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} isPressed={globe} />
       <Tool name="satellite" label="Satellite passes" onClick={toggleSatellites} isPressed={satellites} />
       <Tool name="aim" label="Conditions at the middle of the map" onClick={aim} />

@@ -34,14 +34,6 @@ export interface Camera extends Position {
   zoom: number
 }
 
-/** Degrees; west is greater than east across the antimeridian. */
-export interface Bounds {
-  north: number
-  south: number
-  east: number
-  west: number
-}
-
 export interface ViewState {
   /** Null until the visitor moves the map. */
   camera: Camera | null
@@ -118,10 +110,6 @@ function parseCamera(text: string): Camera | null {
   if (parts.length !== 3 || text.includes('//') || parts.some((part) => !Number.isFinite(part))) return null
   const [zoom = NaN, lat = NaN, lng = NaN] = parts
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
-}
-
-export function isSamePoint(a: Position | null, b: Position | null): boolean {
-  return a === b || (a !== null && b !== null && a.lat === b.lat && a.lng === b.lng)
 }
 
 /** The fragment of a view, without its `#`. It leaves out what is as in the first view. */

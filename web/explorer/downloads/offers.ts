@@ -81,7 +81,7 @@ function searchOffers(): Offer[] {
 function offersOfList(satellites: boolean): Offer[] {
   // The place of the map is part of the view.
   void view.value
-  const inView = map.value?.bounds()
+  const inView = map.value?.getBounds()
   return [
     ...searchOffers(),
     ...(inView === undefined ? [] : [places('Buoys in the map’s view', mapAddress(scene, inView))]),

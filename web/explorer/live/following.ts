@@ -110,7 +110,9 @@ function followAddress(): void {
   view.value = viewOfAddress()
   if (key !== '') takeKey(key)
   const { camera } = view.peek()
-  if (camera !== null && JSON.stringify(camera) !== before) map.peek()?.moveTo(camera)
+  if (camera !== null && JSON.stringify(camera) !== before) {
+    map.peek()?.jumpTo({ center: camera, zoom: camera.zoom })
+  }
 }
 
 const UNKEPT: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }

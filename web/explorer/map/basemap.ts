@@ -7,12 +7,11 @@ import {
   type GeoJSONSource,
   type LayerSpecification,
   type Map as MapView,
-  type SourceSpecification,
   type StyleSpecification,
 } from 'maplibre-gl'
 import type { Theme } from '../scene.ts'
 import { loadTowns } from '../towns.ts'
-import { EMPTY, type PackedBasemap, unpackBasemap } from './features.ts'
+import { EMPTY, type PackedBasemap, pointAt, unpackBasemap } from './features.ts'
 import { basemapLayers, FONT, nameLayers } from './layers.ts'
 
 /** As `tools/basemap/coast.mjs` makes them. */
@@ -22,49 +21,52 @@ const BUNDLE_ZOOM = 3
 const TOWNS_ZOOM = 5
 
 export interface Basemap {
-  /** Those of a style but the layers, which `below` and `above` give. */
+  /** Those of a style but the layers. */
   style: Omit<StyleSpecification, 'layers'>
-  /** The layers below all others, and names. */
-  below: (theme: Theme) => LayerSpecification[]
-  names: (theme: Theme) => LayerSpecification[]
+  /** The layers below all others, with names. */
+  layersBelow: (theme: Theme) => LayerSpecification[]
   /** The font of labels: one that the style's glyphs have. */
   font: string[]
   /** Loads what only a near map needs. */
   keepNear: (map: MapView) => void
 }
 
-/** `addressOf` gives addresses of the page by name. @throws Error when the basemap cannot be loaded */
-export async function loadBasemap(addressOf: (name: string) => string | null): Promise<Basemap> {
-  const own = addressOf('mapStyle')
-  if (own !== null) return operatorsBasemap((await load(own)) as StyleSpecification)
-  const sources: { [name: string]: SourceSpecification } = {
-    basemap: {
-      type: 'geojson',
-      data: unpackBasemap((await load(addressOf('basemap') ?? '')) as PackedBasemap),
-      tolerance: 0.3,
-    },
-    coast: {
-      type: 'vector',
-      tiles: ['coast://{z}/{x}/{y}'],
-      minzoom: COAST_ZOOMS[0],
-      maxzoom: COAST_ZOOMS[1],
-    },
-    towns: { type: 'geojson', data: EMPTY },
-  }
-  serveCoast(addressOf('coast') ?? '')
+/** The address in a data attribute; '' where it has none. The name of a bundle is not part of it yet. */
+export function addressIn(host: HTMLElement, name: string): string {
+  const address = host.dataset[name] ?? ''
+  return address === '' ? '' : new URL(address, document.baseURI).href
+}
+
+/** @throws Error when the basemap cannot be loaded */
+export async function loadBasemap(host: HTMLElement): Promise<Basemap> {
+  const own = addressIn(host, 'mapStyle')
+  if (own !== '') return operatorsBasemap((await (await load(own)).json()) as StyleSpecification)
+  const packed = (await (await load(addressIn(host, 'basemap'))).json()) as PackedBasemap
+  serveCoast(addressIn(host, 'coast'))
   return {
-    style: { version: 8, sources },
-    below: basemapLayers,
-    names: nameLayers,
+    style: {
+      version: 8,
+      sources: {
+        basemap: { type: 'geojson', data: unpackBasemap(packed), tolerance: 0.3 },
+        coast: {
+          type: 'vector',
+          tiles: ['coast://{z}/{x}/{y}'],
+          minzoom: COAST_ZOOMS[0],
+          maxzoom: COAST_ZOOMS[1],
+        },
+        towns: { type: 'geojson', data: EMPTY },
+      },
+    },
+    layersBelow: (theme) => [...basemapLayers(theme), ...nameLayers(theme)],
     font: FONT,
-    keepNear: (map) => keepTowns(map, addressOf('towns') ?? ''),
+    keepNear: (map) => keepTowns(map, addressIn(host, 'towns')),
   }
 }
 
-async function load(address: string): Promise<unknown> {
+async function load(address: string): Promise<Response> {
   const answer = await fetch(address)
   if (!answer.ok) throw new Error(`${address} cannot be loaded: ${answer.status}`)
-  return answer.json()
+  return answer
 }
 
 function operatorsBasemap({ layers, ...style }: StyleSpecification): Basemap {
@@ -73,27 +75,16 @@ function operatorsBasemap({ layers, ...style }: StyleSpecification): Basemap {
     Array.isArray(font) &&
     font.length > 0 &&
     font.every((name) => typeof name === 'string' && name !== 'literal')
-  return {
-    style,
-    below: () => layers,
-    names: () => [],
-    font: fonts.find(isNames) ?? FONT,
-    keepNear: showCredits,
-  }
+  return { style, layersBelow: () => layers, font: fonts.find(isNames) ?? FONT, keepNear: showCredits }
 }
 
 /** Puts what the sources ask for in place of the credit of the page's own map, as text without markup. */
 function showCredits(map: MapView): void {
-  const credit = document.querySelector('#credit span')
+  const textOf = (html = ''): string =>
+    new DOMParser().parseFromString(html, 'text/html').body.textContent.trim()
   const show = (): void => {
-    const asked = Object.keys(map.getStyle().sources).map((id) => map.getSource(id)?.attribution ?? '')
-    const texts = asked.map((html) =>
-      html
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll('&copy;', '©')
-        .trim(),
-    )
-    if (credit !== null) credit.textContent = [...new Set(texts)].filter((text) => text !== '').join(' · ')
+    const asked = Object.keys(map.getStyle().sources).map((id) => textOf(map.getSource(id)?.attribution))
+    document.querySelector('#credit span')!.textContent = [...new Set(asked)].filter(Boolean).join(' · ')
   }
   map.on('sourcedata', ({ sourceDataType }) => {
     if (sourceDataType === 'metadata') show()
@@ -104,22 +95,15 @@ function showCredits(map: MapView): void {
 /** Answers the tiles of the coast from bundles, each of which is loaded once. `address` has `*` for its name. */
 function serveCoast(address: string): void {
   const bundles = new Map<string, Promise<ArrayBuffer>>()
-  const loadBundle = async (name: string): Promise<ArrayBuffer> => {
-    try {
-      const answer = await fetch(address.replace('*', name))
-      if (!answer.ok) throw new Error(`the coast cannot be loaded: ${answer.status}`)
-      return await answer.arrayBuffer()
-    } catch (error) {
-      bundles.delete(name)
-      throw error
-    }
-  }
   addProtocol('coast', async ({ url }) => {
     const [z = 0, x = 0, y = 0] = url.slice('coast://'.length).split('/').map(Number)
     const levels = z - BUNDLE_ZOOM
     const name = `${x >> levels}-${y >> levels}`
-    const bundle = bundles.get(name) ?? loadBundle(name)
+    const bundle =
+      bundles.get(name) ?? load(address.replace('*', name)).then((answer) => answer.arrayBuffer())
     bundles.set(name, bundle)
+    // The next tile tries again.
+    bundle.catch(() => bundles.delete(name))
     return { data: tileIn(await bundle, levels, x, y) }
   })
 }
@@ -137,21 +121,17 @@ function tileIn(bundle: ArrayBuffer, levels: number, x: number, y: number): Arra
 /** How many tiles a bundle has above so many levels: 4 of the first, 16 of the second. */
 const tilesAbove = (levels: number): number => (4 ** levels - 4) / 3
 
-/** Loads the towns as soon as the map is close enough to name them. */
+/** Loads the towns as soon as the map is close enough to name them; a load that failed is tried again. */
 function keepTowns(map: MapView, address: string): void {
   let isAsked = false
   const show = async (): Promise<void> => {
     if (isAsked || map.getZoom() < TOWNS_ZOOM) return
     isAsked = true
     try {
-      const features = (await loadTowns(address)).map(({ name, lat, lng, rank }) => ({
-        type: 'Feature' as const,
-        properties: { name, rank },
-        geometry: { type: 'Point' as const, coordinates: [lng, lat] },
-      }))
-      await (map.getSource('towns') as GeoJSONSource).setData({ type: 'FeatureCollection', features })
+      const towns = await loadTowns(address)
+      const features = towns.map((town) => ({ ...pointAt(town), properties: town }))
+      await map.getSource<GeoJSONSource>('towns')?.setData({ ...EMPTY, features })
     } catch {
-      // The map does without; the next movement tries again.
       isAsked = false
     }
   }

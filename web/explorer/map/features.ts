@@ -1,4 +1,4 @@
-/** Buoys, marks, passes and the basemap as GeoJSON. */
+/** Buoys, passes and the basemap as GeoJSON. */
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
@@ -17,15 +17,18 @@ function shortened(name: string): string {
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
-/** What the panel is about: a buoy with or without a reading, or a point of the sea. */
-export type Target = Position & { slug?: string; last_reading?: ReadingSummary | null }
+export const pointAt = ({ lat, lng }: Position) => ({
+  type: 'Feature' as const,
+  properties: {},
+  geometry: { type: 'Point' as const, coordinates: [lng, lat] },
+})
 
 /** `now` in epoch milliseconds. */
 export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
-  return {
-    type: 'FeatureCollection' as const,
-    features: withoutTwins(buoys).map(({ id, slug, name, virtual, lat, lng, last_reading: reading }) => ({
-      type: 'Feature' as const,
+  return buoys.map((buoy) => {
+    const { id, slug, name, virtual, last_reading: reading } = buoy
+    return {
+      ...pointAt(buoy),
       properties: {
         id,
         slug,
@@ -37,9 +40,8 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
         label: reading === null ? '' : labelOf(reading, virtual, units, now),
       },
-      geometry: { type: 'Point' as const, coordinates: [lng, lat] },
-    })),
-  }
+    }
+  })
 }
 
 /** By the height dots are placed, by its class coloured; nothing without a reading. */
@@ -56,21 +58,6 @@ function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: n
   if (virtual || !isOld(time, now)) return height
   const hours = Math.floor((now - time) / HOUR_MS)
   return `${height} · ${duration(hours * 3600)} ago`
-}
-
-/** A target without a reading, or with an old one, is marked by a ring alone. Dots lie at `drawnAt`. */
-export function markFeature(
-  { lat, lng, last_reading: reading }: Target,
-  units: Units,
-  now: number,
-  drawnAt = [lng, lat],
-) {
-  const isRing = reading === null || reading === undefined || isOld(Date.parse(reading.time), now)
-  return {
-    type: 'Feature' as const,
-    properties: isRing ? {} : heightOf(reading, units),
-    geometry: { type: 'Point' as const, coordinates: drawnAt },
-  }
 }
 
 /** A point that a pass measured, in the order of the track. */
@@ -96,121 +83,47 @@ export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): P
 
 /** The points of a pass, and the shorter way from each to the next. */
 export function passFeatures(points: readonly PassPoint[]) {
-  const coordinates: [number, number][] = []
-  for (const { lat, lng } of points) {
-    const before = coordinates.at(-1)?.[0] ?? lng
-    coordinates.push([before + wrapped(lng - before), lat])
-  }
-  return {
-    type: 'FeatureCollection' as const,
-    features: [
-      ...(coordinates.length < 2
-        ? []
-        : [
-            {
-              type: 'Feature' as const,
-              properties: {},
-              geometry: { type: 'LineString' as const, coordinates },
-            },
-          ]),
-      ...coordinates.map((each) => ({
-        type: 'Feature' as const,
-        properties: {},
-        geometry: { type: 'Point' as const, coordinates: each },
-      })),
-    ],
-  }
+  let before = points[0]?.lng ?? 0
+  const coordinates = points.map(({ lat, lng }) => {
+    before += wrapped(lng - before)
+    return [before, lat]
+  })
+  const track = { ...pointAt({ lat: 0, lng: 0 }), geometry: { type: 'LineString' as const, coordinates } }
+  return { ...EMPTY, features: [...(points.length < 2 ? [] : [track]), ...points.map(pointAt)] }
 }
 
 /** Degrees between −180 and 180. */
 const wrapped = (degrees: number): number => ((((degrees + 180) % 360) + 360) % 360) - 180
 
-/**
- * Networks give the position of one mooring to a hundredth of a degree, and move its name's case and accents.
- */
-const SAME_DEGREES = 0.01
-/** Buoys of any name that are nearer to each other than this, some hundred metres, are one. */
-const AT_DEGREES = 0.001
+type Nested = (number | Nested)[]
 
-/**
- * The buoys without those that another network has too. Of two such buoys the one with the newer reading
- * stays, else the first.
- */
-export function withoutTwins(buoys: readonly ActiveBuoy[]): readonly ActiveBuoy[] {
-  const byLat = buoys.filter(({ virtual }) => !virtual).toSorted((a, b) => a.lat - b.lat)
-  const hidden = new Set<ActiveBuoy>()
-  byLat.forEach((one, i) => {
-    for (let k = i + 1; k < byLat.length; k++) {
-      const other = byLat[k]
-      if (other === undefined || other.lat - one.lat > SAME_DEGREES) break
-      if (areOne(one, other)) hidden.add(isBetter(one, other) ? other : one)
-    }
-  })
-  return hidden.size === 0 ? buoys : buoys.filter((buoy) => !hidden.has(buoy))
-}
-
-function areOne(one: ActiveBuoy, other: ActiveBuoy): boolean {
-  if (one.source === other.source) return false
-  const across = Math.abs(one.lng - other.lng)
-  const east = Math.min(across, 360 - across) * Math.cos((one.lat * Math.PI) / 180)
-  const apart = Math.max(east, Math.abs(one.lat - other.lat))
-  return apart <= AT_DEGREES || (apart <= SAME_DEGREES && folded(one.name) === folded(other.name))
-}
-
-function isBetter(one: ActiveBuoy, other: ActiveBuoy): boolean {
-  const [mine, theirs] = [one.last_reading_time ?? '', other.last_reading_time ?? '']
-  return mine === theirs ? one.id < other.id : mine > theirs
-}
-
-const folded = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-
-/** As `tools/basemap/basemap.mjs` packs it. */
+/** GeoJSON, as `tools/basemap/basemap.mjs` packs it. */
 export interface PackedBasemap {
-  land: number[][][]
-  lakes: number[][][]
-  borders: number[][]
-  countries: PackedName[]
-  seas: PackedName[]
+  type: 'FeatureCollection'
+  features: {
+    type: 'Feature'
+    properties: { kind: string; name?: string }
+    geometry: { type: 'Point'; coordinates: Nested } | { type: 'MultiPolygon'; coordinates: Nested }
+  }[]
 }
 
-type PackedName = [name: string, lat: number, lng: number, rank: number]
-
-/** Features of the `kind` land, lake, border, country and sea; the last two have `name` and `rank`. */
-export function unpackBasemap({ land, lakes, borders, countries, seas }: PackedBasemap) {
-  const lines = (packed: number[][]) => packed.map((line) => unpackLine(line))
-  const shape = <Geometry>(kind: string, geometry: Geometry) => ({
-    type: 'Feature' as const,
-    properties: { kind },
-    geometry,
-  })
-  const polygons = (packed: number[][][]) => ({
-    type: 'MultiPolygon' as const,
-    coordinates: packed.map((rings) => lines(rings)),
-  })
-  const names = (kind: string, packed: PackedName[]) =>
-    packed.map(([name, lat, lng, rank]) => ({
-      type: 'Feature' as const,
-      properties: { kind, name, rank },
-      geometry: { type: 'Point' as const, coordinates: [lng, lat] },
-    }))
+/** Puts degrees in place of tenths of a degree, which are differences to the point before. */
+export function unpackBasemap(packed: PackedBasemap): PackedBasemap {
   return {
-    type: 'FeatureCollection' as const,
-    features: [
-      shape('land', polygons(land)),
-      shape('lake', polygons(lakes)),
-      shape('border', { type: 'MultiLineString' as const, coordinates: lines(borders) }),
-      ...names('country', countries),
-      ...names('sea', seas),
-    ],
+    ...packed,
+    features: packed.features.map((shape) => {
+      const { geometry } = shape
+      if (geometry.type === 'Point') return shape
+      return { ...shape, geometry: { ...geometry, coordinates: unpackLines(geometry.coordinates) } }
+    }),
   }
 }
 
-/** Tenths of a degree, each point as its difference to the one before. */
-function unpackLine(packed: number[]): [lng: number, lat: number][] {
+function unpackLines(packed: Nested): Nested {
   let [x, y] = [0, 0]
-  return Array.from({ length: packed.length / 2 }, (_, i) => {
-    x += packed[2 * i] ?? 0
-    y += packed[2 * i + 1] ?? 0
-    return [x / 10, y / 10]
+  return packed.map((part) => {
+    const [east, north] = part as Nested
+    if (typeof east !== 'number') return unpackLines(part as Nested)
+    return [(x += east) / 10, (y += north as number) / 10]
   })
 }

@@ -1,5 +1,10 @@
 /** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
-import type { ExpressionSpecification, LayerSpecification } from 'maplibre-gl'
+import type {
+  ExpressionSpecification,
+  FilterSpecification,
+  LayerSpecification,
+  SymbolLayerSpecification,
+} from 'maplibre-gl'
 import { HEIGHT_COLORS } from '../heights.ts'
 import type { Theme } from '../scene.ts'
 
@@ -87,27 +92,18 @@ export const DOT_IMAGE = 'dot'
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
 
-/** All layers above a basemap's own, from the lowest; those of satellites are hidden unless `satellites`. */
-export function layers({ theme, satellites, font }: LayerChoice): LayerSpecification[] {
-  const visibility = satellites ? 'visible' : 'none'
+/** All layers above a basemap's own, from the lowest. */
+export function layers(theme: Theme, font: string[]): LayerSpecification[] {
   return [
-    ...passLayers(theme, visibility),
-    ...markLayers(theme, 'ring'),
-    ...buoyLayers(theme, visibility),
-    ...markLayers(theme, 'dot'),
-    ...buoyLabels(theme, visibility, font),
+    ...passLayers(theme),
+    markLayer(theme, 'ring'),
+    ...buoyLayers(theme),
+    markLayer(theme, 'dot'),
+    ...buoyLabels(theme, font),
     // The highest layers are placed first.
-    ...labelObstacles(visibility),
+    ...labelObstacles,
   ]
 }
-
-export interface LayerChoice {
-  theme: Theme
-  satellites: boolean
-  font: string[]
-}
-
-type Visibility = 'visible' | 'none'
 
 /** Sea, land, lakes and borders, coarse and, as soon as tiles of it are there, fine. */
 export function basemapLayers(theme: Theme): LayerSpecification[] {
@@ -145,14 +141,13 @@ export function basemapLayers(theme: Theme): LayerSpecification[] {
 }
 
 /** The chosen pass: the points that it measured, and the way from one to the next. */
-function passLayers(theme: Theme, visibility: Visibility): LayerSpecification[] {
+function passLayers(theme: Theme): LayerSpecification[] {
   const color = COLORS[theme]
   return [
     {
       id: 'pass-track',
       type: 'line',
       source: 'pass',
-      layout: { visibility },
       paint: { 'line-color': color.pass, 'line-width': 2, 'line-dasharray': [3, 2] },
     },
     {
@@ -160,7 +155,6 @@ function passLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       type: 'circle',
       source: 'pass',
       filter: ['==', ['geometry-type'], 'Point'],
-      layout: { visibility },
       paint: {
         'circle-radius': 14,
         'circle-color': color.pass,
@@ -173,7 +167,7 @@ function passLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
 }
 
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
-function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] {
+function buoyLayers(theme: Theme): LayerSpecification[] {
   const color = COLORS[theme]
   return [
     {
@@ -181,7 +175,6 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       id: 'virtual-outlines',
       type: 'circle',
       source: 'virtual',
-      layout: { visibility },
       paint: {
         'circle-radius': RADIUS,
         'circle-color': 'rgba(0,0,0,0)',
@@ -193,7 +186,7 @@ function buoyLayers(theme: Theme, visibility: Visibility): LayerSpecification[] 
       id: 'virtual-buoys',
       type: 'circle',
       source: 'virtual',
-      layout: { visibility, 'circle-sort-key': HEIGHT },
+      layout: { 'circle-sort-key': HEIGHT },
       paint: {
         'circle-radius': RADIUS,
         'circle-color': color.sea,
@@ -229,84 +222,72 @@ const TOWNS_FROM: ExpressionSpecification = ['step', ['zoom'], 9, 6, 7, 7, 5, 8,
 /** Names of towns, seas and countries; the highest layer is placed first. */
 export function nameLayers(theme: Theme): LayerSpecification[] {
   const color = COLORS[theme]
-  const halo = (text: string, around: string) => ({
-    'text-color': text,
-    'text-halo-color': around,
-    'text-halo-width': 1,
+  const names = (id: string, text: string, around: string, layout: object): SymbolLayerSpecification => ({
+    id,
+    type: 'symbol',
+    source: 'basemap',
+    layout: { 'text-field': ['get', 'name'], 'text-font': FONT, ...layout },
+    paint: { 'text-color': text, 'text-halo-color': around, 'text-halo-width': 1 },
+  })
+  const ofKind = (kind: string) => ({
+    filter: ['all', kindIs(kind), ['<=', ['get', 'rank'], NAMED_FROM]] as FilterSpecification,
+  })
+  const towns = names('towns', color.town, color.land, {
+    'icon-image': DOT_IMAGE,
+    'text-size': 11,
+    'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
+    'text-radial-offset': 0.5,
+    'text-max-width': 8,
+    'symbol-sort-key': ['-', 0, ['get', 'rank']],
   })
   return [
     {
-      id: 'towns',
-      type: 'symbol',
+      ...towns,
       source: 'towns',
       filter: ['>=', ['get', 'rank'], TOWNS_FROM],
-      layout: {
-        'icon-image': DOT_IMAGE,
-        'text-field': ['get', 'name'],
-        'text-font': FONT,
-        'text-size': 11,
-        'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
-        'text-radial-offset': 0.5,
-        'text-max-width': 8,
-        'symbol-sort-key': ['-', 0, ['get', 'rank']],
-      },
-      paint: { ...halo(color.town, color.land), 'icon-color': color.town },
+      paint: { ...towns.paint, 'icon-color': color.town },
     },
     {
-      id: 'seas',
-      type: 'symbol',
-      source: 'basemap',
-      filter: ['all', kindIs('sea'), ['<=', ['get', 'rank'], NAMED_FROM]],
-      layout: {
-        'text-field': ['get', 'name'],
-        'text-font': FONT,
+      ...names('seas', color.seaName, color.sea, {
         'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 14],
         'text-letter-spacing': 0.12,
         'text-max-width': 6,
-      },
-      paint: halo(color.seaName, color.sea),
+      }),
+      ...ofKind('sea'),
     },
     {
-      id: 'countries',
-      type: 'symbol',
-      source: 'basemap',
-      filter: ['all', kindIs('country'), ['<=', ['get', 'rank'], NAMED_FROM]],
-      layout: {
-        'text-field': ['get', 'name'],
-        'text-font': FONT,
+      ...names('countries', color.name, color.land, {
         'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 13],
         'text-letter-spacing': 0.06,
         'text-max-width': 7,
-      },
-      paint: halo(color.name, color.land),
+      }),
+      ...ofKind('country'),
     },
   ]
 }
 
 /** The buoy or point in the panel: a ring that its neighbours cover, and the buoy itself above them. */
-function markLayers(theme: Theme, part: 'ring' | 'dot'): LayerSpecification[] {
+function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
   const color = COLORS[theme]
   const isRing = part === 'ring'
-  return [
-    {
-      id: `mark-${part}`,
-      type: 'circle',
-      source: 'mark',
-      ...(isRing ? {} : { filter: ['has', 'height'] }),
-      paint: {
-        'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
-        'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
-        'circle-stroke-width': isRing ? 3 : 1.3,
-        'circle-stroke-color': isRing ? color.mark : color.outline,
-      },
+  return {
+    id: `mark-${part}`,
+    type: 'circle',
+    source: 'mark',
+    ...(isRing ? {} : { filter: ['has', 'height'] }),
+    paint: {
+      'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
+      'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
+      'circle-stroke-width': isRing ? 3 : 1.3,
+      'circle-stroke-color': isRing ? color.mark : color.outline,
     },
-  ]
+  }
 }
 
 /** Heights, and from some zoom on names, where there is room; in a cluster how many buoys it has. */
-function buoyLabels(theme: Theme, visibility: Visibility, font: string[]): LayerSpecification[] {
+function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
   const color = COLORS[theme]
-  const labels = (id: string, source: string, more: object): LayerSpecification => ({
+  const labels = (id: string, source: string): LayerSpecification => ({
     id,
     type: 'symbol',
     source,
@@ -326,13 +307,12 @@ function buoyLabels(theme: Theme, visibility: Visibility, font: string[]): Layer
       'text-max-width': 12,
       // Where labels do not all fit, the highest seas keep theirs.
       'symbol-sort-key': ['-', 0, HEIGHT],
-      ...more,
     },
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },
   })
   return [
-    labels('virtual-labels', 'virtual', { visibility }),
-    labels('labels', 'buoys', {}),
+    labels('virtual-labels', 'virtual'),
+    labels('labels', 'buoys'),
     {
       id: 'cluster-counts',
       type: 'symbol',
@@ -350,16 +330,14 @@ function buoyLabels(theme: Theme, visibility: Visibility, font: string[]): Layer
 }
 
 /** Keeps labels off the dots: nothing is drawn. */
-const labelObstacles = (visibility: Visibility): LayerSpecification[] =>
-  ['virtual', 'buoys'].map((source) => ({
-    id: `${source}-obstacles`,
-    type: 'symbol',
-    source,
-    layout: {
-      ...(source === 'virtual' ? { visibility } : {}),
-      'icon-image': BOX_IMAGE,
-      'icon-size': BOX,
-      'icon-allow-overlap': true,
-      'icon-padding': 0,
-    },
-  }))
+const labelObstacles = ['virtual', 'buoys'].map((source): LayerSpecification => ({
+  id: `${source}-obstacles`,
+  type: 'symbol',
+  source,
+  layout: {
+    'icon-image': BOX_IMAGE,
+    'icon-size': BOX,
+    'icon-allow-overlap': true,
+    'icon-padding': 0,
+  },
+}))

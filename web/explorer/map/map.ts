@@ -1,7 +1,8 @@
 /**
- * The map: sea, land, names, buoys coloured by height, satellite passes. It knows neither panels nor calls of
- * the API.
+ * The map: sea, land, names, buoys coloured by height, satellite passes. It shows the state of the page, and a
+ * click on it opens a buoy or a point of the sea.
  */
+import { computed, effect, signal } from '@preact/signals'
 import {
   type GeoJSONSource,
   LngLat,
@@ -10,62 +11,21 @@ import {
   setWorkerUrl,
   type StyleSpecification,
 } from 'maplibre-gl'
-import type { ActiveBuoy } from '../api.ts'
-import type { Units } from '../mine/units.ts'
-import type { Theme } from '../scene.ts'
-import { type Bounds, type Camera, isSamePoint, type Position } from '../view.ts'
-import { type Basemap, loadBasemap } from './basemap.ts'
-import { bringIntoView, type Covered, fitGlobe, fitPositions, zoomBy } from './camera.ts'
-import { buoyFeatures, EMPTY, markFeature, passFeatures, type PassPoint, type Target } from './features.ts'
-import { firstBuoys, NARROW_PIXELS } from './first.ts'
+import { about, buoys, chosenPass, map as shownMap, now, page, units, update, view } from '../store.ts'
+import { placeNames } from '../page.ts'
+import { theme } from '../theme.ts'
+import type { Camera, Position } from '../view.ts'
+import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
+import { bringIntoView, fitFirst, fitPositions, OWN_MOVE } from './camera.ts'
+import { buoyFeatures, EMPTY, passFeatures, passPoints, pointAt } from './features.ts'
+import { NARROW_PIXELS } from './first.ts'
 import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers } from './layers.ts'
-import { answerPointer, HoverText } from './pointer.ts'
+import { answerPointer } from './pointer.ts'
 import { spread } from './spread.ts'
-import { type Box, keepLabelsWhole } from './whole_labels.ts'
+import { keepLabelsWhole } from './whole_labels.ts'
 
-export interface MapEvents {
-  onBuoy: (slug: string) => void
-  onPoint: (point: Position) => void
-  onMove: (camera: Camera) => void
-  /** How many buoys can be seen, after everything has been drawn. */
-  onDrawn: (count: number) => void
-}
-
-/** What decides how the map looks. */
-export interface Look {
-  theme: Theme
-  satellites: boolean
-  globe: boolean
-  units: Units
-}
-
-export interface BuoyMap {
-  setBuoys(buoys: readonly ActiveBuoy[]): void
-  /** Brings what shows the age of readings up to now. */
-  tick(): void
-  /** Marks what the panel is about; null marks nothing. */
-  mark(target: Target | null): void
-  /** Brings a position into view, unless it is there already. What was clicked is not brought closer. */
-  goTo(target: Position, covered: Covered): void
-  moveTo(camera: Camera): void
-  /**
-   * Shows the buoys, on a narrow map those of the visitor's region, and again when the map changes its size,
-   * until the visitor moves it.
-   */
-  fit(buoys: readonly ActiveBuoy[], covered: Covered): void
-  zoomBy(levels: number): void
-  /** Changes what differs from the look so far. */
-  setLook(look: Look): void
-  /** Draws the points that a pass measured and goes there. */
-  setPass(points: readonly PassPoint[], covered: Covered): void
-  center(): Position
-  /** Longitudes may go beyond 180°, and a view of the whole globe spans 360°. */
-  bounds(): Bounds
-}
-
-/** The first view of a map that nobody has moved: the Atlantic. */
-const FIRST_CENTER: Position = { lat: 25, lng: -30 }
-const FIRST_ZOOM = { narrow: 0.6, wide: 1.4 } as const
+/** The view of a map without buoys: the Atlantic. */
+const FIRST_CAMERA: Camera = { lat: 25, lng: -30, zoom: 1 }
 /** Pixels around a buoy of a narrow map whose buoys are drawn as one, up to a zoom. */
 const CLUSTER = { radius: 22, maxZoom: 6 } as const
 /** A zoom at which even a watch shows the whole world. */
@@ -88,47 +48,34 @@ const DESCRIPTION = [
  * Opens the map in `host`, whose data attributes hold the addresses of worker, basemap and what comes later.
  * @throws Error where the browser has no WebGL 2, or the basemap cannot be loaded
  */
-export async function openMap(
-  host: HTMLElement,
-  first: Look & { camera: Camera | null; buoys: readonly ActiveBuoy[]; clock: () => number },
-  events: MapEvents,
-): Promise<BuoyMap> {
-  const addressOf = (name: string): string | null => {
-    const address = host.dataset[name] ?? ''
-    // The name of a bundle is not part of an address yet.
-    return address === '' ? null : new URL(address, document.baseURI).href
-  }
-  setWorkerUrl(addressOf('worker') ?? '')
+export async function openMap(host: HTMLElement): Promise<void> {
+  setWorkerUrl(addressIn(host, 'worker'))
   // The worker starts while the basemap is on its way.
   prewarm()
-  const basemap = await loadBasemap(addressOf)
-  const map = createMap(host, styleOf(basemap, first, isNarrow(host)), first.camera)
+  const basemap = await loadBasemap(host)
+  const map = createMap(host, styleOf(basemap))
+  shownMap.value = map
   map.setMissingStyleImageResolver((id) => {
     if (id === BOX_IMAGE) map.addImage(id, { width: 1, height: 1, data: new Uint8Array(4) })
     if (id === DOT_IMAGE) map.addImage(id, disc(DOT_PIXELS), { sdf: true })
     return Promise.resolve()
   })
   map.getCanvas().setAttribute('aria-label', DESCRIPTION)
-  host.classList.toggle('globe', first.globe)
-  const controls = controlsOf(map, host, basemap, first)
-  answerPointer(map, new HoverText(host), { ...events, onPoint: (point) => controls.click(point, events) })
-  reportDrawn(map, events)
-  await new Promise<void>((resolve) => void map.once('load', () => resolve()))
-  keepLabelsWhole(map, () => coversOf(host))
-  basemap.keepNear(map)
-  reportMoves(map, events)
-  return controls
-}
-
-function coversOf(host: HTMLElement): Box[] {
-  const { left, top } = host.getBoundingClientRect()
-  return [...document.querySelectorAll(COVERS)].map((cover) => {
-    const { x, y, width, height } = cover.getBoundingClientRect()
-    return { left: x - left, top: y - top, right: x - left + width, bottom: y - top + height }
+  answerPointer(map)
+  map.on('idle', () => (host.dataset.drawn = String(countDrawn(map))))
+  map.on('moveend', (event) => {
+    const { lat, lng } = map.getCenter().wrap()
+    if (!('isOwn' in event)) update({ camera: { zoom: map.getZoom(), lat, lng } })
   })
+  await map.once('style.load')
+  show(map, basemap)
+  // Labels are placed from the next one on.
+  await map.once('render')
+  keepLabelsWhole(map, () =>
+    [...document.querySelectorAll(COVERS)].map((cover) => cover.getBoundingClientRect()),
+  )
+  basemap.keepNear(map)
 }
-
-const isNarrow = (host: HTMLElement): boolean => host.clientWidth < NARROW_PIXELS
 
 const DOT_PIXELS = 5
 
@@ -143,21 +90,15 @@ function disc(size: number): { width: number; height: number; data: Uint8Array }
   return { width: size, height: size, data }
 }
 
-const sourceOf = (map: MapView, id: string): GeoJSONSource => map.getSource(id) as GeoJSONSource
-
-type BuoyFeatures = ReturnType<typeof buoyFeatures>['features']
-
-function styleOf(basemap: Basemap, look: Look, isClustered: boolean): StyleSpecification {
-  const { theme, satellites } = look
+function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
   return {
-    ...basemap.style,
+    ...style,
     sources: {
-      ...basemap.style.sources,
+      ...style.sources,
       virtual: { type: 'geojson', data: EMPTY },
       buoys: {
         type: 'geojson',
         data: EMPTY,
-        cluster: isClustered,
         clusterRadius: CLUSTER.radius,
         clusterMaxZoom: CLUSTER.maxZoom,
         clusterProperties: {
@@ -168,22 +109,12 @@ function styleOf(basemap: Basemap, look: Look, isClustered: boolean): StyleSpeci
       pass: { type: 'geojson', data: EMPTY },
       mark: { type: 'geojson', data: EMPTY },
     },
-    layers: [
-      ...basemap.below(theme),
-      ...basemap.names(theme),
-      ...layers({ theme, satellites, font: basemap.font }),
-    ],
-    projection: projectionOf(look),
+    layers: [...layersBelow(theme.peek()), ...layers(theme.peek(), font)],
   }
 }
 
-const projectionOf = ({ globe }: Look): { type: 'globe' | 'mercator' } => ({
-  type: globe ? 'globe' : 'mercator',
-})
-
-function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera | null): MapView {
-  const firstZoom = host.clientWidth < NARROW_PIXELS ? FIRST_ZOOM.narrow : FIRST_ZOOM.wide
-  const { zoom, lat, lng } = camera ?? { zoom: firstZoom, ...FIRST_CENTER }
+function createMap(host: HTMLElement, style: StyleSpecification): MapView {
+  const { zoom, lat, lng } = view.peek().camera ?? FIRST_CAMERA
   const map = new MapView({
     container: host,
     style,
@@ -196,6 +127,8 @@ function createMap(host: HTMLElement, style: StyleSpecification, camera: Camera 
     dragRotate: false,
     pitchWithRotate: false,
     attributionControl: false,
+    // That of MapLibre does not say that the visitor has moved nothing.
+    trackResize: false,
     // Fading keeps the processor busy on machines without a graphics card.
     fadeDuration: 0,
   })
@@ -216,166 +149,109 @@ function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoo
   }
 }
 
-function reportDrawn(map: MapView, { onDrawn }: MapEvents): void {
-  map.on('idle', () => {
-    const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
-    const counts = drawn.map(({ properties: { id, cluster_id: cluster, point_count: count } }) =>
-      cluster === undefined ? ([`buoy ${id}`, 1] as const) : ([`cluster ${cluster}`, Number(count)] as const),
-    )
-    // A buoy at the edge of two tiles is found twice.
-    onDrawn([...new Map(counts).values()].reduce((sum, count) => sum + count, 0))
-  })
+/** How many buoys can be seen; those of a cluster are counted. */
+function countDrawn(map: MapView): number {
+  const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
+  // A buoy at the edge of two tiles is found twice.
+  const counts = drawn.map(
+    ({ properties: { id, cluster_id: cluster, point_count: count = 1 } }): [string, number] => [
+      `${id} ${cluster}`,
+      count,
+    ],
+  )
+  return [...new Map(counts).values()].reduce((sum, count) => sum + count, 0)
 }
 
-function reportMoves(map: MapView, { onMove }: MapEvents): void {
-  map.on('moveend', (event) => {
-    if (!('isOwn' in event)) onMove({ zoom: map.getZoom(), ...centerOf(map) })
-  })
-}
-
-/** Degrees with three decimals: within 60 m. */
-function boundsOf(map: MapView): Bounds {
-  const bounds = map.getBounds()
-  const rounded = (degrees: number): number => Number(degrees.toFixed(3))
-  return {
-    north: rounded(bounds.getNorth()),
-    south: rounded(bounds.getSouth()),
-    east: rounded(bounds.getEast()),
-    west: rounded(bounds.getWest()),
-  }
-}
-
-function centerOf(map: MapView): Position {
-  const { lat, lng } = map.getCenter().wrap()
-  return { lat, lng }
-}
-
-/** What the page can do, and what a click on the sea does. */
-type Controls = BuoyMap & { click: (point: Position, events: MapEvents) => void }
-
-function controlsOf(
-  map: MapView,
-  host: HTMLElement,
-  basemap: Basemap,
-  first: Look & { buoys: readonly ActiveBuoy[]; clock: () => number },
-): Controls {
-  const { clock } = first
-  let look: Look = first
-  let { buoys } = first
-  let drawn: BuoyFeatures = []
-  let marked: Target | null = null
-  let clicked: Position | null = null
-  let fitted: { buoys: readonly ActiveBuoy[]; covered: Covered } | null = null
-  let isClustered = isNarrow(host)
-  let spreadAt = NaN
-  const refit = (): void => {
-    if (fitted === null) return
-    const { covered } = fitted
-    const shown = firstBuoys(fitted.buoys, freeSize(host, covered), visitorZone())
-    if (look.globe) fitGlobe(map, host, shown, covered)
-    else fitPositions(map, host, shown, covered)
-  }
-  const drawMark = (): void => {
-    const at = drawn.find(({ properties }) => properties.slug === marked?.slug)?.geometry.coordinates
-    void sourceOf(map, 'mark').setData(marked === null ? EMPTY : markFeature(marked, look.units, clock(), at))
-  }
-  const drawBuoys = (): void => {
-    spreadAt = spreadStep(map)
-    const { features } = buoyFeatures(buoys, look.units, clock())
+/** Keeps the map as the state of the page says, from now on. */
+function show(map: MapView, { layersBelow, font }: Basemap): void {
+  const host = map.getContainer()
+  const setData = (id: string, data: Parameters<GeoJSONSource['setData']>[0]): void =>
+    void map.getSource<GeoJSONSource>(id)?.setData(data)
+  const globe = computed(() => view.value.globe)
+  const satellites = computed(() => view.value.satellites)
+  const isNarrow = signal(host.clientWidth < NARROW_PIXELS)
+  /** Dots are spread anew when the zoom has changed by half a level. */
+  const zoom = signal(map.getZoom())
+  const shownBuoys = computed(() => (buoys.value ?? []).filter(({ virtual }) => satellites.value || !virtual))
+  // Readings grow old without an answer: as a text they are the same until one has.
+  const text = computed(() => JSON.stringify(buoyFeatures(shownBuoys.value, units.value, now.value)))
+  const dots = computed(() => {
+    const features = JSON.parse(text.value) as ReturnType<typeof buoyFeatures>
     const physical = features.filter(({ properties }) => !properties.virtual)
-    const virtual = features.filter(({ properties }) => properties.virtual)
-    // Those of a cluster lie together on purpose.
-    drawn = [...(isClustered ? physical : spread(physical, spreadAt)), ...virtual]
-    void sourceOf(map, 'virtual').setData({ ...EMPTY, features: virtual })
-    void sourceOf(map, 'buoys').setData({ ...EMPTY, features: drawn.slice(0, physical.length) })
-    drawMark()
-  }
-  map.once('style.load', drawBuoys)
-  map.on('zoomend', () => {
-    if (spreadStep(map) !== spreadAt) drawBuoys()
-  })
-  map.on('resize', () => {
-    if (isClustered !== isNarrow(host)) {
-      isClustered = isNarrow(host)
-      void sourceOf(map, 'buoys').setClusterOptions({ cluster: isClustered })
-      drawBuoys()
+    return {
+      virtual: features.filter(({ properties }) => properties.virtual),
+      // Those of a cluster lie together on purpose.
+      physical: isNarrow.value ? physical : spread(physical, zoom.value),
     }
-    refit()
   })
-  map.on('movestart', (event) => {
-    // The visitor moved the map, by hand or by a search; resizing moves nothing.
-    if (!('isOwn' in event)) fitted = null
+
+  effect(() => {
+    for (const { id, paint } of [...layersBelow(theme.value), ...layers(theme.value, font)]) {
+      for (const [name, value] of Object.entries(paint ?? {})) {
+        map.setPaintProperty(id, name as never, value as never)
+      }
+    }
   })
-  return {
-    setBuoys(next) {
-      buoys = next
-      drawBuoys()
-    },
-    tick() {
-      if (agesOf(buoyFeatures(buoys, look.units, clock()).features) !== agesOf(drawn)) drawBuoys()
-    },
-    mark(target) {
-      marked = target
-      drawMark()
-    },
-    click(point, { onPoint }) {
-      clicked = point
-      onPoint(point)
-    },
-    goTo: (target, covered) => bringIntoView(map, host, target, covered, isSamePoint(target, clicked)),
-    moveTo: ({ zoom, lat, lng }) => void map.jumpTo({ center: [lng, lat], zoom }),
-    fit(next, covered) {
-      fitted = { buoys: next, covered }
-      refit()
-    },
-    zoomBy: (levels) => zoomBy(map, levels),
-    setLook(next) {
-      if (next.theme !== look.theme || next.satellites !== look.satellites) restyle(map, basemap, next)
-      const hasNewGlobe = next.globe !== look.globe
-      const hasNewUnits = next.units.height !== look.units.height
-      look = next
-      host.classList.toggle('globe', next.globe)
-      if (hasNewGlobe) map.setProjection(projectionOf(next))
-      if (hasNewGlobe && fitted !== null) refit()
-      if (hasNewUnits) drawBuoys()
-    },
-    setPass(points, covered) {
-      void sourceOf(map, 'pass').setData(passFeatures(points))
-      fitted = null
-      fitPositions(map, host, points, covered, { maxZoom: PASS_ZOOM, isFlight: true })
-    },
-    center() {
-      clicked = centerOf(map)
-      return clicked
-    },
-    bounds: () => boundsOf(map),
+  effect(() => {
+    setData('virtual', { ...EMPTY, features: dots.value.virtual })
+    setData('buoys', { ...EMPTY, features: dots.value.physical })
+  })
+  effect(() => void map.getSource<GeoJSONSource>('buoys')?.setClusterOptions({ cluster: isNarrow.value }))
+  effect(() => {
+    const { virtual, physical } = dots.value
+    const dot = [...virtual, ...physical].find(({ properties }) => properties.slug === about.value)
+    // Nothing but a ring marks what has no new reading.
+    if (dot?.properties.old === false) setData('mark', dot)
+    else if (position.value === null) setData('mark', EMPTY)
+    else setData('mark', { ...pointAt(position.value), ...(dot && { geometry: dot.geometry }) })
+  })
+
+  const fit = (): void => {
+    // Until the visitor looks at something.
+    const isFirst = view.peek().camera === null && about.peek() === '' && chosenPass.peek() === null
+    if (isFirst) fitFirst(map, shownBuoys.peek(), globe.peek())
   }
+  effect(() => {
+    map.setProjection({ type: globe.value ? 'globe' : 'mercator' })
+    host.classList.toggle('globe', globe.value)
+    fit()
+  })
+  effect(() => {
+    void shownBuoys.value
+    fit()
+  })
+  let reached: string | null = null
+  effect(() => {
+    const isHere = about.value === '' || position.value !== null
+    if (!isHere || about.value === reached) return
+    // A point is where the visitor clicked, unless it has a name or came with the address.
+    const isClicked = view.peek().buoy === null && reached !== null && !placeNames.has(about.value)
+    if (position.value !== null) bringIntoView(map, position.value, isClicked)
+    reached = about.value
+  })
+  effect(() => {
+    const pass = satellites.value ? chosenPass.value : null
+    const points = pass === null ? [] : passPoints(pass, buoys.peek() ?? [])
+    setData('pass', passFeatures(points))
+    fitPositions(map, points, { maxZoom: PASS_ZOOM, isOwn: false })
+  })
+  map.on('zoomend', () => (zoom.value = Math.round(map.getZoom() * 2) / 2))
+  new ResizeObserver(() => {
+    map.resize(OWN_MOVE).redraw()
+    isNarrow.value = host.clientWidth < NARROW_PIXELS
+    fit()
+  }).observe(host)
 }
 
-const freeSize = (host: HTMLElement, { left, bottom }: Covered): { width: number; height: number } => ({
-  width: host.clientWidth - left,
-  height: host.clientHeight - bottom,
+/** Where the buoy or point of the panel is; null while that is not known. */
+const position = computed<Position | null>(() => {
+  const { buoy: slug, point } = view.value
+  if (slug === null) return point
+  const active = buoys.value?.find((buoy) => buoy.slug === slug)
+  if (active !== undefined) return active
+  // Buoys without a recent reading are not among the active ones; their position comes with their details.
+  const { subject } = page.value
+  if (subject.kind === 'buoy' && subject.buoy.slug === slug) return subject.buoy
+  if (subject.kind !== 'guest buoy' || subject.slug !== slug) return null
+  return subject.answer.state === 'here' ? subject.answer.data.buoy : null
 })
-
-function visitorZone(): { timezone: string; hours: number } {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  return { timezone: timeZone, hours: new Date().getTimezoneOffset() / -60 }
-}
-
-/** Dots are spread anew when the zoom has changed by half a level. */
-const spreadStep = (map: MapView): number => Math.round(map.getZoom() * 2) / 2
-
-/** The labels of old readings: all that changes with time alone. */
-const agesOf = (features: BuoyFeatures): string =>
-  features.flatMap(({ properties: { slug, old, label } }) => (old ? [`${slug} ${label}`] : [])).join()
-
-function restyle(map: MapView, basemap: Basemap, { theme, satellites }: Look): void {
-  const own = layers({ theme, satellites, font: basemap.font })
-  for (const { id, ...layer } of [...basemap.below(theme), ...basemap.names(theme), ...own]) {
-    for (const [name, value] of Object.entries(layer.paint ?? {})) {
-      map.setPaintProperty(id, name as never, value as never)
-    }
-    if (layer.layout?.visibility !== undefined)
-      map.setLayoutProperty(id, 'visibility', layer.layout.visibility)
-  }
-}

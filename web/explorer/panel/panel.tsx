@@ -105,12 +105,10 @@ const COVERED_SHARE = 0.6
 
 const narrow = matchMedia('(max-width: 760px)')
 
-/** What the panel covers of the map, in pixels from its left and from its bottom. */
-export function coveredByPanel(): { left: number; bottom: number } {
-  // On a wide screen the panel is beside the map.
-  if (!narrow.matches) return { left: 0, bottom: 0 }
+/** Pixels of the map, from its bottom, that the panel covers; on a wide screen it is beside the map. */
+export function coveredByPanel(): number {
   const { height } = byId('panel').getBoundingClientRect()
-  return { left: 0, bottom: Math.min(height, innerHeight * COVERED_SHARE) }
+  return narrow.matches ? Math.min(height, innerHeight * COVERED_SHARE) : 0
 }
 
 effect(() => {
