@@ -29,8 +29,6 @@ export function classOf(height: number, scale: Scale): number {
   return next === -1 ? starts.length : next
 }
 
-/** Names of the classes for the legend. */
-export function classLabels(scale: Scale): string[] {
-  const starts = startsOf(scale)
-  return starts.map((start, i) => `${starts[i - 1] ?? 0}–${start}`).concat(`${starts.at(-1)}+`)
-}
+/** What the legend says: where each class begins, and that the last one has no end. */
+export const classLabels = (scale: Scale): string[] =>
+  [0, ...startsOf(scale)].map((start, i, { length }) => (i === length - 1 ? `${start}+` : `${start}`))

@@ -95,11 +95,7 @@ export function Legend() {
         {HEIGHT_COLORS.map((background, i) => (
           <li key={background}>
             <span class="swatch" aria-hidden="true" style={{ background }} />
-            <span class="range">{labels[i]}</span>
-            {/* Narrow screens have room for the lower limit alone. */}
-            <span class="from" aria-hidden="true">
-              {labels[i]?.replace(/–.*/, '')}
-            </span>
+            {labels[i]}
           </li>
         ))}
       </ol>
