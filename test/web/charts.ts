@@ -134,6 +134,65 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   })
 
   await t.test(
+    'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, 'docs')
+      // What is written into each canvas.
+      await page.addInitScript(`{
+      const { fillText } = CanvasRenderingContext2D.prototype
+      window.written = {}
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
+        const name = this.canvas.closest('.plot')?.dataset.name
+        if (name !== undefined) (window.written[name] ??= []).push(text)
+        fillText.call(this, text, ...more)
+      }
+    }`)
+      const part = { swell_height: 1.2, swell_period: 11, swell_direction: 290, wind_wave_height: null }
+      let hasParts = false
+      await page.route('**/v2/buoys/anglet**', async (route) => {
+        const answer = await route.fetch()
+        const body = (await answer.json()) as {
+          data: { time?: string[]; buoy: { last_reading?: object } }
+        }
+        const { time, buoy } = body.data
+        if (hasParts && time === undefined) Object.assign(buoy.last_reading!, part)
+        for (const [name, value] of Object.entries(hasParts && time !== undefined ? part : {})) {
+          Object.assign(body.data, { [name]: time!.map(() => value) })
+        }
+        await route.fulfill({ response: answer, json: body })
+      })
+      const legends = async (): Promise<string[][]> => {
+        await page.goto(`http://127.0.0.1:${live.port}/#key=${live.key}&buoy=anglet`)
+        await page.reload()
+        await page.locator('.plot').nth(3).waitFor()
+        return page.evaluate(`[...document.querySelectorAll('.u-legend')].map((legend) =>
+          [...legend.querySelectorAll('.u-label')].slice(1).map((label) => label.textContent))`)
+      }
+      const heights = ['Significant', 'Maximum', 'Forecast', 'Waves from']
+      const others = [['Period'], ['Forecast', 'Wind forecast from'], ['Tide']]
+      assert.deepEqual(await legends(), [heights, ...others])
+      const written = await page.evaluate<{ [plot: string]: string[] }>('window.written')
+      const plotsWith = (text: RegExp): string[] =>
+        Object.keys(written).filter((name) => written[name].some((each) => text.test(each)))
+      assert.deepEqual(plotsWith(/^Now$/), ['Heights'])
+      assert.deepEqual(plotsWith(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/), ['Tide'])
+      assert.equal(await page.locator('.part').count(), 0)
+      assert.deepEqual(await page.locator('.figures dt').allInnerTexts(), ['Maximum', 'Period', 'From'])
+      hasParts = true
+      assert.deepEqual(await legends(), [
+        ['Significant', 'Maximum', 'Forecast', 'Swell', 'Waves from', 'Swell from'],
+        ['Period', 'Swell'],
+        ...others.slice(1),
+      ])
+      assert.match(
+        (await page.locator('.part').innerText()).replaceAll(/\s+/g, ' '),
+        /^Swell 1\.20 m 11\.0 s WNW 290°$/,
+      )
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
     'feet are kept, go with the address, and win elsewhere without being kept there',
     async (t) => {
       const { page, origin } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {

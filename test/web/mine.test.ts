@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bucketsOf, bucketText, monthStarts } from '../../web/explorer/charts/calendar.ts'
 import {
   breakLongPauses,
   inside,
   nearestIndex,
   pinched,
   wholeOf,
+  windBarb,
   zoomed,
-} from '../../web/explorer/charts/range.ts'
-import { quantile, usual } from '../../web/explorer/charts/calendar.ts'
+} from '../../web/explorer/charts/geometry.ts'
+import { bucketStarts, bucketText, quantile, usual } from '../../web/explorer/charts/calendar.ts'
 import { arcOf, distanceKm } from '../../web/explorer/map/arc.ts'
 import { ServerClock } from '../../web/explorer/api.ts'
 import { favourites, isFavourite, parseFavourites, toggleFavourite } from '../../web/explorer/mine/kept.ts'
@@ -267,22 +267,30 @@ test('What is usual in a season is the median and the 10–90 % of its years, wh
 test('The buckets of a season have the days and months of the calendar, with a place for 29 February.', () => {
   const year = { start: { month: 1, day: 1 }, end: { month: 12, day: 31 } }
   const winter = { start: { month: 12, day: 1 }, end: { month: 2, day: 29 } }
-  assert.equal(bucketsOf(year, 'week'), 53)
-  assert.equal(bucketsOf(year, 'day'), 366)
-  assert.equal(bucketsOf(winter, 'day'), 91)
-  assert.deepEqual(monthStarts(winter, 'day'), [
-    { at: 1, month: 11 },
-    { at: 32, month: 0 },
-    { at: 63, month: 1 },
-  ])
-  assert.equal(bucketText(winter, 'day', 91), '29 Feb')
-  assert.equal(bucketText(year, 'week', 2), 'Week from 8 Jan')
-  const months = monthStarts(year, 'week')
+  const days = (season: typeof year, bucket: 'day' | 'week'): string[] =>
+    bucketStarts(season, bucket).map((at) => bucketText(at, bucket))
+  assert.equal(days(year, 'week').length, 53)
+  assert.equal(days(year, 'week')[1], 'Week from 8 Jan')
+  assert.equal(days(year, 'day').length, 366)
   assert.deepEqual(
-    months.map(({ month }) => month),
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    [0, 31, 62, 90, 91].map((i) => days(winter, 'day')[i]),
+    ['1 Dec', '1 Jan', '1 Feb', '29 Feb', undefined],
   )
-  assert.ok(months.every(({ at }, i) => i === 0 || at > months[i - 1].at + 3.9))
+})
+
+test('A wind barb adds up to the wind in steps of 5 knots, and is on the other side in the south.', () => {
+  const knotsOf = (outline: string): number => {
+    const count = (part: RegExp): number => [...outline.matchAll(part)].length
+    return 50 * count(/z/g) + 10 * count(/l-?7-/g) + 5 * count(/l-?3\.5-/g)
+  }
+  const mirrored = (outline: string): string =>
+    outline.replaceAll(/l(-?)/g, (_, sign) => (sign === '' ? 'l-' : 'l'))
+  for (const knots of [5, 10, 15, 45, 50, 65, 105]) {
+    assert.equal(knotsOf(windBarb(knots)), knots)
+    assert.equal(windBarb(knots - 2.4), windBarb(knots + 2.4))
+    assert.equal(windBarb(knots, true), mirrored(windBarb(knots)))
+  }
+  assert.doesNotMatch(windBarb(2.4), /l/, 'calm is a ring')
 })
 
 test('The arc of a map holds all longitudes, is the shortest one, and goes over the antimeridian where that is so.', () => {

@@ -60,7 +60,9 @@ export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer
 }
 
 export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyDetail }> {
-  return api.address(buoyPath(slug), { include: 'credit' } satisfies GetBuoyParameters)
+  return api.address(buoyPath(slug), {
+    include: 'credit,available,wind,peak_period',
+  } satisfies GetBuoyParameters)
 }
 
 /** The chart of a `span` of days around the newest reading. */

@@ -101,7 +101,7 @@ export function position(lat: number, lng: number): string {
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
-/** The compass point of degrees, of sixteen. */
-export function compass(degrees: number): string {
-  return COMPASS[Math.round(degrees / 22.5) % 16] ?? ''
+/** `W 270°`: one of the sixteen points of the compass, and whole degrees. */
+export function directionText(degrees: number): string {
+  return `${COMPASS[Math.round(degrees / 22.5) % 16]} ${Math.round(degrees)}°`
 }

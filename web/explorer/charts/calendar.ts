@@ -1,59 +1,29 @@
-/** The days of a season by the numbers of its buckets, which count from 1, and what is usual in each. */
+/** The buckets of a season, and what is usual in each. */
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 
-const DAY_MS = 86_400_000
+const DAY_S = 86_400
 const DAYS_OF_WEEK = 7
-/** Daily buckets keep a place for 29 February; weeks run on without it. */
-const LEAP_YEAR = 2024
-const COMMON_YEAR = 2023
 
-/** Epoch milliseconds of a season's first day in a year that stands for all. */
-function startOf({ start }: Season, bucket: 'day' | 'week'): number {
-  return Date.UTC(referenceYear(start.month, bucket), start.month - 1, start.day)
-}
-
-/** A season that begins after February has the leap day, if any, in the next year. */
-function referenceYear(month: number, bucket: 'day' | 'week'): number {
-  const year = bucket === 'day' ? LEAP_YEAR : COMMON_YEAR
-  return month > 2 ? year - 1 : year
-}
-
-const daysOf = (bucket: 'day' | 'week'): number => (bucket === 'day' ? 1 : DAYS_OF_WEEK)
-
-/** Buckets of a season. */
-export function bucketsOf(season: Season, bucket: 'day' | 'week'): number {
-  const start = startOf(season, bucket)
-  const year = new Date(start).getUTCFullYear()
-  const { month, day } = season.end
-  const inYear = (each: number): number => Date.UTC(each, month - 1, Math.min(day, lastDay(each, month)))
-  const end = inYear(year) < start ? inYear(year + 1) : inYear(year)
-  return Math.ceil(((end - start) / DAY_MS + 1) / daysOf(bucket))
-}
-
-function lastDay(year: number, month: number): number {
-  return new Date(Date.UTC(year, month, 0)).getUTCDate()
-}
-
-/** First days of months within a season: the place on the axis, and the month from 0. */
-export function monthStarts(season: Season, bucket: 'day' | 'week'): { at: number; month: number }[] {
-  const start = startOf(season, bucket)
-  const last = bucketsOf(season, bucket)
-  const found: { at: number; month: number }[] = []
-  const first = new Date(start)
-  for (let ahead = first.getUTCDate() === 1 ? 0 : 1; ; ahead++) {
-    const day = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + ahead, 1)
-    const at = (day - start) / DAY_MS / daysOf(bucket) + 1
-    if (at > last) return found
-    found.push({ at, month: new Date(day).getUTCMonth() })
+/** First moments of the buckets of a season, as epoch seconds in a year that stands for all. */
+export function bucketStarts({ start, end }: Season, bucket: 'day' | 'week'): number[] {
+  // Daily buckets keep a place for 29 February, which a season that begins later has in the next year; weeks
+  // run on without it.
+  const year = (bucket === 'day' ? 2024 : 2023) - (start.month > 2 ? 1 : 0)
+  const first = Date.UTC(year, start.month - 1, start.day) / 1000
+  const endIn = (each: number): number => {
+    const lastDay = new Date(Date.UTC(each, end.month, 0)).getUTCDate()
+    return Date.UTC(each, end.month - 1, Math.min(end.day, lastDay)) / 1000
   }
+  const last = endIn(year) < first ? endIn(year + 1) : endIn(year)
+  const step = bucket === 'day' ? DAY_S : DAYS_OF_WEEK * DAY_S
+  return Array.from({ length: Math.ceil((last - first + DAY_S) / step) }, (_, i) => first + i * step)
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 /** `21 Nov`, or `Week from 19 Nov`. */
-export function bucketText(season: Season, bucket: 'day' | 'week', at: number): string {
-  const day = DAY.format(new Date(startOf(season, bucket) + (at - 1) * daysOf(bucket) * DAY_MS))
-  return bucket === 'day' ? day : `Week from ${day}`
+export function bucketText(at: number, bucket: 'day' | 'week'): string {
+  return `${bucket === 'day' ? '' : 'Week from '}${DAY.format(at * 1000)}`
 }
 
 /** With fewer years their extremes would pass for what is usual. */

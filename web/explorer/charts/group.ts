@@ -3,8 +3,9 @@
  * mouse uPlot does it; a finger reads where it is, two fingers zoom, and a swipe up or down scrolls the page.
  */
 import type UPlot from 'uplot'
+import { now } from '../store.ts'
+import { inside, nearestIndex, pinched, wholeOf, zoomed, type Range } from './geometry.ts'
 import { draw, type Plot, type Shared } from './plot.ts'
-import { inside, nearestIndex, pinched, wholeOf, zoomed, type Range } from './range.ts'
 
 /** What a chart keeps when it is drawn anew. */
 export interface Memory {
@@ -29,25 +30,6 @@ interface GroupOptions {
   skip?: ReadonlySet<number>
 }
 
-/** Draws `plots` over the same ascending x values into `place`. Returns what removes them. */
-export function drawTogether(
-  place: HTMLElement,
-  plots: readonly Plot[],
-  shared: Shared,
-  options: GroupOptions,
-): () => void {
-  let group: PlotGroup | null = null
-  const drawn = plots.map((plot) => draw(place, plot, shared, (range) => group?.follow(range)))
-  group = new PlotGroup(
-    drawn.map(({ plot }) => plot),
-    shared.x,
-    options,
-  )
-  return () => {
-    for (const { remove } of drawn) remove()
-  }
-}
-
 const TAP_MS = 350
 const TAP_PIXELS = 24
 /** A zoom by double-tap or key shows this share of the range. */
@@ -55,188 +37,174 @@ const ZOOM_SHARE = 1 / 2.5
 
 type Tap = Pick<PointerEvent, 'clientX' | 'clientY' | 'timeStamp'>
 
-class PlotGroup {
-  readonly #plots: readonly UPlot[]
-  readonly #x: readonly number[]
-  readonly #options: GroupOptions
-  readonly #whole: Range
-  readonly #slider: HTMLElement | undefined
-  /** Pixels of the fingers on a plot, by pointer. */
-  readonly #fingers = new Map<number, number>()
-  #pinch: { range: Range; pixels: [number, number] } | null = null
-  #before: number | null = null
-  #down: Tap | null = null
-  #lastTap: Tap | null = null
-  #isZooming = false
+/** Draws `plots` over the same ascending x values into `place`. Returns what removes them. */
+export function drawTogether(
+  place: HTMLElement,
+  parts: readonly Plot[],
+  shared: Shared,
+  { memory, leastWidth, bigStep, label, textOfX, first, skip }: GroupOptions,
+): () => void {
+  const { x } = shared
+  const whole = wholeOf(x, leastWidth)
+  const last = x.length - 1
+  let isZooming = true
+  const drawn = parts.map((part, i) =>
+    draw(place, part, shared, { isFirst: i === 0, isLast: i === parts.length - 1 }, (wish) => {
+      // The visitor has zoomed one plot with the mouse.
+      if (!isZooming) zoom(wish)
+    }),
+  )
+  const plots = drawn.map(({ plot }) => plot)
+  const slider = plots[0]?.over
 
-  constructor(plots: readonly UPlot[], x: readonly number[], options: GroupOptions) {
-    this.#plots = plots
-    this.#x = x
-    this.#options = options
-    this.#whole = wholeOf(x, options.leastWidth)
-    for (const { over } of plots) this.#listen(over)
-    this.#slider = plots[0]?.over
-    if (this.#slider !== undefined) this.#makeSlider(this.#slider)
-    const { range, at } = options.memory
-    if (range !== null) this.#zoom(range)
-    this.#readValue(at)
-  }
+  const shownRange = (): Range => memory.range ?? whole
+  const indexAt = (): number => (memory.at === null ? first : nearestIndex(x, memory.at))
 
   /** Shows the values at an index of `x`; −1 shows none. */
-  #read(index: number): void {
-    const at = this.#x[index] ?? null
-    this.#options.memory.at = at
-    for (const plot of this.#plots) {
+  function read(index: number): void {
+    const at = x[index] ?? null
+    memory.at = at
+    for (const plot of plots) {
       plot.setCursor({ left: at === null ? -10 : plot.valToPos(at, 'x'), top: 0 }, false)
     }
     if (at === null) return
     // Screen readers hear time and values.
-    const texts = [this.#options.textOfX(at), ...this.#plots.flatMap(textsOf)]
-    this.#slider?.setAttribute('aria-valuenow', String(index))
-    this.#slider?.setAttribute('aria-valuetext', texts.join(', '))
+    slider?.setAttribute('aria-valuenow', String(index))
+    slider?.setAttribute('aria-valuetext', [textOfX(at), ...plots.flatMap(textsOf)].join(', '))
   }
 
-  #readValue(at: number | null): void {
-    if (at !== null) this.#read(nearestIndex(this.#x, at))
-  }
-
-  #zoom(wish: Range): void {
-    const { memory, leastWidth } = this.#options
-    const [low, high] = inside(wish, this.#whole, leastWidth)
-    memory.range = low <= this.#whole[0] && high >= this.#whole[1] ? null : [low, high]
-    this.#isZooming = true
-    for (const plot of this.#plots) {
-      plot.batch(() => plot.setScale('x', { min: low, max: high }))
-      plot.root.dataset.range = `${low}/${high}`
+  function zoom(wish: Range): void {
+    const [min, max] = inside(wish, whole, leastWidth)
+    memory.range = min <= whole[0] && max >= whole[1] ? null : [min, max]
+    isZooming = true
+    for (const plot of plots) {
+      plot.batch(() => plot.setScale('x', { min, max }))
+      plot.root.dataset.range = `${min}/${max}`
     }
-    this.#isZooming = false
-    this.#readValue(memory.at)
+    isZooming = false
+    if (memory.at !== null) read(indexAt())
   }
 
-  /** The visitor has zoomed one plot with the mouse. */
-  follow(range: Range): void {
-    const [low, high] = this.#range()
-    if (!this.#isZooming && (range[0] !== low || range[1] !== high)) this.#zoom(range)
-  }
-
-  #range(): Range {
-    return this.#options.memory.range ?? this.#whole
-  }
-
-  #listen(over: HTMLElement): void {
+  function listen(over: HTMLElement): void {
+    /** Pixels of the fingers on the plot, by pointer. */
+    const fingers = new Map<number, number>()
+    let pinch: { range: Range; pixels: [number, number] } | null = null
+    let before: number | null = null
+    let down: Tap | null = null
+    let lastTap: Tap | null = null
     const on = (name: string, answer: (event: PointerEvent, pixel: number) => void): void =>
       over.addEventListener(name, (event) => {
         const finger = event as PointerEvent
         if (finger.pointerType === 'mouse') return
         answer(finger, finger.clientX - over.getBoundingClientRect().left)
       })
-    const readPixel = (pixel: number): void => {
-      const [low, high] = this.#range()
-      this.#readValue(Math.min(high, Math.max(low, this.#valueAt(pixel, over))))
+    const valueAt = (pixel: number): number => {
+      const [low, high] = shownRange()
+      return Math.min(high, Math.max(low, low + (pixel / over.clientWidth) * (high - low)))
+    }
+    const release = ({ pointerId }: PointerEvent): void => {
+      fingers.delete(pointerId)
+      down = null
+      if (fingers.size === 0) pinch = null
     }
     on('pointerdown', (event, pixel) => {
       // This prevents the mouse events that browsers make of a tap.
       event.preventDefault()
       over.setPointerCapture(event.pointerId)
-      this.#fingers.set(event.pointerId, pixel)
-      const [first, second] = this.#fingers.values()
-      if (first !== undefined && second !== undefined) {
-        this.#down = null
-        this.#pinch = { range: this.#range(), pixels: [first, second] }
+      fingers.set(event.pointerId, pixel)
+      const [one, other] = fingers.values()
+      if (one !== undefined && other !== undefined) {
+        down = null
+        pinch = { range: shownRange(), pixels: [one, other] }
         return
       }
-      this.#before = this.#options.memory.at
-      this.#down = event
-      readPixel(pixel)
+      before = memory.at
+      down = event
+      read(nearestIndex(x, valueAt(pixel)))
     })
     on('pointermove', (event, pixel) => {
-      if (!this.#fingers.has(event.pointerId)) return
-      this.#fingers.set(event.pointerId, pixel)
-      const [first, second] = this.#fingers.values()
-      if (this.#pinch === null) readPixel(pixel)
-      else if (first !== undefined && second !== undefined) {
-        this.#zoom(pinched(this.#pinch.range, this.#pinch.pixels, [first, second], over.clientWidth))
+      if (!fingers.has(event.pointerId)) return
+      fingers.set(event.pointerId, pixel)
+      const [one, other] = fingers.values()
+      if (pinch === null) read(nearestIndex(x, valueAt(pixel)))
+      else if (one !== undefined && other !== undefined) {
+        zoom(pinched(pinch.range, pinch.pixels, [one, other], over.clientWidth))
       }
     })
     on('pointerup', (event, pixel) => {
-      const isTap = this.#down !== null && isNear(this.#down, event)
-      const isSecond = isTap && this.#lastTap !== null && isNear(this.#lastTap, event)
-      this.#release(event)
-      this.#lastTap = isTap && !isSecond ? event : null
-      if (!isSecond) return
-      const isWhole = this.#options.memory.range === null
-      this.#zoom(isWhole ? zoomed(this.#whole, this.#valueAt(pixel, over), ZOOM_SHARE) : this.#whole)
+      const isTap = isNear(down, event)
+      const isSecond = isTap && isNear(lastTap, event)
+      release(event)
+      lastTap = isTap && !isSecond ? event : null
+      if (isSecond) zoom(memory.range === null ? zoomed(whole, valueAt(pixel), ZOOM_SHARE) : whole)
     })
     on('pointercancel', (event) => {
-      this.#release(event)
+      release(event)
       // The page scrolls instead.
-      this.#read(this.#before === null ? -1 : nearestIndex(this.#x, this.#before))
+      read(before === null ? -1 : nearestIndex(x, before))
     })
   }
 
-  #release({ pointerId }: PointerEvent): void {
-    this.#fingers.delete(pointerId)
-    this.#down = null
-    if (this.#fingers.size === 0) this.#pinch = null
-  }
-
-  #valueAt(pixel: number, { clientWidth }: HTMLElement): number {
-    const [low, high] = this.#range()
-    return low + (pixel / clientWidth) * (high - low)
-  }
-
-  #makeSlider(slider: HTMLElement): void {
-    const { label, first, memory } = this.#options
-    const attributes = {
-      role: 'slider',
-      'aria-label': label,
-      'aria-valuemin': '0',
-      'aria-valuemax': String(Math.max(0, this.#x.length - 1)),
-      'aria-valuenow': String(first),
-      'aria-valuetext': 'Arrow keys read values, plus and minus zoom, Escape shows all',
-    }
-    for (const [name, value] of Object.entries(attributes)) slider.setAttribute(name, value)
-    slider.id = 'chart-cursor'
-    slider.tabIndex = 0
-    slider.addEventListener('keydown', (event) => this.#onKey(event))
-    slider.addEventListener('focus', () => {
-      if (memory.at === null && slider.matches(':focus-visible')) this.#read(first)
-    })
-  }
-
-  #onKey(event: KeyboardEvent): void {
-    const { memory, first, bigStep, skip } = this.#options
+  function onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const index = memory.at === null ? first : nearestIndex(this.#x, memory.at)
-    const at = this.#x[index] ?? 0
-    const last = this.#x.length - 1
-    const next = (by: 1 | -1) => () => (skip?.has(index + by) === true ? index + 2 * by : index + by)
-    const moves: { readonly [key: string]: (() => number) | undefined } = {
+    const index = indexAt()
+    const at = x[index] ?? 0
+    const next = (by: 1 | -1): number => index + (skip?.has(index + by) === true ? 2 * by : by)
+    const moves: { readonly [key: string]: number | undefined } = {
       ArrowLeft: next(-1),
       ArrowDown: next(-1),
       ArrowRight: next(1),
       ArrowUp: next(1),
-      PageDown: () => nearestIndex(this.#x, at - bigStep),
-      PageUp: () => nearestIndex(this.#x, at + bigStep),
-      Home: () => 0,
-      End: () => last,
+      PageDown: nearestIndex(x, at - bigStep),
+      PageUp: nearestIndex(x, at + bigStep),
+      Home: 0,
+      End: last,
     }
     const move = moves[event.key]
-    if (move !== undefined) this.#keepInView(Math.min(last, Math.max(0, move())))
-    else if (event.key === '+' || event.key === '=') this.#zoom(zoomed(this.#range(), at, ZOOM_SHARE))
-    else if (event.key === '-') this.#zoom(zoomed(this.#range(), at, 1 / ZOOM_SHARE))
-    else if (event.key === 'Escape') this.#zoom(this.#whole)
+    if (move !== undefined) keepInView(Math.min(last, Math.max(0, move)))
+    else if (event.key === '+' || event.key === '=') zoom(zoomed(shownRange(), at, ZOOM_SHARE))
+    else if (event.key === '-') zoom(zoomed(shownRange(), at, 1 / ZOOM_SHARE))
+    else if (event.key === 'Escape') zoom(whole)
     else return
     event.preventDefault()
   }
 
   /** Reads an index. A zoomed range that does not hold it moves along. */
-  #keepInView(index: number): void {
-    const at = this.#x[index] ?? 0
-    const [low, high] = this.#range()
-    if (at < low) this.#zoom([at, at + high - low])
-    else if (at > high) this.#zoom([at - (high - low), at])
-    this.#read(index)
+  function keepInView(index: number): void {
+    const at = x[index] ?? 0
+    const [low, high] = shownRange()
+    if (at < low) zoom([at, at + high - low])
+    else if (at > high) zoom([at - (high - low), at])
+    read(index)
+  }
+
+  for (const { over } of plots) listen(over)
+  if (slider !== undefined) {
+    const attributes = {
+      id: 'chart-cursor',
+      tabindex: '0',
+      role: 'slider',
+      'aria-label': label,
+      'aria-valuemin': '0',
+      'aria-valuemax': String(Math.max(0, last)),
+      'aria-valuenow': String(first),
+      'aria-valuetext': 'Arrow keys read values, plus and minus zoom, Escape shows all',
+    }
+    for (const [name, value] of Object.entries(attributes)) slider.setAttribute(name, value)
+    slider.addEventListener('keydown', onKey)
+    slider.addEventListener('focus', () => {
+      if (memory.at === null && slider.matches(':focus-visible')) read(first)
+    })
+  }
+  isZooming = false
+  // uPlot would make a range of years of a single time.
+  if (memory.range !== null || x.length === 1) zoom(shownRange())
+  else if (memory.at !== null) read(indexAt())
+  // The line of now moves with the ages on the page.
+  const stop = now.subscribe(() => plots.forEach((plot) => plot.redraw(false)))
+  return () => {
+    stop()
+    for (const { remove } of drawn) remove()
   }
 }
 
@@ -250,7 +218,7 @@ function textsOf(plot: UPlot): string[] {
   })
 }
 
-function isNear(tap: Tap, { clientX, clientY, timeStamp }: Tap): boolean {
-  const apart = Math.hypot(clientX - tap.clientX, clientY - tap.clientY)
-  return timeStamp - tap.timeStamp < TAP_MS && apart < TAP_PIXELS
-}
+const isNear = (tap: Tap | null, { clientX, clientY, timeStamp }: Tap): boolean =>
+  tap !== null &&
+  timeStamp - tap.timeStamp < TAP_MS &&
+  Math.hypot(clientX - tap.clientX, clientY - tap.clientY) < TAP_PIXELS

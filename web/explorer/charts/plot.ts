@@ -1,22 +1,30 @@
-/** One plot: lines over one x axis, with a legend. Its colours are those of the page's style. */
+/** One plot: lines, and signs of directions below them, over one x axis. Its colours are those of the page's style. */
 import UPlot from 'uplot'
 import { variable } from '../theme.ts'
-import { decimalText, type Scale } from '../mine/units.ts'
-import type { Range } from './range.ts'
+import { scaledText, type Scale } from '../mine/units.ts'
+import type { Range } from './geometry.ts'
 
-/** Heights of plots. On wide panels the tall one grows with the width. */
-const HEIGHT_PIXELS = { tall: 230, short: 130 } as const
+/** Heights of what lines are drawn in. On wide panels the tall one grows with the width. */
+const HEIGHT_PIXELS = { tall: 190, short: 92 } as const
 /** Width over height of a tall plot that is wide enough. */
-const TALL_SHAPE = 2.2
-const TALLEST_PIXELS = 380
+const TALL_SHAPE = 2.6
+const TALLEST_PIXELS = 330
 const LEAST_WIDTH_PIXELS = 120
-/** Space of the time axis: two rows where the day is below the hour, else one. */
-const TIME_AXIS_PIXELS = { two: 42, one: 28 } as const
+/** Half of the lowest number of the value axis lies below the plot. */
+const BELOW_PIXELS = 8
 const VALUE_AXIS_PIXELS = 44
+/** Names of days and months have room from here on, and hours with the day below them. */
+const NAME_PIXELS = 27
+const HOUR_PIXELS = 56
 const TICK_PIXELS = 4
-const DOT_PIXELS = 4
 const MARK_PIXELS = 6
+/** How far from the pointer a value may be and still be shown: lines have values at times of their own. */
+const HOVER_PIXELS = 12
 const LONE_DOT_PIXELS = 6
+/** A row of signs, and the least distance between two of them. */
+const SIGN_ROW_PIXELS = 22
+const SIGN_SPACE_PIXELS = 22
+const DAY_S = 86_400
 
 /** Shown in the place of the time while nothing is pointed at. */
 const HINTS = {
@@ -33,7 +41,7 @@ export type Cell = number | null | undefined
 export interface Line {
   label: string
   color: string
-  /** Values in the unit of the API; a line without any is left out. */
+  /** Values in the unit of the API; of signs degrees, clockwise from north. */
   values: readonly (number | null)[]
   dash?: number[]
   /** Pixels; 2 where it is left out. */
@@ -41,40 +49,43 @@ export interface Line {
   fill?: string
   /** Class of its row in the legend. */
   class?: string
-  /** Draws dots, without a line between them: a direction goes from 359° to 0° by one degree. */
-  dots?: boolean
   /** Its mark in the legend, where that is not the line's. */
   mark?: string
   /** Text of a value in the API's unit, where that is not the number with the unit. */
   textOf?: (value: number, index: number) => string
+  /** Draws signs in place of a line: the one that stands for north, about its middle. */
+  sign?: (index: number) => Path2D
+  /** Signs of the same row do not cover each other. */
+  row?: string
 }
 
 export interface Plot {
   /** What is measured. */
   name: string
   scale: Scale
+  /** Each has a value, or nobody would know what its name in the legend stands for. */
   lines: readonly Line[]
   size: keyof typeof HEIGHT_PIXELS
-  axes: UPlot.Axis[]
-  scales: UPlot.Scales
+  /** Where the value axis begins and ends; by the values where it is left out. */
+  range?: UPlot.Range.Function
   bands?: UPlot.Band[]
 }
 
 /** What plots over one x axis have in common. */
 export interface Shared {
+  /** Epoch seconds, ascending. */
   x: readonly number[]
-  cursor?: UPlot.Cursor
-  tzDate?: (epoch: number) => Date
+  /** IANA name of the clock. */
+  zone: string
+  /** Names of the ticks, and the pixels of the axis below the last plot. */
+  times: UPlot.Axis.Values
+  timesPixels: number
+  /** Epoch seconds of a line through all plots. */
+  now?: () => number
   /** Text of a value of the x axis. */
   textOfX: (x: number) => string
   /** The cells of a line, as many as `x`. */
   cellsOf: (line: Line) => Cell[]
-}
-
-function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height: number } {
-  const width = Math.max(LEAST_WIDTH_PIXELS, place.clientWidth)
-  const tall = Math.min(TALLEST_PIXELS, Math.max(HEIGHT_PIXELS.tall, Math.round(width / TALL_SHAPE)))
-  return { width, height: size === 'tall' ? tall : HEIGHT_PIXELS.short }
 }
 
 /**
@@ -83,8 +94,9 @@ function sizeOf(place: HTMLElement, size: Plot['size']): { width: number; height
  */
 export function draw(
   host: HTMLElement,
-  { name, scale, lines, size, ...own }: Plot,
-  { x, textOfX, cellsOf, cursor, ...shared }: Shared,
+  { name, scale, lines, size, range, bands = [] }: Plot,
+  { x, zone, times, timesPixels, now, textOfX, cellsOf }: Shared,
+  { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   onRange: (range: Range) => void,
 ): { plot: UPlot; remove: () => void } {
   const place = document.createElement('div')
@@ -94,18 +106,57 @@ export function draw(
   const hint = matchMedia('(pointer: coarse)').matches ? HINTS.touch : HINTS.mouse
   let pointer = 'mouse'
   const cells = lines.map((line) =>
-    cellsOf(line).map((value) => (typeof value === 'number' ? scale.from(value) : value)),
+    cellsOf(line).map((value) =>
+      typeof value === 'number' && line.sign === undefined ? scale.from(value) : value,
+    ),
   )
+  const rows = [...new Set(lines.flatMap(({ sign, row, label }) => (sign ? [row ?? label] : [])))]
+  const signPixels = rows.length * SIGN_ROW_PIXELS
+  const belowPixels = signPixels + (isLast ? timesPixels : BELOW_PIXELS)
+  const sizeNow = (): { width: number; height: number } => {
+    const width = Math.max(LEAST_WIDTH_PIXELS, place.clientWidth)
+    const tall = Math.min(TALLEST_PIXELS, Math.max(HEIGHT_PIXELS.tall, Math.round(width / TALL_SHAPE)))
+    const inner = size === 'tall' ? tall : HEIGHT_PIXELS.short
+    return { width, height: inner + belowPixels }
+  }
+  const base: UPlot.Axis = {
+    stroke: variable('--muted'),
+    font: `12px ${variable('--font')}`,
+    grid: { stroke: variable('--line'), width: 1 },
+    ticks: { stroke: variable('--line'), width: 1, size: TICK_PIXELS },
+  }
+  const timeAxis: UPlot.Axis = {
+    ...base,
+    space: (_plot, _axis, low, high, pixels) => {
+      const day = (pixels * DAY_S) / (high - low)
+      // No hours where only those of noon would have room.
+      return day >= 2 * HOUR_PIXELS ? HOUR_PIXELS : Math.max(NAME_PIXELS, day * 0.6)
+    },
+    size: belowPixels,
+    gap: signPixels + TICK_PIXELS,
+    values: isLast ? times : (_plot, splits) => splits.map(() => ''),
+  }
+  const valueAxis: UPlot.Axis = {
+    ...base,
+    size: VALUE_AXIS_PIXELS,
+    values: (_plot, splits) =>
+      splits.map(
+        (split, i) => `${Number(split.toFixed(2))}${i === splits.length - 1 ? ` ${scale.unit}` : ''}`,
+      ),
+  }
   const plot = new UPlot(
     {
-      ...shared,
-      ...own,
-      ...sizeOf(place, size),
+      bands,
+      ...sizeNow(),
+      tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone),
+      axes: [timeAxis, valueAxis],
+      scales: { y: range ? { range } : {}, turn: { range: [0, 360] } },
       cursor: {
         y: false,
         drag: { x: true, y: false },
         points: { size: MARK_PIXELS },
-        ...cursor,
+        sync: { key: 'charts' },
+        hover: { prox: HOVER_PIXELS },
         bind: {
           // Browsers make a double-click of a double-tap, which has its own meaning.
           dblclick: (_plot, _target, showAll) => (event) => {
@@ -114,11 +165,15 @@ export function draw(
           },
         },
       },
-      // The last day's name needs some room behind it.
-      padding: [10, 22, 0, 0],
+      // The last day's name needs some room behind it, and the word at the line of now above it.
+      padding: [isFirst && now !== undefined ? 18 : 10, 22, 0, 0],
       legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
       hooks: {
         setScale: [({ scales }, key) => key === 'x' && onRange([scales.x?.min ?? 0, scales.x?.max ?? 0])],
+        draw: [
+          (drawn) => drawSigns(drawn, lines, rows),
+          (drawn) => now && drawNow(drawn, now(), signPixels, isFirst),
+        ],
       },
       series: [
         { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
@@ -134,7 +189,7 @@ export function draw(
   // Draws now, not in the next microtask: the caller may want to read a value at once.
   plot.batch(() => {})
   const watch = new ResizeObserver(() => {
-    if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize(sizeOf(place, size))
+    if (place.clientWidth > 0 && place.clientWidth !== plot.width) plot.setSize(sizeNow())
   })
   watch.observe(place)
   const remove = (): void => {
@@ -146,21 +201,19 @@ export function draw(
 }
 
 function seriesOf(
-  { label, color, width = 2, values, dots = false, textOf, ...more }: Line,
+  { label, color, width = 2, values, sign, textOf, ...more }: Line,
   scale: Scale,
   cells: readonly Cell[],
 ): UPlot.Series {
-  const text = textOf ?? ((value: number) => `${decimalText(scale.from(value), scale.digits)} ${scale.unit}`)
-  const lone = lonely(cells)
+  const text = textOf ?? ((value: number) => scaledText(scale, value))
+  const lone = sign === undefined ? lonely(cells) : []
   return {
     ...more,
     label,
     stroke: color,
     width,
-    points: dots
-      ? { show: true, size: DOT_PIXELS, width: 0, fill: color }
-      : { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
-    ...(dots ? { paths: () => null } : {}),
+    points: { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
+    ...(sign === undefined ? {} : { scale: 'turn', class: 'sign', paths: () => null }),
     value: (_plot: UPlot, _shown: Cell, _series: number, index: number | null) => {
       const value = index === null ? null : values[index]
       return value === null || value === undefined || index === null ? '' : text(value, index)
@@ -171,46 +224,58 @@ function seriesOf(
 /** Indexes of values that no line leads to: a plot without dots would not show them. */
 function lonely(cells: readonly Cell[]): number[] {
   const found: number[] = []
-  let [isOpen, last] = [false, -1]
-  const end = (): void => {
-    if (last !== -1 && !isOpen) found.push(last)
-    isOpen = false
-    last = -1
+  let run: number[] = []
+  for (const [i, cell] of [...cells, null].entries()) {
+    if (typeof cell === 'number') run.push(i)
+    if (cell !== null) continue
+    if (run.length === 1) found.push(...run)
+    run = []
   }
-  for (const [i, cell] of cells.entries()) {
-    if (cell === null) end()
-    if (typeof cell !== 'number') continue
-    if (last !== -1) isOpen = true
-    last = i
-  }
-  end()
   return found
 }
 
-/** The axes of a plot: `xAxis` adds what is special about the lower one, `yAxis` about the left one. */
-export function axes(
-  xAxis: Partial<UPlot.Axis>,
-  { unit }: Scale,
-  yAxis: Partial<UPlot.Axis> = {},
-): UPlot.Axis[] {
-  const base: UPlot.Axis = {
-    stroke: variable('--muted'),
-    font: `12px ${variable('--font')}`,
-    grid: { stroke: variable('--line'), width: 1 },
-    ticks: { stroke: variable('--line'), width: 1, size: TICK_PIXELS },
+/** Draws as many signs into the rows below a plot as have room beside each other. */
+function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[]): void {
+  const { ctx, bbox, series, data } = plot
+  const ratio = devicePixelRatio
+  const [first = 0, last = -1] = series[0]?.idxs ?? []
+  const free = rows.map(() => -Infinity)
+  for (const { sign, values, color, row: name, label } of lines) {
+    if (sign === undefined) continue
+    const row = rows.indexOf(name ?? label)
+    for (let i = first; i <= last; i++) {
+      const degrees = values[i] ?? null
+      const left = plot.valToPos(data[0][i] ?? 0, 'x', true)
+      if (degrees === null || left < (free[row] ?? 0)) continue
+      free[row] = left + SIGN_SPACE_PIXELS * ratio
+      ctx.save()
+      ctx.translate(left, bbox.top + bbox.height + (row + 0.5) * SIGN_ROW_PIXELS * ratio)
+      ctx.rotate((degrees * Math.PI) / 180)
+      ctx.scale(ratio, ratio)
+      Object.assign(ctx, { strokeStyle: color, fillStyle: color, lineWidth: 1.5, lineJoin: 'round' })
+      const path = sign(i)
+      ctx.stroke(path)
+      ctx.fill(path)
+      ctx.restore()
+    }
   }
-  const value: UPlot.Axis = {
-    ...base,
-    size: VALUE_AXIS_PIXELS,
-    values: (_plot, splits) =>
-      splits.map((split, i) => `${Number(split.toFixed(2))}${i === splits.length - 1 ? ` ${unit}` : ''}`),
-    ...yAxis,
-  }
-  return [{ ...base, space: 64, size: timeAxisSize, grid: { show: false }, ...xAxis }, value]
 }
 
-function timeAxisSize(_plot: UPlot, values: string[] | null): number {
-  // Before the first layout there are no values.
-  const isTwoRows = values !== null && values.some((value) => value.includes('\n'))
-  return isTwoRows ? TIME_AXIS_PIXELS.two : TIME_AXIS_PIXELS.one
+/** Draws a line through a plot and its signs; the first plot has the word for it. */
+function drawNow(plot: UPlot, now: number, below: number, isNamed: boolean): void {
+  const { ctx, bbox, scales } = plot
+  if (now < (scales.x?.min ?? Infinity) || now > (scales.x?.max ?? -Infinity)) return
+  const ratio = devicePixelRatio
+  const color = variable('--text')
+  const left = Math.round(plot.valToPos(now, 'x', true))
+  ctx.save()
+  Object.assign(ctx, { strokeStyle: color, fillStyle: color, lineWidth: ratio, textAlign: 'center' })
+  ctx.setLineDash([3 * ratio, 3 * ratio])
+  ctx.beginPath()
+  ctx.moveTo(left, bbox.top)
+  ctx.lineTo(left, bbox.top + bbox.height + below * ratio)
+  ctx.stroke()
+  ctx.font = `600 ${12 * ratio}px ${variable('--font')}`
+  if (isNamed) ctx.fillText('Now', left, bbox.top - 5 * ratio)
+  ctx.restore()
 }

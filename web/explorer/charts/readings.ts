@@ -1,66 +1,59 @@
 /**
  * The readings of a buoy over some days: heights with the forecast, and below them all else that it measures.
  */
-import UPlot from 'uplot'
+import type UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
-import { compass, dayAndTime, type Zone } from '../format.ts'
-import { scaleOf, type Units } from '../mine/units.ts'
+import { dayAndTime, directionText, type Zone } from '../format.ts'
+import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
+import { now } from '../store.ts'
 import { variable } from '../theme.ts'
+import { ARROW, breakLongPauses, windBarb } from './geometry.ts'
 import { drawTogether, type Memory } from './group.ts'
-import { axes, type Line, type Plot } from './plot.ts'
-import { breakLongPauses, wholeOf } from './range.ts'
+import type { Line, Plot, Shared } from './plot.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
 const LONGEST_PAUSE_S = 3 * 3600
-/**
- * How far from the pointer a value may be and still be shown: the times of one series lie between those of
- * another.
- */
-const HOVER_PIXELS = 12
 /** A zoom goes no further. */
 const LEAST_RANGE_S = 3 * 3600
 const DAY_S = 86_400
 
-/** Ticks by length of step: hours and minutes with the day below where it changes, as 24-hour clocks. */
-const AXIS_TIMES: UPlot.Axis.Values = [
-  [3600 * 24, '{DD} {MMM}', null, null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', '\n{DD} {MMM}', null, '\n{DD} {MMM}', null, null, null, 1],
+/** Ticks by length of step: days of the week, with the month where it changes, and 24-hour clocks. */
+const TIMES: UPlot.Axis.Values = [
+  [DAY_S, '{WWW}\n{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
+  [60, '{HH}:{mm}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}', null, null, null, 1],
 ]
 
-const QUARTERS = [0, 90, 180, 270, 360]
-const QUARTER_NAMES = ['N', 'E', 'S', 'W', 'N']
+type Values = readonly (number | null)[]
+type Range = (plot: UPlot, low: number | null, high: number | null) => [number, number]
+/** The arrays of a chart, with those of swell and wind sea where a server has them. */
+export type Column =
+  | Exclude<keyof Chart, 'buoy' | 'fields' | 'time'>
+  | `${'swell' | 'wind_wave'}_${'height' | 'period' | 'direction'}`
+export type Columns = { readonly [name in Column]?: Values }
 
 /** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
 export function drawReadings(
   place: HTMLElement,
-  data: Chart,
+  data: Chart & Columns,
   zone: Zone,
-  units: Units,
+  scaleOf: Scales,
   memory: Memory,
 ): () => void {
   const { x, from, pauses } = withPauses(data.time.map((time) => Date.parse(time) / 1000))
-  const onAxis = (line: Line): Line => ({ ...line, values: from.map((i) => line.values[i] ?? null) })
+  const column = (name: Column): Values => from.map((i) => data[name]?.[i] ?? null)
   const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
-  // uPlot would make a range of years of a single time.
-  const range = (_plot: UPlot, low: number, high: number): [number, number] =>
-    x.length === 1 ? [...wholeOf(x, LEAST_RANGE_S)] : [low, high]
-  const plots = partsOf(data, units)
-    .map(({ size = 'short', y = {}, yAxis = {}, ...part }) => ({
-      ...part,
-      size,
-      lines: part.lines.filter(hasValues).map(onAxis),
-      axes: axes({ values: AXIS_TIMES }, part.scale, yAxis),
-      scales: { y, x: { time: true, range } },
-    }))
+  const plots = plotsOf(column, scaleOf, data.buoy.lat < 0)
+    .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues) }))
     .filter(({ lines }) => lines.length > 0)
-  const shared = {
+  const shared: Shared = {
     x,
+    zone: zone.name,
+    times: TIMES,
+    timesPixels: 56,
+    now: () => now.peek() / 1000,
     textOfX,
-    cursor: { sync: { key: 'readings' }, hover: { prox: HOVER_PIXELS } },
-    tzDate: (epoch: number) => UPlot.tzDate(new Date(epoch * 1000), zone.name),
     cellsOf: ({ values }: Line) => breakLongPauses(x, values, LONGEST_PAUSE_S),
   }
-  const newest = from.findLastIndex((i) => (data.significant_height[i] ?? null) !== null)
   return drawTogether(place, plots, shared, {
     memory,
     leastWidth: LEAST_RANGE_S,
@@ -68,75 +61,100 @@ export function drawReadings(
     label: 'Time in the chart',
     textOfX: (at) => `${textOfX(at)} ${zone.label}`,
     skip: pauses,
-    first: Math.max(0, newest),
+    first: Math.max(
+      0,
+      column('significant_height').findLastIndex((value) => value !== null),
+    ),
   })
 }
 
 const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
 
-interface Part extends Pick<Plot, 'name' | 'scale' | 'lines'> {
-  size?: Plot['size']
-  /** What is special about the value axis. */
-  y?: UPlot.Scale
-  yAxis?: Partial<UPlot.Axis>
-}
-
 /** The plots from top to bottom, with lines that may have no values. */
-function partsOf(data: Chart, units: Units): Part[] {
-  const line = (
-    label: string,
-    values: readonly (number | null)[] | undefined,
-    color: number,
-    more: Partial<Line> = {},
-  ): Line => ({ label, values: values ?? [], color: variable(`--chart-${color}`), ...more })
+function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boolean): Plot[] {
+  const line = (label: string, name: Column, color: number, more: Partial<Line> = {}): Line => ({
+    label,
+    values: column(name),
+    color: variable(`--chart-${color}`),
+    ...more,
+  })
   const thin = { width: 1 }
   const forecast = { dash: [6, 4] }
-  const dots = { dots: true, textOf: (degrees: number) => `${compass(degrees)} ${degrees}°` }
-  const [height, speed] = [scaleOf('height', units), scaleOf('speed', units)]
-  const fromZero = (least: number): UPlot.Scale => ({
-    range: (_plot, _low, high: number | null) => [0, Math.max(least, (high ?? 0) * 1.08)],
+  const signs = { width: 1.5, textOf: directionText }
+  const arrows = { ...signs, sign: () => new Path2D(ARROW) }
+  const barbs = (speeds: Values): Partial<Line> => ({
+    ...signs,
+    row: 'wind',
+    sign: (i) => new Path2D(windBarb((speeds[i] ?? 0) / KM_PER_NAUTICAL_MILE, isSouth)),
   })
+  const fromZero =
+    (least: number): Range =>
+    (_plot, _low, high) => [0, Math.max(least, (high ?? 0) * 1.08)]
+  // A tenth up and down is no event.
+  const atLeast =
+    (span: number): Range =>
+    (_plot, low, high) => {
+      const missing = Math.max(0, span - ((high ?? 0) - (low ?? 0))) / 2
+      return [(low ?? 0) - missing, (high ?? 0) + missing]
+    }
+  const [height, speed] = [scaleOf('height'), scaleOf('speed')]
+  const [wind, forecastWind] = [column('wind_speed'), column('forecast_wind_speed')]
+  // A barb needs both, and there is no forecast beside what was measured.
+  const measured = column('wind_direction').map((value, i) => (wind[i] === null ? null : value))
+  const last = measured.findLastIndex((value) => value !== null)
+  const ahead = column('forecast_wind_direction').map((value, i) =>
+    i <= last || forecastWind[i] === null ? null : value,
+  )
   return [
     {
       name: 'Heights',
       scale: height,
       size: 'tall',
-      y: fromZero(height.from(1)),
+      range: fromZero(height.from(1)),
       lines: [
-        line('Significant', data.significant_height, 1, { fill: variable('--chart-1-fill') }),
-        line('Maximum', data.maximum_height, 2, thin),
-        line('Forecast', data.forecast_wave_height, 3, forecast),
+        line('Significant', 'significant_height', 1, { fill: variable('--chart-1-fill') }),
+        line('Maximum', 'maximum_height', 2, thin),
+        line('Forecast', 'forecast_wave_height', 3, forecast),
+        line('Swell', 'swell_height', 4, thin),
+        line('Wind sea', 'wind_wave_height', 5, thin),
+        line('Waves from', 'direction', 1, arrows),
+        line('Swell from', 'swell_direction', 4, arrows),
+        line('Wind sea from', 'wind_wave_direction', 5, arrows),
       ],
     },
     {
       name: 'Periods',
-      scale: scaleOf('period', units),
-      lines: [line('Period', data.period, 4), line('Peak', data.peak_period, 2, thin)],
-    },
-    {
-      name: 'Directions',
-      scale: scaleOf('direction', units),
-      y: { range: [0, 360] },
-      yAxis: { splits: () => QUARTERS, values: () => QUARTER_NAMES },
-      // Where waves and wind come from.
-      lines: [line('Waves from', data.direction, 1, dots), line('Wind from', data.wind_direction, 3, dots)],
+      scale: scaleOf('period'),
+      size: 'short',
+      range: atLeast(6),
+      lines: [
+        line('Period', 'period', 1),
+        line('Peak', 'peak_period', 2, thin),
+        line('Swell', 'swell_period', 4, thin),
+        line('Wind sea', 'wind_wave_period', 5, thin),
+      ],
     },
     {
       name: 'Wind',
       scale: speed,
-      y: fromZero(speed.from(1)),
+      size: 'short',
+      range: fromZero(speed.from(1)),
       lines: [
-        line('Wind', data.wind_speed, 1),
-        line('Gusts', data.gust_speed, 2, thin),
-        line('Forecast', data.forecast_wind_speed, 3, forecast),
+        line('Wind', 'wind_speed', 1),
+        line('Gusts', 'gust_speed', 2, thin),
+        line('Forecast', 'forecast_wind_speed', 3, forecast),
+        line('Wind from', 'wind_direction', 1, { ...barbs(wind), values: measured }),
+        line('Wind forecast from', 'forecast_wind_direction', 3, { ...barbs(forecastWind), values: ahead }),
       ],
     },
     {
       name: 'Water',
-      scale: scaleOf('temperature', units),
-      lines: [line('Water', data.water_temperature, 6)],
+      scale: scaleOf('temperature'),
+      size: 'short',
+      range: atLeast(4),
+      lines: [line('Water', 'water_temperature', 6)],
     },
-    { name: 'Tide', scale: height, lines: [line('Tide', data.tide_level, 5)] },
+    { name: 'Tide', scale: height, size: 'short', range: atLeast(1), lines: [line('Tide', 'tide_level', 5)] },
   ]
 }
 

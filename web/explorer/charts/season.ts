@@ -5,17 +5,18 @@
 import type UPlot from 'uplot'
 import type { Season, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import { decimalText, type Scale } from '../mine/units.ts'
-import { bucketsOf, bucketText, monthStarts, usual, type Usual } from './calendar.ts'
+import { bucketStarts, bucketText, usual, type Usual } from './calendar.ts'
 import { variable } from '../theme.ts'
 import { drawTogether, type Memory } from './group.ts'
-import { axes, type Line, type Plot } from './plot.ts'
+import type { Line } from './plot.ts'
 
-const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
-/** Names of months have room from this many pixels on, else their first letters. */
-const MONTH_PIXELS = 27
-/** Least buckets of a zoomed range. */
+/** Names of the ticks: months, and days where the visitor has zoomed. */
+const TIMES: UPlot.Axis.Values = [
+  [28 * 86_400, '{MMM}', null, null, null, null, null, null, 1],
+  [60, '{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
+]
+/** Buckets: the least of a zoomed range, and the step of Page Up and Page Down, about a month. */
 const LEAST_RANGE = { day: 7, week: 4 } as const
-/** Buckets of a month, about: the step of Page Up and Page Down. */
 const BIG_STEP = { day: 30, week: 4 } as const
 
 export interface SeasonView {
@@ -35,43 +36,32 @@ export interface SeasonView {
 /** Returns what removes the chart. */
 export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory): () => void {
   const { season, bucket, scale, label } = view
-  const count = bucketsOf(season, bucket)
+  const x = bucketStarts(season, bucket)
   const others = usual(
     view.all.filter(({ year }) => year !== view.year),
-    count,
+    x.length,
   )
-  const textOfX = (at: number): string => bucketText(season, bucket, at)
-  const months = monthStarts(season, bucket)
-  const lines = [...usualLines(others, scale), ...yearLines(view, count)]
-  const monthAxis: Partial<UPlot.Axis> = {
-    splits: () => months.map(({ at }) => at),
-    values: (drawn, splits) => splits.map((at) => monthName(months, at, drawn.bbox.width / devicePixelRatio)),
-    space: 0,
+  const textOfX = (at: number): string => bucketText(at, bucket)
+  const lines = [...usualLines(others, scale), ...yearLines(view, x.length)]
+  const bands =
+    others === null ? [] : [{ series: [2, 1] as [number, number], fill: variable('--chart-band') }]
+  const shared = {
+    x,
+    zone: 'UTC',
+    times: TIMES,
+    timesPixels: 42,
+    textOfX,
+    cellsOf: ({ values }: Line) => [...values],
   }
-  const plot: Plot = {
-    name: label,
-    scale,
-    lines,
-    size: 'tall',
-    axes: axes(monthAxis, scale),
-    scales: { x: { time: false } },
-    ...(others === null ? {} : { bands: [{ series: [2, 1], fill: variable('--chart-band') }] }),
-  }
-  const x = Array.from({ length: count }, (_, i) => i + 1)
-  const shared = { x, textOfX, cellsOf: ({ values }: Line) => [...values] }
-  return drawTogether(place, [plot], shared, {
+  const step = (x[1] ?? 0) - (x[0] ?? 0)
+  return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands }], shared, {
     memory,
-    leastWidth: LEAST_RANGE[bucket],
-    bigStep: BIG_STEP[bucket],
+    leastWidth: LEAST_RANGE[bucket] * step,
+    bigStep: BIG_STEP[bucket] * step,
     label: 'Part of the season in the chart',
     textOfX,
     first: Math.max(0, lines.at(-1)?.values.findLastIndex((value) => value !== null) ?? 0),
   })
-}
-
-function monthName(months: readonly { at: number; month: number }[], at: number, pixels: number): string {
-  const name = MONTHS[months.find((each) => each.at === at)?.month ?? -1] ?? ''
-  return pixels / months.length < MONTH_PIXELS ? name.slice(0, 1) : name
 }
 
 /** The band's lower edge, its upper edge with the text of both, and the median. */

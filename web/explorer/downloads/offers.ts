@@ -12,9 +12,10 @@ import { charts, type Draw, shown } from '../charts/plots.tsx'
 import { chosenZone, position, UTC, type Zone } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
 import { creditText } from '../panel/credits.tsx'
+import { scalesOf } from '../panel/now.tsx'
 import { SEASON_LABELS, seasonView } from '../panel/seasons.tsx'
 import { LEAST_CHARACTERS } from '../search.tsx'
-import { api, clock, map, page, query, scene, units, view } from '../store.ts'
+import { api, clock, map, page, query, scene, view } from '../store.ts'
 
 /** Formats of files, in the order of their buttons. Each is a value of `format` in the API. */
 export const FILE_FORMATS = { csv: 'CSV', geojson: 'GeoJSON', parquet: 'Parquet' } as const
@@ -122,9 +123,9 @@ function offersOfNow({ buoy, chart, conditions }: SubjectOf<'buoy'>): Offer[] {
   const ofNow = places('Forecast and tide now', conditionsAddress(scene, buoy))
   if (data === null || start === undefined || end === undefined) return [ofNow]
   const zone = chosenZone(page.value.view.zone, buoy.timezone)
-  const inUnits = units.value
+  const scales = scalesOf(buoy)
   const [from, to] = shown.range ?? [Date.parse(start) / 1000, Date.parse(end) / 1000]
-  const draw: Draw = (code, place, memory) => code.drawReadings(place, data, zone, inUnits, memory)
+  const draw: Draw = (code, place, memory) => code.drawReadings(place, data, zone, scales, memory)
   return [
     {
       label: 'Readings of the chart',

@@ -29,7 +29,7 @@ export interface Scale {
 
 /** Exact by definition: the international foot and the nautical mile. */
 const METRES_PER_FOOT = 0.3048
-const KM_PER_NAUTICAL_MILE = 1.852
+export const KM_PER_NAUTICAL_MILE = 1.852
 const KMH_PER_MS = 3.6
 
 const same = (value: number): number => value
@@ -55,21 +55,34 @@ const FIXED = {
   direction: { unit: '°', digits: 0, from: same },
 } as const satisfies { [quantity in Exclude<Quantity, Kind>]: Scale }
 
-export function scaleOf(quantity: Quantity, units: Units): Scale {
-  if (quantity in FIXED) return FIXED[quantity as keyof typeof FIXED]
-  const scales: { readonly [unit: string]: Scale } = SCALES[quantity as Kind]
-  return scales[units[quantity as Kind]]!
+/** The scale of a quantity in the units that the visitor reads. */
+export type Scales = (quantity: Quantity) => Scale
+
+/** What is written in the unit that it was measured in has at most `decimals`. */
+export function scaleOf(quantity: Quantity, units: Units, decimals = Infinity): Scale {
+  const scales: { readonly [unit: string]: Scale } = quantity in FIXED ? FIXED : SCALES[quantity as Kind]
+  const scale = scales[quantity in FIXED ? quantity : units[quantity as Kind]]!
+  return scale.from === same ? { ...scale, digits: Math.min(scale.digits, decimals) } : scale
 }
 
-/** `1.52 m`, `5.0 ft`; `value` in the unit of the API. Fewer `digits` than the scale's make a short text. */
+/** JSON leaves closing zeros out, so the longest of many numbers tells the decimals of their source. */
+export function decimalsOf(values: readonly (number | null | undefined)[]): number {
+  return Math.max(0, ...values.map((value) => String(value ?? '').split('.')[1]?.length ?? 0))
+}
+
+/** `1.52 m`, `5.0 ft`; `value` in the unit of the API, with its own decimals unless others are given. */
 export function quantityText(
   quantity: Quantity,
   units: Units,
   value: number,
-  digits = scaleOf(quantity, units).digits,
+  decimals = decimalsOf([value]),
 ): string {
-  const { unit, from, digits: most } = scaleOf(quantity, units)
-  return `${decimalText(from(value), Math.min(digits, most))}${unit === '°' ? '' : ' '}${unit}`
+  return scaledText(scaleOf(quantity, units, decimals), value)
+}
+
+/** A value, in the unit of the API, with its unit. */
+export function scaledText({ unit, from, digits }: Scale, value: number): string {
+  return `${decimalText(from(value), digits)}${unit === '°' ? '' : ' '}${unit}`
 }
 
 /** A number as text, without the sign that a small negative one keeps when it is rounded to zero. */

@@ -1,20 +1,29 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
+import { chosenZone } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
 import { Back, Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
-import { favourites, page, toggle, update } from '../store.ts'
+import { buoys, favourites, page, toggle, update } from '../store.ts'
 import type { ViewState } from '../view.ts'
 import { FilesAndCalls } from './boxes.tsx'
-import { Now } from './now.tsx'
+import { Latest, Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 
 export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<'missing'> }) {
   if (subject.kind === 'missing') {
-    const { answer } = subject
+    const { answer, slug } = subject
     const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
+    // The list of all buoys has the newest reading, and is here already.
+    const known = isUnknown ? undefined : buoys.value?.find((buoy) => buoy.slug === slug)
     return (
       <>
         <Back />
         <Heading text={isUnknown ? 'No such buoy' : page.value.title} />
+        {known === undefined ? null : (
+          <>
+            <Whereabouts buoy={known} />
+            <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone)} />
+          </>
+        )}
         <Instead of={answer} what="the buoy" />
       </>
     )
@@ -44,7 +53,7 @@ export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
         {conditions === null ? null : <Now buoy={buoy} chart={chart.answer} conditions={conditions.answer} />}
-        {seasons === null ? null : <Seasons buoy={buoy} chart={chart.answer} answer={seasons.answer} />}
+        {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
         <FilesAndCalls calls={calls} />
       </div>
     </>

@@ -45,7 +45,7 @@ export function ConditionFacts({ conditions, zone }: { conditions: Conditions; z
           <Fact label="Swell">{wavesText(swell, forecast.swell_period, forecast.swell_direction)}</Fact>
         )}
         {wind === null ? null : (
-          <Fact label="Wind">{`${quantityText('speed', units.value, wind, 0)}${from ? ` from ${from}` : ''}`}</Fact>
+          <Fact label="Wind">{`${quantityText('speed', units.value, wind)}${from ? ` from ${from}` : ''}`}</Fact>
         )}
         <TideFact tide={tide} source={metadata.tide_source} zone={zone} />
       </dl>
@@ -57,8 +57,8 @@ export function ConditionFacts({ conditions, zone }: { conditions: Conditions; z
 }
 
 function wavesText(height: number, period: number | null, from: string | null): string {
-  const parts = [quantityText('height', units.value, height, 1)]
-  if (period !== null) parts.push(`${period.toFixed(0)} s`)
+  const parts = [quantityText('height', units.value, height)]
+  if (period !== null) parts.push(quantityText('period', units.value, period))
   if (from !== null) parts.push(`from ${from}`)
   return parts.join(', ')
 }

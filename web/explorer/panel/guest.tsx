@@ -54,7 +54,7 @@ export function GuestBuoyPanel({ answer }: { answer: Answer<{ buoy: GuestBuoy | 
       {reading === null ? (
         <Note>No public reading in the last 24 hours.</Note>
       ) : (
-        <Latest reading={reading} zone={chosenZone(page.value.view.zone, UTC.name)} />
+        <Latest buoy={buoy} zone={chosenZone(page.value.view.zone, UTC.name)} />
       )}
       <Invitation text="Its chart, forecast, tide and seasons need an API key." />
     </>

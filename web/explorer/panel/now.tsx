@@ -2,7 +2,6 @@
  * What a buoy measures now: its newest reading, a chart of the last days with its text and table, and forecast
  * and tide beside it.
  */
-import type { ComponentChildren } from 'preact'
 import type {
   BuoyDetail,
   Chart,
@@ -11,10 +10,11 @@ import type {
 } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
-import { chosenZone, compass, dayAndTime, type Zone } from '../format.ts'
-import { decimalText, type Quantity, quantityText, type Scale, scaleOf } from '../mine/units.ts'
+import type { Column, Columns } from '../charts/readings.ts'
+import { chosenZone, dayAndTime, directionText, type Zone } from '../format.ts'
+import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
 import { Ago, Chip, Choices, Fact, Icon, Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { page, units, update } from '../store.ts'
+import { buoys, page, units, update } from '../store.ts'
 import type { Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 import { ReadingsCredit } from './credits.tsx'
@@ -23,10 +23,11 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
   const { buoy, chart, conditions } = props
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
+  const scales = scalesOf(buoy)
   const data = chart.state === 'here' && chart.data.time.length > 0 ? chart.data : null
   return (
     <>
-      <Latest reading={buoy.last_reading} zone={zone} />
+      <Latest buoy={buoy} zone={zone} />
       <ReadingsCredit buoy={buoy} />
       <ZoneSwitch here="Buoy’s" />
       <section aria-label="Chart">
@@ -46,15 +47,13 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
         ) : (
           <Plots
             about={String(view.span)}
-            label={data === null ? 'Chart' : description(data, zone)}
-            draw={
-              data &&
-              ((charts, place, memory) => charts.drawReadings(place, data, zone, units.peek(), memory))
-            }
+            label={data === null ? 'Chart' : description(data, zone, scales)}
+            draw={data && ((charts, place, memory) => charts.drawReadings(place, data, zone, scales, memory))}
             on={[data, zone.name, units.value]}
           />
         )}
-        {data === null ? null : <ChartTable chart={data} zone={zone} />}
+        {data === null ? null : <Signs chart={data} />}
+        {data === null ? null : <ChartTable chart={data} zone={zone} scales={scales} />}
       </section>
       <h3>Forecast and tide now</h3>
       <Instead of={conditions} what="the conditions" />
@@ -63,10 +62,35 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
   )
 }
 
-export function Latest({ reading, zone }: { reading: ReadingSummary | null; zone: Zone }) {
+/** A reading with what only some buoys measure. */
+type Reading = ReadingSummary & { readonly [name in Column]?: number | null }
+interface Measuring {
+  source: string
+  last_reading: Reading | null
+  /** The fields that it has had, and when. */
+  available?: { readonly [field: string]: { last: string } }
+}
+
+/** Values of a network have as many decimals as the newest readings of its buoys. */
+export function scalesOf({ source, last_reading: own }: Measuring): Scales {
+  const readings = (buoys.value ?? [])
+    .filter((buoy) => buoy.source === source)
+    .flatMap(({ last_reading: reading }) => reading ?? [])
+    .concat(own ?? [])
+  const decimals: { readonly [quantity in Quantity]?: number } = {
+    height: decimalsOf(readings.flatMap((each) => [each.significient_height, each.maximum_height])),
+    period: decimalsOf(readings.map(({ period }) => period)),
+    temperature: decimalsOf(readings.map((each) => each.water_temperature)),
+  }
+  return (quantity) => scaleOf(quantity, units.value, decimals[quantity])
+}
+
+export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
+  const { last_reading: reading } = buoy
   if (reading === null) return <p class="trouble box">This buoy has no readings.</p>
   const { significient_height: height, time } = reading
-  const { from, digits, unit } = scaleOf('height', units.value)
+  const scales = scalesOf(buoy)
+  const { from, digits, unit } = scales('height')
   return (
     <div class="latest">
       <p class="hero row wraps">
@@ -74,37 +98,87 @@ export function Latest({ reading, zone }: { reading: ReadingSummary | null; zone
         <strong>{decimalText(from(height), digits)}</strong> {unit}
         <span class="hero-label">significant height</span>
       </p>
+      <Parts reading={reading} scales={scales} />
       <p class="age">
         <Ago time={time} /> · {dayAndTime(new Date(time), zone)} {zone.label}
       </p>
-      <Figures reading={reading} />
+      <Tiles buoy={buoy} reading={reading} scales={scales} />
     </div>
   )
 }
 
-/** What was measured in addition to the height. A tenth is enough next to the newest height. */
-function Figures({ reading }: { reading: ReadingSummary }) {
-  const { maximum_height: maximum, period, direction: from, water_temperature: water } = reading
-  if ([maximum, period, from, water].every((value) => value === null)) return null
-  const text = (quantity: Quantity, value: number | null): ComponentChildren =>
-    value === null ? <NotMeasured /> : quantityText(quantity, units.value, value, 1)
+/** What buoys measure besides the significant height, in the order of tiles and of the table. */
+const MEASURES: readonly [name: Column, label: string, quantity: Quantity][] = [
+  ['maximum_height', 'Maximum', 'height'],
+  ['period', 'Period', 'period'],
+  ['peak_period', 'Peak', 'period'],
+  ['direction', 'From', 'direction'],
+  ['wind_speed', 'Wind', 'speed'],
+  ['gust_speed', 'Gusts', 'speed'],
+  ['wind_direction', 'Wind from', 'direction'],
+  ['water_temperature', 'Water', 'temperature'],
+  ['swell_height', 'Swell', 'height'],
+  ['swell_period', 'Swell period', 'period'],
+  ['swell_direction', 'Swell from', 'direction'],
+  ['wind_wave_height', 'Wind sea', 'height'],
+  ['wind_wave_period', 'Wind sea period', 'period'],
+  ['wind_wave_direction', 'Wind sea from', 'direction'],
+]
+const isPart = (name: Column): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
+
+/** What a buoy has not measured for longer than this it measures no more. */
+const RECENT_MS = 30 * 86_400_000
+
+/** A tile for each measure that the buoy has now or had of late. */
+function Tiles({ buoy, reading, scales }: { buoy: Measuring; reading: Reading; scales: Scales }) {
+  const tiles = MEASURES.filter(([name]) => {
+    const last = Date.parse(buoy.available?.[name]?.last ?? '')
+    return !isPart(name) && (has(reading[name]) || Date.parse(reading.time) - last < RECENT_MS)
+  })
+  if (tiles.length === 0) return null
   return (
     <dl class="figures box">
-      <Fact label="Maximum">{text('height', maximum)}</Fact>
-      <Fact label="Period">{text('period', period)}</Fact>
-      <Fact label="From">
-        {from === null ? (
-          <NotMeasured />
-        ) : (
-          // Waves come from there, so the arrow points the other way.
-          <span>
-            <Icon name="arrow" turn={from + 180} /> {compass(from)} {from}°
-          </span>
-        )}
-      </Fact>
-      <Fact label="Water">{text('temperature', water)}</Fact>
+      {tiles.map(([name, label, quantity]) => {
+        const value = reading[name]
+        return (
+          <Fact label={label} key={name}>
+            {!has(value) ? (
+              <NotMeasured />
+            ) : quantity === 'direction' ? (
+              <Direction from={value} />
+            ) : (
+              scaledText(scales(quantity), value)
+            )}
+          </Fact>
+        )
+      })}
     </dl>
   )
+}
+
+const has = (value: number | null | undefined): value is number => value !== null && value !== undefined
+
+/** Waves and wind come from there, so the arrow points the other way. */
+const Direction = ({ from }: { from: number }) => (
+  <span>
+    <Icon name="arrow" turn={from + 180} /> {directionText(from)}
+  </span>
+)
+
+/** Swell and wind sea, of which the significant height is made, where the buoy tells them apart. */
+function Parts({ reading, scales }: { reading: Reading; scales: Scales }) {
+  return (['swell', 'wind_wave'] as const).map((part) => {
+    const height = reading[`${part}_height`]
+    const [period, from] = [reading[`${part}_period`], reading[`${part}_direction`]]
+    return has(height) ? (
+      <p class="part row" key={part}>
+        {part === 'swell' ? 'Swell' : 'Wind sea'}
+        <b>{scaledText(scales('height'), height)}</b>
+        {has(period) ? scaledText(scales('period'), period) : null}
+        {has(from) ? <Direction from={from} /> : null}
+      </p>
+    ) : null
+  })
 }
 
 /** Screen readers skip a dash, so a text for them says it in words. */
@@ -115,37 +189,46 @@ const NotMeasured = () => (
   </span>
 )
 
+/** The chart in a sentence. */
+function description({ time, significant_height: heights }: Chart, zone: Zone, scales: Scales): string {
+  const highest = Math.max(...heights.map((height) => height ?? -Infinity))
+  if (highest === -Infinity) return 'Chart with no readings'
+  const lowest = Math.min(...heights.map((height) => height ?? Infinity))
+  const { from, digits, unit } = scales('height')
+  const [low, high] = [lowest, highest].map((height) => decimalText(from(height), digits))
+  const range = `significant heights from ${low} to ${high} ${unit === 'ft' ? 'feet' : 'metres'}`
+  const when = dayAndTime(new Date(time[heights.indexOf(highest)] ?? ''), zone)
+  return `Chart of wave heights: ${range}, the highest on ${when} ${zone.label}. A table follows.`
+}
+
+/** How the signs of a chart are read. */
+function Signs({ chart }: { chart: Columns }) {
+  const drawn = (name: Column): boolean => chart[name]?.some(has) === true
+  const waves = ['direction', 'swell_direction', 'wind_wave_direction'] as const
+  const winds = ['wind_direction', 'forecast_wind_direction'] as const
+  const texts = [
+    waves.some(drawn) ? 'Arrows point where the waves go.' : '',
+    winds.some(drawn) ? 'Barbs point where the wind comes from: half 5 kn, full 10 kn, pennant 50 kn.' : '',
+  ]
+  return <Note>{texts.join(' ')}</Note>
+}
+
 /** A day of readings; the API has all of them. */
 const TABLE_ROWS = 48
 
-/** The chart in a sentence. */
-function description({ time, significant_height: heights }: Chart, zone: Zone): string {
-  let [low, high, highAt] = [Infinity, -Infinity, '']
-  heights.forEach((height, i) => {
-    if (height === null) return
-    low = Math.min(low, height)
-    if (height > high) [high, highAt] = [height, time[i] ?? '']
-  })
-  if (highAt === '') return 'Chart with no readings'
-  const { from, digits, unit } = scaleOf('height', units.value)
-  const [lowest, highest] = [low, high].map((height) => decimalText(from(height), digits))
-  const range = `significant heights from ${lowest} to ${highest} ${unit === 'ft' ? 'feet' : 'metres'}`
-  const when = `${dayAndTime(new Date(highAt), zone)} ${zone.label}`
-  return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
-}
-
-/** The newest readings of the chart, newest first. */
-function ChartTable({ chart, zone }: { chart: Chart; zone: Zone }) {
-  const [height, period] = [scaleOf('height', units.value), scaleOf('period', units.value)]
-  const columns: [string, readonly (number | null)[], Scale][] = [
-    [`Height ${height.unit}`, chart.significant_height, height],
-    [`Max ${height.unit}`, chart.maximum_height, height],
-    ['Period s', chart.period, period],
-  ]
+/** The newest readings of the chart, newest first, with all that was measured. */
+function ChartTable({ chart, zone, scales }: { chart: Chart & Columns; zone: Zone; scales: Scales }) {
+  const heights: (typeof MEASURES)[number] = ['significant_height', 'Height', 'height']
+  const columns = [heights, ...MEASURES].filter(([name]) => chart[name]?.some(has))
   const rows = [...chart.time.entries()]
-    .filter(([i]) => (chart.significant_height[i] ?? null) !== null)
+    .filter(([i]) => has(chart.significant_height[i]))
     .slice(-TABLE_ROWS)
     .toReversed()
+  const text = (value: number | null | undefined, quantity: Quantity): string => {
+    const { from, digits } = scales(quantity)
+    if (!has(value)) return '–'
+    return quantity === 'direction' ? directionText(value) : decimalText(from(value), digits)
+  }
   return (
     <details id="table">
       <summary>Readings as a table</summary>
@@ -154,9 +237,9 @@ function ChartTable({ chart, zone }: { chart: Chart; zone: Zone }) {
           <thead>
             <tr>
               <th scope="col">Time, {zone.label}</th>
-              {columns.map(([name]) => (
+              {columns.map(([name, label, quantity]) => (
                 <th scope="col" key={name}>
-                  {name}
+                  {quantity === 'direction' ? label : `${label} ${scales(quantity).unit}`}
                 </th>
               ))}
             </tr>
@@ -165,8 +248,8 @@ function ChartTable({ chart, zone }: { chart: Chart; zone: Zone }) {
             {rows.map(([i, time]) => (
               <tr key={time}>
                 <th scope="row">{dayAndTime(new Date(time), zone)}</th>
-                {columns.map(([name, values, { from, digits }]) => (
-                  <td key={name}>{values[i] == null ? '–' : decimalText(from(values[i]), digits)}</td>
+                {columns.map(([name, , quantity]) => (
+                  <td key={name}>{text(chart[name]?.[i], quantity)}</td>
                 ))}
               </tr>
             ))}

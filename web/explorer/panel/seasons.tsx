@@ -1,10 +1,5 @@
 /** The seasons of a buoy: one measure over the same part of several years, two of which are compared. */
-import type {
-  BuoyDetail,
-  Chart,
-  ReadingSeriesAnswer,
-  SeriesYear,
-} from '../../../clients/typescript/groundswell.ts'
+import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clients/typescript/groundswell.ts'
 import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
@@ -68,13 +63,8 @@ export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['
   }
 }
 
-export function Seasons(props: {
-  buoy: BuoyDetail
-  /** The other tab shows it, so it is mostly here already. */
-  chart: Answer<Chart>
-  answer: Answer<ReadingSeriesAnswer['data']>
-}) {
-  const { buoy, chart, answer } = props
+export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesAnswer['data']> }) {
+  const { buoy, answer } = props
   const { view } = page.value
   const { metric, season } = view
   const { label } = LOOKS[metric]
@@ -83,7 +73,9 @@ export function Seasons(props: {
   const beside = against === null ? '' : ` beside ${against}`
   const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
   const others = years.filter(([each]) => each !== year)
-  const measures = measuresOf(buoy, chart.state === 'here' ? chart.data : null, metric).map(
+  // An address may ask for a measure that the buoy has never had.
+  const available: { readonly [metric: string]: unknown } = buoy.available ?? {}
+  const measures = METRICS.filter((each) => each === metric || each in available).map(
     (value) => [value, LOOKS[value].label] as const,
   )
   const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
@@ -191,22 +183,4 @@ function valuesOf(years: readonly SeriesYear[], year: number): Map<number, numbe
 
 function mean(values: Map<number, number>, buckets: readonly number[]): number {
   return buckets.reduce((sum, at) => sum + (values.get(at) ?? 0), 0) / buckets.length
-}
-
-/** The measures of a buoy by its detail, where the server gives them. */
-type Available = BuoyDetail & { readonly available?: { readonly [metric: string]: unknown } }
-
-/**
- * The measures to choose from: those that the buoy has by its detail, else those with a value in `chart`, its
- * last days. `chosen` is always among them, as an address may ask for it.
- */
-function measuresOf({ available }: Available, chart: Chart | null, chosen: Metric): Metric[] {
-  const has = (metric: Metric): boolean => {
-    if (available !== undefined) return (available[metric] ?? null) !== null
-    if (metric === 'significient_height') return true
-    // The arrays of a chart have the names of the measures.
-    const values = chart?.[metric]
-    return Array.isArray(values) && values.some((value) => value !== null)
-  }
-  return METRICS.filter((metric) => metric === chosen || has(metric))
 }
