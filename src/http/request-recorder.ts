@@ -8,8 +8,7 @@ import {
   type OnSent,
   type Recorder,
 } from './exchange.ts'
-import type { AccessLog } from './access-log.ts'
-import type { Trace } from './traceparent.ts'
+import type { AccessLog, Trace } from './access-log.ts'
 import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from './request-counts.ts'
 import { callersRequestId } from './reply.ts'
 

@@ -1,7 +1,6 @@
 /** The main thread: follows snapshots and keys, looks after workers, answers the operator, serves nothing. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AddressCounters } from '../access/address-counters.ts'
-import { ProxyWarnings } from '../access/proxy-warnings.ts'
+import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
 import { LeaseCounters } from '../access/lease-counters.ts'

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'node:test'
 import { parseAccessRules } from '../../src/http/access-log-rules.ts'
-import { AccessLog, type AccessEntry } from '../../src/http/access-log.ts'
+import { AccessLog, readTraceparent, sampleOf, type AccessEntry } from '../../src/http/access-log.ts'
 import { LEVELS, Log, type Format, type Level } from '../../src/system/log.ts'
-import { readTraceparent, sampleOf } from '../../src/http/traceparent.ts'
 
 const NOW = 1_774_602_000
 
