@@ -93,10 +93,10 @@ const EXPORTED_FILES = 'src/formats/bulk/'
 const KNOWN_TO_ADAPTERS = new Set(['sources/', 'index/', 'sea/', 'system/'])
 
 /**
- * Plain JavaScript that runs before anything is compiled, and what a browser runs, have no level: other tests
- * say what they may know.
+ * Plain JavaScript that runs before anything is compiled, what a browser runs, and the types of the published
+ * client have no level: other tests say what they may know.
  */
-const UNRANKED = /\.(mjs|mts)$|^web\//
+const UNRANKED = /\.(mjs|mts)$|^(web|clients)\//
 
 const roomOf = (file: string): string => {
   const path = file.slice('src/'.length)
@@ -221,6 +221,10 @@ const BORDERS: { readonly [rule: string]: Border } = {
   'The client library of Redis is known to one file.': {
     never: /^@redis\//,
     but: ['src/access/redis/redis-link.ts'],
+  },
+  'The SDK for assistants is known to its command alone.': {
+    never: /^@modelcontextprotocol\//,
+    but: ['src/commands/mcp.ts'],
   },
   'The explorer knows the server by the API alone.': { of: /^web\/explorer\//, never: /^src\// },
   'The server does not know the pages.': { of: /^src\//, never: /^web\// },

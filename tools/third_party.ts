@@ -17,9 +17,8 @@ interface Locked {
 }
 
 interface Vendored {
-  /** Why it is not installed, by import. */
-  VENDORED: { [specifier: string]: string }
-  packageOf: (specifier: string) => string
+  /** Why a package is not installed, by its name. */
+  vendoredPackages: () => Map<string, string>
 }
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -43,7 +42,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** The text of THIRD_PARTY.md. */
 export async function thirdPartyText(): Promise<string> {
-  const { VENDORED, packageOf } = (await import(join(ROOT, 'tools/vendor.mjs'))) as Vendored
+  const { vendoredPackages } = (await import(join(ROOT, 'tools/vendor.mjs'))) as Vendored
   const { SCALAR } = (await import(join(ROOT, 'web/docs/build.mjs'))) as { SCALAR: { package: string } }
   const installed = Object.keys(PACKAGES)
     .filter((path) => path !== '' && PACKAGES[path].dev !== true)
@@ -54,14 +53,12 @@ export async function thirdPartyText(): Promise<string> {
       licenceOf(path),
       nameOf(path).startsWith('@uwsjs/') ? 'HTTP engine, one of them, where it fits' : 'program',
     ])
-  const vendored = [...new Set(Object.keys(VENDORED).map((specifier) => packageOf(specifier)))].map(
-    (name) => [
-      `\`${name}\``,
-      PACKAGES[PREFIX + name].version,
-      licenceOf(PREFIX + name),
-      Object.entries(VENDORED).find(([specifier]) => packageOf(specifier) === name)![1],
-    ],
-  )
+  const vendored = [...vendoredPackages()].map(([name, reason]) => [
+    `\`${name}\``,
+    PACKAGES[PREFIX + name].version,
+    licenceOf(PREFIX + name),
+    reason,
+  ])
   const [, scalar, version] = /^(.+)@([\d.]+)$/.exec(SCALAR.package)!
   const pages = [
     ...bundled().map((path) => [`\`${nameOf(path)}\``, PACKAGES[path].version, licenceOf(path), 'explorer']),

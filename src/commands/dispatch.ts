@@ -68,6 +68,11 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
     load: async () => (await import('./health.ts')).health,
   },
+  mcp: {
+    summary:
+      'let an assistant ask an API: a server of the Model Context Protocol over standard input and output',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
   inspect: {
     summary: 'show what a snapshot holds',
     load: folderCommand('inspect'),
@@ -298,9 +303,10 @@ async function runFound(
 /** Every user of the machine can read the arguments of a process; its environment only its own user can. */
 function warnOfPasswords(config: object, given: ReadonlyMap<string, string>): void {
   for (const [option, value] of Object.entries(config) as [string, unknown][]) {
-    if (given.get(option) !== `--${option}` || !holdsPassword(value)) continue
+    const isKey = option === 'key'
+    if (given.get(option) !== `--${option}` || !(isKey || holdsPassword(value))) continue
     note(
-      `warning: --${option} holds a password, which every user of this machine can see: give the address in ${variableOf(option)}, or the password in a file (--redis-password-file)`,
+      `warning: --${option} holds a ${isKey ? 'key' : 'password'}, which every user of this machine can see: give ${isKey ? 'it' : 'the address'} in ${variableOf(option)}${isKey ? '' : ', or the password in a file (--redis-password-file)'}`,
     )
   }
 }

@@ -10,6 +10,8 @@ import { dirname, join, normalize } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { launchBrowser } from '../../tools/browser.ts'
 import { linksOf } from '../docs/markdown.ts'
 import { temporaryFolder } from '../live.ts'
@@ -206,6 +208,14 @@ test('The package', async (t) => {
     await command('init')
     const dry = await command('build', '--config', 'groundswell.config.json', '--dry-run')
     assert.match(dry.stdout, /would fetch 6 of 6 files/)
+  })
+
+  await t.test('has the tools for assistants, which need no further package.', async () => {
+    assert.ok(!existsSync(join(project, 'node_modules', '@modelcontextprotocol')))
+    const client = new Client({ name: 'test', version: '1.0.0' })
+    await client.connect(new StdioClientTransport({ command: cli, args: ['mcp'], env, stderr: 'ignore' }))
+    assert.equal((await client.listTools()).tools.length, 5)
+    await client.close()
   })
 
   await t.test('has a library with types, and a client that compiles as it is.', async () => {

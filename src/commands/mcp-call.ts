@@ -1,0 +1,117 @@
+/** The API as a tool of `mcp` asks it: within bounds of time and bytes, and with errors that say what to do. */
+import type { ErrorAnswer, RateLimitAnswer } from '../../clients/typescript/groundswell.ts'
+import { timestampText } from '../sea/time.ts'
+
+/** Ten years of readings as CSV take some seconds. */
+const ANSWER_MS = 30_000
+/** Ten years of readings every ten minutes are 30 MB of CSV. */
+const MOST_BYTES = 32 * 2 ** 20
+/** Characters of a text that comes from a source or a server. */
+const LONGEST_TEXT = 500
+/** With a smaller share of its quota left, an answer advises to ask less. */
+const LOW_QUOTA = 0.1
+
+/** What an assistant has to ask in another way. The message tells it. */
+export class AdviceError extends Error {}
+
+/** A text of others as one line without control characters. */
+export function plainText(text: string): string {
+  const line = text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)} …` : line
+}
+
+type Parameters = { readonly [name: string]: string | number | undefined }
+
+/** One call of a tool. All that it asks is answered from one snapshot. */
+export class ToolCall {
+  readonly #base: string
+  readonly #headers: { readonly [name: string]: string }
+  readonly #signal: AbortSignal
+  /** Null before the first answer. */
+  snapshot: string | null = null
+  isDemo = false
+  /** Advice about the quota; null while enough is left. */
+  quotaAdvice: string | null = null
+
+  /** @param base address of the operations, without a slash at its end @param signal ends the call */
+  constructor(base: string, key: string | null, signal: AbortSignal) {
+    this.#base = base
+    this.#headers = key === null ? {} : { Authorization: `Bearer ${key}` }
+    this.#signal = signal
+  }
+
+  /** The `data` of an answer in JSON. @throws AdviceError, and the reason of an abort */
+  async data<Answer extends { data: unknown }>(
+    path: string,
+    parameters: Parameters,
+  ): Promise<Answer['data']> {
+    const text = await this.text(path, parameters)
+    const plain = (_: string, value: unknown): unknown =>
+      typeof value === 'string' ? plainText(value) : value
+    return (JSON.parse(text, plain) as Answer).data
+  }
+
+  /** The text of an answer. Parameters that are undefined are not sent. @throws as `data` */
+  async text(path: string, parameters: Parameters): Promise<string> {
+    const query = new URLSearchParams()
+    const given: Parameters = { ...parameters, snapshot: this.snapshot ?? undefined }
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, String(value))
+    try {
+      return await this.#ask(`${this.#base}${path}?${query.toString()}`)
+    } catch (error) {
+      if (error instanceof AdviceError || this.#signal.aborted) throw error
+      const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+      throw new AdviceError(
+        name === 'TimeoutError'
+          ? `The API did not answer within ${ANSWER_MS / 1000} s: ask for a shorter range, or again later.`
+          : `No API answers at ${this.#base} (${cause?.code ?? name}): it has to be started, or this program needs another --url.`,
+      )
+    }
+  }
+
+  async #ask(url: string): Promise<string> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(ANSWER_MS)])
+    // A redirect could lead the key elsewhere.
+    const answer = await fetch(url, { headers: this.#headers, signal, redirect: 'manual' })
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of answer.body ?? []) {
+      bytes += chunk.length
+      if (bytes > MOST_BYTES) throw new AdviceError('The answer is too long: ask for a shorter range.')
+      chunks.push(chunk)
+    }
+    const text = Buffer.concat(chunks).toString('utf8')
+    const { headers, ok, status } = answer
+    if (!ok) throw new AdviceError(this.#adviceOf(status, text))
+    this.snapshot = headers.get('X-Snapshot-Id')
+    if (this.snapshot === null) throw new AdviceError(this.#foreign(status))
+    this.isDemo = headers.get('X-Demo') === 'true'
+    const of = (name: string): number => Number(headers.get(`X-RateLimit-${name}`) ?? NaN)
+    if (of('Remaining') < of('Limit') * LOW_QUOTA)
+      this.quotaAdvice = `Of ${of('Limit')} calls ${of('Remaining')} are left until ${timestampText(of('Reset'))}: ask only what is needed.`
+    return text
+  }
+
+  #foreign(status: number): string {
+    return `${this.#base} answers (${status}), but not as groundswell does: this program needs another --url.`
+  }
+
+  /** What to do after an answer that is not a success. */
+  #adviceOf(status: number, text: string): string {
+    let body: Partial<ErrorAnswer & RateLimitAnswer>
+    try {
+      body = JSON.parse(text) as typeof body
+    } catch {
+      return this.#foreign(status)
+    }
+    const said = plainText(String(body.message))
+    const meant = body.details?.did_you_mean
+    if (status === 401)
+      return `${said}. The user has to set GROUNDSWELL_KEY; without a key only find_buoys answers.`
+    if (status === 429) return `${said}. Ask again in ${body.retry_after} seconds, at ${body.reset_at}.`
+    if (status === 410) return 'The data changed while this was asked: ask again.'
+    if (status >= 500) return `${said}. Ask again in a minute.`
+    if (status !== 404) return said
+    return `${said}. ${meant === undefined ? 'find_buoys finds buoys and their ids' : `Did you mean "${plainText(meant)}"`}.`
+  }
+}

@@ -1,0 +1,395 @@
+/** `mcp`: a server of the Model Context Protocol over standard input and output, for assistants that ask the API. */
+import { once } from 'node:events'
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Static, type TSchema, Type } from 'typebox'
+import type {
+  ConditionsAnswer,
+  GetBuoyAnswer,
+  LastReadingsAnswer,
+  NearestBuoysAnswer,
+  ReadingSeriesAnswer,
+  SearchBuoysAnswer,
+} from '../../clients/typescript/groundswell.ts'
+import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { ageText, DAY, HOUR, monthOf, monthStart, parseTimestamp, timestampText } from '../sea/time.ts'
+import { last, orNull, setting } from '../server/setting.ts'
+import { service } from './command.ts'
+import { AdviceError, plainText, ToolCall } from './mcp-call.ts'
+import { clock, note, programVersion } from './surroundings.ts'
+
+/** Bytes of the longest message of a client, and its calls at a time. */
+const MESSAGE_BYTES = 2 ** 20
+const CALLS_AT_A_TIME = 8
+/** Buoys of an answer, rows of a history, and what a search by text looks through for `measures`. */
+const MOST_BUOYS = 15
+const MOST_ROWS = 200
+const MOST_FOUND = 50
+/** Resultant length below which directions cancel out, as in the seasonal series. */
+const LEAST_RESULTANT = 1e-6
+
+const FIELDS = Object.values(WIRE_NAMES)
+const INCLUDE = EXTRA_GROUPS.join(',')
+const INSTRUCTIONS =
+  'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
+
+export const mcp = service({
+  settings: {
+    url: setting('URL', 'address of the API', 'http://127.0.0.1:8080/v2', apiAddress),
+    key: setting('KEY', 'key of the API; in its variable other users cannot see it', '', orNull(apiKey)),
+  },
+  serve: async ({ url, key }, stops) => {
+    const transport = new StdioServerTransport(process.stdin, process.stdout, {
+      maxBufferSize: MESSAGE_BYTES,
+    })
+    const onerror = ({ message }: Error): void =>
+      note(`warning: a message of the assistant: ${plainText(message)}`)
+    const ended = once(process.stdin, 'close')
+    const connection = serveStdio(() => serverOf(url, key), { transport, onerror })
+    note(`tools for assistants, from ${url}${key === null ? '; without a key find_buoys alone answers' : ''}`)
+    await Promise.race([ended, stops.asked])
+    await connection.close()
+  },
+})
+
+/** The address of the operations, without a slash at its end. */
+function apiAddress(texts: readonly string[]): string {
+  const url = URL.canParse(last(texts)) ? new URL(last(texts)) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}` !== '')
+    throw new Error('an address such as http://127.0.0.1:8080/v2, without a key or a password')
+  return url.origin + (url.pathname === '/' ? '/v2' : url.pathname.replace(/\/+$/, ''))
+}
+
+function apiKey(texts: readonly string[]): string {
+  if (!/^[\x21-\x7e]{1,200}$/.test(last(texts))) throw new Error('a key of visible characters')
+  return last(texts)
+}
+
+interface Tool<Input extends TSchema> {
+  readonly description: string
+  readonly input: Input
+  /** What is answered; `notes` are sentences for the assistant. @param now epoch seconds */
+  answer(
+    asked: Static<Input>,
+    call: ToolCall,
+    now: number,
+  ): Promise<{ [name: string]: unknown; notes: string[] }>
+}
+
+const defined = <const Input extends TSchema>(definition: Tool<Input>): Tool<TSchema> => definition
+const optional = <const Value extends TSchema>(value: Value) => Type.Optional(value)
+const object = <const Members extends { [name: string]: TSchema }>(members: Members) =>
+  Type.Object(members, { additionalProperties: false })
+const number = (minimum: number, maximum: number, description: string) =>
+  Type.Number({ minimum, maximum, description })
+const integer = (minimum: number, maximum: number, description: string) =>
+  Type.Integer({ minimum, maximum, description })
+const time = (description: string) => Type.String({ maxLength: 35, description })
+const [LAT, LNG] = [number(-90, 90, 'decimal degrees'), number(-180, 180, 'decimal degrees')]
+const BUOY = integer(1, Number.MAX_SAFE_INTEGER, 'of a buoy, from find_buoys')
+
+interface WithReading {
+  readonly id: number
+  readonly last_reading?: object | null
+}
+
+/** A buoy with the age of its last reading, where one was asked for. @param now epoch seconds */
+function aged(buoy: WithReading, now: number): object {
+  const reading = buoy.last_reading as { readonly [field: string]: unknown } | null | undefined
+  if (reading === null || reading === undefined) return buoy
+  const { epoch } = parseTimestamp(String(reading['time']))!
+  const measured = Object.fromEntries(FIELDS.map((field) => [field, reading[field] ?? null]))
+  return {
+    ...buoy,
+    last_reading: { time: reading['time'], age: ageText(Math.max(0, now - epoch)), ...measured },
+  }
+}
+
+const lastReadings = (call: ToolCall, ids: readonly number[]) =>
+  call.data<LastReadingsAnswer>('/buoys/last_readings', {
+    ids: ids.join(),
+    limit: MOST_FOUND,
+    include: INCLUDE,
+  })
+
+/** A buoy, and whom to credit for its data. */
+async function aboutBuoy(call: ToolCall, id: number) {
+  const { buoy } = await call.data<GetBuoyAnswer>(`/buoys/${id}`, { include: 'credit' })
+  const { name, source, last_reading_time, credit, licence } = buoy
+  return { buoy: { id, name, source, last_reading_time }, credits: [{ source, credit, licence }] }
+}
+
+const findBuoys = defined({
+  description:
+    'Finds wave buoys by a text (name, place, id of the network), or the nearest active ones to a point with their last readings.',
+  input: object({
+    text: optional(Type.String({ minLength: 2, maxLength: 100, description: 'instead of lat and lng' })),
+    lat: optional(LAT),
+    lng: optional(LNG),
+    within_km: optional(number(1, 20_100, 'of lat and lng; default 150')),
+    measures: optional(Type.Array(Type.Enum(FIELDS), { description: 'what the last reading must have' })),
+    limit: optional(integer(1, MOST_BUOYS, 'default 5')),
+  }),
+  async answer({ text, lat, lng, within_km: reach = 150, measures = [], limit = 5 }, call, now) {
+    if ((text === undefined) !== (lat !== undefined && lng !== undefined))
+      throw new AdviceError('Give either text, or both lat and lng.')
+    const has = measures.length === 0 ? undefined : measures.join()
+    // One more than wanted tells that there are more.
+    const near = { lat, lng, max_distance: reach, has, include: INCLUDE, limit: limit + 1 }
+    const named = { query: text, limit: has === undefined ? limit + 1 : MOST_FOUND }
+    const found =
+      text === undefined
+        ? await call.data<NearestBuoysAnswer>('/buoys/nearest', near)
+        : await call.data<SearchBuoysAnswer>('/buoys/search', named)
+    let buoys: WithReading[] = 'buoys' in found ? found.buoys : []
+    if (text !== undefined && has !== undefined && buoys.length > 0) {
+      const ids = buoys.map(({ id }) => id)
+      const isMeasured = (reading: object, field: string): boolean =>
+        ((reading as { [field: string]: unknown })[field] ?? null) !== null
+      buoys = (await lastReadings(call, ids)).buoys.filter(({ last_reading: reading }) =>
+        measures.every((field) => reading !== null && isMeasured(reading, field)),
+      )
+    }
+    const notes = buoys.length > limit ? [`Cut: there are more than these ${limit}.`] : []
+    if (buoys.length === 0) notes.push('None: try another spelling, a point, or fewer measures.')
+    else notes.push('latest_readings has the credit to pass on with readings.')
+    return { buoys: buoys.slice(0, limit).map((buoy) => aged(buoy, now)), notes }
+  },
+})
+
+const latestReadings = defined({
+  description: 'The newest reading of several buoys: waves, water temperature and wind.',
+  input: object({ ids: Type.Array(BUOY, { minItems: 1, maxItems: MOST_BUOYS }) }),
+  async answer({ ids }, call, now) {
+    const { buoys, missing_ids: missing } = await lastReadings(call, ids)
+    const credits = []
+    for (const id of new Map(buoys.map(({ id, source }) => [source, id])).values())
+      credits.push(...(await aboutBuoy(call, id)).credits)
+    const notes = missing.map((id) => `No buoy has the id ${id}: find_buoys finds ids.`)
+    return { buoys: buoys.map((buoy) => aged(buoy, now)), credits, notes }
+  },
+})
+
+type Row = readonly [epoch: number, ...values: (number | null)[]]
+type Step = 'reading' | 'hour' | 'day' | 'month'
+
+/** The beginning of the hour, day or month of a time, in UTC. */
+const STARTS: { readonly [step in Step]: (epoch: number) => number } = {
+  reading: (epoch) => epoch,
+  hour: (epoch) => epoch - (epoch % HOUR),
+  day: (epoch) => epoch - (epoch % DAY),
+  month: (epoch) => monthStart(monthOf(epoch)),
+}
+const STEPS = Object.keys(STARTS) as Step[]
+
+/** The greatest maximum height or gust, the circular mean of directions, the mean of all else; null for none. */
+function together(field: string, values: readonly number[]): number | null {
+  if (values.length === 0) return null
+  if (/^(maximum|gust)/.test(field)) return Math.max(...values)
+  const mean = (of: (value: number) => number): number =>
+    values.reduce((sum, value) => sum + of(value), 0) / values.length
+  if (!field.endsWith('direction')) return Math.round(mean((value) => value) * 100) / 100
+  const [x, y] = [Math.cos, Math.sin].map((of) => mean((value) => of((value * Math.PI) / 180)))
+  if (Math.hypot(x, y) < LEAST_RESULTANT) return null
+  return (Math.round((Math.atan2(y, x) * 180) / Math.PI) + 360) % 360
+}
+
+function rowOf(line: string): Row {
+  const [time, ...values] = line.split(',')
+  return [parseTimestamp(time)!.epoch, ...values.map((text) => (text === '' ? null : Number(text)))]
+}
+
+const history = defined({
+  description: `Readings of a buoy between two times, oldest first: at most ${MOST_ROWS} rows, aggregated by hour, day or month (UTC) if there are more readings. Counts as one call of the quota for each 10,000 readings.`,
+  input: object({
+    id: BUOY,
+    start_date: time('UTC, such as 2026-03-27T09:00:00Z or 2026-03-27'),
+    end_date: optional(time('as start_date, included; default: now')),
+    by: optional(Type.Enum(STEPS, { description: `default: the finest that fits into ${MOST_ROWS} rows` })),
+  }),
+  async answer({ id, by, ...range }, call) {
+    const about = await aboutBuoy(call, id)
+    const shape = { format: 'csv', order: 'asc', include: INCLUDE, fields: `time,${FIELDS.join(',')}` }
+    const csv = await call.text(`/buoys/${id}/readings`, { ...range, ...shape })
+    const readings = csv.split('\r\n').slice(1, -1).map(rowOf)
+    const grouped = (step: Step): Map<number, Row[]> => {
+      const groups = new Map<number, Row[]>()
+      for (const row of readings) {
+        const start = STARTS[step](row[0])
+        if (!groups.get(start)?.push(row)) groups.set(start, [row])
+      }
+      return groups
+    }
+    const step = by ?? STEPS.find((one) => grouped(one).size <= MOST_ROWS) ?? 'month'
+    const groups = [...grouped(step)]
+    const columns = [...FIELDS.keys()].filter((i) => readings.some((row) => row[i + 1] !== null))
+    const rows = groups.slice(-MOST_ROWS).map(([start, those]) => {
+      const values = columns.map((i) =>
+        together(
+          FIELDS[i],
+          those.flatMap((row) => row[i + 1] ?? []),
+        ),
+      )
+      return [timestampText(start), ...values, those.length]
+    })
+    const missing = FIELDS.filter((_, i) => !columns.includes(i))
+    const notes = [
+      step === 'reading'
+        ? 'Each row is a reading.'
+        : `Aggregated by ${step}, which begins at time (UTC): of maximum height and gusts the greatest, of all else the mean.`,
+    ]
+    if (readings.length === 0)
+      notes.push(`No readings then: its newest is of ${about.buoy.last_reading_time}.`)
+    else if (missing.length > 0) notes.push(`Not measured then: ${missing.join(', ')}.`)
+    if (groups.length > MOST_ROWS)
+      notes.push(`Cut: the newest ${MOST_ROWS} of ${groups.length} rows; ask for less, or by a longer step.`)
+    return { ...about, columns: ['time', ...columns.map((i) => FIELDS[i]), 'readings'], rows, notes }
+  },
+})
+
+const conditions = defined({
+  description:
+    'Forecast, nearest reading and tide of a point of the sea at a time, which may lie some days ahead.',
+  input: object({
+    lat: LAT,
+    lng: LNG,
+    time: optional(time('UTC, such as 2026-03-27T09:00:00Z; default: now')),
+  }),
+  async answer(asked, call) {
+    const data = await call.data<ConditionsAnswer>('/conditions', { ...asked, include: 'model' })
+    const { forecast, reading, tide } = data
+    const { credits = [] } = reading.exists ? await aboutBuoy(call, reading.buoy.id) : {}
+    const notes = []
+    if (forecast.waves_height === null)
+      notes.push('No forecast within 50 km of the point, or none for that time.')
+    if (!reading.exists)
+      notes.push('No buoy within 50 km has a reading within 24 hours: find_buoys finds others.')
+    if (tide.height === null) notes.push('No harbour within 100 km has a tide.')
+    return { ...data, credits, notes }
+  },
+})
+
+const compareSeasons = defined({
+  description:
+    'One measure of a buoy in the same season of several years. Default: the last ten whole calendar years. A season over New Year ends in a month before start_month.',
+  input: object({
+    id: BUOY,
+    metric: Type.Enum(FIELDS.filter((field) => !field.endsWith('direction'))),
+    start_month: optional(integer(1, 12, 'default 1')),
+    start_day: optional(integer(1, 31, 'default 1')),
+    end_month: optional(integer(1, 12, 'default 12')),
+    end_day: optional(integer(1, 31, 'included; default the last of the month')),
+    start_year: optional(integer(1900, 2105, 'at most 13 seasons')),
+    end_year: optional(integer(1900, 2105, 'default: the last that is over')),
+  }),
+  async answer({ id, metric, ...years }, call) {
+    const about = await aboutBuoy(call, id)
+    const path = `/buoys/${id}/readings/series`
+    const series = await call.data<ReadingSeriesAnswer>(path, { metric, ...years })
+    const seasons = series.years.map(({ year, complete, points }) => {
+      const days = points.toSorted((a, b) => a.value! - b.value!)
+      const highest = days.at(-1)
+      return {
+        year,
+        is_over: complete,
+        days_with_values: days.length,
+        [`lowest_${metric}`]: days[0]?.value,
+        [`median_${metric}`]: days[days.length >> 1]?.value,
+        [`highest_${metric}`]: highest?.value,
+        highest_on: highest?.bucket_start.slice(0, 10),
+      }
+    })
+    const notes = ['Values are of daily medians: the lowest, the middle and the highest of a season.']
+    return { ...about, season: series.season, timezone: series.timezone, seasons, notes }
+  },
+})
+
+const TOOLS: { readonly [name: string]: Tool<TSchema> } = {
+  find_buoys: findBuoys,
+  latest_readings: latestReadings,
+  history,
+  conditions,
+  compare_seasons: compareSeasons,
+}
+
+const ajv = new Ajv({ allErrors: true, strict: false })
+
+function serverOf(url: string, key: string | null): McpServer {
+  const about = { name: 'groundswell', title: 'Wave buoys', version: programVersion() }
+  const server = new McpServer(about, { instructions: INSTRUCTIONS })
+  let underWay = 0
+  for (const [name, tool] of Object.entries(TOOLS)) {
+    const { description, input } = tool
+    const check = ajv.compile(input)
+    const takes = Object.keys((input as { properties?: object }).properties ?? {}).join(', ')
+    const faultsOf = (errors: readonly ErrorObject[]): string =>
+      errors
+        .map(({ instancePath: at, message, params }) => `${at} ${message} ${params.allowedValues ?? ''}`)
+        .join('; ')
+    const validate = (given: unknown) => {
+      if (check(given)) return { valid: true as const, data: given as never, errorMessage: undefined }
+      const errorMessage = plainText(`${faultsOf(check.errors ?? [])}. It takes ${takes}`)
+      return { valid: false as const, data: undefined, errorMessage }
+    }
+    const inputSchema = fromJsonSchema<never>(input, { getValidator: () => validate })
+    const annotations = { readOnlyHint: true, idempotentHint: true }
+    server.registerTool(
+      name,
+      { description, inputSchema, annotations },
+      async (asked, { mcpReq: { signal } }) => {
+        if (underWay === CALLS_AT_A_TIME)
+          throw new AdviceError('Too many calls at once: wait for the answers.')
+        underWay++
+        try {
+          const call = new ToolCall(url, key, signal)
+          const { notes, ...data } = await tool.answer(asked, call, clock())
+          if (call.isDemo) notes.push('The data are made up: this is a demo.')
+          if (call.quotaAdvice !== null) notes.push(call.quotaAdvice)
+          const told = { ...data, notes, units: UNITS, snapshot: call.snapshot }
+          return { content: [{ type: 'text', text: textOf(told) }], structuredContent: told }
+        } catch (error) {
+          if (error instanceof AdviceError || signal.aborted) throw error
+          note(`fault: ${(error as Error).stack}`)
+          throw new AdviceError('This program has a fault, which its log describes: ask something else.')
+        } finally {
+          underWay--
+        }
+      },
+    )
+  }
+  return server
+}
+
+/** Units of values by how their names end. */
+const UNITS: { readonly [ending: string]: string } = {
+  height: 'm',
+  period: 's',
+  direction: '°',
+  temperature: '°C',
+  speed: 'km/h',
+  energy: 'kJ/m',
+}
+
+/** An answer for a person to read: a line for each member, and for each item of a list. */
+function textOf(told: object): string {
+  const lines = Object.entries(told).flatMap(([name, value]) =>
+    Array.isArray(value) && typeof value[0] === 'object'
+      ? [`${labelOf(name)}:`, ...value.map((item) => `- ${wordsOf(item)}`)]
+      : [`${labelOf(name)}: ${wordsOf(value, name)}`],
+  )
+  return lines.join('\n')
+}
+
+const labelOf = (name: string): string => name.replace('significient', 'significant').replaceAll('_', ' ')
+
+function wordsOf(value: unknown, name = ''): string {
+  if (value === null || value === undefined) return 'no value'
+  if (Array.isArray(value)) return value.map((item) => wordsOf(item)).join(' | ')
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .map(([member, one]) => `${labelOf(member)} ${wordsOf(one, member)}`)
+      .join(', ')
+  const unit = typeof value === 'number' ? UNITS[name.split('_').at(-1)!] : undefined
+  return `${value as string | number | boolean}${unit === undefined ? '' : ` ${unit}`}`
+}
