@@ -3,6 +3,10 @@ import { Preference, preferredEncoding } from './preferences.ts'
 import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './exchange.ts'
 import { namesEtag } from './etag.ts'
 
+/** The page of one buoy. It answers below this path, too: its script reads the slug from the address. */
+export const EMBED_PATH = '/embed/'
+const EMBEDDED = /^\/embed\/[a-z0-9-]{1,250}$/
+
 /** One coding of a file. */
 export interface Variant {
   encoding: 'br' | 'gzip' | null
@@ -45,7 +49,8 @@ export class Site {
 
   /** Answers GET and HEAD; false if the path names no file. `more`: headers, each begun by CRLF. */
   serve(exchange: Exchange, more = ''): boolean {
-    const file = this.#files.get(exchange.path)
+    const { path } = exchange
+    const file = this.#files.get(path) ?? (EMBEDDED.test(path) ? this.#files.get(EMBED_PATH) : undefined)
     if (file === undefined) return false
     const encoding = file.preference.of(exchange.headerValues(ACCEPT_ENCODING))
     const variant = file.variants.find((each) => each.encoding === encoding)!

@@ -1,4 +1,8 @@
-/** `--map-style`: a style of the operator's for the explorer's map, and the servers that the page may then ask. */
+/**
+ * What the operator opens of the pages' policies: by `--map-style` the servers of a style for the explorer's map, by
+ * `--embed-from` the sites that may show the page of one buoy.
+ */
+import { EMBED_PATH } from '../http/static-site.ts'
 import type { StaticFile } from './static-files.ts'
 
 /** Where the style is, and the origins of it and of what it names. */
@@ -45,4 +49,12 @@ export function allowServers(file: StaticFile, { origins }: MapStyle): StaticFil
       /^(connect|img)-src /.test(directive) ? [directive, ...origins].join(' ') : directive,
     )
   return { ...file, contentSecurityPolicy: directives.join('; ') }
+}
+
+/** The page of one buoy with a policy that lets this server's own pages and these sites show it. */
+export function allowFrames(file: StaticFile, origins: readonly string[]): StaticFile {
+  const { contentSecurityPolicy: policy } = file
+  if (file.path !== EMBED_PATH || policy === undefined) return file
+  const ancestors = ["frame-ancestors 'self'", ...origins].join(' ')
+  return { ...file, contentSecurityPolicy: policy.replace("frame-ancestors 'none'", ancestors) }
 }

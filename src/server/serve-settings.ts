@@ -36,6 +36,15 @@ const MOST_DRAIN_DAYS = 1
 /** A sentence with an address. */
 const MOST_CONTACT_CHARACTERS = 300
 
+/** A site as browsers name it, which can stand in a policy. @throws Error saying what is allowed */
+function origin(value: string): string {
+  const isPlain = /^https?:\/\/[a-z0-9.-]{1,253}(:[0-9]{1,5})?$/.test(value)
+  if (!isPlain || !URL.canParse(value) || new URL(value).origin !== value) {
+    throw new Error('an origin such as https://buoys.example.org, without a path and without the usual port')
+  }
+  return value
+}
+
 export const data = optional(
   'DIR',
   'data folder: where snapshots and keys lie unless their own options say otherwise (default: data in a clone or where it has them, else groundswell in XDG_DATA_HOME or ~/.local/share)',
@@ -181,6 +190,22 @@ export const SERVE_SETTINGS = {
     multiple: true,
     parse: parseMapStyle,
   },
+  'public-url': setting(
+    'URL',
+    'origin that visitors know this server by, such as https://buoys.example.org: the pages then give it to sites that show a preview of a link',
+    '',
+    orNull((texts) => origin(last(texts))),
+  ),
+  'embed-from': {
+    placeholder: 'ORIGIN',
+    help: 'site whose pages may show /embed/SLUG in a frame, such as https://blog.example.org, or * for all; may be given several times; by default only pages of this server',
+    default: '',
+    multiple: true,
+    parse: (texts) => {
+      const origins = texts.filter((text) => text !== '')
+      return origins.includes('*') ? ['*'] : origins.map(origin)
+    },
+  } satisfies Setting<string[]>,
   'mission-pictures': setting(
     'URL',
     'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',

@@ -9,7 +9,7 @@ import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import { DAY, timestampText } from '../sea/time.ts'
 import type { SharedSite } from '../http/static-site.ts'
-import { allowServers, type MapStyle } from './map-style.ts'
+import { allowFrames, allowServers, type MapStyle } from './map-style.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
 
 /** Next to the compiled code. */
@@ -26,11 +26,16 @@ export interface SiteSettings {
   now: number
   /** Null for the explorer's own map. */
   mapStyle: MapStyle | null
+  /** Origin of this server; null where the operator does not tell. */
+  publicUrl: string | null
+  /** Origins of pages that may show one buoy. */
+  embedFrom: readonly string[]
 }
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
-  const { basePath, anonymousAccess, contact, mapStyle, securityContact, now } = settings
+  const { basePath, anonymousAccess, contact, mapStyle, publicUrl, embedFrom, securityContact, now } =
+    settings
   const made = [
     ...descriptionFiles(ROUTED, basePath),
     ...MISSIONS.map(pictureOf),
@@ -42,7 +47,10 @@ export function startSite(settings: SiteSettings, log: (line: string) => void): 
       explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
       contact: contact ?? '',
       map_style: mapStyle?.address ?? '',
-    }).map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
+      public_url: publicUrl ?? '',
+    })
+      .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
+      .map((file) => allowFrames(file, embedFrom))
     if (!files.some(({ path }) => path === '/')) {
       log(`warning: no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`)
     }

@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly contact?: string
   readonly securityContact?: string
   readonly mapStyle?: readonly string[]
+  readonly publicUrl?: string
+  readonly embedFrom?: readonly string[]
   readonly missionPictures?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { KEPT } from '../http/exchange.ts'
-import type { SharedSite, Variant } from '../http/static-site.ts'
+import { EMBED_PATH, type SharedSite, type Variant } from '../http/static-site.ts'
 
 export interface StaticFile {
   /** Absolute and exact, as in `/docs`: no file stands for a folder. */
@@ -42,9 +42,9 @@ const WORTHWHILE = 0.9
 /** 200 KB take 20 ms at this level, and 400 ms at the highest, 11, which the build uses. */
 const BROTLI_QUALITY = 9
 
-const MARK = /\{\{(base_path|explorer|contact|map_style)\}\}/g
+const MARK = /\{\{(base_path|explorer|contact|map_style|public_url)\}\}/g
 
-/** Values of the marks of pages: `{{base_path}}`, `{{explorer}}`, `{{contact}}` and `{{map_style}}`. */
+/** Values of the marks of pages, such as `{{base_path}}`. */
 export interface PageValues {
   base_path: string
   /** Whether the pages may read without a key. */
@@ -53,6 +53,8 @@ export interface PageValues {
   contact: string
   /** Address of the map's style; '' for the page's own. */
   map_style: string
+  /** Origin of the server; '' where it is not known. */
+  public_url: string
 }
 
 /** None where nothing was built. @throws Error when a list or a file cannot be read */
@@ -162,6 +164,8 @@ function headersOf(file: StaticFile, etag: string): string {
     (file.contentSecurityPolicy === undefined
       ? ''
       : `\r\nContent-Security-Policy: ${file.contentSecurityPolicy}` +
-        '\r\nX-Frame-Options: DENY\r\nCross-Origin-Opener-Policy: same-origin')
+        // Where others may show a page, only the policy can name them.
+        (file.path === EMBED_PATH ? '' : '\r\nX-Frame-Options: DENY') +
+        '\r\nCross-Origin-Opener-Policy: same-origin')
   )
 }

@@ -86,6 +86,8 @@ export function commonStart(
         securityContact: config['security-contact'],
         now: clock(),
         mapStyle: config['map-style'],
+        publicUrl: config['public-url'],
+        embedFrom: config['embed-from'],
       },
       log,
     ),

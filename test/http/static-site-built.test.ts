@@ -18,6 +18,7 @@ const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)
   explorer: 'open',
   contact: '',
   map_style: '',
+  public_url: '',
 })
 
 const textOf = (file: StaticFile): string => Buffer.from(file.bytes).toString('utf8')
@@ -60,7 +61,7 @@ test('The explorer names only files that exist, runs nothing inline, and has the
 test('The first view stays under 400 KB with either compression.', () => {
   const page = textOf(find(/^\/$/))
   const first = FILES.filter(
-    ({ path }) => path === '/' || (page.includes(path.slice(1)) && !/towns|licences/.test(path)),
+    ({ path }) => path === '/' || (page.includes(path.slice(1)) && !/towns|licences|share/.test(path)),
   )
   assert.ok(first.length >= 7, 'the files of the first view')
   for (const encoding of ['br', 'gzip'] as const) {

@@ -39,7 +39,13 @@ const NOISE: StaticFile = {
 }
 
 const CONTACT = '<b onclick="x"> & {{base_path}}'
-const VALUES = { base_path: '/v2', explorer: 'keyed', contact: CONTACT, map_style: '' } as const
+const VALUES = {
+  base_path: '/v2',
+  explorer: 'keyed',
+  contact: CONTACT,
+  map_style: '',
+  public_url: '',
+} as const
 const PAGE_OF_MARKS = '<a href="{{base_path}}/buoys" title="{{contact}}">{{explorer}}</a>'
 
 for (const kind of ENGINES) {

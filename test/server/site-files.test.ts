@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
+import { allowFrames, allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
 import { startSite } from '../../src/server/site-files.ts'
-import { readSite, type StaticFile } from '../../src/server/static-files.ts'
+import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
 
 const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
 
@@ -14,6 +14,8 @@ function siteWith(securityContact: string | null): Map<string, { head: string; t
     anonymousAccess: 'keyed',
     contact: null,
     mapStyle: null,
+    publicUrl: null,
+    embedFrom: [],
     securityContact,
     now: NOW,
   } as const
@@ -42,6 +44,7 @@ test('The catalogue of APIs names files that are served, by addresses without a 
     explorer: 'keyed',
     contact: '',
     map_style: '',
+    public_url: '',
   })
   for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
 })
@@ -56,7 +59,7 @@ test('security.txt has the contact of the operator and an end within a year, and
 
 test('A map of the operator opens the policy of the explorer to the servers that were named, and no other page.', () => {
   const style = parseMapStyle(['https://tiles.example/a.json?k="&<', 'https://cdn.example:8443'])!
-  const values = { base_path: '/v2', explorer: 'keyed', contact: '' } as const
+  const values = { base_path: '/v2', explorer: 'keyed', contact: '', public_url: '' } as const
   const folder = fileURLToPath(new URL('../../dist/site', import.meta.url))
   const pageOf = (path: string, mapStyle: MapStyle | null): StaticFile =>
     readSite(folder, { ...values, map_style: mapStyle?.address ?? '' })
@@ -78,4 +81,29 @@ test('A map of the operator opens the policy of the explorer to the servers that
   )
   assert.deepEqual(pageOf('/docs', style), pageOf('/docs', null))
   assert.equal(pageOf('/', parseMapStyle(['/maps/style.json'])).contentSecurityPolicy, own)
+})
+
+test('Other sites may show the page of one buoy alone, and previews of the explorer have the address that was set.', () => {
+  const files = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
+    base_path: '/v2',
+    explorer: 'open',
+    contact: '',
+    map_style: '',
+    public_url: 'https://buoys.example',
+  }).map((file) => allowFrames(file, ['https://blog.example']))
+  const heads = new Map(shareSite(files).files.map(({ path, variants }) => [path, variants[0].head]))
+  assert.match(heads.get('/embed/')!, /frame-ancestors 'self' https:\/\/blog\.example\r\n/)
+  assert.doesNotMatch(heads.get('/embed/')!, /X-Frame-Options|unsafe/)
+  for (const path of ['/', '/docs']) {
+    assert.match(heads.get(path)!, /frame-ancestors 'none'[^]*X-Frame-Options: DENY/, path)
+  }
+  const textOf = (path: string): string =>
+    Buffer.from(files.find((file) => file.path === path)!.bytes).toString()
+  const [, picture] = /og:image" content="https:\/\/buoys\.example(\/assets\/share-\w+\.png)"/.exec(
+    textOf('/'),
+  )!
+  assert.match(heads.get(picture)!, /Content-Type: image\/png/)
+  const [, manifest] = /rel="manifest" href="(assets\/[^"]+)"/.exec(textOf('/'))!
+  const { icons } = JSON.parse(textOf(`/${manifest}`)) as { icons: { src: string }[] }
+  assert.ok(heads.has(`/assets/${icons[0].src}`), 'the icon of the manifest is served')
 })

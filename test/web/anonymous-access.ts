@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
+import { until } from '../until.ts'
 import { faults, IMAGE_NAME, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
@@ -162,7 +163,36 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
 const valueOf = (page: Page): Locator => page.locator('.u-legend .u-value').nth(1)
 
 export async function testKeyed(t: TestContext, browser: Browser): Promise<void> {
-  const live = await serveWorld(t, { args: ['--explorer=keyed', `--contact=${CONTACT}`] })
+  const blog = await otherSite(t)
+  const live = await serveWorld(t, {
+    args: ['--explorer=keyed', `--contact=${CONTACT}`, `--embed-from=http://127.0.0.1:${blog}`],
+  })
+
+  await t.test(
+    'shows one buoy, for no key, within pages that the operator names, and within no others',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, 'embed/anglet')
+      await page.evaluate(`sessionStorage.setItem('groundswell-key', '${live.key}')`)
+      await page.reload()
+      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+      await page.locator('.hero').waitFor()
+      assert.equal(await page.getByRole('link').getAttribute('href'), '../#buoy=anglet')
+      assert.deepEqual(await faults(page), [])
+      assert.equal(errors.length, 0, errors.join('\n'))
+      const refused = (): number => errors.filter((error) => error.includes('frame-ancestors')).length
+      const frames = [`${origin}embed/anglet`, origin].map((address) => `<iframe src="${address}"></iframe>`)
+      const show = async (host: string): Promise<void> => {
+        await page.route(`http://${host}/`, (route) => route.continue())
+        await page.goto(`http://${host}/`)
+        await page.evaluate(`document.body.innerHTML = '${frames.join('')}'`)
+      }
+      await show(`127.0.0.1:${blog}`)
+      await page.frameLocator('iframe').first().locator('.hero').waitFor()
+      await until(() => refused() === 1)
+      await show(`localhost:${blog}`)
+      await until(() => refused() === 3)
+    },
+  )
 
   await t.test(
     'shows a guest names, positions and newest readings, and never leads into a dead end',

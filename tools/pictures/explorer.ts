@@ -6,6 +6,7 @@ import { launchBrowser } from '../browser.ts'
 import type { Live } from '../live_server.ts'
 
 interface Picture {
+  /** From the folder of the documents' pictures. */
   name: string
   bytes: Uint8Array
 }
@@ -36,10 +37,30 @@ export async function explorerPictures(live: Live): Promise<Picture[]> {
       }),
       await picture(browser, live, 'explorer-dark.png', { ...DESKTOP, colorScheme: 'dark' }),
       await picture(browser, live, 'explorer-phone.png', { ...PHONE, colorScheme: 'light' }),
+      { name: '../../web/explorer/share.png', bytes: await sharedPicture(browser) },
     ]
   } finally {
     await browser.close()
   }
+}
+
+const SHARED = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1200 630" font-family="Liberation Sans, sans-serif">
+<rect width="1200" height="630" fill="#0b3b5a"/>
+<g fill="none" stroke="#7fd6d0" stroke-linecap="round">
+<path d="M120 150c75 0 75-60 150-60s75 60 150 60 75-60 150-60M120 270c75 0 75-60 150-60s75 60 150 60 75-60 150-60" stroke-width="36"/>
+<path d="M0 600c100 0 100-50 200-50s100 50 200 50 100-50 200-50 100 50 200 50 100-50 200-50 100 50 200 50" stroke-width="8" opacity=".4"/>
+</g>
+<g fill="#fff"><text x="112" y="410" font-size="104" font-weight="bold">groundswell</text>
+<text x="118" y="490" font-size="44">Wave buoys of the world, now</text></g>
+</svg>`
+
+/** What other sites show for a link to the explorer. It names no reading, as every server has its own. */
+async function sharedPicture(browser: Browser): Promise<Uint8Array> {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 630 } })
+  await page.goto(`data:image/svg+xml,${encodeURIComponent(SHARED)}`)
+  const bytes = await page.screenshot()
+  await page.close()
+  return bytes
 }
 
 async function picture(

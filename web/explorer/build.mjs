@@ -26,6 +26,7 @@ const CONTENT_SECURITY_POLICY = [
   "img-src 'self' data:",
   "connect-src 'self'",
   "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -36,6 +37,8 @@ const TYPES = {
   css: 'text/css; charset=utf-8',
   json: 'application/json',
   svg: 'image/svg+xml',
+  png: 'image/png',
+  webmanifest: 'application/manifest+json',
   txt: 'text/plain; charset=utf-8',
   // Compressed already as far as is worth while.
   bin: 'application/octet-stream',
@@ -48,28 +51,26 @@ export async function build() {
   const towns = hashed('towns.json', Buffer.from(made.towns))
   const coast = coastFiles(made.bundles)
   const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
+  const share = hashed('share.png', readFileSync(join(here, 'share.png')))
+  const manifest = hashed('manifest.webmanifest', manifestOf(icon))
   const licences = hashed('licences.txt', bundled.licences)
-  const assets = [...bundled.files, coarse, towns, ...coast.files, icon, licences]
+  const assets = [...bundled.files, coarse, towns, ...coast.files, icon, share, manifest, licences]
   const names = {
     ...bundled.names,
     basemap: coarse.file,
     towns: towns.file,
     coast: coast.pattern,
     'icon.svg': icon.file,
+    'share.png': share.file,
+    'manifest.webmanifest': manifest.file,
     'licences.txt': licences.file,
   }
   return {
     isWhole: true,
     files: [
-      {
-        path: '/',
-        file: 'index.html',
-        type: 'text/html; charset=utf-8',
-        cache: 'revalidate',
-        contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-        template: true,
-        bytes: page(names),
-      },
+      page('/', 'index.html', names, 'main.tsx'),
+      // The server answers with it below this path, too, and lets the operator name who may show it.
+      page('/embed/', 'embed.html', names, 'embed.tsx'),
       ...assets.map(({ file, bytes }) => ({
         path: `/assets/${file}`,
         file,
@@ -85,6 +86,7 @@ async function bundleAll() {
   const { outputFiles, metafile } = await bundle({
     entryPoints: {
       main: join(here, 'main.tsx'),
+      embed: join(here, 'embed.tsx'),
       style: join(here, 'style.css'),
       'map-worker': join(maplibre, 'source', 'worker.ts'),
     },
@@ -183,13 +185,34 @@ function hashed(name, bytes) {
   return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
 }
 
-/** The page with the names of its files. It names the parts of the map too, which it loads once it can be read. */
-function page(names) {
-  const preloads = names['main.tsx needs']
+/** For browsers that put the explorer among the apps of a device. Addresses are relative to its own. */
+function manifestOf(icon) {
+  return Buffer.from(
+    JSON.stringify({
+      name: 'groundswell',
+      description: 'Wave buoys of the world',
+      start_url: '../',
+      scope: '../',
+      display: 'standalone',
+      background_color: '#ffffff',
+      icons: [{ src: icon.file, type: TYPES.svg, sizes: 'any' }],
+    }),
+  )
+}
+
+/**
+ * A page with the names of its files; `script` is a key of `names`. The explorer names the parts of the map too,
+ * which it loads once it can be read.
+ */
+function page(path, file, names, script) {
+  const preloads = names[`${script} needs`]
+  const up = '../'.repeat(path.split('/').length - 2)
   const map = [names['map.ts'], ...names['map.ts needs'].filter((file) => !preloads.includes(file))]
   const values = {
     '{{style}}': names['style.css'],
-    '{{main}}': names['main.tsx'],
+    '{{script}}': names[script],
+    '{{share}}': names['share.png'],
+    '{{manifest}}': names['manifest.webmanifest'],
     '{{icon}}': names['icon.svg'],
     '{{licences}}': names['licences.txt'],
     '{{worker}}': names['worker.ts'],
@@ -197,9 +220,19 @@ function page(names) {
     '{{towns}}': names.towns,
     '{{coast}}': names.coast,
     '{{map_modules}}': map.map((file) => `assets/${file}`).join(' '),
-    '{{preloads}}': preloads.map((file) => `<link rel="modulepreload" href="assets/${file}">`).join('\n    '),
+    '{{preloads}}': preloads
+      .map((each) => `<link rel="modulepreload" href="${up}assets/${each}">`)
+      .join('\n    '),
   }
-  let text = readFileSync(join(here, 'index.html'), 'utf8')
+  let text = readFileSync(join(here, file), 'utf8')
   for (const [mark, value] of Object.entries(values)) text = text.replaceAll(mark, value)
-  return Buffer.from(text)
+  return {
+    path,
+    file,
+    type: 'text/html; charset=utf-8',
+    cache: 'revalidate',
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    template: true,
+    bytes: Buffer.from(text),
+  }
 }

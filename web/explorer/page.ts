@@ -65,10 +65,16 @@ export function aboutOf({ buoy, point }: Pick<ViewState, 'buoy' | 'point'>): str
 /** Names of points, by what `aboutOf` gives for them. An address has none: a link could have the page say anything. */
 export const placeNames = new Map<string, string>()
 
-/** Asks for what is not known yet. The first address is that of all buoys. */
+const NO_LIST = { state: 'here', data: { buoys: [] } } as const
+
+/** Asks for what is not known yet. The first address is that of all buoys, where they are shown. */
 export function pageOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState): Page {
   answers.beginDrawing()
-  const buoys = scene.api.isGuest ? guest.buoys(view) : answers.get(mapAddress(scene))
+  const buoys = scene.isOfOneBuoy
+    ? NO_LIST
+    : scene.api.isGuest
+      ? guest.buoys(view)
+      : answers.get(mapAddress(scene))
   const subject = subjectOf(scene, answers, guest, view)
   const known = buoys.state === 'here' ? buoys.data.buoys : []
   return { view, buoys, subject, title: titleOf(subject, known) }

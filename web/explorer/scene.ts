@@ -7,4 +7,6 @@ export interface Scene {
   readonly api: Api
   /** Epoch milliseconds. */
   readonly clock: () => number
+  /** The page shows one buoy within the page of somebody else. */
+  readonly isOfOneBuoy?: boolean
 }

@@ -18,15 +18,18 @@ export const clock = time.now
 export const now = signal(clock())
 
 const { basePath = '', explorer } = document.documentElement.dataset
-const keyOfAddress = takeKeyFromAddress()
-export const api = new Api(basePath, keyOfAddress || keptKey(), clock, explorer === 'open')
+/** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
+const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
+const key = takeKeyFromAddress() || keptKey()
+export const api = new Api(basePath, embedded === undefined ? key : '', clock, explorer === 'open')
 api.onDate = (date) => time.learn(date)
-export const scene = { api, clock }
+export const scene = { api, clock, isOfOneBuoy: embedded !== undefined }
 
 /** The view of the address; units that it leaves open are those that the visitor once chose here. */
 export function viewOfAddress(): ViewState {
   const view = parseView(location.hash.slice(1))
-  return { ...view, units: { ...chosenUnits(), ...view.units } }
+  const units = { ...chosenUnits(), ...view.units }
+  return embedded === undefined ? { ...view, units } : { ...view, units, buoy: embedded, tab: 'now' }
 }
 
 /** What is shown, as the address has it. */

@@ -35,6 +35,10 @@ export function variable(name: string): string {
 
 effect(() => {
   document.documentElement.dataset.theme = theme.value
+  // What the browser draws around the page follows the visitor's choice, not the system's.
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
+    meta.content = variable('--surface')
+  }
 })
 darkPreferred.addEventListener('change', ({ matches }) => (isDarkPreferred.value = matches))
 // Another page of this browser changed it.
