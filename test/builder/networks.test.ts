@@ -88,22 +88,6 @@ async function build(
   }
 }
 
-test('A buoy that a feed of the latest reports leaves out stays, with its id, name and network; elsewhere it goes.', async (t) => {
-  for (const complete of [false, true]) {
-    const out = folderOf(t)
-    const all = [buoy('North', 'A', 10), buoy('North', 'B', 20), buoy('North', 'C', 30)]
-    const first = await build(out, [configured('feed', all, { complete })])
-    assert.deepEqual(first.buoys, ['North A', 'North B', 'North C'])
-    const later = [buoy('North', 'C', 30, NOON + 1800), buoy('North', 'A', 10, NOON + 1800)]
-    const second = await build(out, [configured('feed', later, { complete })])
-    assert.deepEqual(second.buoys, complete ? ['North A', 'North C'] : first.buoys)
-    assert.deepEqual(second.ids, complete ? [1, 3] : [1, 2, 3])
-    assert.equal(second.readings, 5)
-    const none = await build(out, [configured('feed', later.slice(1), { complete })])
-    assert.equal(none.buoys.length, complete ? 1 : 3)
-  }
-})
-
 test('Of an incomplete feed only the buoys that are wanted stay, and only those of its networks.', async (t) => {
   const out = folderOf(t)
   const both = configured(

@@ -167,31 +167,6 @@ async function begun(t: TestContext): Promise<string> {
 
 const contentIn = ({ id: _id, document: _document, ...content }: Built): object => content
 
-test('A silent source keeps its forecast points, harbours, spots, passes and buoys, whatever the others give.', async (t) => {
-  const out = folderOf(t)
-  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', SECOND)])), ALL)
-  // It fails before it has given anything, and after it has given everything else than before.
-  for (const gift of [{}, { ...SECOND, buoys: 'XY', points: [70], spots: [7], harbours: 'z', passes: [7] }]) {
-    for (const round of [1, 2]) {
-      const silent = source('two', gift, { fault: 'garbled' })
-      const built = await build(out, [source('one', FIRST), silent])
-      assert.deepEqual(contentIn(built), ALL, `round ${round}`)
-      assert.equal(built.document.sources[1].refused, 'garbled')
-    }
-  }
-  // Read again, it gives what it gives.
-  const back = { ...SECOND, buoys: 'CS', points: [21], spots: [2, 3], harbours: 'i', passes: [2, 3] }
-  assert.deepEqual(contentIn(await build(out, [source('one', FIRST), source('two', back)])), {
-    ...ALL,
-    buoys: 'ABCSVW',
-    passes: [1, 2, 3],
-    observations: 3,
-    points: [10, 21],
-    spots: [1, 2, 3],
-  })
-  assert.deepEqual(await checkFolder(out), [])
-})
-
 test('The report says which sources are silent, since when, and what of theirs stays.', async (t) => {
   const out = await begun(t)
   const silent = source('two', {}, { fault: 'garbled' })
@@ -225,15 +200,6 @@ test('A damaged file of source states is reported by check, and taken for lost.'
   assert.match((await checkFolder(out)).join(), new RegExp(`given-${id}\\.jsonl: `))
   const built = await build(out, [source('one', FIRST), source('two', {}, { fault: 'away' })])
   assert.deepEqual(contentIn(built), ALL)
-})
-
-test('A fresh build stops where a source is silent that the folder has something of.', async (t) => {
-  const out = await begun(t)
-  const silent = source('two', {}, { fault: 'away' })
-  await assert.rejects(build(out, [source('one', FIRST), silent], { fresh: true }), /two.*--fresh/)
-  assert.deepEqual(await contentOf(out), ALL)
-  const elsewhere = folderOf(t)
-  assert.equal((await build(elsewhere, [source('one', FIRST), silent], { fresh: true })).buoys, 'ABSV')
 })
 
 test('What is carried over of a silent source passes the filter of today.', async (t) => {

@@ -4,8 +4,6 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { READING_BYTES, writeReading, writeReadings } from '../../src/dataset/reading-json.ts'
-import { objectCell } from '../../src/formats/row-writers.ts'
-import { readingSubsetColumns } from '../../src/operation/reading-table.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
 
 const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
@@ -129,18 +127,6 @@ test('Pages of readings, upwards and downwards, are the bytes of their objects.'
   )
 })
 
-test('A reading alone has the bytes that it has on a page.', () => {
-  fc.assert(
-    fc.property(row, buoyId, fc.boolean(), (each, id, hasTemperature) => {
-      const [alone, page] = [dirtyWriter(1), dirtyWriter(1)]
-      writeReading(alone, id, rowsOf([each], hasTemperature), 0)
-      writeReadings(page, id, rowsOf([each], hasTemperature), 0, 1, 1)
-      assert.equal(`${textOf(alone)},`, textOf(page))
-    }),
-    { numRuns: 1000 },
-  )
-})
-
 test('Every code of every column is written on lines, thousands at a time, as it is alone.', () => {
   const ROWS = 65_535
   const rows = Array.from({ length: ROWS }, (_, code) => ({
@@ -160,40 +146,4 @@ test('Every code of every column is written on lines, thousands at a time, as it
     alone.text('\n')
   }
   assert.equal(Buffer.compare(lines.answer(), alone.answer()), 0)
-})
-
-test('Energies of the decisions come out whole.', () => {
-  for (const [height, period, energy] of [
-    [1500, 8500, 319],
-    [1800, 9000, 515],
-    [1200, 6500, 119],
-  ]) {
-    const out = dirtyWriter(1)
-    const each = { time: 0, height, maximum: null, period, temperature: null, direction: null }
-    writeReading(out, 1, rowsOf([each], true), 0)
-    assert.equal((JSON.parse(textOf(out)) as { energy_per_wave: number }).energy_per_wave, energy)
-  }
-})
-
-test('The subset that lists embed has the values of the whole.', () => {
-  fc.assert(
-    fc.property(row, buoyId, (each, id) => {
-      const out = dirtyWriter(1)
-      objectCell(readingSubsetColumns({ id, month: rowsOf([each], true) }))(out, 0)
-      const { uuid, significient_height, maximum_height, period, time, water_temperature, direction, unit } =
-        objectOf(id, each, true)
-      const subset = {
-        uuid,
-        significient_height,
-        maximum_height,
-        period,
-        time,
-        water_temperature,
-        direction,
-        unit,
-      }
-      assert.equal(textOf(out), JSON.stringify(subset))
-    }),
-    { numRuns: 300 },
-  )
 })

@@ -45,16 +45,6 @@ function recordAt(lat: number, lng: number, more: Partial<ForecastRecord> = {}):
   return { lat, lng, runAt: START, times: [START], values: { waveHeight: [1] }, ...more }
 }
 
-function kilometres(lat1: number, lng1: number, lat2: number, lng2: number): number {
-  const vector = (lat: number, lng: number) => {
-    const [phi, lambda] = [(lat * Math.PI) / 180, (lng * Math.PI) / 180]
-    return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)]
-  }
-  const [a, b] = [vector(lat1, lng1), vector(lat2, lng2)]
-  const chord = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2])
-  return 2 * 6371 * Math.asin(chord / 2)
-}
-
 /** The angle of a weighted sum of two unit vectors, degrees in 0…360. */
 function meanDirection(before: number, after: number, share: number): number {
   const [a, b] = [(before * Math.PI) / 180, (after * Math.PI) / 180]
@@ -68,43 +58,6 @@ function apart(a: number, b: number): number {
   const difference = Math.abs(a - b) % 360
   return Math.min(difference, 360 - difference)
 }
-
-const place = fc.constantFrom([44, -2], [-17, 179.9], [89.9, 20], [-89.9, -100], [0, 0]) as fc.Arbitrary<
-  readonly [number, number]
->
-
-/** Points around a few places, so that distances near 50 km, the poles and the antimeridian are common. */
-const aPoint = fc
-  .tuple(place, fc.integer({ min: -80, max: 80 }), fc.integer({ min: -80, max: 80 }))
-  .map(([[lat, lng], north, east]) => {
-    const moved = lng + east / 100
-    return {
-      lat: Math.max(-90, Math.min(90, lat + north / 100)),
-      lng: moved > 180 ? moved - 360 : moved < -180 ? moved + 360 : moved,
-    }
-  })
-
-test('The nearest point within 50 km is the one that a walk over all points finds.', () => {
-  fc.assert(
-    fc.property(
-      fc.array(aPoint, { minLength: 1, maxLength: 30 }),
-      fc.array(aPoint, { minLength: 20, maxLength: 20 }),
-      (points, asked) => {
-        // The run tells the points apart, since their order is the part's own.
-        const forecast = indexOf(points.map(({ lat, lng }, i) => recordAt(lat, lng, { runAt: i })))
-        for (const { lat, lng } of asked) {
-          const all = points.map((point) => kilometres(lat, lng, point.lat, point.lng))
-          const least = Math.min(...all)
-          const found = forecast.nearest(lat, lng)
-          if (Math.abs(least - 50) < 1e-6) continue
-          assert.equal(found === -1, least > 50)
-          if (found !== -1) assert.ok(Math.abs(all[forecast.runAt(found)] - least) < 1e-6)
-        }
-      },
-    ),
-    { numRuns: 300 },
-  )
-})
 
 const aValue = (name: ForecastName) =>
   fc.option(fc.integer({ min: 0, max: LIMITS[name] }), { freq: 4, nil: null })

@@ -218,29 +218,6 @@ for (const id of PORTS) {
   )
 }
 
-test(
-  'The high and low waters that NOAA published for San Francisco in January 2022 come within 2 minutes.',
-  { skip },
-  () => {
-    const text = readFileSync(join(PUBLISHED, 'coops-predictions', '9414290_202201_hilo.xml'), 'utf8')
-    const items = [
-      ...text.matchAll(
-        /<date>(\S+)<\/date>[\s\S]*?<time>(\S+)<\/time>\s*<pred>(\S+)<\/pred>\s*<highlow>(H|L)/g,
-      ),
-    ]
-    assert.ok(items.length > 100)
-    const tides = port('9414290')
-    const apart = items.map(([, date, time, feet, kind]) => {
-      const epoch = fromClock(`${date} ${time}`)!
-      const extreme = tides.next(0, epoch - HOUR)!
-      assert.equal(extreme.high, kind === 'H')
-      assert.ok(Math.abs(extreme.height - Number(feet) * 0.3048) < 0.04)
-      return Math.abs(extreme.time - epoch)
-    })
-    assert.ok(median(apart) <= 120, `median ${median(apart)} s`)
-  },
-)
-
 /** Amplitudes in millimetres. */
 const anyConstants: fc.Arbitrary<Constants> = fc
   .record({
@@ -421,21 +398,6 @@ test('Answers stay the same after more harbours and days than tables are kept.',
   const before = answers()
   for (let i = 0; i < 4200; i++) tides.next(0, EPOCH + i * 4 * DAY)
   assert.deepEqual(answers(), before)
-})
-
-test('The nearest harbour within 100 km is found, across the antimeridian too, and none beyond.', () => {
-  const at = (identifier: string, lat: number, lng: number): HarbourRecord =>
-    harbourOf([['M2', 1, 0]], 0, { identifier, lat, lng })
-  const tides = tidesOf(at('b', 10, 20), at('a', 10, 20.5), at('c', -17, 179.9))
-  const nearest = (lat: number, lng: number): string | undefined =>
-    tides.columns.identifiers[tides.nearest(lat, lng)]
-  assert.equal(nearest(10, 20.1), 'b')
-  assert.equal(nearest(10, 20.4), 'a')
-  assert.equal(nearest(-17, -179.9), 'c')
-  // A degree of latitude is 111.19 km.
-  assert.equal(nearest(10 + 99.9 / 111.195, 20), 'b')
-  assert.equal(nearest(10 + 100.1 / 111.195, 20), undefined)
-  assert.equal(tides.nearest(90, 0), -1)
 })
 
 test('Levels at full hours are the heights there in hundredths, whatever hour is asked for first.', () => {

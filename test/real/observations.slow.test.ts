@@ -15,6 +15,8 @@ import { openCmems } from '../../src/sources/cmems.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { folderOf, record, type Row } from '../sources/recorder.ts'
 import { fieldsOf } from '../fields.ts'
+import type { Measures, WorldRow } from '../oracle/world.ts'
+import { COLUMNS, withoutRepeats, type StationLine } from './read-files.ts'
 
 const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 const skip = existsSync(DATA)
@@ -25,13 +27,21 @@ const CMEMS = join(DATA, 'cmems-insitu')
 const LATEST = join(DATA, 'ndbc', 'latest_obs')
 
 /** A line for each row: epoch seconds, then codes in thousandths and hundredths, `-` where there is none. */
-function linesOf(rows: readonly Row[], names: readonly (readonly [keyof Row, number])[]): string[] {
+function linesOf(
+  rows: readonly (Row | WorldRow)[],
+  names: readonly (readonly [keyof Measures, number])[],
+): string[] {
   return rows.map((row) => {
     const cells = names.map(([name, scale]) => {
-      const value = row[name]
-      return value === undefined ? '-' : Math.round(Number(value) * scale)
+      const value = row[name] ?? null
+      const code = Math.round(Number(value) * scale)
+      // North is 0 or 360 in files.
+      return value === null ? '-' : name.endsWith('irection') ? code % 36_000 : code
     })
-    return [Date.parse(row.time) / 1000, ...cells].join(' ')
+    return [
+      new Date(typeof row.time === 'number' ? row.time * 1000 : row.time).getTime() / 1000,
+      ...cells,
+    ].join(' ')
   })
 }
 
@@ -45,6 +55,16 @@ const WAVES_AND_WIND = [
   ['peakPeriod', 1000],
   ['windSpeed', 100],
   ['windDirection', 100],
+] as const
+
+const ALL = [
+  ['significantHeight', 1000],
+  ['period', 1000],
+  ['direction', 100],
+  ['waterTemperature', 100],
+  ['windSpeed', 100],
+  ['windDirection', 100],
+  ['gustSpeed', 100],
 ] as const
 
 test('Two days and a month of a Norwegian platform come out value by value', { skip }, async () => {
@@ -161,31 +181,27 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
   const { rows, buoys, bad, understood } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
 
-  interface Line {
-    time: number
-    lat: number
-    lng: number
-    cells: { [label: string]: string }
-  }
-  const stations = new Map<string, Map<number, Line>>()
+  const stations = new Map<string, Map<number, StationLine>>()
+  const places = new Map<string, Set<string>>()
   let count = 0
   for (const text of latestTexts()) {
     const [header, , ...lines] = text.trim().split('\n')
     const labels = header.slice(1).trim().split(/\s+/)
     for (const line of lines) {
       count++
-      const values = line.trim().split(/\s+/)
-      assert.equal(values.length, labels.length, line)
-      const cells = Object.fromEntries(labels.map((label, i) => [label, values[i]]))
-      if (['WVHT', 'WTMP', 'WDIR', 'WSPD', 'GST'].every((label) => cells[label] === 'MM')) continue
-      if (Number(cells['DPD']) === 0) cells['DPD'] = 'MM'
-      const [year, month, day, hour, minute] = ['YYYY', 'MM', 'DD', 'hh', 'mm'].map(
-        (label) => values[labels.indexOf(label)],
+      const cells = line.trim().split(/\s+/)
+      assert.equal(cells.length, labels.length, line)
+      const cell = (label: string): string => cells[labels.indexOf(label)]
+      const values = Object.fromEntries(
+        COLUMNS.map((label) => [label, cell(label) === 'MM' ? null : Number(cell(label))]),
       )
+      if (['WVHT', 'WTMP', 'WDIR', 'WSPD', 'GST'].every((label) => values[label] === null)) continue
+      if (values['DPD'] === 0) values['DPD'] = null
+      const [year, month, day, hour, minute] = ['YYYY', 'MM', 'DD', 'hh', 'mm'].map(cell)
       const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`) / 1000
-      const known = stations.get(cells['STN']) ?? new Map<number, Line>()
-      stations.set(cells['STN'], known)
-      known.set(time, { time, lat: Number(cells['LAT']), lng: Number(cells['LON']), cells })
+      const station = cell('STN')
+      stations.set(station, (stations.get(station) ?? new Map()).set(time, { time, values }))
+      places.set(station, (places.get(station) ?? new Set()).add(`${+cell('LAT')} ${+cell('LON')}`))
     }
   }
   assert.equal(
@@ -194,67 +210,23 @@ test('Fifty copies of latest_obs.txt come out as a plain reading of them', { ski
   )
   assert.equal(buoys.length, stations.size)
 
-  const expected: string[] = []
-  let samples = 0
-  for (const [station, byTime] of [...stations].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const lines = [...byTime.values()].toSorted((a, b) => a.time - b.time)
-    // One sample is a run of wave lines with equal values and one DPD at most, each at most ten minutes after
-    // the one before and all within twenty of the first, which stands for it with what the others bring.
-    const runs: Line[][] = []
-    for (const line of lines.filter(({ cells }) => cells['WVHT'] !== 'MM')) {
-      const run = runs.at(-1) ?? []
-      const joins =
-        run.length > 0 &&
-        line.cells['APD'] !== 'MM' &&
-        line.time - run.at(-1)!.time <= 600 &&
-        line.time - run[0].time <= 1200 &&
-        ['WVHT', 'APD', 'MWD'].every((label) => line.cells[label] === run[0].cells[label]) &&
-        [line, ...run].filter(({ cells }) => cells['DPD'] !== 'MM').length <= 1
-      if (joins) run.push(line)
-      else runs.push([line])
-    }
-    const told = new Set(runs.map(([first]) => first))
-    for (const [first, ...others] of runs) {
-      for (const label of Object.keys(first.cells)) {
-        if (first.cells[label] !== 'MM') continue
-        first.cells[label] = others.map(({ cells }) => cells[label]).find((text) => text !== 'MM') ?? 'MM'
-      }
-    }
-    samples += told.size
-    for (const line of lines) {
-      const code = (label: string, scale: number, wave = false) => {
-        const text = line.cells[label]
-        return text === 'MM' || (wave && !told.has(line)) ? '-' : Math.round(Number(text) * scale)
-      }
-      const turned = (label: string, wave: boolean) => {
-        const value = code(label, 100, wave)
-        return value === 36_000 ? 0 : value
-      }
-      const values = [code('WVHT', 1000, true), code('DPD', 1000, true), turned('MWD', true)]
-      values.push(code('WTMP', 100), code('WSPD', 360), turned('WDIR', false), code('GST', 360))
-      expected.push(`${station} ${line.time} ${values.join(' ')}`)
-    }
-  }
-  const got = [...rows]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([key, list]) =>
-      linesOf(list, [
-        ['significantHeight', 1000],
-        ['period', 1000],
-        ['direction', 100],
-        ['waterTemperature', 100],
-        ['windSpeed', 100],
-        ['windDirection', 100],
-        ['gustSpeed', 100],
-      ]).map((line) => `${key.replace('/1', '')} ${line}`),
-    )
+  const inOrder = <T>(all: ReadonlyMap<string, T>): [string, T][] =>
+    [...all].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const expected = inOrder(stations).flatMap(([station, lines]) =>
+    linesOf(withoutRepeats([...lines.values()]), ALL).map((line) => `${station} ${line}`),
+  )
+  const got = inOrder(rows).flatMap(([key, list]) =>
+    linesOf(list, ALL).map((line) => `${key.replace('/1', '')} ${line}`),
+  )
   assert.equal(got.length, expected.length)
   const differing = got.findIndex((line, i) => line !== expected[i])
   assert.equal(got[differing], expected[differing])
-  t.diagnostic(`${count} lines, ${got.length} rows, ${samples} wave samples, ${buoys.length} stations`)
+  t.diagnostic(`${count} lines, ${got.length} rows, ${buoys.length} stations`)
 
   for (const { identifier, lat, lng } of buoys) {
-    const places = [...(stations.get(identifier)?.values() ?? [])].map((line) => `${line.lat} ${line.lng}`)
-    assert.ok(places.includes(`${lat} ${lng}`), `${identifier} lies where no file says: ${lat} ${lng}`)
+    assert.ok(
+      places.get(identifier)?.has(`${lat} ${lng}`),
+      `${identifier} lies where no file says: ${lat} ${lng}`,
+    )
   }
 })

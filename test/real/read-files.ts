@@ -137,7 +137,7 @@ function readStations(folder: string): Map<string, Station> {
 }
 
 /** A line of a station's file: each measured column by its present name, null where nothing was measured. */
-interface StationLine {
+export interface StationLine {
   time: number
   values: { [column: string]: number | null }
 }
@@ -174,7 +174,7 @@ function isArchiveMissing(column: string, text: string): boolean {
   return value === 99
 }
 
-const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST']
+export const COLUMNS = ['WVHT', 'DPD', 'APD', 'MWD', 'WTMP', 'WDIR', 'WSPD', 'GST']
 const RENAMED: { [old: string]: string } = { '#YY': 'YY', YYYY: 'YY', WD: 'WDIR' }
 
 /** The lines of all stations of a folder, each time of a station once. */
@@ -231,7 +231,7 @@ function numberOf(text: string, file: string): number {
  * from the first of the others that has it. Without APD there are no repeats. The other lines keep their wind
  * and water temperature.
  */
-function withoutRepeats(lines: StationLine[]): WorldRow[] {
+export function withoutRepeats(lines: StationLine[]): WorldRow[] {
   const ordered = lines.toSorted((a, b) => a.time - b.time)
   const runs: StationLine[][] = []
   for (const line of ordered.filter(({ values }) => values['WVHT'] !== null)) {

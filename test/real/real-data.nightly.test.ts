@@ -228,6 +228,13 @@ test(
     // Nothing else here would notice a reading that loses files or rows.
     assert.equal(world.buoys.length, 80)
     assert.ok(world.buoys.reduce((sum, { rows }) => sum + rows.length, 0) > 740_000)
+    await t.test('Every buoy has as many readings as its files, and the newest are theirs.', async () => {
+      for (const { identifier } of world.buoys) {
+        const id = buoyId(identifier)
+        const question = { operation: 'readings', buoyId: id, parameters: new Map<string, string>() } as const
+        await ask({ url: `/buoys/${id}/readings`, question })
+      }
+    })
 
     await t.test('Series of ten seasons, value by value.', async () => {
       const tenYears = '&start_year=2013&end_year=2022'

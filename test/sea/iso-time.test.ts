@@ -1,7 +1,6 @@
 /** The grammar of date-times: what every reader takes, and the liberties that each may allow. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as fc from 'fast-check'
 import { LIBERTIES, readIsoTime } from '../../src/sea/iso-time.ts'
 
 const ALL = Object.values(LIBERTIES).reduce((sum, liberty) => sum + liberty, 0)
@@ -12,19 +11,6 @@ function read(text: string, allowed = 0): number | null {
   const time = readIsoTime(bytes, 0, bytes.length, allowed)
   return time === null ? null : time.local + time.fraction - (time.offset ?? 0)
 }
-
-test('Times of the years 0000 to 9999 are those of Date.', () => {
-  const moments = fc.date({
-    min: new Date('0000-01-01T00:00:00Z'),
-    max: new Date('9999-12-31T23:59:59Z'),
-    noInvalidDate: true,
-  })
-  fc.assert(
-    fc.property(moments, (date) => {
-      assert.equal(Math.round((read(date.toISOString()) ?? NaN) * 1000), date.getTime())
-    }),
-  )
-})
 
 test('Each liberty is refused unless it is allowed.', () => {
   const midnight = Date.UTC(2024, 2, 1) / 1000
@@ -42,22 +28,11 @@ test('Each liberty is refused unless it is allowed.', () => {
   }
 })
 
-test('An impossible date or clock is refused whatever date was read before.', () => {
+test('An impossible date is refused whatever date was read before.', () => {
   for (const before of ['2024-02-01T00:00Z', '2025-01-01T00:00Z', '0000-01-01T00:00Z']) {
     for (const text of ['2024-01-32', '2024-01-33', '2024-13-01', '2023-02-29', '2024-00-01', '2024-01-00']) {
       read(before)
       assert.equal(read(`${text}T00:00Z`, ALL), null, `${text} after ${before}`)
     }
   }
-  for (const clock of [
-    '24:00',
-    '00:60',
-    '00:00:60',
-    '00:0',
-    '00:00:',
-    '00:00:00.',
-    '00:00+24:00',
-    '00:00+1:00',
-  ])
-    assert.equal(read(`2024-03-01T${clock}`, ALL), null, clock)
 })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -232,18 +231,3 @@ test('Answers without data, errors of the API, other units and cells that are no
   })
   assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
 })
-
-const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'candhis')
-
-test(
-  'Ten years of a real campaign give as many values as were counted in its files by other means',
-  { skip: existsSync(SHARED) ? false : 'needs real Candhis files, which are not part of the repository' },
-  async () => {
-    const { rows, bad } = await record(openCandhis, SHARED)
-    const archive = rows.get('06403/0') ?? []
-    assert.deepEqual(bad, [])
-    assert.equal(archive.length, 162_246)
-    assert.equal(archive.filter(({ peakPeriod }) => peakPeriod !== undefined).length, 160_795)
-    assert.equal(rows.get('06403/1')?.length, 128)
-  },
-)

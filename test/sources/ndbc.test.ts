@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -494,34 +492,3 @@ test('A folder with nothing but latest_obs.txt is enough, and a copy of somethin
   ])
   assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [['41001', 34.5, -72.5]])
 })
-
-const SHARED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'ndbc')
-
-test(
-  'The real files of 78 stations give the wave samples that were counted in them by other means',
-  { skip: existsSync(SHARED) ? false : 'needs real NDBC files, which are not part of the repository' },
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'ndbc-'))
-    t.after(() => rmSync(folder, { recursive: true }))
-    // Copies of latest_obs.txt have rows of the same stations; they are compared in test/real.
-    for (const name of readdirSync(SHARED).filter((one) => one !== 'latest_obs'))
-      symlinkSync(join(SHARED, name), join(folder, name))
-    const { rows, bad, buoys } = await record(openNdbc, folder)
-    const waves = (key: string) =>
-      rows.get(key)?.filter(({ significantHeight }) => significantHeight !== undefined).length
-    assert.deepEqual(bad, [])
-    assert.equal(buoys.length, 79)
-    assert.equal(waves('41001/1'), 2217)
-    // Heights alone, every six minutes, equal for hours in a calm: each is a reading.
-    assert.equal(waves('44058/1'), 10_084)
-    assert.equal(waves('46097/0'), 744)
-    assert.equal(waves('46240/0'), 228_886)
-    const realtime = [...rows.keys()].filter((key) => key.endsWith('/1'))
-    assert.equal(realtime.length, 78)
-    assert.equal(
-      realtime.reduce((sum, key) => sum + (waves(key) ?? 0), 0),
-      // Counted by a script of its own, with the 12.2 m at 12.2 s of a storm (46075, 31 August 2023).
-      153_040,
-    )
-  },
-)

@@ -107,13 +107,6 @@ test('Epoch seconds agree with the calendar of Date, and impossible dates are re
     ),
     { numRuns: 2000 },
   )
-  for (let day = 0; day < 49_700; day += 1) {
-    const date = new Date(day * 86_400_000)
-    assert.equal(
-      epochSeconds(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate(), 0, 0, 0),
-      day * 86_400,
-    )
-  }
   assert.equal(epochSeconds(2023, 2, 30, 0, 0, 0), -1)
   assert.equal(epochSeconds(2100, 2, 29, 0, 0, 0), -1)
   assert.equal(epochSeconds(2000, 2, 29, 0, 0, 0), 951_782_400)
