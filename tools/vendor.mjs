@@ -139,17 +139,20 @@ function slim(station) {
   }
 }
 
-/** The licences of what is vendored: they require that their text goes with it. */
+/** The licences of what is vendored. */
 function licences() {
-  const packages = [...vendoredPackages().keys()]
-  const texts = packages.map((name) => {
-    const manifest = manifestOf(name)
-    const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-    const files = readdirSync(dirname(manifest)).filter((file) => /^(licen[cs]e|notice)/i.test(file))
-    const parts = files.map((file) => readFileSync(join(dirname(manifest), file), 'utf8').trim())
-    return `${name} ${version}\n\n${parts.join('\n\n')}\n`
+  return licenceTexts([...vendoredPackages().keys()].map((name) => dirname(manifestOf(name))))
+}
+
+/** The licences of the packages in `folders`, which require that their text goes with them, and `more` texts. */
+export function licenceTexts(folders, more = []) {
+  const texts = folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+    const parts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+    return `${name} ${version}\n\n${parts.join('\n\n') || `Licence: ${license}`}\n`
   })
-  return texts.join(`\n${'-'.repeat(80)}\n\n`)
+  return [...texts, ...more].join(`\n${'-'.repeat(80)}\n\n`)
 }
 
 /** The packages in `vendor/`, and why each is not installed. */

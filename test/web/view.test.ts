@@ -192,31 +192,11 @@ test('A week of a silent buoy is the week before its newest reading; of others t
   assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 2), ['2026-10-11T06:00:00Z', '2026-10-14T06:00:00Z'])
 })
 
-test('A name that is longer than a query or a label is cut between its characters.', () => {
+test('A name that is longer than a query is cut between its characters.', () => {
   const api = new Api('/v2', '', () => 0, true)
   const name = '🌊'.repeat(200)
   const { searchParams } = new URL(searchAddress(api, name), 'http://a')
   assert.equal(searchParams.get('query'), '🌊'.repeat(100))
-  const buoys = [name, 'Anglet'].map((each, id) => ({
-    id,
-    slug: 'a',
-    name: each,
-    source: 'A',
-    virtual: false as const,
-    lat: id,
-    lng: 0,
-    timezone: 'UTC',
-    last_reading: null,
-    last_reading_time: null,
-  }))
-  const features = buoyFeatures(buoys, METRIC, 0)
-  assert.deepEqual(
-    features.map(({ properties }) => [properties.name, properties.shortName]),
-    [
-      [name, `${'🌊'.repeat(39)}…`],
-      ['Anglet', 'Anglet'],
-    ],
-  )
 })
 
 test('A curl line gives address and key to the shell unchanged, whatever they contain.', () => {

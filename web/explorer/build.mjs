@@ -3,11 +3,12 @@
 import { build as bundle } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { licenceTexts } from '../../tools/vendor.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
@@ -133,34 +134,16 @@ Names, positions and populations are a part of GeoNames, https://www.geonames.or
 CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
 `
 
-/** The licences of all packages in the bundle: most require that their text goes with the code. */
+/** The licences of all packages in the bundle, and of the data of the map. */
 function licencesOf(files) {
-  const marker = 'node_modules/'
   const packages = new Set(MAP_DATA)
   for (const file of files) {
-    const at = file.lastIndexOf(marker)
-    if (at === -1) continue
-    const [scope, name] = file.slice(at + marker.length).split('/')
-    packages.add(file.slice(0, at + marker.length) + (scope.startsWith('@') ? `${scope}/${name}` : scope))
+    const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? []
+    // A package inside the built files of another has no folder of its own; the other's licence covers it.
+    if (folder !== undefined && existsSync(join(root, folder, 'package.json'))) packages.add(folder)
   }
-  // A package inside the built files of another has no folder of its own; the other's licence covers it.
-  const whole = [...packages].filter((folder) => existsSync(join(root, folder, 'package.json')))
-  const texts = whole.sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
-    const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each))
-    const text =
-      file === undefined ? `Licence: ${license}` : readFileSync(join(root, folder, file), 'utf8').trim()
-    return `${name} ${version}
-
-${text}
-`
-  })
-  return Buffer.from(
-    [...texts, TOWNS_CREDIT].join(`
-${'-'.repeat(80)}
-
-`),
-  )
+  const folders = [...packages].sort().map((folder) => join(root, folder))
+  return Buffer.from(licenceTexts(folders, [TOWNS_CREDIT]))
 }
 
 /** @returns {Promise<{ coarse: string, bundles: [name: string, bytes: Uint8Array][], towns: string }>} */

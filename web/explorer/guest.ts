@@ -39,23 +39,17 @@ const LEAST_ZOOM = 3
 /** The answer for one buoy has another shape, so `limit` is 2 or more. */
 function nearestAddress(
   { api }: Scene,
-  { lat, lng }: Position,
+  at: Position,
   limit: number,
-  within = ANYWHERE_KM,
+  within: number,
 ): Address<{ buoys?: NearestBuoy[] }> {
-  return api.address('/buoys/nearest', {
-    lat,
-    lng,
-    limit,
-    max_distance: within,
-  } satisfies NearestBuoysParameters)
+  const [lat, lng] = [Number(at.lat.toFixed(4)), Number(at.lng.toFixed(4))]
+  const asked = { lat, lng, limit, max_distance: within } satisfies NearestBuoysParameters
+  return api.address('/buoys/nearest', asked)
 }
 
 /** The few nearest buoys of a point. */
-export function nearAddress(scene: Scene, { lat, lng }: Position): Address<{ buoys?: NearestBuoy[] }> {
-  const at = { lat: Number(lat.toFixed(4)), lng: Number(lng.toFixed(4)) }
-  return nearestAddress(scene, at, FEW, NEAR_KM)
-}
+export const nearAddress = (scene: Scene, at: Position) => nearestAddress(scene, at, FEW, NEAR_KM)
 
 export type GuestBuoy = Pick<
   BuoySearchItem & ActiveBuoy,
@@ -90,7 +84,7 @@ export class Guest {
   }
 
   #nearest(point: Position): Answer<{ buoys?: NearestBuoy[] }> {
-    return this.#answers.get(nearestAddress(this.#scene, point, MOST_NEAREST))
+    return this.#answers.get(nearestAddress(this.#scene, point, MOST_NEAREST, ANYWHERE_KM))
   }
 
   /** Notes where the visitor looks, by whole degrees. */

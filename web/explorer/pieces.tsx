@@ -217,13 +217,14 @@ export function Whereabouts({ buoy }: { buoy: Placed }) {
   return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>
 }
 
-interface CopyProps {
-  /** The text of the button. */
+/**
+ * A line to copy, with its button. Where a browser refuses, as without HTTPS, the line shows the whole text and
+ * is selected.
+ */
+export function Copy(props: {
+  /** The text of the button, and what it copies: its name for screen readers has both. */
   what: string
-  /** What is copied, for screen readers. */
   label: string
-  /** The name of the button once it has been copied. */
-  doneLabel: string
   text: string
   /** Stands in for `text` on the screen. */
   shown?: string
@@ -232,14 +233,8 @@ interface CopyProps {
   /** The class of the row with the button; `children` stand before it. */
   row: string
   children: ComponentChildren
-}
-
-/**
- * A line to copy, with its button. Where a browser refuses, as without HTTPS, the line shows the whole text and
- * is selected.
- */
-export function Copy(props: CopyProps) {
-  const { what, label, doneLabel, text, shown = text, done, row, children } = props
+}) {
+  const { what, label, text, shown = text, done, row, children } = props
   const code = useRef<HTMLElement>(null)
   const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
   const copy = async (): Promise<void> => {
@@ -254,16 +249,12 @@ export function Copy(props: CopyProps) {
       announce('The line is selected: copy it with your keyboard.')
     }
   }
+  const name = state === 'copied' ? 'Copied' : what
   return (
     <>
       <div class={row}>
         {children}
-        <Button
-          text={state === 'copied' ? 'Copied' : what}
-          aria-label={state === 'copied' ? doneLabel : `${what}: ${label}`}
-          class="small"
-          onClick={() => void copy()}
-        />
+        <Button text={name} aria-label={`${name}: ${label}`} class="small" onClick={() => void copy()} />
       </div>
       <pre tabIndex={0}>
         <code ref={code}>{state === 'refused' ? text : shown}</code>

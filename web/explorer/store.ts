@@ -6,7 +6,7 @@ import { Answers } from './answers.ts'
 import { type ActiveBuoy, Api, type ApiTrouble, ServerClock } from './api.ts'
 import { Guest } from './guest.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
-import { chosenUnits, favourites as keptFavourites, toggleFavourite } from './mine/kept.ts'
+import { chosenUnits, type Favourite, keepFavourites, keptFavourites, toggled } from './mine/kept.ts'
 import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } from './mine/units.ts'
 import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
 import { formatView, parseView, type Position, type ViewState } from './view.ts'
@@ -155,9 +155,10 @@ export function choosePass(pass: SatellitePass | null): void {
 }
 
 /** Puts a buoy on the visitor's list, or takes it off. */
-export function toggle(buoy: { slug: string; name: string }): void {
-  const isOn = toggleFavourite(buoy)
-  favourites.value = keptFavourites()
+export function toggle(buoy: Favourite): void {
+  favourites.value = toggled(favourites.peek(), buoy)
+  keepFavourites(favourites.peek())
+  const isOn = favourites.peek()[0]?.slug === buoy.slug
   announce(`${buoy.name} is ${isOn ? 'now' : 'no longer'} a favourite.`)
 }
 

@@ -34,42 +34,28 @@ export interface Camera extends Position {
   zoom: number
 }
 
-export interface ViewState {
+/** What the address leaves out is as here. */
+export const FIRST_VIEW = {
   /** Null until the visitor moves the map. */
-  camera: Camera | null
+  camera: null as Camera | null,
   /** Slug of the buoy in the panel. */
-  buoy: string | null
+  buoy: null as string | null,
   /** The point of the sea in the panel. */
-  point: Position | null
-  tab: 'now' | 'seasons'
-  zone: ZoneChoice
-  satellites: boolean
-  globe: boolean
-  span: Span
-  metric: Metric
-  season: SeasonName
-  /** The highlighted year and the one it is compared with; null for the newest two. */
-  year: number | null
-  against: number | null
-  /** The units that the address asks for; it leaves the others to the visitor. */
-  units: SomeUnits
-}
-
-export const FIRST_VIEW: ViewState = {
-  camera: null,
-  buoy: null,
-  point: null,
-  tab: 'now',
-  zone: 'buoy',
+  point: null as Position | null,
+  tab: 'now' as 'now' | 'seasons',
+  zone: 'buoy' as ZoneChoice,
   satellites: false,
   globe: false,
-  span: 7,
-  metric: 'significient_height',
-  season: 'year',
-  year: null,
-  against: null,
-  units: {},
+  span: 7 as Span,
+  metric: 'significient_height' as Metric,
+  season: 'year' as SeasonName,
+  /** The highlighted year and the one it is compared with; null for the newest two. */
+  year: null as number | null,
+  against: null as number | null,
+  /** The units that the address asks for; it leaves the others to the visitor. */
+  units: {} as SomeUnits,
 }
+export type ViewState = typeof FIRST_VIEW
 
 /** The form of a buoy's slug. */
 export const SLUG = /^[a-z0-9-]{1,250}$/
@@ -106,9 +92,7 @@ export function parseView(fragment: string): ViewState {
 
 /** `ZOOM/LAT/LNG`, as most maps write it. */
 function parseCamera(text: string): Camera | null {
-  const parts = text.split('/').map(Number)
-  if (parts.length !== 3 || text.includes('//') || parts.some((part) => !Number.isFinite(part))) return null
-  const [zoom = NaN, lat = NaN, lng = NaN] = parts
+  const [zoom = NaN, lat = NaN, lng = NaN] = text.split('/').map(Number)
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 

@@ -1,6 +1,6 @@
 /** The rows of the box of downloads: for each offer its formats, its picture, and the address to copy. */
 import { signal } from '@preact/signals'
-import { ApiTrouble } from '../api.ts'
+import { ApiTrouble, type TroubleKind } from '../api.ts'
 import { clockTime, UTC } from '../format.ts'
 import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
@@ -40,7 +40,6 @@ function Row({ offer }: { offer: Offer }) {
         key={whole}
         what="Copy link"
         label={label}
-        doneLabel={`Copied link: ${label}`}
         text={whole}
         done="The link was copied. It does not contain your key."
         row="files row wraps"
@@ -112,24 +111,20 @@ function say(of: string, text: string, isTrouble = false): void {
   announce(text)
 }
 
-/** One sentence: what happened, and what the visitor can do. */
+const FAILURES: { readonly [kind in TroubleKind]?: string } = {
+  quota: 'this hour’s quota is used up.',
+  unauthorized: 'the server needs a valid API key.',
+  offline: 'the connection broke. Try again when you are online.',
+  unavailable: 'the server cannot answer right now. Try again in a minute.',
+}
+
+/** What happened, and what the visitor can do. */
 function failureText(error: unknown): string {
-  if (!(error instanceof ApiTrouble)) return 'The download failed: this browser could not make the file.'
-  switch (error.kind) {
-    case 'quota': {
-      const at = error.again === null ? '' : ` It is renewed at ${clockTime(new Date(error.again), UTC)} UTC.`
-      return `The download failed: this hour’s quota is used up.${at}`
-    }
-    case 'unauthorized':
-      return 'The download failed: the server needs a valid API key.'
-    case 'offline':
-      return 'The download failed: the connection broke. Try again when you are online.'
-    case 'unavailable':
-      return 'The download failed: the server cannot answer right now. Try again in a minute.'
-    case 'not found':
-    case 'refused':
-      return `The download failed: ${error.message}`
-  }
+  const { kind, message, again } =
+    error instanceof ApiTrouble ? error : new ApiTrouble('refused', 'this browser could not make the file.')
+  const renewed =
+    kind === 'quota' && again !== null ? ` It is renewed at ${clockTime(new Date(again), UTC)} UTC.` : ''
+  return `The download failed: ${FAILURES[kind] ?? message}${renewed}`
 }
 
 /** A browser reads the bytes after the press, and is done by then. */

@@ -11,7 +11,7 @@ import {
 import { charts, type Draw, shown } from '../charts/plots.tsx'
 import { chosenZone, position, UTC, type Zone } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
-import { creditText } from '../panel/credits.tsx'
+import { creditText, forecastText } from '../panel/credits.tsx'
 import { scalesOf } from '../panel/now.tsx'
 import { SEASON_LABELS, seasonView } from '../panel/seasons.tsx'
 import { LEAST_CHARACTERS } from '../search.tsx'
@@ -149,18 +149,10 @@ function offersOfNow({ buoy, chart, conditions }: SubjectOf<'buoy'>): Offer[] {
 
 /** Where forecast and tide of a chart come from; '' where it has neither. */
 function modelText({ forecast, tide, metadata }: Conditions, zone: Zone): string {
-  const {
-    forecast_updated_at: run,
-    forecast_model: model,
-    forecast_credit: credit,
-    tide_source: source,
-  } = metadata
-  const named = (...parts: (string | null | undefined)[]): string => parts.filter(Boolean).join(': ')
-  const isForecast = forecast.waves_height !== null && run !== null
+  const tideText = ['Tide', tide.harbor, metadata.tide_source].filter(Boolean).join(': ')
   return [
-    isForecast ? named('Forecast', model, `run of ${dateText(new Date(run), zone)}`) : '',
-    isForecast ? credit : '',
-    tide.height === null ? '' : named('Tide', tide.harbor, source),
+    forecast.waves_height === null ? '' : forecastText(metadata, zone),
+    tide.height === null ? '' : tideText,
   ]
     .filter(Boolean)
     .join(' · ')

@@ -29,8 +29,6 @@ const REFRESH_MS = 60_000
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000
-/** Where nothing is pushed, the page looks this often whether there is a new snapshot. */
-const LOOK_MS = 5000
 /** A connection that is lost for less is not worth a word to those who hear the page. */
 const ANNOUNCE_MS = 4000
 
@@ -69,9 +67,6 @@ export function startFollowing(): void {
   effect(followState)
   setInterval(refresh, REFRESH_MS)
   setInterval(tick, TICK_MS)
-  // A server that cannot be reached is reported by the page's own calls.
-  setInterval(() => void look().catch(() => {}), LOOK_MS)
-  void readMark().catch(() => {})
   addEventListener('popstate', followAddress)
   addEventListener('offline', () => live.doubt())
   addEventListener('online', tryNow)
@@ -113,27 +108,4 @@ function followAddress(): void {
   if (camera !== null && JSON.stringify(camera) !== before) {
     map.peek()?.jumpTo({ center: camera, zoom: camera.zoom })
   }
-}
-
-const UNKEPT: RequestInit & { cache: 'no-store' } = { method: 'HEAD', cache: 'no-store' }
-const askHead = (): Promise<Response> => fetch(api.address('/openapi.json'), UNKEPT)
-
-let seen: string | null = null
-
-/** Asks once for each snapshot that the page's answers are not of. */
-async function look(): Promise<void> {
-  // Before the first answer there is nothing that could be old.
-  if (!isSeen() || api.snapshot === null || live.state.peek() === 'live') return
-  const served = (await askHead()).headers.get('X-Snapshot-Id')
-  if (served === null || served === api.snapshot || served === seen) return
-  // One of several servers may be behind: then the page's own refresh comes back to it.
-  seen = served
-  refresh()
-}
-
-/** A visitor without a key may get no answer; the head of the description says whether the data are made up. */
-async function readMark(): Promise<void> {
-  if (api.key.peek() !== '') return
-  const { headers } = await askHead()
-  api.isDemo.value ??= headers.has('X-Demo')
 }

@@ -6,14 +6,7 @@ import { classOf } from '../heights.ts'
 import { quantityText, scaleOf, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 
-/** Code points of a name on the map; the panel has it in full length. */
-const MOST_CHARACTERS = 40
 const HOUR_MS = 3_600_000
-
-function shortened(name: string): string {
-  const all = Array.from(name)
-  return all.length <= MOST_CHARACTERS ? name : `${all.slice(0, MOST_CHARACTERS - 1).join('')}…`
-}
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
@@ -33,7 +26,6 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         id,
         slug,
         name,
-        shortName: shortened(name),
         virtual,
         ...heightOf(reading, units),
         // Readings of satellites are rings at any age: they are hours old when they come.
@@ -80,20 +72,6 @@ export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): P
     )
     .toSorted((a, b) => a.time.localeCompare(b.time))
 }
-
-/** The points of a pass, and the shorter way from each to the next. */
-export function passFeatures(points: readonly PassPoint[]) {
-  let before = points[0]?.lng ?? 0
-  const coordinates = points.map(({ lat, lng }) => {
-    before += wrapped(lng - before)
-    return [before, lat]
-  })
-  const track = { ...pointAt({ lat: 0, lng: 0 }), geometry: { type: 'LineString' as const, coordinates } }
-  return { ...EMPTY, features: [...(points.length < 2 ? [] : [track]), ...points.map(pointAt)] }
-}
-
-/** Degrees between −180 and 180. */
-const wrapped = (degrees: number): number => ((((degrees + 180) % 360) + 360) % 360) - 180
 
 type Nested = (number | Nested)[]
 

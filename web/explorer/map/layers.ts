@@ -61,6 +61,8 @@ const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
 /** A cluster has the height of its highest buoy, whose label it does not know. */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
+/** Of a name on the map; the panel has it in full length. */
+const MOST_CHARACTERS = 40
 /** Pixels that a cluster is larger than a dot. */
 const CLUSTER_PIXELS = 3
 /** The first of `HEIGHT_COLORS` on which white is read better than black. */
@@ -84,10 +86,8 @@ const sized = (low: number, high: number): ExpressionSpecification =>
 const RADIUS = byZoom(({ low, high }) => sized(low, high))
 /** The side of a square around the largest dot, in which no label may lie. */
 const BOX = byZoom(({ high }) => high * 1.7)
-/** An image without colour: labels avoid images, but not circles. */
-export const BOX_IMAGE = 'box'
-/** A small disc in the colour of its layer: a town. */
-export const DOT_IMAGE = 'dot'
+/** Images: one without colour, as labels avoid images but not circles, and the disc of a town. */
+export const [BOX_IMAGE, DOT_IMAGE] = ['box', 'dot']
 
 /** The layers that draw buoys. */
 export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
@@ -95,7 +95,7 @@ export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
 /** All layers above a basemap's own, from the lowest. */
 export function layers(theme: Theme, font: string[]): LayerSpecification[] {
   return [
-    ...passLayers(theme),
+    passLayer(theme),
     markLayer(theme, 'ring'),
     ...buoyLayers(theme),
     markLayer(theme, 'dot'),
@@ -140,30 +140,21 @@ export function basemapLayers(theme: Theme): LayerSpecification[] {
   ]
 }
 
-/** The chosen pass: the points that it measured, and the way from one to the next. */
-function passLayers(theme: Theme): LayerSpecification[] {
-  const color = COLORS[theme]
-  return [
-    {
-      id: 'pass-track',
-      type: 'line',
-      source: 'pass',
-      paint: { 'line-color': color.pass, 'line-width': 2, 'line-dasharray': [3, 2] },
+/** The points that the chosen pass measured. */
+function passLayer(theme: Theme): LayerSpecification {
+  const color = COLORS[theme].pass
+  return {
+    id: 'pass',
+    type: 'circle',
+    source: 'pass',
+    paint: {
+      'circle-radius': 14,
+      'circle-color': color,
+      'circle-opacity': 0.25,
+      'circle-stroke-width': 2,
+      'circle-stroke-color': color,
     },
-    {
-      id: 'pass-points',
-      type: 'circle',
-      source: 'pass',
-      filter: ['==', ['geometry-type'], 'Point'],
-      paint: {
-        'circle-radius': 14,
-        'circle-color': color.pass,
-        'circle-opacity': 0.25,
-        'circle-stroke-width': 2,
-        'circle-stroke-color': color.pass,
-      },
-    },
-  ]
+  }
 }
 
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
@@ -232,20 +223,18 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
   const ofKind = (kind: string) => ({
     filter: ['all', kindIs(kind), ['<=', ['get', 'rank'], NAMED_FROM]] as FilterSpecification,
   })
-  const towns = names('towns', color.town, color.land, {
-    'icon-image': DOT_IMAGE,
-    'text-size': 11,
-    'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
-    'text-radial-offset': 0.5,
-    'text-max-width': 8,
-    'symbol-sort-key': ['-', 0, ['get', 'rank']],
-  })
   return [
     {
-      ...towns,
+      ...names('towns', color.town, color.land, {
+        'icon-image': DOT_IMAGE,
+        'text-size': 11,
+        'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
+        'text-radial-offset': 0.5,
+        'text-max-width': 8,
+        'symbol-sort-key': ['-', 0, ['get', 'rank']],
+      }),
       source: 'towns',
       filter: ['>=', ['get', 'rank'], TOWNS_FROM],
-      paint: { ...towns.paint, 'icon-color': color.town },
     },
     {
       ...names('seas', color.seaName, color.sea, {
@@ -297,7 +286,15 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
         ['zoom'],
         LABEL,
         3.6,
-        ['format', LABEL, { 'font-scale': 1 }, '\n', {}, ['get', 'shortName'], { 'font-scale': 0.85 }],
+        [
+          'format',
+          LABEL,
+          { 'font-scale': 1 },
+          '\n',
+          {},
+          ['slice', ['get', 'name'], 0, MOST_CHARACTERS],
+          { 'font-scale': 0.85 },
+        ],
       ],
       'text-font': font,
       'text-size': 13,

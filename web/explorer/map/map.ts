@@ -17,7 +17,7 @@ import { theme } from '../theme.ts'
 import type { Camera, Position } from '../view.ts'
 import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
 import { bringIntoView, fitFirst, fitPositions, OWN_MOVE } from './camera.ts'
-import { buoyFeatures, EMPTY, passFeatures, passPoints, pointAt } from './features.ts'
+import { buoyFeatures, EMPTY, passPoints, pointAt } from './features.ts'
 import { NARROW_PIXELS } from './first.ts'
 import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers } from './layers.ts'
 import { answerPointer } from './pointer.ts'
@@ -36,6 +36,7 @@ const MOST_LATITUDE = 80
 /** Points that lie close together are not brought closer than this. */
 const PASS_ZOOM = 5
 
+const DOT_PIXELS = 5
 /** What lies over the map. */
 const COVERS = '#live, #map-tools, #legend, #credit, #panel'
 
@@ -55,11 +56,6 @@ export async function openMap(host: HTMLElement): Promise<void> {
   const basemap = await loadBasemap(host)
   const map = createMap(host, styleOf(basemap))
   shownMap.value = map
-  map.setMissingStyleImageResolver((id) => {
-    if (id === BOX_IMAGE) map.addImage(id, { width: 1, height: 1, data: new Uint8Array(4) })
-    if (id === DOT_IMAGE) map.addImage(id, disc(DOT_PIXELS), { sdf: true })
-    return Promise.resolve()
-  })
   map.getCanvas().setAttribute('aria-label', DESCRIPTION)
   answerPointer(map)
   map.on('idle', () => (host.dataset.drawn = String(countDrawn(map))))
@@ -68,6 +64,7 @@ export async function openMap(host: HTMLElement): Promise<void> {
     if (!('isOwn' in event)) update({ camera: { zoom: map.getZoom(), lat, lng } })
   })
   await map.once('style.load')
+  addImages(map)
   show(map, basemap)
   // Labels are placed from the next one on.
   await map.once('render')
@@ -77,17 +74,14 @@ export async function openMap(host: HTMLElement): Promise<void> {
   basemap.keepNear(map)
 }
 
-const DOT_PIXELS = 5
-
-/** A signed distance field has 192 at its edge, and 8 steps for each pixel from there. */
-function disc(size: number): { width: number; height: number; data: Uint8Array } {
-  const data = new Uint8Array(4 * size * size)
-  const middle = (size - 1) / 2
-  for (let i = 0; i < size * size; i++) {
-    const apart = Math.hypot((i % size) - middle, Math.floor(i / size) - middle)
-    data[4 * i + 3] = 192 + 8 * (middle - apart)
-  }
-  return { width: size, height: size, data }
+/** Labels avoid images: one without colour in which none may lie, and a small disc for a town. */
+function addImages(map: MapView): void {
+  map.addImage(BOX_IMAGE, { width: 1, height: 1, data: new Uint8Array(4) })
+  const context = new OffscreenCanvas(DOT_PIXELS, DOT_PIXELS).getContext('2d')!
+  context.fillStyle = '#7f898e'
+  context.arc(DOT_PIXELS / 2, DOT_PIXELS / 2, DOT_PIXELS / 2, 0, 2 * Math.PI)
+  context.fill()
+  map.addImage(DOT_IMAGE, context.getImageData(0, 0, DOT_PIXELS, DOT_PIXELS))
 }
 
 function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
@@ -232,7 +226,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   effect(() => {
     const pass = satellites.value ? chosenPass.value : null
     const points = pass === null ? [] : passPoints(pass, buoys.peek() ?? [])
-    setData('pass', passFeatures(points))
+    setData('pass', { ...EMPTY, features: points.map(pointAt) })
     fitPositions(map, points, { maxZoom: PASS_ZOOM, isOwn: false })
   })
   map.on('zoomend', () => (zoom.value = Math.round(map.getZoom() * 2) / 2))

@@ -1,25 +1,17 @@
-/**
- * What the browser keeps for the visitor, such as the favourite buoys. Where the browser forbids it, it lasts
- * as long as the page.
- */
+/** What the browser keeps for the visitor. Where it forbids that, it lasts as long as the page. */
 import { SLUG } from '../view.ts'
 import { formatUnits, parseUnits, type SomeUnits } from './units.ts'
 
-interface TextStorage {
-  getItem(name: string): string | null
-  setItem(name: string, text: string): void
+/** The tests are checked under Node's types. */
+declare const localStorage: {
+  getItem: (name: string) => string | null
+  setItem: (name: string, text: string) => void
 }
-
-/** @throws where the browser forbids it, and outside of browsers */
-const storage = (): TextStorage => (globalThis as unknown as { localStorage: TextStorage }).localStorage
-
-/** Texts that the browser would not take. */
-const instead = new Map<string, string>()
 
 /** The text that was kept under a name, or ''. */
 export function keptText(name: string): string {
   try {
-    return instead.get(name) ?? storage().getItem(name) ?? ''
+    return localStorage.getItem(name) ?? ''
   } catch {
     return ''
   }
@@ -27,26 +19,22 @@ export function keptText(name: string): string {
 
 export function keepText(name: string, text: string): void {
   try {
-    storage().setItem(name, text)
-    instead.delete(name)
+    localStorage.setItem(name, text)
   } catch {
     // Storage is blocked, or full.
-    instead.set(name, text)
   }
 }
 
-/** The name under which the browser keeps the favourites, as JSON. */
-const STORAGE_KEY = 'groundswell-favourites'
+const FAVOURITES_KEY = 'groundswell-favourites'
 /** A list that is longer than a person goes through. */
 const MOST_FAVOURITES = 100
+const MOST_CHARACTERS = 200
 
 /** The name is shown where the buoy is not among the active ones. */
 export interface Favourite {
   slug: string
   name: string
 }
-
-const MOST_CHARACTERS = 200
 
 /** The favourites in a kept text. What is not a favourite is left out. */
 export function parseFavourites(text: string): Favourite[] {
@@ -56,43 +44,30 @@ export function parseFavourites(text: string): Favourite[] {
   } catch {
     return []
   }
-  if (!Array.isArray(parsed)) return []
-  const seen = new Set<string>()
-  const found: Favourite[] = []
-  for (const each of parsed as unknown[]) {
+  const found = new Map<string, Favourite>()
+  for (const each of Array.isArray(parsed) ? (parsed as unknown[]) : []) {
     const { slug, name } = (each ?? {}) as { slug?: unknown; name?: unknown }
-    if (typeof slug !== 'string' || typeof name !== 'string' || !SLUG.test(slug) || seen.has(slug)) continue
-    seen.add(slug)
-    found.push({ slug, name: name.slice(0, MOST_CHARACTERS) })
+    if (typeof slug !== 'string' || typeof name !== 'string' || !SLUG.test(slug) || found.has(slug)) continue
+    found.set(slug, { slug, name: name.slice(0, MOST_CHARACTERS) })
   }
-  return found.slice(0, MOST_FAVOURITES)
+  return [...found.values()].slice(0, MOST_FAVOURITES)
 }
 
 /** The newest first. */
-export function favourites(): Favourite[] {
-  return parseFavourites(keptText(STORAGE_KEY))
-}
+export const keptFavourites = (): Favourite[] => parseFavourites(keptText(FAVOURITES_KEY))
 
-export function isFavourite(slug: string): boolean {
-  return favourites().some((each) => each.slug === slug)
-}
+export const keepFavourites = (all: readonly Favourite[]): void =>
+  keepText(FAVOURITES_KEY, JSON.stringify(all))
 
-/** Puts a buoy on the list, or takes it off. Returns whether it is on it now. */
-export function toggleFavourite(buoy: Favourite): boolean {
-  const others = favourites().filter(({ slug }) => slug !== buoy.slug)
-  const isOn = others.length === favourites().length
-  const next = isOn ? [{ slug: buoy.slug, name: buoy.name }, ...others].slice(0, MOST_FAVOURITES) : others
-  keepText(STORAGE_KEY, JSON.stringify(next))
-  return isOn
+/** The list with a buoy at its begin, or without it where it was on the list. */
+export function toggled(all: readonly Favourite[], { slug, name }: Favourite): Favourite[] {
+  const others = all.filter((each) => each.slug !== slug)
+  return others.length < all.length ? others : [{ slug, name }, ...others].slice(0, MOST_FAVOURITES)
 }
 
 const UNITS_KEY = 'groundswell-units'
 
 /** The units that the visitor once chose in this browser; nothing before that. */
-export function chosenUnits(): SomeUnits {
-  return parseUnits(keptText(UNITS_KEY))
-}
+export const chosenUnits = (): SomeUnits => parseUnits(keptText(UNITS_KEY))
 
-export function keepUnits(units: SomeUnits): void {
-  keepText(UNITS_KEY, formatUnits(units))
-}
+export const keepUnits = (units: SomeUnits): void => keepText(UNITS_KEY, formatUnits(units))

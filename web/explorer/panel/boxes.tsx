@@ -57,7 +57,6 @@ function Calls({ calls }: { calls: readonly Call[] }) {
             <Copy
               what="Copy curl"
               label={label}
-              doneLabel={`Copy curl: ${label}`}
               text={curlLine(whole, key || HIDDEN_KEY)}
               shown={curlLine(whole, HIDDEN_KEY)}
               done="The curl line was copied."

@@ -46,16 +46,22 @@ export function ReadingsCredit({ buoy }: { buoy: BuoyDetail }) {
   )
 }
 
-/** The line below a forecast: its model, its run, and its owner's line. */
+/** A forecast's model, its run, and its owner's line; '' where there is no run. */
+export function forecastText(
+  { forecast_updated_at: run, forecast_model: model, forecast_credit: credit }: Conditions['metadata'],
+  zone: Zone,
+): string {
+  if (run === null) return ''
+  const made = api.isDemo.value === true ? 'Made-up forecast' : 'Forecast'
+  const of = `${model ? `${model}, ` : ''}run of ${dayAndTime(new Date(run), zone)} ${zone.label}`
+  return [`${made}: ${of}`, credit].filter(Boolean).join(' · ')
+}
+
+/** The line below a forecast. */
 export function ForecastCredit({ metadata, zone }: { metadata: Conditions['metadata']; zone: Zone }) {
-  const { forecast_updated_at: run, forecast_model: model, forecast_credit: credit } = metadata
-  if (run === null) return null
   return (
     <p class="note credit">
-      {api.isDemo.value === true ? 'Made-up forecast' : 'Forecast'}: {model ? `${model}, ` : ''}
-      run of {dayAndTime(new Date(run), zone)} {zone.label}
-      {credit ? ' · ' : '.'}
-      {credit ? <Linked text={credit} /> : null}
+      <Linked text={forecastText(metadata, zone)} />
     </p>
   )
 }

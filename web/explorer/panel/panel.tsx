@@ -5,8 +5,7 @@
 import { effect } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
-import { isFavourite } from '../mine/kept.ts'
-import { byId, page, sheet, SHEET_HEIGHTS } from '../store.ts'
+import { byId, favourites, page, sheet, SHEET_HEIGHTS } from '../store.ts'
 import { BuoyPanel } from './buoy.tsx'
 import { PointPanel } from './conditions.tsx'
 import { GuestBuoyPanel, GuestList, GuestPointPanel } from './guest.tsx'
@@ -84,7 +83,10 @@ function useKeptPlace(content: { current: HTMLElement | null }, { view, title }:
 const topOf = (node: Element): number => node.getBoundingClientRect().top
 
 /** The row of a buoy in the list; a favourite stands first, and is looked for there. */
-const rowOf = (slug: string): string => `#${isFavourite(slug) ? 'favourite' : 'row'}-${CSS.escape(slug)}`
+function rowOf(slug: string): string {
+  const isFavourite = favourites.peek().some((each) => each.slug === slug)
+  return `#${isFavourite ? 'favourite' : 'row'}-${CSS.escape(slug)}`
+}
 
 /**
  * The control with the focus, else the first one in sight, and where it is; null at the top of the panel.
