@@ -292,7 +292,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
           { 'font-scale': 1 },
           '\n',
           {},
-          ['slice', ['get', 'name'], 0, MOST_CHARACTERS],
+          ['slice', ['coalesce', ['get', 'name'], ''], 0, MOST_CHARACTERS],
           { 'font-scale': 0.85 },
         ],
       ],
