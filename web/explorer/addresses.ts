@@ -65,32 +65,24 @@ export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyD
   } satisfies GetBuoyParameters)
 }
 
-/** The chart of a `span` of days around the newest reading. */
+/**
+ * The chart of a `span` of days around the newest reading. Without dates the operation gives a week back and three
+ * days ahead of now, which is wrong for a buoy that has been silent for long.
+ */
 export function chartAddress(
   { api, clock }: Scene,
   { slug, last_reading_time: newest }: BuoyDetail,
   span: Span,
 ): Address<Chart> {
-  return api.address(`${buoyPath(slug)}/readings/chart`, {
-    ...chartRange(span, newest, clock()),
-    include: 'measures',
-  })
-}
-
-/**
- * Without dates the operation gives a week back and three days ahead of `now`, which is wrong for a buoy that
- * has been silent for long.
- */
-function chartRange(
-  span: Span,
-  newest: string | null,
-  now: number,
-): Pick<ChartParameters, 'start_date' | 'end_date'> {
-  if (newest === null) return {}
-  const at = Date.parse(newest)
-  if (span === 7 && now - at < DAY_MS) return {}
+  const at = Date.parse(newest ?? '')
+  const isUsual = newest === null || (span === 7 && clock() - at < DAY_MS)
   const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-  return { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }
+  return api.address(`${buoyPath(slug)}/readings/chart`, {
+    ...(isUsual
+      ? {}
+      : { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }),
+    include: 'measures',
+  } satisfies ChartParameters)
 }
 
 /**

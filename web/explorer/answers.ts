@@ -14,10 +14,7 @@ export type Answer<T> =
 const PUBLIC = /\/buoys\/(search|nearest)\?/
 /** Enough for the panels that somebody goes through in an hour; a chart is some 40 KB. */
 const KEPT_ANSWERS = 60
-/**
- * The threads of one server change snapshots within milliseconds; several servers behind one address take
- * seconds.
- */
+/** The threads of one server change snapshots within milliseconds; several servers take seconds. */
 const ASK_AGAIN_MS = 500
 /** After this many rounds with answers of several snapshots the page waits for the next refresh. */
 const MOST_ROUNDS = 20
@@ -32,8 +29,8 @@ export class Answers {
   readonly #api: Api
   readonly #onChange: (trouble: ApiTrouble | null, isNews: boolean) => void
   #kept = new Map<string, Answer<unknown>>()
-  /** The snapshot of all that is kept; null before the first answer. */
-  #snapshot: string | null = null
+  /** The snapshot of all that is shown; null before the first answer. */
+  snapshot: string | null = null
   #next: Next | null = null
   #rounds = 0
   readonly #asking = new Set<string>()
@@ -84,8 +81,8 @@ export class Answers {
   }
 
   #take(address: string, answer: Answer<unknown>, snapshot: string | null): void {
-    this.#snapshot ??= snapshot
-    const isOfShown = snapshot === null || snapshot === this.#snapshot
+    this.snapshot ??= snapshot
+    const isOfShown = snapshot === null || snapshot === this.snapshot
     if (isOfShown && this.#next === null) {
       this.#rounds = 0
       this.#kept.set(address, answer)
@@ -107,7 +104,7 @@ export class Answers {
     const missing = [...this.#used].filter((address) => !next.answers.has(address))
     if (missing.length === 0) {
       this.#kept = next.answers
-      this.#snapshot = next.snapshot
+      this.snapshot = next.snapshot
       this.#next = null
       this.#rounds = 0
       this.#onChange(null, true)
@@ -149,11 +146,6 @@ export class Answers {
     this.#onChange(trouble, false)
   }
 
-  /** The snapshot of all that is shown; null before the first answer. */
-  get snapshot(): string | null {
-    return this.#snapshot
-  }
-
   /** Whether an answer that the page is drawn from has not come yet. */
   get isWaiting(): boolean {
     return [...this.#used].some((address) => this.#kept.get(address)?.state === 'waiting')
@@ -187,7 +179,7 @@ export class Answers {
     this.#abort = new AbortController()
     this.#kept.clear()
     this.#asking.clear()
-    this.#snapshot = null
+    this.snapshot = null
     this.#next = null
     this.#rounds = 0
   }

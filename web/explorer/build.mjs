@@ -48,30 +48,26 @@ const TYPES = {
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
   const [bundled, made] = await Promise.all([bundleAll(), makeMap()])
-  const coarse = hashed('basemap.json', Buffer.from(made.coarse))
-  const towns = hashed('towns.json', Buffer.from(made.towns))
-  const coast = coastFiles(made.bundles)
   const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
-  const share = hashed('share.png', readFileSync(join(here, 'share.png')))
-  const manifest = hashed('manifest.webmanifest', manifestOf(icon))
-  const licences = hashed('licences.txt', bundled.licences)
-  const assets = [...bundled.files, coarse, towns, ...coast.files, icon, share, manifest, licences]
-  const names = {
-    ...bundled.names,
-    basemap: coarse.file,
-    towns: towns.file,
-    coast: coast.pattern,
-    'icon.svg': icon.file,
-    'share.png': share.file,
-    'manifest.webmanifest': manifest.file,
-    'licences.txt': licences.file,
-  }
+  // The bundles of the coast have one hash, so that the page needs one pattern for their names.
+  const coast = hashed('coast-*.bin', Buffer.concat(made.bundles.map(([, bytes]) => bytes)))
+  const assets = [
+    ...bundled.files,
+    hashed('basemap.json', Buffer.from(made.coarse)),
+    hashed('towns.json', Buffer.from(made.towns)),
+    ...made.bundles.map(([name, bytes]) => ({ file: coast.file.replace('*', name), bytes })),
+    icon,
+    hashed('share.png', readFileSync(join(here, 'share.png'))),
+    hashed('manifest.webmanifest', manifestOf(icon)),
+    hashed('licences.txt', bundled.licences),
+  ]
+  const names = new Map([coast, ...assets].map(({ file }) => [file.replace(HASH, ''), file]))
   return {
     isWhole: true,
     files: [
-      page('/', 'index.html', names, 'main.tsx'),
+      page('/', 'index.html', names, bundled.needs),
       // The server answers with it below this path, too, and lets the operator name who may show it.
-      page('/embed/', 'embed.html', names, 'embed.tsx'),
+      page('/embed/', 'embed.html', names, bundled.needs),
       ...assets.map(({ file, bytes }) => ({
         path: `/assets/${file}`,
         file,
@@ -110,17 +106,12 @@ async function bundleAll() {
     metafile: true,
     logLevel: 'silent',
   })
-  const names = {}
-  for (const [path, { entryPoint, imports }] of Object.entries(metafile.outputs)) {
-    if (entryPoint === undefined) continue
-    const name = basename(entryPoint)
-    names[name] = basename(path)
-    names[`${name} needs`] = imports
-      .filter(({ kind }) => kind === 'import-statement')
-      .map((each) => basename(each.path))
-  }
+  const needs = Object.entries(metafile.outputs).map(([path, { imports }]) => [
+    basename(path),
+    imports.filter(({ kind }) => kind === 'import-statement').map((each) => basename(each.path)),
+  ])
   return {
-    names,
+    needs: new Map(needs),
     licences: licencesOf(Object.keys(metafile.inputs)),
     files: outputFiles.map(({ path, contents }) => ({ file: basename(path), bytes: contents })),
   }
@@ -153,14 +144,8 @@ async function makeMap() {
   return made
 }
 
-/** The bundles of the coast have one hash, so that the page needs one pattern for their names. */
-function coastFiles(bundles) {
-  const { file } = hashed('coast-*.bin', Buffer.concat(bundles.map(([, bytes]) => bytes)))
-  return {
-    pattern: `assets/${file}`,
-    files: bundles.map(([name, bytes]) => ({ file: file.replace('*', name), bytes })),
-  }
-}
+/** As esbuild puts it into names. */
+const HASH = /-[0-9A-Z]{8}(?=\.\w+$)/
 
 function hashed(name, bytes) {
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8).toUpperCase()
@@ -184,31 +169,21 @@ function manifestOf(icon) {
 }
 
 /**
- * A page with the names of its files; `script` is a key of `names`. The explorer names the parts of the map too,
- * which it loads once it can be read.
+ * A page with its files: `{{main.js}}` stands for the name with its hash. The explorer names the parts of the map
+ * too, which it loads once it can be read.
  */
-function page(path, file, names, script) {
-  const preloads = names[`${script} needs`]
+function page(path, file, names, needs) {
   const up = '../'.repeat(path.split('/').length - 2)
-  const map = [names['map.ts'], ...names['map.ts needs'].filter((file) => !preloads.includes(file))]
-  const values = {
-    '{{style}}': names['style.css'],
-    '{{script}}': names[script],
-    '{{share}}': names['share.png'],
-    '{{manifest}}': names['manifest.webmanifest'],
-    '{{icon}}': names['icon.svg'],
-    '{{licences}}': names['licences.txt'],
-    '{{worker}}': names['worker.ts'],
-    '{{basemap}}': names.basemap,
-    '{{towns}}': names.towns,
-    '{{coast}}': names.coast,
-    '{{map_modules}}': map.map((file) => `assets/${file}`).join(' '),
-    '{{preloads}}': preloads
-      .map((each) => `<link rel="modulepreload" href="${up}assets/${each}">`)
-      .join('\n    '),
-  }
-  let text = readFileSync(join(here, file), 'utf8')
-  for (const [mark, value] of Object.entries(values)) text = text.replaceAll(mark, value)
+  const preloads = needs.get(names.get(file === 'index.html' ? 'main.js' : 'embed.js'))
+  const map = names.get('map.js')
+  const modules = [map, ...needs.get(map).filter((each) => !preloads.includes(each))]
+  const text = readFileSync(join(here, file), 'utf8')
+    .replaceAll(/\{\{([\w*-]+\.\w+)\}\}/g, (_, name) => names.get(name))
+    .replace('{{map_modules}}', modules.map((each) => `assets/${each}`).join(' '))
+    .replace(
+      '{{preloads}}',
+      preloads.map((each) => `<link rel="modulepreload" href="${up}assets/${each}">`).join('\n    '),
+    )
   return {
     path,
     file,
