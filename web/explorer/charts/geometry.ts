@@ -83,29 +83,26 @@ export function breakLongPauses(
 /** An arrow that points where waves from north go, as the outline of SVG: 14 pixels high, about its middle. */
 export const ARROW = 'M0-7V6M-4 1 0 7 4 1z'
 
-/** Knots. */
-const BARB = { half: 5, full: 10, pennant: 50 } as const
-/** Pixels from the place of one barb to that of the next, along a staff of 16 pixels. */
-const BARB_STEP = 2.7
-
 /**
- * The barb of a wind from north by the convention of WMO, as the outline of SVG, about the middle of its staff, whose
- * upper end is where the wind comes from: a half barb for 5 kn, a full one for 10, a pennant for 50, and a ring
- * for calm. Speeds are rounded to 5 kn. South of the equator barbs are on the other side.
+ * The barb of a wind from north by the convention of WMO, as the outline of SVG, about the middle of its staff of 16
+ * pixels, whose upper end is where the wind comes from: a half barb for 5 kn, a full one for 10, a pennant for
+ * 50, and a ring for calm. Speeds are rounded to 5 kn. South of the equator barbs are on the other side.
  */
 export function windBarb(knots: number, isSouth = false): string {
-  let rest = Math.round(knots / BARB.half) * BARB.half
+  let fives = Math.round(knots / 5)
   // Once around and back again encloses nothing that could be filled.
-  if (rest === 0) return 'M3 0A3 3 0 1 1-3 0 3 3 0 1 1 3 0 3 3 0 1 0-3 0 3 3 0 1 0 3 0'
-  const out = isSouth ? -1 : 1
-  const parts = ['M0 8V-8']
+  if (fives === 0) return 'M3 0A3 3 0 1 1-3 0 3 3 0 1 1 3 0 3 3 0 1 0-3 0 3 3 0 1 0 3 0'
+  const [out, back] = isSouth ? ['-', ''] : ['', '-']
+  const parts = [
+    { size: 10, step: 4.3, outline: `l${out}7 1.7l${back}7 1.7z` },
+    { size: 2, step: 2.7, outline: `l${out}7-2.6` },
+    { size: 1, step: 2.7, outline: `l${out}3.5-1.3` },
+  ]
   // A half barb alone stands away from the end, or it would be taken for a full one.
-  let at = rest === BARB.half ? BARB_STEP - 8 : -8
-  const add = (size: number, step: number, outline: string): void => {
-    for (; rest >= size; rest -= size, at += step) parts.push(`M0 ${at.toFixed(1)}${outline}`)
+  let at = fives === 1 ? -5.3 : -8
+  let barb = 'M0 8V-8'
+  for (const { size, step, outline } of parts) {
+    for (; fives >= size; fives -= size, at += step) barb += `M0 ${at.toFixed(1)}${outline}`
   }
-  add(BARB.pennant, BARB_STEP * 1.6, `l${7 * out} 1.7l${-7 * out} 1.7z`)
-  add(BARB.full, BARB_STEP, `l${7 * out}-2.6`)
-  add(BARB.half, BARB_STEP, `l${3.5 * out}-1.3`)
-  return parts.join('')
+  return barb
 }

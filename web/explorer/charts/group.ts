@@ -23,7 +23,6 @@ interface GroupOptions {
   bigStep: number
   /** What the cursor's slider is called. */
   label: string
-  textOfX: (x: number) => string
   /** Index of `x` where the keyboard begins. */
   first: number
   /** Indexes of `x` that hold no value of any plot. */
@@ -42,9 +41,9 @@ export function drawTogether(
   place: HTMLElement,
   parts: readonly Plot[],
   shared: Shared,
-  { memory, leastWidth, bigStep, label, textOfX, first, skip }: GroupOptions,
+  { memory, leastWidth, bigStep, label, first, skip }: GroupOptions,
 ): () => void {
-  const { x } = shared
+  const { x, textOfX } = shared
   const whole = wholeOf(x, leastWidth)
   const last = x.length - 1
   let isZooming = true

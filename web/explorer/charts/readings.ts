@@ -41,7 +41,6 @@ export function drawReadings(
 ): () => void {
   const { x, from, pauses } = withPauses(data.time.map((time) => Date.parse(time) / 1000))
   const column = (name: Column): Values => from.map((i) => data[name]?.[i] ?? null)
-  const textOfX = (at: number): string => dayAndTime(new Date(at * 1000), zone)
   const plots = plotsOf(column, scaleOf, data.buoy.lat < 0)
     .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues) }))
     .filter(({ lines }) => lines.length > 0)
@@ -51,20 +50,17 @@ export function drawReadings(
     times: TIMES,
     timesPixels: 56,
     now: () => now.peek() / 1000,
-    textOfX,
+    textOfX: (at) => `${dayAndTime(new Date(at * 1000), zone)} ${zone.label}`,
     cellsOf: ({ values }: Line) => breakLongPauses(x, values, LONGEST_PAUSE_S),
   }
+  const newest = column('significant_height').findLastIndex((value) => value !== null)
   return drawTogether(place, plots, shared, {
     memory,
     leastWidth: LEAST_RANGE_S,
     bigStep: DAY_S,
     label: 'Time in the chart',
-    textOfX: (at) => `${textOfX(at)} ${zone.label}`,
     skip: pauses,
-    first: Math.max(
-      0,
-      column('significant_height').findLastIndex((value) => value !== null),
-    ),
+    first: Math.max(0, newest),
   })
 }
 

@@ -41,7 +41,6 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
     view.all.filter(({ year }) => year !== view.year),
     x.length,
   )
-  const textOfX = (at: number): string => bucketText(at, bucket)
   const lines = [...usualLines(others, scale), ...yearLines(view, x.length)]
   const bands =
     others === null ? [] : [{ series: [2, 1] as [number, number], fill: variable('--chart-band') }]
@@ -50,7 +49,7 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
     zone: 'UTC',
     times: TIMES,
     timesPixels: 42,
-    textOfX,
+    textOfX: (at: number) => bucketText(at, bucket),
     cellsOf: ({ values }: Line) => [...values],
   }
   const step = (x[1] ?? 0) - (x[0] ?? 0)
@@ -59,7 +58,6 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
     leastWidth: LEAST_RANGE[bucket] * step,
     bigStep: BIG_STEP[bucket] * step,
     label: 'Part of the season in the chart',
-    textOfX,
     first: Math.max(0, lines.at(-1)?.values.findLastIndex((value) => value !== null) ?? 0),
   })
 }

@@ -48,20 +48,17 @@ const SCALES = {
     c: { unit: '°C', digits: 1, from: same },
     f: { unit: '°F', digits: 1, from: (celsius) => (celsius * 9) / 5 + 32 },
   },
-} as const satisfies { [kind in Kind]: { [unit in Units[kind]]: Scale } }
-
-const FIXED = {
-  period: { unit: 's', digits: 1, from: same },
-  direction: { unit: '°', digits: 0, from: same },
-} as const satisfies { [quantity in Exclude<Quantity, Kind>]: Scale }
+  period: { only: { unit: 's', digits: 1, from: same } },
+  direction: { only: { unit: '°', digits: 0, from: same } },
+} as const satisfies { [quantity in Quantity]: { readonly [unit: string]: Scale } }
 
 /** The scale of a quantity in the units that the visitor reads. */
 export type Scales = (quantity: Quantity) => Scale
 
 /** What is written in the unit that it was measured in has at most `decimals`. */
 export function scaleOf(quantity: Quantity, units: Units, decimals = Infinity): Scale {
-  const scales: { readonly [unit: string]: Scale } = quantity in FIXED ? FIXED : SCALES[quantity as Kind]
-  const scale = scales[quantity in FIXED ? quantity : units[quantity as Kind]]!
+  const scales: { readonly [unit: string]: Scale } = SCALES[quantity]
+  const scale = scales[quantity in UNIT_CHOICES ? units[quantity as Kind] : 'only']!
   return scale.from === same ? { ...scale, digits: Math.min(scale.digits, decimals) } : scale
 }
 

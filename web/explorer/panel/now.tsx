@@ -52,8 +52,14 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
             on={[data, zone.name, units.value]}
           />
         )}
-        {data === null ? null : <Signs chart={data} />}
-        {data === null ? null : <ChartTable chart={data} zone={zone} scales={scales} />}
+        {data === null ? null : (
+          <>
+            <Note>
+              Arrows point where waves go, barbs where wind comes from: half 5 kn, full 10 kn, pennant 50 kn.
+            </Note>
+            <ChartTable chart={data} zone={zone} scales={scales} />
+          </>
+        )}
       </section>
       <h3>Forecast and tide now</h3>
       <Instead of={conditions} what="the conditions" />
@@ -67,8 +73,6 @@ type Reading = ReadingSummary & { readonly [name in Column]?: number | null }
 interface Measuring {
   source: string
   last_reading: Reading | null
-  /** The fields that it has had, and when. */
-  available?: { readonly [field: string]: { last: string } }
 }
 
 /** Values of a network have as many decimals as the newest readings of its buoys. */
@@ -102,7 +106,7 @@ export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
       <p class="age">
         <Ago time={time} /> · {dayAndTime(new Date(time), zone)} {zone.label}
       </p>
-      <Tiles buoy={buoy} reading={reading} scales={scales} />
+      <Tiles reading={reading} scales={scales} />
     </div>
   )
 }
@@ -126,29 +130,17 @@ const MEASURES: readonly [name: Column, label: string, quantity: Quantity][] = [
 ]
 const isPart = (name: Column): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
 
-/** What a buoy has not measured for longer than this it measures no more. */
-const RECENT_MS = 30 * 86_400_000
-
-/** A tile for each measure that the buoy has now or had of late. */
-function Tiles({ buoy, reading, scales }: { buoy: Measuring; reading: Reading; scales: Scales }) {
-  const tiles = MEASURES.filter(([name]) => {
-    const last = Date.parse(buoy.available?.[name]?.last ?? '')
-    return !isPart(name) && (has(reading[name]) || Date.parse(reading.time) - last < RECENT_MS)
-  })
+/** A tile for each measure of a reading. */
+function Tiles({ reading, scales }: { reading: Reading; scales: Scales }) {
+  const tiles = MEASURES.filter(([name]) => !isPart(name) && has(reading[name]))
   if (tiles.length === 0) return null
   return (
     <dl class="figures box">
       {tiles.map(([name, label, quantity]) => {
-        const value = reading[name]
+        const value = reading[name] ?? 0
         return (
           <Fact label={label} key={name}>
-            {!has(value) ? (
-              <NotMeasured />
-            ) : quantity === 'direction' ? (
-              <Direction from={value} />
-            ) : (
-              scaledText(scales(quantity), value)
-            )}
+            {quantity === 'direction' ? <Direction from={value} /> : scaledText(scales(quantity), value)}
           </Fact>
         )
       })}
@@ -181,14 +173,6 @@ function Parts({ reading, scales }: { reading: Reading; scales: Scales }) {
   })
 }
 
-/** Screen readers skip a dash, so a text for them says it in words. */
-const NotMeasured = () => (
-  <span class="missing">
-    <span aria-hidden="true">–</span>
-    <span class="hidden">not measured</span>
-  </span>
-)
-
 /** The chart in a sentence. */
 function description({ time, significant_height: heights }: Chart, zone: Zone, scales: Scales): string {
   const highest = Math.max(...heights.map((height) => height ?? -Infinity))
@@ -199,18 +183,6 @@ function description({ time, significant_height: heights }: Chart, zone: Zone, s
   const range = `significant heights from ${low} to ${high} ${unit === 'ft' ? 'feet' : 'metres'}`
   const when = dayAndTime(new Date(time[heights.indexOf(highest)] ?? ''), zone)
   return `Chart of wave heights: ${range}, the highest on ${when} ${zone.label}. A table follows.`
-}
-
-/** How the signs of a chart are read. */
-function Signs({ chart }: { chart: Columns }) {
-  const drawn = (name: Column): boolean => chart[name]?.some(has) === true
-  const waves = ['direction', 'swell_direction', 'wind_wave_direction'] as const
-  const winds = ['wind_direction', 'forecast_wind_direction'] as const
-  const texts = [
-    waves.some(drawn) ? 'Arrows point where the waves go.' : '',
-    winds.some(drawn) ? 'Barbs point where the wind comes from: half 5 kn, full 10 kn, pennant 50 kn.' : '',
-  ]
-  return <Note>{texts.join(' ')}</Note>
 }
 
 /** A day of readings; the API has all of them. */

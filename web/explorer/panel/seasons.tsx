@@ -29,32 +29,19 @@ export const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
 
 const SEASON_OPTIONS = SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)
 
-/** The years that have readings, oldest first, and the two that the visitor compares. */
-interface Years {
-  all: readonly SeriesYear[]
-  year: number | null
-  against: number | null
-}
-
-/** The visitor's choice where it has readings, else the newest two years. */
-function compared(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): Years {
-  const years = answer.state === 'here' ? answer.data.years : []
-  const all = years.filter((each) => each.point_count > 0)
-  const newest = all.map((each) => each.year).toReversed()
-  const year = newest.find((each) => each === view.year) ?? newest[0] ?? null
-  const others = newest.filter((each) => each !== year)
-  const against = others.find((each) => each === view.against) ?? others[0] ?? null
-  return { all, year, against }
-}
-
-/** What the chart shows; null where no year has readings. */
+/** What the chart shows, by the visitor's choice where it has readings, else of the newest two years; null without any. */
 export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): SeasonView | null {
+  if (answer.state !== 'here') return null
   const { metric, season } = view
-  const { year, ...years } = compared(view, answer)
-  if (answer.state !== 'here' || year === null) return null
+  const all = answer.data.years.filter((each) => each.point_count > 0)
+  const newest = all.map((each) => each.year).toReversed()
+  const year = newest.find((each) => each === view.year) ?? newest[0]
+  if (year === undefined) return null
+  const others = newest.filter((each) => each !== year)
   return {
-    ...years,
+    all,
     year,
+    against: others.find((each) => each === view.against) ?? others[0] ?? null,
     label: LOOKS[metric].label,
     season: answer.data.season,
     bucket: answer.data.bucket === 'week' ? 'week' : 'day',
@@ -68,8 +55,8 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
   const { view } = page.value
   const { metric, season } = view
   const { label } = LOOKS[metric]
-  const { all, year, against } = compared(view, answer)
   const drawn = seasonView(view, answer)
+  const { all, year, against } = drawn ?? { all: [], year: null, against: null }
   const beside = against === null ? '' : ` beside ${against}`
   const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
   const others = years.filter(([each]) => each !== year)
@@ -145,42 +132,24 @@ export function seasonName(
  * Means over the parts of the season that both years have. Half a year beside a whole one would compare
  * summer with winter.
  */
-function Summary({
-  all,
-  year,
-  against,
-  scale: { unit, digits, from },
-  of: season,
-}: Pick<SeasonView, 'all' | 'year' | 'scale'> & { against: number; of: SeasonName }) {
-  const [mine, theirs] = [valuesOf(all, year), valuesOf(all, against)]
-  const buckets = [...mine.keys()].filter((at) => theirs.has(at))
-  if (buckets.length === 0) {
-    return (
-      <Note>
-        {year} and {against} have no days in common.
-      </Note>
-    )
-  }
-  const [own, other] = [from(mean(mine, buckets)), from(mean(theirs, buckets))]
-  const text = (value: number): string => `${decimalText(value, digits)} ${unit}`
-  const name = (of: number): string => seasonName({ year: of, complete: true }, season)
-  const both = `${text(own)} in ${name(year)}, ${text(other)} in ${name(against)}`
+function Summary({ all, year, against, scale, of }: SeasonView & { against: number; of: SeasonName }) {
+  const pointsOf = (which: number): SeriesYear['points'] =>
+    all.find((each) => each.year === which)?.points ?? []
+  const theirs = new Map(pointsOf(against).map(({ bucket_index: at, value }) => [at, value]))
+  const pairs = pointsOf(year).flatMap(({ bucket_index: at, value: mine }) => {
+    const other = theirs.get(at) ?? null
+    return mine === null || other === null ? [] : [[mine, other] as const]
+  })
+  if (pairs.length === 0) return <Note>{`${year} and ${against} have no days in common.`}</Note>
+  const mean = (side: 0 | 1): number =>
+    scale.from(pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length)
+  const [own, other] = [mean(0), mean(1)]
+  const text = (value: number): string => `${decimalText(value, scale.digits)} ${scale.unit}`
+  const name = (which: number): string => seasonName({ year: which, complete: true }, of)
   const difference = `${own < other ? '−' : '+'}${text(Math.abs(own - other))}`
   return (
     <p class="summary box">
-      Over the same part of the season: {both} ({difference}).
+      {`Over the same part of the season: ${text(own)} in ${name(year)}, ${text(other)} in ${name(against)} (${difference}).`}
     </p>
   )
-}
-
-/** The values of a year by bucket. */
-function valuesOf(years: readonly SeriesYear[], year: number): Map<number, number> {
-  const points = years.find((each) => each.year === year)?.points ?? []
-  return new Map(
-    points.flatMap(({ bucket_index: at, value }) => (value === null ? [] : [[at, value] as const])),
-  )
-}
-
-function mean(values: Map<number, number>, buckets: readonly number[]): number {
-  return buckets.reduce((sum, at) => sum + (values.get(at) ?? 0), 0) / buckets.length
 }
