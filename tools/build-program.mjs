@@ -28,15 +28,16 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
  * Builds everything into `folder`, which is empty or does not exist.
  * @param {string} folder
  * @param {(line: string) => void} say is given a line before what takes long
+ * @param {boolean} isQuick whether the pages may be compressed less, as for a first look
  * @throws Error with the places of what is wrong
  */
-export async function buildInto(folder, say = () => {}) {
+export async function buildInto(folder, say = () => {}, isQuick = false) {
   mkdirSync(folder, { recursive: true })
   await Promise.all([
     writeTypes(folder),
     compile(folder),
     vendor(join(folder, 'vendor'), CACHE),
-    buildSite(join(folder, 'site'), CACHE, say),
+    buildSite(join(folder, 'site'), CACHE, say, isQuick),
   ])
   await writeChecks(folder)
 }
@@ -120,11 +121,11 @@ async function buildAndSwap(argv) {
   rmSync(fresh, { recursive: true, force: true })
   process.once('exit', () => rmSync(fresh, { recursive: true, force: true }))
   for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code))
-  await buildInto(fresh, say)
+  await buildInto(fresh, say, argv.includes('--quick'))
   swap(fresh, join(root, 'dist'))
 }
 
-/** @param {string[]} argv with `--quiet` only faults are said */
+/** @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package */
 export async function main(argv) {
   try {
     await buildAndSwap(argv)

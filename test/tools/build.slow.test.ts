@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { brotliDecompressSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
 import { fieldOf } from '../fields.ts'
@@ -71,6 +72,28 @@ test('A build is silent when the pages are kept from the one before, and a faile
   rmSync(join(root, 'src', 'commands', 'health.ts'))
   assert.equal((await build(root)).code, 0)
   assert.ok(!existsSync(join(root, 'dist', 'commands', 'health.js')))
+})
+
+test('A quick build compresses pages less, and takes those that are kept from a better one.', async (t) => {
+  const folder = temporaryFolder(t)
+  const { buildSite } = (await import(new URL('../../web/site.build.mjs', import.meta.url).href)) as {
+    buildSite: (target: string, cache: string, say: () => void, isQuick: boolean) => Promise<void>
+  }
+  const pages = async (name: string, isQuick: boolean): Promise<Map<string, Buffer>> => {
+    await buildSite(join(folder, name), join(folder, 'cache'), () => {}, isQuick)
+    const explorer = join(folder, name, 'explorer')
+    return new Map(readdirSync(explorer).map((file) => [file, readFileSync(join(explorer, file))]))
+  }
+  const sizeOf = (files: Map<string, Buffer>): number =>
+    [...files].reduce((sum, [file, bytes]) => sum + (file.endsWith('.br') ? bytes.length : 0), 0)
+  const quick = await pages('quick', true)
+  const best = await pages('best', false)
+  assert.ok(sizeOf(best) < sizeOf(quick) && sizeOf(quick) < 1.25 * sizeOf(best))
+  for (const [file, bytes] of quick) {
+    if (file.endsWith('.br')) assert.deepEqual(brotliDecompressSync(bytes), quick.get(file.slice(0, -3)))
+    else if (!file.endsWith('.gz')) assert.deepEqual(bytes, best.get(file), file)
+  }
+  assert.deepEqual(await pages('again', true), best)
 })
 
 test('Several builds at once leave one whole program.', async (t) => {
