@@ -92,7 +92,7 @@ export function parseView(fragment: string): ViewState {
 
 /** `ZOOM/LAT/LNG`, as most maps write it. */
 function parseCamera(text: string): Camera | null {
-  const [zoom = NaN, lat = NaN, lng = NaN] = text.split('/').map(Number)
+  const [zoom = NaN, lat = NaN, lng = NaN] = text.split('/').map((part) => Number(part || NaN))
   return zoom >= 0 && zoom <= 22 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? { zoom, lat, lng } : null
 }
 
