@@ -36,12 +36,6 @@ for (const replicas of [4, 16]) {
   }
 }
 
-test('A quota of 10 over four replicas is used up exactly.', () => {
-  const world = begun(10, 4)
-  world.run(4000, (at) => at % 100 === 0 && world.ask(at / 100))
-  assert.deepEqual([world.admitted, world.refused, world.late], [10, 30, 0])
-})
-
 test('A replica that dies takes its lease with it, and no more than the quota is ever admitted.', () => {
   const world = begun(5000, 4)
   world.run(8000, (at) => {

@@ -141,27 +141,6 @@ test('Case and accents do not matter, in the query or in the name.', () => {
   assert.deepEqual(found('\u0301'), [])
 })
 
-test('An exact slug or identifier comes before names, the active before the inactive, then the name.', () => {
-  const buoys = [
-    { name: 'Zulu', slug: 'le-four', identifier: '41001', active: false },
-    { name: 'Le Four', slug: 'le-four-2', identifier: '04403', active: true },
-    { name: 'Le Four', slug: 'le-four-3', identifier: '04404', active: false },
-    { name: 'Alpha le four', slug: 'alpha', identifier: '1', active: true },
-    { name: 'Souffle four', slug: 'beta', identifier: '2', active: true },
-    { name: 'Xle fourx', slug: 'gamma', identifier: '41', active: true },
-  ]
-  const words = wordsOf(buoys)
-  assert.deepEqual(words.find('le-four', 10), [0, 1, 2])
-  assert.deepEqual(words.find('le four', 10), [1, 2, 3, 4, 5])
-  assert.deepEqual(words.find('LE FOUR', 2), [1, 2])
-  assert.deepEqual(words.find('41', 10), [5, 0])
-  assert.deepEqual(words.find('41001', 10), [0])
-})
-
-test('An index without buoys finds nothing.', () => {
-  assert.deepEqual(wordsOf([]).find('a', 5), [])
-})
-
 test('A stored index is taken for that of its names only when it is, whatever one value of it is.', () => {
   const input = {
     names: ['Belle-Île', 'Île d’Yeu', 'belle ile', ''],

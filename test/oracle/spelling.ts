@@ -63,7 +63,7 @@ const isLetter = (unit: string): boolean => unit !== SAINT && !/\p{N}/u.test(uni
 const lettersIn = (text: string): number => text.split('').filter((unit) => isLetter(unit)).length
 
 /** How many letters are missing, extra, wrong or swapped with their neighbour; digits cannot be. */
-export function distance(a: string, b: string): number {
+function distance(a: string, b: string): number {
   const cost = (...units: string[]): number => (units.every((unit) => isLetter(unit)) ? 1 : 1000)
   const table: number[][] = []
   for (let i = 0; i <= a.length; i++) {

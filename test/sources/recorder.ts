@@ -5,14 +5,8 @@ import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
-import type {
-  BuoyRecord,
-  ForecastRecord,
-  HarbourRecord,
-  PassRecord,
-  SourceInfo,
-  SpotRecord,
-} from '../../src/sea/records.ts'
+import type { BuoyRecord } from '../../src/sea/records.ts'
+import { RecordingSink } from './recording_sink.ts'
 
 /** Codes per unit, written out again here so that a change of scale in the product shows. */
 const SCALES = {
@@ -31,15 +25,12 @@ type Name = keyof typeof SCALES
 /** A row with its measured values in units; what is missing has no key. */
 export type Row = { time: string } & { [name in Name]?: number }
 
-export interface Recording {
-  sources: SourceInfo[]
+type Records = Pick<RecordingSink, 'sources' | 'passes' | 'forecasts' | 'harbours' | 'spots'>
+
+export interface Recording extends Records {
   buoys: BuoyRecord[]
   /** By identifier and feed, `41001/1`, in the order in which they came. */
   rows: Map<string, Row[]>
-  passes: PassRecord[]
-  forecasts: ForecastRecord[]
-  harbours: HarbourRecord[]
-  spots: SpotRecord[]
   warnings: string[]
   /** By file name. */
   understood: Map<string, number>
@@ -57,36 +48,35 @@ export function record(open: OpenSource, argument: string): Promise<Recording> {
   return recordSource(open(argument))
 }
 
+class Recorder extends RecordingSink {
+  readonly byFeed = new Map<string, Row[]>()
+
+  rows(buoy: number, batch: RowBatch, feed = 0): void {
+    const key = `${this.records[buoy].identifier}/${feed}`
+    const rows = this.byFeed.get(key) ?? []
+    this.byFeed.set(key, rows)
+    for (let i = 0; i < batch.length; i++) rows.push(rowOf(batch, i))
+  }
+}
+
 /** Reads a whole source. */
 export async function recordSource(source: Source): Promise<Recording> {
+  const sink = new Recorder()
+  const { sources, passes, forecasts, harbours, spots } = sink
   const recording: Recording = {
-    sources: [],
-    buoys: [],
-    rows: new Map(),
-    passes: [],
-    forecasts: [],
-    harbours: [],
-    spots: [],
+    sources,
+    passes,
+    forecasts,
+    harbours,
+    spots,
+    buoys: sink.records,
+    rows: sink.byFeed,
     warnings: [],
     understood: new Map(),
     bad: [],
     badTexts: [],
     skipped: new Map(),
     ended: [],
-  }
-  const sink = {
-    source: (info: SourceInfo) => void recording.sources.push(info),
-    buoy: (buoy: BuoyRecord) => recording.buoys.push(buoy) - 1,
-    pass: (pass: PassRecord) => void recording.passes.push(pass),
-    forecast: (forecast: ForecastRecord) => void recording.forecasts.push(forecast),
-    harbour: (harbour: HarbourRecord) => void recording.harbours.push(harbour),
-    spot: (spot: SpotRecord) => void recording.spots.push(spot),
-    rows(buoy: number, batch: RowBatch, feed = 0) {
-      const key = `${recording.buoys[buoy].identifier}/${feed}`
-      const rows = recording.rows.get(key) ?? []
-      recording.rows.set(key, rows)
-      for (let i = 0; i < batch.length; i++) rows.push(rowOf(batch, i))
-    },
   }
   const report = {
     warn: (message: string) => void recording.warnings.push(message),
