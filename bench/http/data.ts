@@ -417,6 +417,12 @@ function rowAt({ time, columns }: Pick<RowBatch, 'time' | 'columns'>, index: num
     windSpeed: valueOf('windSpeed'),
     windDirection: valueOf('windDirection'),
     gustSpeed: valueOf('gustSpeed'),
+    swellHeight: valueOf('swellHeight'),
+    swellPeriod: valueOf('swellPeriod'),
+    swellDirection: valueOf('swellDirection'),
+    windWaveHeight: valueOf('windWaveHeight'),
+    windWavePeriod: valueOf('windWavePeriod'),
+    windWaveDirection: valueOf('windWaveDirection'),
   }
 }
 

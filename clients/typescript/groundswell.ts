@@ -35,6 +35,18 @@ export type Reading = {
   wind_direction?: number | null
   /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
   gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
 }
 
 /** The part of a reading that lists and details of buoys contain. */
@@ -63,6 +75,18 @@ export type ReadingSummary = {
   wind_direction?: number | null
   /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
   gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
 }
 
 /** A reading and its distance in time from the moment asked for. */
@@ -99,6 +123,18 @@ export type ClosestReading = {
   wind_direction?: number | null
   /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
   gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
 }
 
 /** A buoy in a list. */
@@ -359,6 +395,18 @@ export type ChartFields = {
   forecast_wind_speed?: ChartField
   /** About `forecast_wind_direction`. */
   forecast_wind_direction?: ChartField
+  /** About `swell_height`. */
+  swell_height?: ChartField
+  /** About `swell_period`. */
+  swell_period?: ChartField
+  /** About `swell_direction`. */
+  swell_direction?: ChartField
+  /** About `wind_wave_height`. */
+  wind_wave_height?: ChartField
+  /** About `wind_wave_period`. */
+  wind_wave_period?: ChartField
+  /** About `wind_wave_direction`. */
+  wind_wave_direction?: ChartField
 }
 
 /** What one array holds. */
@@ -403,6 +451,18 @@ export type Chart = {
   forecast_wind_speed?: (number | null)[]
   /** Forecast of the direction that wind comes from, at full hours, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
   forecast_wind_direction?: (number | null)[]
+  /** Of the sea in two parts: significant height of the swell, in m. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  swell_height?: (number | null)[]
+  /** Of the sea in two parts: period of the swell, in s. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  swell_period?: (number | null)[]
+  /** Of the sea in two parts: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  swell_direction?: (number | null)[]
+  /** Of the sea in two parts: significant height of the wind sea, in m. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  wind_wave_height?: (number | null)[]
+  /** Of the sea in two parts: period of the wind sea, in s. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  wind_wave_period?: (number | null)[]
+  /** Of the sea in two parts: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=swell`. */
+  wind_wave_direction?: (number | null)[]
 }
 
 /** The season that is compared. A season over New Year belongs to the year in which it starts. */
@@ -1164,11 +1224,11 @@ export type ListBuoysParameters = {
   country?: string
   /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
@@ -1180,7 +1240,7 @@ export type ListBuoysParameters = {
 
 /** Parameters of `getBuoy`. */
 export type GetBuoyParameters = {
-  /** More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, available, credit, separated by commas. */
+  /** More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`. Allowed: one or more of wind, peak_period, swell, available, credit, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1192,7 +1252,7 @@ export type LastReadingsParameters = {
   ids: number[]
   /** Only this many of the ids are processed. Allowed: an integer from 1 to 100. Default: 3. */
   limit?: number
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1218,11 +1278,11 @@ export type NearestBuoysParameters = {
   max_distance?: number
   /** Most buoys to answer. Allowed: an integer from 1 to 20. Default: 1. */
   limit?: number
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1244,7 +1304,7 @@ export type ListReadingsParameters = {
   page?: number
   /** Readings a page; more than 100 is taken as 100. Allowed: an integer of at least 1. Default: 20. */
   per_page?: number
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1258,7 +1318,7 @@ export type ClosestReadingParameters = {
   time: string
   /** How far from the moment a reading may lie, both ends included. Allowed: a plain decimal number from 1 to 24. Default: 3. */
   tolerance_hours?: number
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1266,7 +1326,7 @@ export type ClosestReadingParameters = {
 
 /** Parameters of `getReading`. */
 export type GetReadingParameters = {
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1278,8 +1338,8 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   end_date?: string
-  /** Adds all else that readings and forecast hold: wave direction, peak period, water temperature, wind, and the forecast of wind. Without it the answer is as the contract has it. Allowed: one of measures. */
-  include?: 'measures'
+  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer is as the contract has it. Allowed: one or more of measures, swell, separated by commas. */
+  include?: string
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
@@ -1369,11 +1429,11 @@ export type MapBuoysParameters = {
   } | string
   /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
   bbox?: number[]
-  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, separated by commas. */
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
   /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
-  /** More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`. Allowed: one or more of wind, peak_period, separated by commas. */
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1383,7 +1443,7 @@ export type MapBuoysParameters = {
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
   since: string
-  /** With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, separated by commas. */
+  /** With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, separated by commas. */
   include?: string
   /** Page of readings, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number

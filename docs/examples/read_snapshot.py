@@ -34,6 +34,12 @@ MEASURES = {
     'windSpeed': (100, 0xFFFF),
     'windDirection': (100, 0xFFFF),
     'gustSpeed': (100, 0xFFFF),
+    'swellHeight': (1000, 0xFFFF),
+    'swellPeriod': (1000, 0xFFFF),
+    'swellDirection': (100, 0xFFFF),
+    'windWaveHeight': (1000, 0xFFFF),
+    'windWavePeriod': (1000, 0xFFFF),
+    'windWaveDirection': (100, 0xFFFF),
 }
 
 

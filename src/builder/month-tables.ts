@@ -1,6 +1,6 @@
 /** A month's rows as tables by buoy and time, one row for each time, new rows merged with those of before. */
 import type { MonthRows } from '../index/segments.ts'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { COMMON_NAMES, MEASURE_NAMES, MEASURES, SWELL_NAMES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
 import type { MonthTable, Rows } from '../snapshot/make-month.ts'
 import { entryOf } from '../system/entry-of.ts'
@@ -24,6 +24,11 @@ export interface Run {
   ascending: boolean
 }
 
+/** Spooled rows and the measures that they may have. */
+export interface Chunk extends Rows {
+  readonly names: readonly MeasureName[]
+}
+
 /** The measures of a row without a significant height: they feed the series of those metrics only. */
 const WEATHER_MEASURES = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const
 
@@ -42,19 +47,25 @@ interface BuoyRows {
 export function monthTables(
   month: number,
   runs: readonly Run[],
-  chunks: readonly Rows[],
+  chunks: readonly Chunk[],
   idOf: (handle: number) => number,
   asOf: number,
   base: readonly MonthRows[],
 ): MonthTables {
-  const { byBuoy, capacity } = rowsByBuoy(runs, idOf, base)
-  const readings = new TableWriter(month, capacity, byBuoy.size, MEASURE_NAMES)
+  const hasSwell =
+    chunks.some((chunk) => chunk.names === MEASURE_NAMES) ||
+    base.some(({ measures }) => SWELL_NAMES.some((name) => measures[name].mask !== 0))
+  const names = hasSwell ? MEASURE_NAMES : COMMON_NAMES
+  const { byBuoy, capacity } = rowsByBuoy(runs, idOf, base, names)
+  const readings = new TableWriter(month, capacity, byBuoy.size, names)
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
   for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
     const buoy = byBuoy.get(id)!
     // Earlier rows are in order already, readings and weather apart, as they are written again.
     const stretches =
-      buoy.runs.length === 0 ? buoy.base : buoy.base.reduce(addOlder, inOrder(buoy.runs, chunks))
+      buoy.runs.length === 0
+        ? buoy.base
+        : buoy.base.reduce((newer, older) => addOlder(newer, older, names), inOrder(buoy.runs, chunks, names))
     for (const stretch of stretches) writeStretch(stretch, asOf, readings, weather)
     readings.endBuoy(id)
     weather.endBuoy(id)
@@ -66,6 +77,7 @@ function rowsByBuoy(
   runs: readonly Run[],
   idOf: (handle: number) => number,
   base: readonly MonthRows[],
+  names: readonly MeasureName[],
 ): { byBuoy: Map<number, BuoyRows>; capacity: number } {
   const byBuoy = new Map<number, BuoyRows>()
   let capacity = 0
@@ -77,7 +89,7 @@ function rowsByBuoy(
     rowsOf(id).runs.push(run)
   }
   for (const table of base) {
-    const rows = wholeColumns(table)
+    const rows = wholeColumns(table, names)
     capacity += table.time.length
     table.buoys.forEach((id, i) =>
       rowsOf(id).base.push({ rows, from: table.start[i], to: table.start[i + 1] }),
@@ -102,13 +114,12 @@ function writeStretch(
   }
 }
 
-function wholeColumns({ time, measures }: MonthRows): Rows {
-  const columns = Object.fromEntries(
-    MEASURE_NAMES.map((name) => {
-      const { codes, mask } = measures[name]
-      return [name, mask === 0 ? missingColumn(MEASURES[name], time.length) : codes]
-    }),
-  ) as RowColumns
+function wholeColumns({ time, measures }: MonthRows, names: readonly MeasureName[]): Rows {
+  const columns = emptyColumns(0, names)
+  for (const name of names) {
+    const { codes, mask } = measures[name]
+    columns[name] = mask === 0 ? missingColumn(MEASURES[name], time.length) : codes
+  }
   return { time, columns }
 }
 
@@ -116,16 +127,16 @@ function wholeColumns({ time, measures }: MonthRows): Rows {
  * `stretches` with the rows of `base` at other times. A new row replaces the old one whole, as half a
  * correction would keep what a source takes back (NDBC: the first of two equal samples).
  */
-function addOlder(stretches: Stretch[], base: Stretch): Stretch[] {
+function addOlder(stretches: Stretch[], base: Stretch, names: readonly MeasureName[]): Stretch[] {
   const last = base.rows.time[base.to - 1]
   if (stretches.length === 0 || stretches[0].rows.time[stretches[0].from] > last) return [base, ...stretches]
   const capacity = stretches.reduce((sum, { from, to }) => sum + to - from, base.to - base.from)
-  const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, MEASURE_NAMES) }
+  const merged: Rows = { time: new Uint32Array(capacity), columns: emptyColumns(capacity, names) }
   let length = 0
   let old = base.from
   const copy = (rows: Rows, row: number): void => {
     merged.time[length] = rows.time[row]
-    for (const name of MEASURE_NAMES) merged.columns[name][length] = rows.columns[name][row]
+    for (const name of names) merged.columns[name][length] = rows.columns[name][row]
     length++
   }
   for (const { rows, from, to } of stretches) {
@@ -226,7 +237,7 @@ function hasWeather({ columns }: Rows, row: number): boolean {
 }
 
 /** The runs of one buoy as stretches of strictly ascending times. */
-function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
+function inOrder(runs: readonly Run[], chunks: readonly Rows[], names: readonly MeasureName[]): Stretch[] {
   const stretches = runs
     .map((run) => ({ rows: chunks[run.chunk], from: run.from, to: run.to, ascending: run.ascending }))
     .sort((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
@@ -234,11 +245,11 @@ function inOrder(runs: readonly Run[], chunks: readonly Rows[]): Stretch[] {
     ({ rows, from, ascending }, i) =>
       ascending && (i === 0 || rows.time[from] > stretches[i - 1].rows.time[stretches[i - 1].to - 1]),
   )
-  return sorted ? stretches : [merge(runs, chunks)]
+  return sorted ? stretches : [merge(runs, chunks, names)]
 }
 
 /** Makes one row for each time: the lowest feed's last row, with its gaps filled by the feeds above. */
-function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
+function merge(runs: readonly Run[], chunks: readonly Rows[], names: readonly MeasureName[]): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
   for (const run of runs) {
     const rows = chunks[run.chunk]
@@ -248,7 +259,7 @@ function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
   }
   candidates.sort((a, b) => a.time - b.time || a.feed - b.feed || b.order - a.order)
   const time = new Uint32Array(candidates.length)
-  const columns = emptyColumns(candidates.length, MEASURE_NAMES)
+  const columns = emptyColumns(candidates.length, names)
   let length = 0
   let feed = -1
   for (const candidate of candidates) {
@@ -256,7 +267,7 @@ function merge(runs: readonly Run[], chunks: readonly Rows[]): Stretch {
     else if (candidate.feed === feed) continue
     feed = candidate.feed
     const at = length - 1
-    for (const name of MEASURE_NAMES) {
+    for (const name of names) {
       if (columns[name][at] === MEASURES[name].missing)
         columns[name][at] = candidate.rows.columns[name][candidate.row]!
     }

@@ -78,14 +78,22 @@ const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
 /** Takes impossible values out of a batch; `report` is called for each. */
 export function removeImpossible(
-  { columns: { significantHeight, maximumHeight, period, peakPeriod }, length }: RowBatch,
+  { columns, length }: RowBatch,
   report: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
+  const { significantHeight, maximumHeight, period, peakPeriod } = columns
   for (let row = 0; row < length; row++) {
     if (period[row] !== 0 && peakPeriod[row] !== 0) continue
     report('zeroPeriod')
     if (period[row] === 0) period[row] = NO_PERIOD
     if (peakPeriod[row] === 0) peakPeriod[row] = NO_PERIOD
+  }
+  for (const codes of [columns.swellPeriod, columns.windWavePeriod]) {
+    for (let row = 0; row < length; row++) {
+      if (codes[row] !== 0) continue
+      report('zeroPeriod')
+      codes[row] = NO_PERIOD
+    }
   }
   for (let row = 0; row < length; row++) {
     const maximum = maximumHeight[row]

@@ -5,16 +5,15 @@
 import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MonthRows } from '../index/segments.ts'
-import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
-import type { RowBatch, RowColumns } from '../sea/row-batch.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { missingColumn, type RowBatch, type RowColumns } from '../sea/row-batch.ts'
 import { monthOf, monthStart } from '../sea/time.ts'
-import type { Rows } from '../snapshot/make-month.ts'
-import { isAscending, monthTables, type MonthTables, type Run } from './month-tables.ts'
+import { isAscending, monthTables, type Chunk, type MonthTables, type Run } from './month-tables.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 const CHUNK_ROWS = 8192
-/** Bytes of the time and nine measures. */
-const ROW_BYTES = 4 + MEASURE_NAMES.length * 2
+/** Bytes of the time and the measures. */
+const rowBytes = (names: readonly MeasureName[]): number => 4 + names.length * 2
 const DEFAULT_BUDGET_BYTES = 768 * 2 ** 20
 
 export class Spool {
@@ -59,7 +58,7 @@ export class Spool {
     const rows = this.#months.get(month)
     this.#months.delete(month)
     if (rows === undefined) return monthTables(month, [], [], idOf, asOf, base)
-    this.#memoryBytes -= rows.chunks.length * CHUNK_ROWS * ROW_BYTES
+    for (const { time } of rows.chunks) this.#memoryBytes -= time.buffer.byteLength
     const tables = monthTables(month, rows.runs, rows.load(), idOf, asOf, base)
     rows.discard()
     return tables
@@ -73,17 +72,19 @@ export class Spool {
 
   #append(month: number, handle: number, feed: number, batch: RowBatch, from: number, to: number): void {
     const rows = entryOf(this.#months, month, () => new Month(join(this.#dir, `month-${month}`)))
+    const names = batch.names()
     while (from < to) {
-      if (rows.space() === 0) {
-        rows.chunks.push(newChunk())
+      if (rows.space(names) === 0) {
+        const added = newChunk(names)
+        rows.chunks.push(added)
         rows.used = 0
-        this.#memoryBytes += CHUNK_ROWS * ROW_BYTES
+        this.#memoryBytes += added.time.buffer.byteLength
       }
       const chunk = rows.chunks[rows.chunks.length - 1]
       const at = rows.used
-      const next = Math.min(to, from + rows.space())
+      const next = Math.min(to, from + rows.space(names))
       chunk.time.set(batch.time.subarray(from, next), at)
-      for (const name of MEASURE_NAMES) chunk.columns[name].set(batch.columns[name].subarray(from, next), at)
+      for (const name of chunk.names) chunk.columns[name].set(batch.columns[name].subarray(from, next), at)
       rows.used = at + next - from
       rows.runs.push({
         handle,
@@ -106,18 +107,25 @@ export class Spool {
 
 class Month {
   readonly runs: Run[] = []
-  chunks: Rows[] = []
+  chunks: Chunk[] = []
   /** Rows in the last chunk. */
   used = 0
-  spilled = 0
+  /** The measures of each chunk in the file. */
+  readonly #spilled: (readonly MeasureName[])[] = []
   readonly #file: string
 
   constructor(file: string) {
     this.#file = file
   }
 
-  space(): number {
-    return this.chunks.length === 0 ? 0 : CHUNK_ROWS - this.used
+  get spilled(): number {
+    return this.#spilled.length
+  }
+
+  /** Rows with these measures that the last chunk has room for. */
+  space(names: readonly MeasureName[]): number {
+    const last = this.chunks.at(-1)
+    return last === undefined || last.names.length < names.length ? 0 : CHUNK_ROWS - this.used
   }
 
   spill(): void {
@@ -128,16 +136,16 @@ class Month {
     } finally {
       closeSync(file)
     }
-    this.spilled += this.chunks.length
+    this.#spilled.push(...this.chunks.map(({ names }) => names))
     this.chunks = []
   }
 
-  load(): Rows[] {
+  load(): Chunk[] {
     if (this.spilled === 0) return this.chunks
     const file = openSync(this.#file, 'r')
     try {
-      const chunks = Array.from({ length: this.spilled }, () => {
-        const chunk = newChunk()
+      const chunks = this.#spilled.map((names) => {
+        const chunk = newChunk(names)
         readAll(file, new Uint8Array(chunk.time.buffer))
         return chunk
       })
@@ -152,11 +160,16 @@ class Month {
   }
 }
 
+/** What chunks without a measure have as its column. */
+const ABSENT = Object.fromEntries(
+  MEASURE_NAMES.map((name) => [name, missingColumn(MEASURES[name], CHUNK_ROWS)]),
+) as RowColumns
+
 /** A chunk is one buffer, so that it goes to a file and comes back in one piece. */
-function newChunk(): Rows {
-  const buffer = new ArrayBuffer(CHUNK_ROWS * ROW_BYTES)
+function newChunk(names: readonly MeasureName[]): Chunk {
+  const buffer = new ArrayBuffer(CHUNK_ROWS * rowBytes(names))
   const columns = Object.fromEntries(
-    MEASURE_NAMES.map((name, i) => {
+    names.map((name, i) => {
       const offset = CHUNK_ROWS * (4 + 2 * i)
       return [
         name,
@@ -165,8 +178,8 @@ function newChunk(): Rows {
           : new Uint16Array(buffer, offset, CHUNK_ROWS),
       ]
     }),
-  ) as RowColumns
-  return { time: new Uint32Array(buffer, 0, CHUNK_ROWS), columns }
+  ) as Partial<RowColumns>
+  return { names, time: new Uint32Array(buffer, 0, CHUNK_ROWS), columns: { ...ABSENT, ...columns } }
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {

@@ -5,7 +5,7 @@ import { yearDays, type YearDays } from '../index/days.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { circularMean, hundredths, isDirection, type Aggregation } from '../index/statistics.ts'
 import { statisticsOf, type AggregatedBuoy, type DayStatistics } from '../snapshot/make-aggregates.ts'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { COMMON_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
 import { daysFromCivil, monthStart } from '../sea/time.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 
@@ -86,7 +86,7 @@ export class YearOfDays {
     const days = kept === null ? null : yearDays(kept, this.#year)
     const isKept = before !== null && kept?.name === before.name && days!.hasRules(before.rules)
     if (isKept) {
-      for (const name of MEASURE_NAMES) {
+      for (const name of COMMON_NAMES) {
         const statistics = statisticsOf(known!, at, MEASURES[name])
         if (statistics !== null) measures.set(name, statistics)
       }
@@ -113,7 +113,7 @@ export class YearOfDays {
       }
       if (first === behind) continue
       const stretches = [...present, ...next].flatMap((rows) => stretchOf(rows, id, days, first, behind))
-      for (const name of MEASURE_NAMES) this.#measure(buoy, name, stretches, first, behind)
+      for (const name of COMMON_NAMES) this.#measure(buoy, name, stretches, first, behind)
     }
   }
 
@@ -182,7 +182,7 @@ export class YearOfDays {
         id,
         zone: zone === null ? null : { name: zone.name, rules: days!.rulesUntil(this.#newest) },
         measures: new Map(
-          MEASURE_NAMES.flatMap((name) => {
+          COMMON_NAMES.flatMap((name) => {
             const statistics = measures.get(name)
             return statistics?.count.some((samples) => samples > 0) === true ? [[name, statistics]] : []
           }),

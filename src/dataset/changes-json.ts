@@ -16,12 +16,12 @@ const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof C
 
 /** Bytes: more than the members around the lists take. */
 const START_BYTES = 256
-/** What `include` adds to a reading at most: four members. */
-export const EXTRAS_BYTES = 128
+/** What each member that `include` adds to a reading takes at most. */
+export const EXTRA_BYTES = 32
 /** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
-const ROW_BYTES = READING_BYTES + EXTRAS_BYTES + 80
+const ROW_BYTES = READING_BYTES + 80
 /** Bytes and rows of one step: some 50 µs. */
 const STEP_BYTES = 8 * 1024
 
@@ -146,7 +146,7 @@ function writeSpan(
   let separator = isFirst ? '' : ','
   eachDifference(a, range(a, change !== ADDED), b, range(b, change !== REMOVED), (kind, row) => {
     if (skip-- > 0) return true
-    writer.ensure(ROW_BYTES)
+    writer.ensure(ROW_BYTES + extras.length * EXTRA_BYTES)
     writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
     const rows = (kind === REMOVED ? a : b)!
     writeReadings(writer, buoy, rows, row, 1, 1)

@@ -158,7 +158,7 @@ const EXTRA_LITERALS = new Map(
 )
 
 /** More than all that `include` can add to a reading takes. */
-const EXTRA_BYTES = 160
+const EXTRA_BYTES = 320
 
 /** Adds what `included` (see `extraMeasures`) names to the reading that was written last. */
 export function addExtras(out: JsonWriter, { measures }: MonthRows, row: number, included: number): void {

@@ -170,6 +170,12 @@ export const READING_COLUMNS = {
   wind_speed: measureColumn('wind_speed', 'windSpeed'),
   wind_direction: measureColumn('wind_direction', 'windDirection'),
   gust_speed: measureColumn('gust_speed', 'gustSpeed'),
+  swell_height: measureColumn('swell_height', 'swellHeight'),
+  swell_period: measureColumn('swell_period', 'swellPeriod'),
+  swell_direction: measureColumn('swell_direction', 'swellDirection'),
+  wind_wave_height: measureColumn('wind_wave_height', 'windWaveHeight'),
+  wind_wave_period: measureColumn('wind_wave_period', 'windWavePeriod'),
+  wind_wave_direction: measureColumn('wind_wave_direction', 'windWaveDirection'),
 } as const satisfies { [name: string]: ReadingColumn }
 
 /** Takes the next bytes of a file, which are overwritten when it returns. */

@@ -14,7 +14,7 @@ import {
   type Run,
   type Values,
 } from './parquet-file.ts'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { MEASURES } from '../sea/columns.ts'
 import type { ParquetRun, ParquetStart } from './parquet-job.ts'
 
 export type ToParquet =
@@ -188,8 +188,7 @@ function write(
 }
 
 function backwards({ time, measures }: ParquetRun['rows']): ParquetRun['rows'] {
-  const parts = MEASURE_NAMES.map((name): [MeasureName, ParquetRun['rows']['measures'][MeasureName]] => {
-    const { codes, mask } = measures[name]
+  const parts = Object.entries(measures).map(([name, { codes, mask }]) => {
     return [name, { codes: mask === 0 ? codes : codes.slice().reverse(), mask }]
   })
   return {

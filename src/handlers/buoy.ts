@@ -24,7 +24,7 @@ export const getBuoy = operation({
     include: wordSet({
       values: [...EXTRA_GROUPS, 'available', 'credit'],
       description:
-        'More members: of the last reading `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
+        'More members: of the last reading `peak_period`, with `wind` `wind_speed`, `wind_direction` and `gust_speed`, with `swell` height, period and direction of the swell and of the wind sea; of the buoy `available`, the fields that it has had, each with the times of its first and last value; with `credit` its `credit` and `licence`.',
     }),
   },
   refusal: 'bad_request',

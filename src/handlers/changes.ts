@@ -1,7 +1,7 @@
 /** `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. */
 import {
   changedBuoysBytes,
-  EXTRAS_BYTES,
+  EXTRA_BYTES,
   noChanges,
   writeChangedReadings,
   writeChanges,
@@ -91,7 +91,7 @@ export const listChanges = operation({
     const { writer } = view.fragments
     const bytes =
       (withBuoys ? changedBuoysBytes(compared) : AROUND_BYTES) +
-      (withRows ? (rows.to - rows.from) * (READING_BYTES + EXTRAS_BYTES + AROUND_BYTES) : 0)
+      (withRows ? (rows.to - rows.from) * (READING_BYTES + extras.length * EXTRA_BYTES + AROUND_BYTES) : 0)
     if (bytes <= EXPENSIVE_BYTES) return finish(steps(writer))
     const paging = { page: query.page, pages: Math.ceil(count / perPage) }
     return { bytes, steps, ...(withRows && { paging }) }

@@ -16,7 +16,7 @@ import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/time-axis.ts'
 import { allRows, operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { boolean, choice, timestamp, type QueryOf } from '../operation/parameters.ts'
+import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** The default range goes from seven days before the snapshot's time to three days after it. */
@@ -28,10 +28,10 @@ const parameters = {
   end_date: timestamp({
     description: "Last moment, included; default three days after the snapshot's time. At most 31 days.",
   }),
-  include: choice({
-    values: ['measures'],
+  include: wordSet({
+    values: ['measures', 'swell'],
     description:
-      'Adds all else that readings and forecast hold: wave direction, peak period, water temperature, wind, and the forecast of wind. Without it the answer is as the contract has it.',
+      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer is as the contract has it.',
   }),
   optimized: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
@@ -71,6 +71,8 @@ interface ChartArray {
   readonly field: string | null
   readonly from: MeasureName | Lane
   readonly texts: TextTable
+  /** The text between the array before and its values. */
+  readonly begin: Literal
 }
 
 const array = (
@@ -80,9 +82,9 @@ const array = (
   label: string,
   unit: string,
   field: string | null = null,
-): ChartArray => ({ name, label, unit, field, from, texts })
+): ChartArray => ({ name, label, unit, field, from, texts, begin: new Literal(`],"${name}":[`) })
 
-/** The arrays in their order: those of the contract, and with `include=measures` the others. */
+/** The arrays in their order: those of the contract, and what `include` adds. */
 const ARRAYS = [
   array(
     'significant_height',
@@ -97,8 +99,7 @@ const ARRAYS = [
   array('forecast_wave_height', WAVE_HEIGHT, HUNDREDTHS, 'Forecast wave height', 'm'),
   array('tide_level', TIDE_LEVEL, SIGNED_HUNDREDTHS, 'Tide level above chart datum', 'm'),
 ]
-const ALL_ARRAYS = [
-  ...ARRAYS,
+const MEASURE_ARRAYS = [
   array('direction', 'direction', HUNDREDTHS, 'Direction that waves come from', 'degrees', 'direction'),
   array('peak_period', 'peakPeriod', THOUSANDTHS, 'Peak period', 's'),
   array(
@@ -121,6 +122,23 @@ const ALL_ARRAYS = [
     'degrees',
   ),
 ]
+const SWELL_ARRAYS = [
+  array('swell_height', 'swellHeight', THOUSANDTHS, 'Height of the swell', 'm'),
+  array('swell_period', 'swellPeriod', THOUSANDTHS, 'Period of the swell', 's'),
+  array('swell_direction', 'swellDirection', HUNDREDTHS, 'Direction that swell comes from', 'degrees'),
+  array('wind_wave_height', 'windWaveHeight', THOUSANDTHS, 'Height of the wind sea', 'm'),
+  array('wind_wave_period', 'windWavePeriod', THOUSANDTHS, 'Period of the wind sea', 's'),
+  array(
+    'wind_wave_direction',
+    'windWaveDirection',
+    HUNDREDTHS,
+    'Direction that wind sea comes from',
+    'degrees',
+  ),
+]
+/** Bits of `include`. */
+const WITH_MEASURES = 1
+const WITH_SWELL = 2
 
 const BUOY = new Literal('{"buoy":')
 /** The text before the times, for as many arrays as an answer has. */
@@ -130,11 +148,17 @@ const fieldsText = (arrays: readonly ChartArray[]): Literal => {
   )
   return new Literal(`,"fields":${JSON.stringify(fields).replaceAll('°', '\\u00b0')},"time":[`)
 }
-const FIELDS_TEXT = fieldsText(ARRAYS)
-const ALL_FIELDS_TEXT = fieldsText(ALL_ARRAYS)
-const ARRAY_STARTS = ALL_ARRAYS.map(({ name }) => new Literal(`],"${name}":[`))
+/** The arrays of an answer and their `fields`, by the bits of `include`. */
+const SHAPES = Array.from({ length: WITH_MEASURES + WITH_SWELL + 1 }, (_, included) => {
+  const arrays = [
+    ...ARRAYS,
+    ...((included & WITH_MEASURES) === 0 ? [] : MEASURE_ARRAYS),
+    ...((included & WITH_SWELL) === 0 ? [] : SWELL_ARRAYS),
+  ]
+  return { arrays, fields: fieldsText(arrays) }
+})
 /** The names of all arrays, and what the stores of eight bytes overshoot. */
-const STARTS_BYTES = 512
+const STARTS_BYTES = 768
 /** A timestamp with its comma, and the values of a slot. */
 const TIME_BYTES = 24
 const VALUE_BYTES = 8
@@ -152,20 +176,19 @@ export const chart = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.fragments
-    const isAll = query.include === 'measures'
-    const arrays = isAll ? ALL_ARRAYS : ARRAYS
-    layAxis(view, ordinal, start, end, isAll)
+    const { include = 0 } = query
+    const { arrays, fields } = SHAPES[include]
+    layAxis(view, ordinal, start, end, (include & WITH_MEASURES) !== 0)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
-    const fields = isAll ? ALL_FIELDS_TEXT : FIELDS_TEXT
     writer.ensure(
       fields.length + STARTS_BYTES + (axis.length + 1) * (TIME_BYTES + arrays.length * VALUE_BYTES),
     )
     writer.literal(fields)
     writeAxis(view)
     for (let i = 0; i < arrays.length; i++) {
-      const { from, texts } = arrays[i]
-      writer.literal(ARRAY_STARTS[i])
+      const { from, texts, begin } = arrays[i]
+      writer.literal(begin)
       if (typeof from === 'string') writeMeasure(view, from, texts)
       else if (from.has) writer.entries(texts, from.slots, 0, axis.length)
       else writer.nulls(axis.length)
@@ -181,15 +204,15 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
   const { start, end } = rangeOf(query, dataset.asOf)
-  const isAll = query.include === 'measures'
-  layAxis(view, ordinal, start, end, isAll)
+  const { include = 0 } = query
+  layAxis(view, ordinal, start, end, (include & WITH_MEASURES) !== 0)
   const { length } = axis
   const { months } = dataset.readings
   const time = new Uint32Array(length)
   eachRun((month, from, to, slot) => {
     time.set((month === NO_MONTH ? axis.hours : months[month].time).subarray(from, to), slot)
   })
-  const columns = (isAll ? ALL_ARRAYS : ARRAYS).map(({ name, from }): Column => {
+  const columns = SHAPES[include].arrays.map(({ name, from }): Column => {
     const { missing, unit, scale, signed } = typeof from === 'string' ? MEASURES[from] : from
     const codes = new Uint16Array(length).fill(missing)
     if (typeof from !== 'string') {

@@ -5,7 +5,7 @@
  * A day follows the clock of the buoy's zone; days that lie in two years of UTC are left out. A year of one
  * statistic is a stream of 0, 1, 2 or 4 bytes a day, which times `step` plus `base` are its values.
  */
-import { MEASURE_NAMES, MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
+import { COMMON_NAMES, MEASURES, type Measure } from '../sea/columns.ts'
 import { lowerBound } from './bisect.ts'
 import type { Zone } from '../sea/zones.ts'
 import { yearDays } from './days.ts'
@@ -45,14 +45,15 @@ export function streamsOf(measure: Measure): number {
   return isDirection(measure) ? 2 : 5
 }
 
+/** Where the streams of a measure begin among those of a buoy; it is one of `COMMON_NAMES`. */
 export const FIRST_STREAM = Object.fromEntries(
-  MEASURE_NAMES.map((name, i) => [
+  COMMON_NAMES.map((name, i) => [
     name,
-    MEASURE_NAMES.slice(0, i).reduce((sum, before) => sum + streamsOf(MEASURES[before]), 0),
+    COMMON_NAMES.slice(0, i).reduce((sum, before) => sum + streamsOf(MEASURES[before]), 0),
   ]),
-) as { readonly [name in MeasureName]: number }
+) as { readonly [name: string]: number }
 
-export const STREAMS_OF_BUOY = MEASURE_NAMES.reduce((sum, name) => sum + streamsOf(MEASURES[name]), 0)
+export const STREAMS_OF_BUOY = COMMON_NAMES.reduce((sum, name) => sum + streamsOf(MEASURES[name]), 0)
 
 /** Stream and sign of each statistic's difference from the median. */
 const DIFFERENCE: { readonly [aggregation in Aggregation]: readonly [stream: number, sign: number] } = {

@@ -112,11 +112,22 @@ const reading = {
   unit,
   energy_per_wave: orNull(energy('Energy of one wave of this height and period')),
 }
+function swellOf(when: string): Properties {
+  return {
+    swell_height: orNull(height(`${when}significant height of the swell`)),
+    swell_period: orNull(seconds(`${when}period of the swell`)),
+    swell_direction: orNull(degrees(`${when}direction the swell comes from`)),
+    wind_wave_height: orNull(height(`${when}significant height of the wind sea`)),
+    wind_wave_period: orNull(seconds(`${when}period of the wind sea`)),
+    wind_wave_direction: orNull(degrees(`${when}direction the wind sea comes from`)),
+  }
+}
 const extras = {
   peak_period: orNull(seconds('With `include=peak_period`: period at the peak of the spectrum')),
   wind_speed: orNull(measure('km/h', 'With `include=wind`: speed of the wind', { minimum: 0 })),
   wind_direction: orNull(degrees('With `include=wind`: direction the wind comes from')),
   gust_speed: orNull(measure('km/h', 'With `include=wind`: speed of gusts', { minimum: 0 })),
+  ...swellOf('With `include=swell`: '),
 }
 const rights = {
   credit: orNull(text("With `include=credit`: the credit line that the data's owner asks for.")),
@@ -173,7 +184,7 @@ const CHART_ARRAYS = {
   forecast_wave_height: orNull(height('Forecast of the significant wave height, at full hours')),
   tide_level: orNull(measure('m', "Water level above the harbour's chart datum, at full hours")),
 }
-/** Only with `include=measures`. */
+/** Each group only with its word of `include`. */
 const MEASURE_ARRAYS = {
   direction: orNull(degrees('Direction that waves come from')),
   peak_period: orNull(seconds('Peak period')),
@@ -184,6 +195,7 @@ const MEASURE_ARRAYS = {
   forecast_wind_speed: orNull(speed('Forecast of the wind speed, at full hours')),
   forecast_wind_direction: orNull(degrees('Forecast of the direction that wind comes from, at full hours')),
 }
+const SWELL_ARRAYS = swellOf('Of the sea in two parts: ')
 const chartArrays = (arrays: Properties, when: string): Properties =>
   Object.fromEntries(
     Object.entries(arrays).map(([array, item]) => [
@@ -338,7 +350,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   ChartFields: object(
     chartFields(Object.keys(CHART_ARRAYS)),
     'What each array of the chart holds.',
-    chartFields(Object.keys(MEASURE_ARRAYS)),
+    chartFields(Object.keys({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS })),
   ),
   ChartField: object(
     {
@@ -359,7 +371,10 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ...chartArrays(CHART_ARRAYS, ''),
     },
     'Parallel arrays over one time axis.',
-    chartArrays(MEASURE_ARRAYS, ' Only with `include=measures`.'),
+    {
+      ...chartArrays(MEASURE_ARRAYS, ' Only with `include=measures`.'),
+      ...chartArrays(SWELL_ARRAYS, ' Only with `include=swell`.'),
+    },
   ),
   Season: object(
     { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },

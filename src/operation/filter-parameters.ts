@@ -26,7 +26,7 @@ interface LatestQuery {
 export const include = wordSet({
   values: EXTRA_GROUPS,
   description:
-    'More members of readings: `peak_period`, and with `wind` `wind_speed`, `wind_direction` and `gust_speed`.',
+    'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`.',
 })
 
 /** Which buoys `has` and `max_age` take; null where they take all. */

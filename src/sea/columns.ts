@@ -29,8 +29,8 @@ export interface Measure {
   readonly max: number
 }
 
-/** In the order in which the columns stand in a part. */
-export const MEASURE_NAMES = [
+/** What most sources measure. Series and aggregates of days are made of these alone. */
+export const COMMON_NAMES = [
   'significantHeight',
   'maximumHeight',
   'period',
@@ -41,6 +41,19 @@ export const MEASURE_NAMES = [
   'windDirection',
   'gustSpeed',
 ] as const
+
+/** The sea in two parts, which few sources tell apart: swell, and the sea of the local wind. */
+export const SWELL_NAMES = [
+  'swellHeight',
+  'swellPeriod',
+  'swellDirection',
+  'windWaveHeight',
+  'windWavePeriod',
+  'windWaveDirection',
+] as const
+
+/** In the order in which the columns stand in a part. */
+export const MEASURE_NAMES = [...COMMON_NAMES, ...SWELL_NAMES] as const
 
 export type MeasureName = (typeof MEASURE_NAMES)[number]
 
@@ -59,4 +72,17 @@ export const MEASURES: { readonly [name in MeasureName]: Measure } = {
   windSpeed: { name: 'windSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
   windDirection: { name: 'windDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
   gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
+  swellHeight: { name: 'swellHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
+  swellPeriod: { name: 'swellPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
+  swellDirection: { name: 'swellDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
+  windWaveHeight: { name: 'windWaveHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
+  windWavePeriod: { name: 'windWavePeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
+  windWaveDirection: {
+    name: 'windWaveDirection',
+    unit: 'degree',
+    scale: 100,
+    min: 0,
+    max: 359.99,
+    ...unsigned,
+  },
 }

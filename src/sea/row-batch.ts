@@ -1,5 +1,13 @@
 /** Rows on their way from a source to the snapshot, and the codes of their values. */
-import { MEASURE_NAMES, MEASURES, type Codes, type Measure, type MeasureName } from './columns.ts'
+import {
+  COMMON_NAMES,
+  MEASURE_NAMES,
+  MEASURES,
+  SWELL_NAMES,
+  type Codes,
+  type Measure,
+  type MeasureName,
+} from './columns.ts'
 
 /** The code of "nothing was measured", outside of every measure's limits, in signed columns too. */
 export const NO_CODE = -0x8000
@@ -37,6 +45,11 @@ function roundHalfUp(value: number): number {
   return Math.sign(value) * Math.floor(Math.abs(value) * (1 + 4 * Number.EPSILON) + 0.5) + 0
 }
 
+function hasValue(codes: Codes, { missing }: Measure, length: number): boolean {
+  for (let row = 0; row < length; row++) if (codes[row] !== missing) return true
+  return false
+}
+
 export function missingColumn(measure: Measure, length: number): Codes {
   return (measure.signed ? new Int16Array(length) : new Uint16Array(length)).fill(measure.missing)
 }
@@ -60,12 +73,19 @@ export class RowBatch {
     const row = this.length++
     if (row === this.time.length) this.#grow()
     this.time[row] = time
-    for (const name of MEASURE_NAMES) this.columns[name][row] = MEASURES[name].missing
     return row
   }
 
+  /** Takes all rows out; the columns are filled anew, since `add` would do it row by row. */
   clear(): void {
+    for (const name of MEASURE_NAMES) this.columns[name].fill(MEASURES[name].missing, 0, this.length)
     this.length = 0
+  }
+
+  /** The measures that rows may have: those of swell and wind sea only where a row has one. */
+  names(): readonly MeasureName[] {
+    const hasSwell = SWELL_NAMES.some((name) => hasValue(this.columns[name], MEASURES[name], this.length))
+    return hasSwell ? MEASURE_NAMES : COMMON_NAMES
   }
 
   #grow(): void {

@@ -52,6 +52,13 @@ export interface Reading {
   readonly windDirection: number | null
   /** km/h */
   readonly gustSpeed: number | null
+  /** Of the swell and of the wind sea apart: m, s, and degrees that they come from. */
+  readonly swellHeight: number | null
+  readonly swellPeriod: number | null
+  readonly swellDirection: number | null
+  readonly windWaveHeight: number | null
+  readonly windWavePeriod: number | null
+  readonly windWaveDirection: number | null
 }
 
 /** Selects readings of a buoy. */
@@ -194,6 +201,12 @@ function readingAt({ time, measures }: MonthRows, row: number): Reading {
     windSpeed: value('windSpeed'),
     windDirection: value('windDirection'),
     gustSpeed: value('gustSpeed'),
+    swellHeight: value('swellHeight'),
+    swellPeriod: value('swellPeriod'),
+    swellDirection: value('swellDirection'),
+    windWaveHeight: value('windWaveHeight'),
+    windWavePeriod: value('windWavePeriod'),
+    windWaveDirection: value('windWaveDirection'),
   }
 }
 

@@ -17,6 +17,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { isDirection } from '../index/statistics.ts'
 import type { TideColumns } from '../index/tides.ts'
 import {
+  COMMON_NAMES,
   MEASURE_NAMES,
   MEASURES,
   MISSING_U16,
@@ -254,7 +255,7 @@ function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps
     for (let stream = 0; stream < STREAMS_OF_BUOY; stream++) {
       expectStream(year, streamsOfBuoy + stream * STREAM_WORDS, days[i])
     }
-    for (const name of MEASURE_NAMES) {
+    for (const name of COMMON_NAMES) {
       const streamsOfMeasure = streamsOfBuoy + FIRST_STREAM[name] * STREAM_WORDS
       counted += checkMeasure(year, streamsOfMeasure, MEASURES[name], days[i])
     }

@@ -133,7 +133,7 @@ interface ColumnPair {
   maskB: number
 }
 
-/** The columns of two months; none where one of them is not there. */
+/** The columns that one of two months has; none where one of the months is not there. */
 export class BothColumns {
   readonly measures: readonly ColumnPair[]
   readonly #times: readonly [Uint32Array, Uint32Array] | null
@@ -160,7 +160,7 @@ function pairsOf(a: MonthRows, b: MonthRows): ColumnPair[] {
     maskA: a.measures[name].mask,
     b: b.measures[name].codes,
     maskB: b.measures[name].mask,
-  }))
+  })).filter(({ maskA, maskB }) => maskA !== 0 || maskB !== 0)
 }
 
 function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolean {

@@ -179,7 +179,7 @@ test('The readings that differ come in pages, removed ones as they were, and lin
 })
 
 test('What include adds to readings stands in changes as it does in lists of readings, in both snapshots.', () => {
-  const more = 'wind,peak_period'
+  const more = 'wind,peak_period,swell'
   const { readings = [] } = ask(`since=${first.id}&include=readings,${more}`).data
   assert.equal(readings.length, 5)
   const readingsOf = (id: number, snapshot: string): string[] => {
@@ -195,8 +195,9 @@ test('What include adds to readings stands in changes as it does in lists of rea
     peak_period: peak,
     wind_speed: wind,
     gust_speed: gust,
+    swell_period: swell,
   } = readings[2].reading as { [name: string]: unknown }
-  assert.deepEqual([peak, wind, gust], [1.25, 36.5, null])
+  assert.deepEqual([peak, wind, gust, swell], [1.25, 36.5, null, 13.1])
 })
 
 test('A snapshot that is not held is gone, which names the one that there is; a key is needed.', () => {

@@ -40,6 +40,12 @@ function monthOf(month: number, counts: readonly number[], seed: number): MonthR
       windSpeed: none,
       windDirection: none,
       gustSpeed: none,
+      swellHeight: none,
+      swellPeriod: none,
+      swellDirection: none,
+      windWaveHeight: none,
+      windWavePeriod: none,
+      windWaveDirection: none,
     },
   }
 }

@@ -56,6 +56,12 @@ function rowsOf(rows: Row[], hasTemperature: boolean): MonthRows {
       windSpeed: none,
       windDirection: none,
       gustSpeed: none,
+      swellHeight: none,
+      swellPeriod: none,
+      swellDirection: none,
+      windWaveHeight: none,
+      windWavePeriod: none,
+      windWaveDirection: none,
     },
   }
 }

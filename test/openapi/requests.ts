@@ -290,6 +290,7 @@ const ODD_TEXTS = [
   'Wind',
   'wind,',
   'wind, peak_period',
+  'swell',
   ',period',
   'period,,period',
   'water_temperature,foo',

@@ -113,7 +113,7 @@ export function detailRequests({ buoyPath }: Paths): fc.Arbitrary<ApiRequest> {
   return requestsOf({
     operation: 'detail',
     path: buoyPath(''),
-    kinds: [{ ...include('wind', 'peak_period', 'available'), rare: false }],
+    kinds: [{ ...include('wind', 'peak_period', 'swell', 'available'), rare: false }],
   })
 }
 

@@ -179,6 +179,7 @@ function rowsInOrder(record: WorldBuoy, asOf: number): WorldRow[] {
     if (row.time > asOf) continue
     const turned = { ...row }
     if (turned.direction === 360) turned.direction = 0
+    if (turned.swellDirection === 360) turned.swellDirection = 0
     byTime.set(row.time, turned)
   }
   return [...byTime.values()].toSorted((a, b) => a.time - b.time)
@@ -195,6 +196,18 @@ function extras(row: Reading): JsonObject {
       wind_direction: row.windDirection === 360 ? 0 : row.windDirection,
       gust_speed: row.gustSpeed,
     }),
+    ...(included.includes('swell') && swell(row)),
+  }
+}
+
+function swell(row: Reading): JsonObject {
+  return {
+    swell_height: row.swellHeight,
+    swell_period: row.swellPeriod,
+    swell_direction: row.swellDirection,
+    wind_wave_height: row.windWaveHeight,
+    wind_wave_period: row.windWavePeriod,
+    wind_wave_direction: row.windWaveDirection,
   }
 }
 
@@ -394,6 +407,12 @@ export const MEASURE_OF: { [field: string]: keyof Measures } = {
   wind_speed: 'windSpeed',
   wind_direction: 'windDirection',
   gust_speed: 'gustSpeed',
+  swell_height: 'swellHeight',
+  swell_period: 'swellPeriod',
+  swell_direction: 'swellDirection',
+  wind_wave_height: 'windWaveHeight',
+  wind_wave_period: 'windWavePeriod',
+  wind_wave_direction: 'windWaveDirection',
 }
 
 /** What `has` and `max_age` say of the newest reading. */
@@ -666,6 +685,7 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
   const end = instant(parameters.get('end_date') ?? isoTime(asOf + 3 * DAY), true)
   if (start > end || end - start > 31 * DAY) return failure(422, ['start_date', 'end_date'])
   const found = buoy.readings.filter(({ time }) => time >= start && time <= end)
+  const parts = (parameters.get('include') ?? '').split(',')
   return success({
     buoy: { id: buoy.id, ...buoySummary(buoy) },
     fields: {},
@@ -675,7 +695,7 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
     period: found.map((row) => row.period),
     forecast_wave_height: found.map(() => null),
     tide_level: found.map(() => null),
-    ...(parameters.get('include') !== 'measures'
+    ...(!parts.includes('measures')
       ? {}
       : {
           direction: found.map((row) => row.direction),
@@ -687,6 +707,16 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
           gust_speed: found.map((row) => row.gustSpeed),
           forecast_wind_speed: found.map(() => null),
           forecast_wind_direction: found.map(() => null),
+        }),
+    ...(!parts.includes('swell')
+      ? {}
+      : {
+          swell_height: found.map((row) => row.swellHeight),
+          swell_period: found.map((row) => row.swellPeriod),
+          swell_direction: found.map((row) => row.swellDirection),
+          wind_wave_height: found.map((row) => row.windWaveHeight),
+          wind_wave_period: found.map((row) => row.windWavePeriod),
+          wind_wave_direction: found.map((row) => row.windWaveDirection),
         }),
   })
 }

@@ -1,5 +1,5 @@
 /** What a buoy of the world is made of: what a person would say of it, and how its rows lie in time. */
-import type { WorldRow } from './world.ts'
+import type { Swell, WorldRow } from './world.ts'
 
 export const DAY = 86_400
 export const MINUTE = 60
@@ -41,6 +41,15 @@ export interface Plan extends Station {
   extra?: (asOf: number) => WorldRow[]
 }
 
+export const NO_SWELL: Swell = {
+  swellHeight: null,
+  swellPeriod: null,
+  swellDirection: null,
+  windWaveHeight: null,
+  windWavePeriod: null,
+  windWaveDirection: null,
+}
+
 export const emptyRow = (time: number): WorldRow => ({
   time,
   significantHeight: null,
@@ -52,6 +61,7 @@ export const emptyRow = (time: number): WorldRow => ({
   windSpeed: null,
   windDirection: null,
   gustSpeed: null,
+  ...NO_SWELL,
 })
 
 /** A row with all measures, of which only the height matters. */
@@ -67,5 +77,11 @@ export function fullRow(time: number, height: number): WorldRow {
     windSpeed: 44.4,
     windDirection: 280,
     gustSpeed: 60.1,
+    swellHeight: 1.25,
+    swellPeriod: 14.2,
+    swellDirection: 292.5,
+    windWaveHeight: 0.4,
+    windWavePeriod: 4.1,
+    windWaveDirection: 22.5,
   }
 }

@@ -217,7 +217,7 @@ export function chartRequests({ buoyPath, knownPath }: Paths, { timePart }: Time
           { name: 'debug', ...booleans, rare: true },
           {
             name: 'include',
-            valid: fc.constant('measures'),
+            valid: fc.constantFrom('measures', 'swell', 'measures,swell', 'swell,swell'),
           },
         ],
         special: fc

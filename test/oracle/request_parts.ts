@@ -154,7 +154,11 @@ export const perPage: ParameterKind = {
 const someOf = (...words: string[]): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 3 }).map((some) => some.join())
 
-export const has: ParameterKind = { name: 'has', valid: someOf(...METRIC_WORDS), rare: true }
+export const has: ParameterKind = {
+  name: 'has',
+  valid: someOf(...METRIC_WORDS, 'swell_height', 'swell_direction', 'wind_wave_period'),
+  rare: true,
+}
 export const maxAge: ParameterKind = {
   name: 'max_age',
   valid: fc.constantFrom('1', '60', '3600s', '45m', '2h', '24h', '86400', '3d', '40d', '999999999d'),
@@ -167,4 +171,4 @@ export const include = (...words: string[]): ParameterKind => ({
   rare: true,
 })
 
-export const extras = include('wind', 'peak_period')
+export const extras = include('wind', 'peak_period', 'swell')

@@ -8,11 +8,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Chance } from '../chance.ts'
-import { DAY, emptyRow, every, fullRow, MINUTE, type Pattern, type Plan, type Station } from './plan.ts'
+import {
+  DAY,
+  emptyRow,
+  every,
+  fullRow,
+  MINUTE,
+  NO_SWELL,
+  type Pattern,
+  type Plan,
+  type Station,
+} from './plan.ts'
 import { SPECIAL_PLANS } from './special-buoys.ts'
 
-/** The nine measured quantities of a row, in units of the contract; `null` is "not measured". */
-export interface Measures {
+/** The measured quantities of a row, in units of the contract; `null` is "not measured". */
+export interface Measures extends Swell {
   significantHeight: number | null
   maximumHeight: number | null
   period: number | null
@@ -22,6 +32,16 @@ export interface Measures {
   windSpeed: number | null
   windDirection: number | null
   gustSpeed: number | null
+}
+
+/** Of the swell and of the wind sea apart. */
+export interface Swell {
+  swellHeight: number | null
+  swellPeriod: number | null
+  swellDirection: number | null
+  windWaveHeight: number | null
+  windWavePeriod: number | null
+  windWaveDirection: number | null
 }
 
 export interface WorldRow extends Measures {
@@ -178,6 +198,7 @@ function rowsOf(source: string, pattern: Pattern, asOf: number, random: () => nu
           windSpeed: null,
           windDirection: null,
           gustSpeed: null,
+          ...(source === 'Candhis' && NO_SWELL),
         })
       : row
   })
@@ -200,6 +221,22 @@ function rollRow(time: number, random: () => number): WorldRow {
     windSpeed: maybe(0.8, upTo(120, 1)),
     windDirection: maybe(0.8, upTo(359, 0)),
     gustSpeed: maybe(0.5, upTo(150, 1)),
+    ...rollSwell(new Chance(time + Math.round(height * 1000))),
+  }
+}
+
+/** Dice of their own, so that a row has the same other values with or without them. */
+function rollSwell(chance: Chance): Swell {
+  if (chance.percent(30)) return NO_SWELL
+  const number = (most: number, digits: number): number | null =>
+    chance.percent(15) ? null : Number((chance.next() * most).toFixed(digits))
+  return {
+    swellHeight: number(5, 1),
+    swellPeriod: number(20, 1),
+    swellDirection: chance.percent(10) ? 360 : number(359.9, 1),
+    windWaveHeight: number(3, 2),
+    windWavePeriod: number(9, 1),
+    windWaveDirection: number(359, 0),
   }
 }
 
@@ -214,6 +251,12 @@ const COLUMNS: { [column: string]: keyof Measures } = {
   wind_speed: 'windSpeed',
   wind_direction: 'windDirection',
   gust_speed: 'gustSpeed',
+  swell_height: 'swellHeight',
+  swell_period: 'swellPeriod',
+  swell_direction: 'swellDirection',
+  wind_wave_height: 'windWaveHeight',
+  wind_wave_period: 'windWavePeriod',
+  wind_wave_direction: 'windWaveDirection',
 }
 
 const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

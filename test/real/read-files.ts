@@ -8,6 +8,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { NO_SWELL } from '../oracle/plan.ts'
 import type { World, WorldBuoy, WorldRow } from '../oracle/world.ts'
 
 /** What the files do not say of a buoy. */
@@ -292,6 +293,7 @@ function rowOf(line: StationLine, isSample: boolean): WorldRow {
     windSpeed: kilometresAnHour(value('WSPD')),
     windDirection: value('WDIR'),
     gustSpeed: kilometresAnHour(value('GST')),
+    ...NO_SWELL,
   }
 }
 
@@ -369,6 +371,7 @@ function readCampaign(path: string, labels: typeof ARCHIVE_LABELS): WorldRow[] {
       windSpeed: null,
       windDirection: null,
       gustSpeed: null,
+      ...NO_SWELL,
     }
   })
 }

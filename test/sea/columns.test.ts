@@ -19,6 +19,12 @@ const EXPECTED: { [name in MeasureName]: [scale: number, min: number, max: numbe
   windSpeed: [100, 0, 500],
   windDirection: [100, 0, 359.99],
   gustSpeed: [100, 0, 500],
+  swellHeight: [1000, 0, 25],
+  swellPeriod: [1000, 0, 60],
+  swellDirection: [100, 0, 359.99],
+  windWaveHeight: [1000, 0, 25],
+  windWavePeriod: [1000, 0, 60],
+  windWaveDirection: [100, 0, 359.99],
 }
 
 test('Every measure has its scale and limits, and the codes within them fit and are never the missing one.', () => {

@@ -108,7 +108,8 @@ test('Every rule of the format that the broken fixture breaks is reported with f
     'buoys.csv:13 wrong number of fields',
     'buoys.csv:14 a quote is not closed',
     'header.csv:1 column 4 of the header is not one of source, identifier, time, significant_height, maximum_height, ' +
-      'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed; is significant_height meant?',
+      'period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, ' +
+      'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction; is significant_height meant?',
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
       (line) => `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds`,

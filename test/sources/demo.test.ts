@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
+import { COMMON_NAMES, MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
@@ -97,7 +97,9 @@ const newest = (buoy: Collected): number => buoy.times.at(-1) ?? -Infinity
 const values = (buoy: Collected, name: MeasureName): number[] =>
   buoy.codes[name].filter((code) => isThere(name, code)).map((code) => code / MEASURES[name].scale)
 const rowsOf = ({ times, codes }: Collected, from = 0, to = times.length): string[] =>
-  times.slice(from, to).map((time, row) => [time, ...NAMES.map((name) => codes[name][from + row])].join(' '))
+  times
+    .slice(from, to)
+    .map((time, row) => [time, ...COMMON_NAMES.map((name) => codes[name][from + row])].join(' '))
 const ascends = (times: readonly number[]): boolean =>
   times.every((time, i) => i === 0 || time > times[i - 1])
 
@@ -230,6 +232,12 @@ test('All values of the demo are physically possible.', () => {
     windSpeed: [0, 150],
     windDirection: [0, 359],
     gustSpeed: [0, 220],
+    swellHeight: [0, 20],
+    swellPeriod: [1.8, 22],
+    swellDirection: [0, 359],
+    windWaveHeight: [0, 20],
+    windWavePeriod: [1, 22],
+    windWaveDirection: [0, 359],
   }
   for (const buoy of demo.all) {
     for (const name of NAMES) {
@@ -536,7 +544,7 @@ test('Scale buoys have unique identifiers, names and places on the globe, and th
 test('Some scale buoys measure everything, the coastal ones waves alone.', async () => {
   const { all } = await readScale('buoys=8,days=3')
   const kinds = all.map((buoy) => NAMES.filter((name) => values(buoy, name).length > 0).join())
-  assert.ok(kinds.includes(NAMES.join()))
+  assert.ok(kinds.includes(COMMON_NAMES.join()))
   for (const [handle, { record }] of all.entries()) {
     const waves = 'significantHeight,maximumHeight,period,peakPeriod,direction'
     assert.equal(kinds[handle] === waves, record.source === 'Scale Coastal')

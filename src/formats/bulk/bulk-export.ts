@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
+import { COMMON_NAMES, MEASURE_NAMES, SWELL_NAMES } from '../../sea/columns.ts'
 import { monthOf, monthText, timestampText } from '../../sea/time.ts'
 import { readCatalog, type Catalog } from '../../snapshot/catalog.ts'
 import {
@@ -17,15 +18,16 @@ import {
   type ExportFormat,
   type FileList,
 } from '../../snapshot/file-list.ts'
-import type { PartEntry } from '../../snapshot/snapshot-format.ts'
+import { SnapshotError, type PartEntry } from '../../snapshot/snapshot-format.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
+import { readPartHead } from '../../snapshot/part-head.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
-import { metadataOf, ReadingsFile, UNITS, writeBuoys, writeGeoJson } from './bulk-tables.ts'
+import { metadataOf, ReadingsFile, unitsOf, writeBuoys, writeGeoJson } from './bulk-tables.ts'
 import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
 
 export interface ExportOptions {
@@ -130,8 +132,8 @@ class Export {
   async all(): Promise<FileList> {
     const { manifest, since, format, log } = this.#options
     const catalog = await this.#catalogOf(manifest)
-    const now = sideOf(catalog, manifest, format)
-    const then = since === null ? null : sideOf(await this.#catalogOf(since), since, format)
+    const now = this.#sideOf(catalog, manifest)
+    const then = since === null ? null : this.#sideOf(await this.#catalogOf(since), since)
     const files: ExportedFile[] = []
     const removed: FileList['removed'] = []
     const months = new Set([...now.parts.keys(), ...(then?.parts.keys() ?? [])])
@@ -160,6 +162,17 @@ class Export {
   async #catalogOf({ parts }: Manifest): Promise<Catalog> {
     const part = parts.find(({ kind }) => kind === 'catalog')!
     return await readPart(this.#options.dir, part, readCatalog)
+  }
+
+  #sideOf(catalog: Catalog, { parts }: Manifest): Side {
+    const { dir, format } = this.#options
+    const readings = parts.filter(({ kind }) => kind === 'readings').sort((a, b) => b.month! - a.month!)
+    // All files have the same columns, since programs read them as one table.
+    const measures = readings.some((part) => hasSwell(dir, part)) ? MEASURE_NAMES : COMMON_NAMES
+    return {
+      networks: new Map(networksOf(catalog, format, measures).map((network) => [network.name, network])),
+      parts: new Map(readings.map((part) => [part.month!, part])),
+    }
   }
 
   async #span(
@@ -254,7 +267,7 @@ class Export {
         const network = now.networks.get(name)!
         const writer = this.#stage()
         const metadata = metadataOf(network, manifest.id, manifest.demo === true)
-        const file = new ReadingsFile(format, metadata, (bytes) => writer.write(bytes))
+        const file = new ReadingsFile(format, network.measures, metadata, (bytes) => writer.write(bytes))
         drafts.push({ network, madeFrom, writer, file, rows: 0, start: Infinity, end: 0 })
       }
       for (const month of drafts.length === 0 ? [] : span.months) {
@@ -308,7 +321,7 @@ class Export {
       let staged: StagedFile
       try {
         if (as === 'geojson') writeGeoJson(catalog, (bytes) => writer.write(bytes))
-        else writeBuoys(as, catalog, { units: UNITS }, (bytes) => writer.write(bytes))
+        else writeBuoys(as, catalog, { units: unitsOf(COMMON_NAMES) }, (bytes) => writer.write(bytes))
         staged = writer.end()
       } catch (error) {
         writer.drop()
@@ -343,8 +356,18 @@ class Export {
   }
 }
 
+function hasSwell(dir: string, part: PartEntry): boolean {
+  try {
+    return readPartHead(dir, part, SWELL_NAMES).columns.size > 0
+  } catch (error) {
+    // What is wrong with a part is told when its rows are read, which checks all of it.
+    if (error instanceof SnapshotError) return false
+    throw error
+  }
+}
+
 function exportedOf(network: BulkNetwork): ExportedNetwork {
-  const { folder: _, buoys: _1, ...exported } = network
+  const { folder: _, buoys: _1, measures: _2, ...exported } = network
   return exported
 }
 
@@ -369,13 +392,6 @@ function madeFromOf(contents: Contents): string {
   return createHash('sha256')
     .update(JSON.stringify([...contents]))
     .digest('hex')
-}
-
-function sideOf(catalog: Catalog, { parts }: Manifest, format: ExportFormat): Side {
-  return {
-    networks: new Map(networksOf(catalog, format).map((network) => [network.name, network])),
-    parts: new Map(parts.flatMap((part) => (part.kind === 'readings' ? [[part.month!, part]] : []))),
-  }
 }
 
 /** Whether a network has the same rows in two snapshots, by the hashes of what they are made from. */

@@ -1,7 +1,7 @@
 /** The networks of a snapshot, the rows of each in a month, and hashes of what an export is made from. */
 import { createHash, type Hash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
-import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
+import { COMMON_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import type { Run, RunBuoy } from '../parquet-file.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportedNetwork, ExportFormat } from '../../snapshot/file-list.ts'
@@ -15,9 +15,15 @@ export interface BulkNetwork extends ExportedNetwork {
   /** Folder below `readings/`. Networks may share one: their files differ by their hashes. */
   folder: string
   buoys: ReadonlyMap<number, RunBuoy>
+  /** The measures that all files of an export have columns of. */
+  measures: readonly MeasureName[]
 }
 
-export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[] {
+export function networksOf(
+  catalog: Catalog,
+  format: ExportFormat,
+  measures: readonly MeasureName[],
+): BulkNetwork[] {
   const buoys = catalog.sources.map(() => new Map<number, RunBuoy>())
   catalog.id.forEach((id, i) => {
     const { name, label } = catalog.sources[catalog.source[i]]
@@ -27,8 +33,9 @@ export function networksOf(catalog: Catalog, format: ExportFormat): BulkNetwork[
     const source = label ?? name
     const hash = createHash('sha256')
     add(hash, [LAYOUT, format, name, source, credit, licence, [...buoys[i].values()]])
+    if (measures.length > COMMON_NAMES.length) add(hash, measures)
     const made_from = hash.digest('hex')
-    return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i] }
+    return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i], measures }
   })
 }
 
@@ -76,7 +83,7 @@ export function* groupsOf(runs: readonly Run[], size: number): Generator<{ runs:
 
 /** A hash that is the same for two exports of these rows where they would have the same data. */
 export function contentHash(
-  { source, credit, licence }: BulkNetwork,
+  { source, credit, licence, measures }: BulkNetwork,
   runs: readonly Run[],
   format: ExportFormat,
 ): string {
@@ -85,7 +92,7 @@ export function contentHash(
   for (const { buoy, rows, from, to } of runs) {
     add(hash, [buoy.id, buoy.slug, to - from])
     hash.update(bytesOf(rows.time.subarray(from, to)))
-    for (const name of MEASURE_NAMES) {
+    for (const name of measures) {
       const { codes, mask } = rows.measures[name]
       // A column that another network brought into the month is as missing as an absent one.
       const own =

@@ -12,11 +12,12 @@ import {
   type Run,
   type Values,
 } from '../parquet-file.ts'
-import { MEASURE_NAMES, MEASURES, NO_COUNTRY } from '../../sea/columns.ts'
+import { MEASURES, NO_COUNTRY, type MeasureName } from '../../sea/columns.ts'
 import { timestampText } from '../../sea/time.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportFormat } from '../../snapshot/file-list.ts'
 import { csvText } from '../../dataset/csv-text.ts'
+import { WIRE_NAMES } from '../../dataset/wire-measures.ts'
 import { groupsOf, type BulkNetwork } from './bulk-networks.ts'
 
 /** Rows: some 5 MB of values in memory, and an eighth of a second of work. */
@@ -26,30 +27,25 @@ const CREATED_BY = 'groundswell'
 
 const C = READING_COLUMNS
 /** Columns in the order of both formats, without derived ones (uuid, compass, energy). */
-const COLUMNS: readonly ReadingColumn[] = [
+const columnsOf = (measures: readonly MeasureName[]): readonly ReadingColumn[] => [
   C.buoy_id,
   C.buoy_slug,
   C.source,
   C.id,
   C.time,
-  C.significient_height,
-  C.maximum_height,
-  C.period,
-  C.peak_period,
-  C.direction,
-  C.water_temperature,
-  C.wind_speed,
-  C.wind_direction,
-  C.gust_speed,
+  ...measures.map((name): ReadingColumn => C[WIRE_NAMES[name] as keyof typeof C]),
 ]
 
 /** Column names and units, as JSON. */
-export const UNITS = JSON.stringify(
-  Object.fromEntries(COLUMNS.flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]]))),
-)
+export const unitsOf = (measures: readonly MeasureName[]): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      columnsOf(measures).flatMap(({ name, unit }) => (unit === null ? [] : [[name, unit]])),
+    ),
+  )
 
 export function metadataOf(
-  { source, credit, licence }: Pick<BulkNetwork, 'source' | 'credit' | 'licence'>,
+  { source, credit, licence, measures }: Omit<BulkNetwork, 'buoys' | 'folder'>,
   snapshot: string,
   isDemo: boolean,
 ): { [key: string]: string } {
@@ -59,26 +55,35 @@ export function metadataOf(
     source,
     ...(credit !== null && { credit }),
     ...(licence !== null && { licence }),
-    units: UNITS,
+    units: unitsOf(measures),
   }
 }
 
 export class ReadingsFile {
   readonly #sink: ByteSink
+  readonly #measures: readonly MeasureName[]
+  readonly #columns: readonly ReadingColumn[]
   /** Null for CSV. */
   readonly #parquet: ParquetFile | null
 
-  constructor(format: ExportFormat, metadata: { readonly [key: string]: string }, sink: ByteSink) {
+  constructor(
+    format: ExportFormat,
+    measures: readonly MeasureName[],
+    metadata: { readonly [key: string]: string },
+    sink: ByteSink,
+  ) {
     this.#sink = sink
-    this.#parquet = format === 'csv' ? null : new ParquetFile(COLUMNS, metadata, CREATED_BY, sink)
-    if (format === 'csv') sink(Buffer.from(`${COLUMNS.map(({ name }) => name).join(',')}\r\n`))
+    this.#measures = measures
+    this.#columns = columnsOf(measures)
+    this.#parquet = format === 'csv' ? null : new ParquetFile(this.#columns, metadata, CREATED_BY, sink)
+    if (format === 'csv') sink(Buffer.from(`${this.#columns.map(({ name }) => name).join(',')}\r\n`))
   }
 
   /** Writes all rows of `runs`. Lets timers and sockets in between. */
   async add(runs: readonly Run[]): Promise<void> {
     for (const { runs: group, count } of groupsOf(runs, this.#parquet === null ? CSV_ROWS : GROUP_ROWS)) {
-      if (this.#parquet === null) this.#sink(csvRows(group))
-      else this.#parquet.group(COLUMNS.map((column) => column.values(group, count)))
+      if (this.#parquet === null) this.#sink(csvRows(group, this.#measures))
+      else this.#parquet.group(this.#columns.map((column) => column.values(group, count)))
       await setImmediate()
     }
   }
@@ -88,18 +93,18 @@ export class ReadingsFile {
   }
 }
 
-const MEASURED = MEASURE_NAMES.map((name) => MEASURES[name])
 const READING_ID_FACTOR = 1e10
 
 /** Rows in CSV. Numbers have the digits that their source gave, as in the JSON answers. */
-function csvRows(runs: readonly Run[]): Buffer {
+function csvRows(runs: readonly Run[], measures: readonly MeasureName[]): Buffer {
+  const measured = measures.map((name) => MEASURES[name])
   let text = ''
   for (const { buoy, rows, from, to } of runs) {
     const head = `${buoy.id},${csvText(buoy.slug)},${csvText(buoy.source)},`
     for (let row = from; row < to; row++) {
       const time = rows.time[row]
       text += `${head}${buoy.id * READING_ID_FACTOR + time},${timestampText(time)}`
-      for (const { name, missing, scale } of MEASURED) {
+      for (const { name, missing, scale } of measured) {
         const { codes, mask } = rows.measures[name]
         const code = codes[row & mask]
         text += code === missing ? ',' : `,${code / scale}`

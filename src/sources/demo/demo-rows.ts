@@ -1,5 +1,4 @@
 /** What a buoy reports of the made-up sea: what its network measures, as finely, and not in its gaps. */
-import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
 import type { RowBatch } from '../../sea/row-batch.ts'
 import { gaussian, mix, Sea, STEP, uniform, type Place, type SeaState } from './demo-sea.ts'
 
@@ -49,9 +48,7 @@ const [LOST_SALT, SILENCE_SALT, SAMPLE_SALT, MAXIMUM_SALT, RATIO_SALT, GUST_SALT
 /** Replaces `batch`, which has room for the span, with the rows of `mooring`; `every` divides `from`. */
 export function fillRows(batch: RowBatch, mooring: Mooring, sea: Sea, span: Span): void {
   const { from, to, every, outage } = span
-  // Columns are filled one by one: `batch.add` for millions of rows takes as long as the sea itself.
-  const most = Math.max(0, Math.ceil((to - from) / every))
-  for (const name of MEASURE_NAMES) batch.columns[name].fill(MEASURES[name].missing, 0, most)
+  batch.clear()
   const { isGapless, key } = mooring
   let row = 0
   for (let step = from; step < to; step += every) {

@@ -2,7 +2,7 @@
  * What a reader process sends its builder, in frames: a length (four bytes), a kind (one byte) and a body,
  * JSON for records and remarks, columns for rows. Numbers are in the byte order of the machine.
  */
-import { MEASURE_NAMES } from '../../sea/columns.ts'
+import { COMMON_NAMES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
 import type {
   BuoyRecord,
@@ -49,11 +49,13 @@ export class FrameFault extends Error {}
 
 const MESSAGE = 1
 const ROWS = 2
+/** Rows with all measures; `ROWS` have the common ones. */
+const WHOLE_ROWS = 3
 
 const HEAD_BYTES = 5
 /** Handle, feed and number of rows. */
 const ROWS_HEAD_BYTES = 12
-const ROW_BYTES = 4 + 2 * MEASURE_NAMES.length
+const rowBytes = (names: readonly MeasureName[]): number => 4 + 2 * names.length
 const MAX_ROWS = 16_384
 /** Bytes; the longest message is a forecast of half a million values of 20 characters. */
 const MAX_FRAME_BYTES = 2 ** 26
@@ -81,16 +83,17 @@ export class FrameWriter {
   }
 
   rows(handle: number, feed: number, batch: RowBatch): void {
+    const names = batch.names()
     for (let from = 0; from < batch.length; from += MAX_ROWS) {
       const to = Math.min(batch.length, from + MAX_ROWS)
-      const bytes = ROWS_HEAD_BYTES + (to - from) * ROW_BYTES
-      this.#head(ROWS, bytes)
+      const bytes = ROWS_HEAD_BYTES + (to - from) * rowBytes(names)
+      this.#head(names === MEASURE_NAMES ? WHOLE_ROWS : ROWS, bytes)
       if (bytes > BUFFER_BYTES - this.#length) this.flush()
       this.#uint32(handle)
       this.#uint32(feed)
       this.#uint32(to - from)
       this.#copy(batch.time.subarray(from, to))
-      for (const name of MEASURE_NAMES) this.#copy(batch.columns[name].subarray(from, to))
+      for (const name of names) this.#copy(batch.columns[name].subarray(from, to))
     }
   }
 
@@ -158,17 +161,19 @@ export class FrameReader {
 
   #take(kind: number, body: Buffer): void {
     if (kind === MESSAGE) this.#taker.message(JSON.parse(body.toString()) as Message)
-    else if (kind === ROWS) this.#takeRows(body)
+    else if (kind === ROWS) this.#takeRows(body, COMMON_NAMES)
+    else if (kind === WHOLE_ROWS) this.#takeRows(body, MEASURE_NAMES)
     else throw new FrameFault('a frame of an unknown kind')
   }
 
-  #takeRows(body: Buffer): void {
+  #takeRows(body: Buffer, names: readonly MeasureName[]): void {
     const [handle, feed, count] = [0, 4, 8].map((place) => body.readUInt32LE(place))
-    if (count > MAX_ROWS || body.length !== ROWS_HEAD_BYTES + count * ROW_BYTES)
+    if (count > MAX_ROWS || body.length !== ROWS_HEAD_BYTES + count * rowBytes(names))
       throw new FrameFault('a frame of rows whose length is not that of its rows')
     const batch = this.#batch
+    batch.clear()
     let at = ROWS_HEAD_BYTES
-    for (const column of [batch.time, ...MEASURE_NAMES.map((name) => batch.columns[name])]) {
+    for (const column of [batch.time, ...names.map((name) => batch.columns[name])]) {
       const bytes = count * column.BYTES_PER_ELEMENT
       new Uint8Array(column.buffer, column.byteOffset, bytes).set(body.subarray(at, at + bytes))
       at += bytes

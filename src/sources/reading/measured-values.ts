@@ -4,7 +4,7 @@
  */
 import { Fields } from './fields.ts'
 import type { FileReport } from '../source.ts'
-import { type MeasureName, MEASURES } from '../../sea/columns.ts'
+import { type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'
 import { type CodeLimits, codeLimits, codeWithin, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 
 const PLUS = 43
@@ -157,6 +157,7 @@ const WAVE_MEASURES: ReadonlySet<MeasureName> = new Set([
   'period',
   'peakPeriod',
   'direction',
+  ...SWELL_NAMES,
 ])
 
 /**

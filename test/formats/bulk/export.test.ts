@@ -40,7 +40,26 @@ const MEASURES = [
   ['wind_speed', 'windSpeed', 100],
   ['wind_direction', 'windDirection', 100],
   ['gust_speed', 'gustSpeed', 100],
+  ['swell_height', 'swellHeight', 1000],
+  ['swell_period', 'swellPeriod', 1000],
+  ['swell_direction', 'swellDirection', 100],
+  ['wind_wave_height', 'windWaveHeight', 1000],
+  ['wind_wave_period', 'windWavePeriod', 1000],
+  ['wind_wave_direction', 'windWaveDirection', 100],
 ] as const
+
+const COMMON_MEASURES = 9
+
+/** Swell has columns where one reading of the world has a value of it. */
+const measuresOf = (world: readonly FakeBuoy[]) => {
+  const swell = MEASURES.slice(COMMON_MEASURES)
+  const hasSwell = world.some(({ rows }) =>
+    rows.some(
+      (row) => row.significantHeight !== undefined && swell.some(([, name]) => row[name] !== undefined),
+    ),
+  )
+  return hasSwell ? MEASURES : MEASURES.slice(0, COMMON_MEASURES)
+}
 
 /** The readings of a world, as DuckDB says them. */
 function expectedRows(world: readonly FakeBuoy[]): object[] {
@@ -54,7 +73,7 @@ function expectedRows(world: readonly FakeBuoy[]): object[] {
               source,
               time: new Date(row.time * 1000).toISOString().replace('T', ' ').replace('.000Z', '+00'),
               ...Object.fromEntries(
-                MEASURES.map(([wire, name, scale]) => {
+                measuresOf(world).map(([wire, name, scale]) => {
                   const code = row[name]
                   return [wire, code === undefined ? null : code / scale]
                 }),
@@ -69,9 +88,14 @@ const sortKey = ({ identifier, time }: { identifier: string; time: string }): st
   `${identifier} ${time}`
 
 /** CSV has no types: a column of whole numbers, or of none, is one of numbers as well. */
-const COLUMNS = MEASURES.map(([wire]) => `CAST(${wire} AS DOUBLE) AS ${wire}`).join(', ')
+const columnsOf = (world: readonly FakeBuoy[]): string =>
+  measuresOf(world)
+    .map(([wire]) => `CAST(${wire} AS DOUBLE) AS ${wire}`)
+    .join(', ')
 
 const code = (max: number) => fc.option(fc.nat(max), { nil: undefined, freq: 4 })
+/** A build takes periods of 0 out. */
+const seconds = fc.option(fc.integer({ min: 1, max: 60_000 }), { nil: undefined, freq: 4 })
 /** A maximum that is one and a half times the significant height: builds take implausible ones out. */
 const heights = fc
   .record({ height: code(25_000), hasMaximum: fc.boolean() })
@@ -81,13 +105,20 @@ const heights = fc
   }))
 const others = fc.record({
   time: fc.integer({ min: at('2026-01-20T00:00:00Z'), max: at('2026-03-10T00:00:00Z') }),
-  period: code(60_000),
-  peakPeriod: code(60_000),
+  period: seconds,
+  peakPeriod: seconds,
   direction: code(35_999),
   waterTemperature: fc.option(fc.integer({ min: -500, max: 4500 }), { nil: undefined }),
   windSpeed: code(50_000),
 })
-const rowAt = fc.tuple(others, heights).map(([row, height]) => ({ ...row, ...height }))
+const swells = fc.record({
+  swellHeight: code(25_000),
+  swellDirection: code(35_999),
+  windWavePeriod: seconds,
+})
+const rowAt = fc
+  .tuple(others, heights, fc.option(swells, { nil: undefined, freq: 1 }))
+  .map((parts) => Object.assign({}, ...parts) as FakeRow)
 const worlds = fc.array(fc.uniqueArray(rowAt, { selector: ({ time }) => time, maxLength: 12 }), {
   minLength: 1,
   maxLength: 5,
@@ -124,7 +155,7 @@ test('DuckDB reads from the files every reading of random snapshots, in both for
           ? `read_csv('${out}/readings/*/*.csv', header = true)`
           : `'${out}/readings/*/*.parquet'`
       const rows = await ask(
-        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${COLUMNS}
+        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${columnsOf(world)}
          FROM ${source} r JOIN '${out}/buoys-*.${format}' b ON b.id = buoy_id AND b.slug = buoy_slug AND b.source = r.source
          ORDER BY identifier, time`,
       )
@@ -163,7 +194,8 @@ test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit
   assert.equal(typeOf['time'], 'TIMESTAMP WITH TIME ZONE')
   assert.equal(typeOf['id'], 'BIGINT')
   assert.equal(typeOf['buoy_slug'], 'VARCHAR')
-  for (const [wire] of MEASURES) assert.equal(typeOf[wire], 'DOUBLE', wire)
+  for (const [wire] of MEASURES.slice(0, COMMON_MEASURES)) assert.equal(typeOf[wire], 'DOUBLE', wire)
+  assert.ok(!('swell_height' in typeOf), 'no column for what no reading has')
   const march = `'${out}/readings/north/2026-03-*.parquet'`
   const [statistics] = await ask(
     `SELECT num_values, stats_min_value, stats_max_value, stats_null_count FROM parquet_metadata(${march}) WHERE path_in_schema = 'maximum_height'`,
