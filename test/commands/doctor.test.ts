@@ -230,7 +230,7 @@ test('init writes a configuration that is valid as it is and with every comment 
     ['NDBC'],
   )
   const dry = await runCliWell(['build', '--config', config, '--dry-run'])
-  assert.match(dry, /^NDBC: would fetch 6 of 6 files$/m)
+  assert.match(dry, /^NDBC: would fetch 10 of 10 files$/m)
 
   const text = readFileSync(config, 'utf8')
   const again = await runCli(['init', '--config', config])

@@ -207,7 +207,7 @@ test('The package', async (t) => {
     assert.match(stdout, /\nready to start/)
     await command('init')
     const dry = await command('build', '--config', 'groundswell.config.json', '--dry-run')
-    assert.match(dry.stdout, /would fetch 6 of 6 files/)
+    assert.match(dry.stdout, /would fetch 10 of 10 files/)
   })
 
   await t.test('has the tools for assistants, which need no further package.', async () => {

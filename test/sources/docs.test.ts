@@ -44,9 +44,10 @@ const at = (hour: string) => `2024-03-01T${hour}:00Z`
 const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
   ndbc: ({ buoys, rows }) => {
     assert.equal(buoys[0].name, 'EAST HATTERAS')
-    assert.deepEqual(fieldsOf(rows.get('41001/1'), 'time', 'significantHeight', 'windSpeed'), [
-      [at('00:50'), 1.4, 18],
-      [at('01:50'), 1.5, 18],
+    const names = ['significantHeight', 'windSpeed', 'swellHeight', 'swellDirection'] as const
+    assert.deepEqual(fieldsOf(rows.get('41001/1'), 'time', ...names), [
+      [at('00:50'), 1.4, 18, undefined, undefined],
+      [at('01:50'), 1.5, 18, 1.3, 157.5],
     ])
   },
   candhis: (recording) =>

@@ -18,6 +18,8 @@ const REALTIME_HEADER = `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   
 #yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC  nmi  hPa    ft
 `
 
+const SUMMARY_HEADER = '#YY  MM DD hh mm WVHT  SwH  SwP  WWH  WWP SwD WWD  STEEPNESS  APD MWD\n'
+
 /** The rows that one data file gives, a line each. */
 async function linesOf(
   t: Parameters<typeof folderOf>[0],
@@ -360,7 +362,7 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
   ])
   assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['NDBC', 'national']])
   assert.deepEqual(warnings, [
-    'ndbc: 3 ignored: "latest_obs/notes.txt","realtime2/44013.spec","README.txt"',
+    'ndbc: 3 ignored: "latest_obs/notes.txt","README.txt","realtime2/44013.spec"',
     'ndbc: 2 left out for lack of a position: "41003","41007"',
   ])
 })
@@ -402,6 +404,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   assert.deepEqual(Object.fromEntries(skipped), {
     'WVHT outside 0 to 25 m': 1,
     '99001: neither waves, wind nor water temperature': 1,
+    '99001: no spectral wave summary': 1,
   })
   assert.equal(understood.get('99001.txt'), 3)
   assert.deepEqual(identifiersOf(buoys), ['99001'])
@@ -409,10 +412,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     ['2024-03-01T01:20:00Z', undefined],
     ['2024-03-01T02:00:00Z', 1.5],
   ])
-  assert.deepEqual(warnings, [
-    'ndbc: 1 ignored: "realtime2/99001.spec"',
-    'ndbc: 2 left out for lack of a position: "99003","99005"',
-  ])
+  assert.deepEqual(warnings, ['ndbc: 2 left out for lack of a position: "99003","99005"'])
 })
 
 test('A listed station whose file is of something else is one bad line', async (t) => {
@@ -491,4 +491,76 @@ test('A folder with nothing but latest_obs.txt is enough, and a copy of somethin
     'latest_obs_3.txt:1 no header line of an NDBC standard meteorological file',
   ])
   assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [['41001', 34.5, -72.5]])
+})
+
+test('A summary joins the nearest sample of its height and average period within 20 minutes, and no other', async (t) => {
+  const row = (minute: string, wave: string) =>
+    `2023 09 28 ${minute} 110 11.0 14.0 ${wave} 1013.2  20.1  24.4  18.0   MM +0.6    MM\n`
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'realtime2/41001.txt': [
+      REALTIME_HEADER,
+      row('10 00', '1.5 9 6.2 95'),
+      row('10 30', '1.5 9 6.2 95'),
+      row('11 00', '2.0 9 MM 95'),
+      row('12 00', '1.1 MM 5.0 95'),
+      row('12 10', '1.1 8 5.0 95'),
+      row('13 00', '1.0 8 5.0 95'),
+      row('14 00', 'MM MM MM MM'),
+    ].join(''),
+    'realtime2/41001.spec.gz': gzipSync(
+      [
+        SUMMARY_HEADER,
+        '2023 09 28 10 16 1.5 1.2 12.0 0.9 4.0 NNW   N N/A 6.2 95\n',
+        '2023 09 28 10 14 1.5 0.1 11.0 0.9 4.0   S   S N/A 6.2 95\n',
+        '2023 09 28 11 00 2.0 1.9 0.00  MM  MM  MM NNE N/A 7.7 95\n',
+        '2023 09 28 12 20 1.1 1.0 10.0 0.3 3.0 E-W ENE N/A 5.0 95\n',
+        '2023 09 28 13 00 1.2 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
+        '2023 09 28 13 21 1.0 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
+        '2023 09 28 13 00 1.0  MM   MM  MM  MM  MM  MM N/A 5.0 95\n',
+        '2023 09 28 14 00  MM 1.0 10.0 0.3 3.0   E ENE N/A  MM MM\n',
+      ].join(''),
+    ),
+  })
+  const { rows, skipped, bad, warnings } = await record(openNdbc, folder)
+  assert.deepEqual([bad, warnings], [[], []])
+  const parts = [
+    'swellHeight',
+    'swellPeriod',
+    'swellDirection',
+    'windWaveHeight',
+    'windWaveDirection',
+  ] as const
+  assert.deepEqual(
+    fieldsOf(rows.get('41001/1'), 'time', ...parts).map(([time, ...values]) => [
+      String(time).slice(11, 16),
+      ...values,
+    ]),
+    [
+      ['10:00', 0.1, 11, 180, 0.9, 180],
+      ['10:30', 1.2, 12, 337.5, 0.9, 0],
+      ['11:00', 1.9, 0, undefined, undefined, 22.5],
+      ['12:00', 1, 10, undefined, 0.3, 67.5],
+      ['12:10', undefined, undefined, undefined, undefined, undefined],
+      ['13:00', undefined, undefined, undefined, undefined, undefined],
+      ['14:00', undefined, undefined, undefined, undefined, undefined],
+    ],
+  )
+  assert.deepEqual(Object.fromEntries(skipped), {
+    '41001: waves repeat a sample': 1,
+    '41001: SwD is not a point of the compass': 1,
+    '41001: swell without its wave sample': 3,
+  })
+})
+
+test('A file in the place of a summary that is none costs nothing else', async (t) => {
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'realtime2/41001.txt': `${REALTIME_HEADER}2023 09 28 10 00 MM MM MM 1.5 9 6.2 95 MM MM MM MM MM MM MM\n`,
+    'realtime2/41001.spec': '<html>not found</html>\n',
+  })
+  const { rows, skipped, bad } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(rowLines(rows.get('41001/1')), ['2023-09-28T10:00:00Z 1.5 - 9 9 95 - - - -'])
+  assert.deepEqual(Object.fromEntries(skipped), { '41001: no spectral wave summary': 1 })
 })

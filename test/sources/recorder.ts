@@ -19,6 +19,12 @@ const SCALES = {
   windSpeed: 100,
   windDirection: 100,
   gustSpeed: 100,
+  swellHeight: 1000,
+  swellPeriod: 1000,
+  swellDirection: 100,
+  windWaveHeight: 1000,
+  windWavePeriod: 1000,
+  windWaveDirection: 100,
 } as const
 type Name = keyof typeof SCALES
 
@@ -115,10 +121,19 @@ function rowOf(batch: RowBatch, index: number): Row {
   return row
 }
 
-/** A line for each row: its time, then its values in the order of `SCALES`, `-` for what is missing. */
+/**
+ * A line for each row: its time, then its values in the order of `SCALES`, `-` for what is missing; those of swell
+ * and wind sea where the row has one.
+ */
 export function rowLines(rows: readonly Row[] = []): string[] {
   const names = Object.keys(SCALES) as Name[]
-  return rows.map((row) => [row.time, ...names.map((name) => row[name] ?? '-')].join(' '))
+  const common = names.indexOf('swellHeight')
+  return rows.map((row) => {
+    const hasSwell = names.slice(common).some((name) => row[name] !== undefined)
+    return [row.time, ...names.slice(0, hasSwell ? undefined : common).map((name) => row[name] ?? '-')].join(
+      ' ',
+    )
+  })
 }
 
 /** As `rowLines`, of all buoys: behind `BUOY/FEED`. */

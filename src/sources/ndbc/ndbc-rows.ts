@@ -88,19 +88,28 @@ interface Header {
   columns: readonly MeasureColumn[]
 }
 
-function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
+/** What a kind of file measures by its labels; null where the labels are not those of the kind. */
+export type Columns = (labels: readonly string[]) => Pick<Header, 'realtime' | 'columns'> | null
+
+function parseHeader(bytes: Uint8Array, fields: Fields, columnsOf: Columns): Header | null {
   const labels = textsOf(bytes, fields)
     .map((label, index) => (index === 0 ? label.replace('#', '') : label))
     .map((label) => OLD_LABELS[label] ?? label)
   const time = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
-  if (time.slice(0, 4).includes(-1) || !labels.includes('WVHT') || !labels.includes('DPD')) return null
+  const columns = columnsOf(labels)
+  if (columns === null || time.slice(0, 4).includes(-1) || fields.count !== labels.length) return null
+  return { labels, time, ...columns }
+}
+
+const standardColumns: Columns = (labels) => {
+  if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
   // Only real-time files have the pressure tendency, and only they write MM and never nines.
   const realtime = labels.includes('PTDY')
   const columns = READ.map(({ label, measure, nines, metresPerSecond }) => {
     const missing = realtime ? {} : { missing: [nines, nines] as const }
     return measureColumn(measure, labels.indexOf(label), label, { metresPerSecond, ...missing })
   })
-  return fields.count === labels.length ? { labels, realtime, time, columns } : null
+  return { realtime, columns }
 }
 
 /**
@@ -108,6 +117,19 @@ function parseHeader(bytes: Uint8Array, fields: Fields): Header | null {
  * reported.
  */
 export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
+  const reader = openLines(bytes, file, standardColumns, station)
+  if (!(reader instanceof RowReader))
+    file.bad(reader, 'no header line of an NDBC standard meteorological file')
+  return reader instanceof RowReader ? reader : null
+}
+
+/** A reader of the lines below the header, or the line that should have been the header. */
+export function openLines(
+  bytes: Uint8Array,
+  file: FileReport,
+  columnsOf: Columns,
+  station?: string,
+): RowReader | number {
   const fields = new Fields()
   let line = 1
   let at = 0
@@ -116,10 +138,8 @@ export function openRows(bytes: Uint8Array, file: FileReport, station?: string):
     at = fields.next
     line++
   } while (fields.count === 0 && at < bytes.length)
-  const header = parseHeader(bytes, fields)
-  if (header !== null) return new RowReader(bytes, at, line, header, file, station)
-  file.bad(line - 1, 'no header line of an NDBC standard meteorological file')
-  return null
+  const header = parseHeader(bytes, fields, columnsOf)
+  return header === null ? line - 1 : new RowReader(bytes, at, line, header, file, station)
 }
 
 const HASH = 35
@@ -156,15 +176,23 @@ class RowReader {
    * the end.
    */
   next(codes: Int32Array, base: number): boolean {
-    while (this.#at < this.bytes.length) {
-      if (!this.#read(codes, base)) continue
-      this.#understood++
+    while (this.any(codes, base)) {
       if (codes[base + DPD] === 0) {
         codes[base + DPD] = NO_CODE
         this.#file.skipped('dominant period of 0 s', this.#station)
       }
       if (codes[base + WVHT] !== NO_CODE || hasWeather(codes, base)) return true
       this.#file.skipped('neither waves, wind nor water temperature', this.#station)
+    }
+    return false
+  }
+
+  /** The same with a row of any kind. */
+  any(codes: Int32Array, base: number): boolean {
+    while (this.#at < this.bytes.length) {
+      if (!this.#read(codes, base)) continue
+      this.#understood++
+      return true
     }
     this.#file.rows(this.#understood)
     return false

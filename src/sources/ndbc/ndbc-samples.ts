@@ -4,6 +4,7 @@ import { MEASURES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
+import { joinSummaries, type Summary } from './ndbc-spec.ts'
 
 export const BATCH_ROWS = 8192
 
@@ -19,6 +20,8 @@ export interface StationHandle {
   readonly buoy: number
   readonly identifier: string
 }
+
+const NO_SUMMARIES: readonly Summary[] = []
 
 /** The measures of a row and where in READ they come from: those of a wave sample first. */
 const SENT = [
@@ -37,13 +40,14 @@ const SAMPLE_MEASURES = 4
 const REPEAT = 'waves repeat a sample'
 const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
 
-/** Sends the rows of a feed in time order, each wave sample once. */
+/** Sends the rows of a feed in time order, each wave sample once, with its summary. */
 export function sendRows(
   { buoy, identifier }: StationHandle,
   rows: StationRows,
   feed: number,
   batch: RowBatch,
   sink: Sink,
+  summaries = NO_SUMMARIES,
 ): void {
   const order = timeOrder(rows)
   const sampleOf = chooseSamples(rows, order)
@@ -58,6 +62,8 @@ export function sendRows(
     else if (sample === row) isSample[row] = 1
     else rows.fileOf(row).skipped(REPEAT, identifier)
   }
+  const samples = summaries.length === 0 ? [] : Array.from(order).filter((row) => isSample[row] === 1)
+  const joined = joinSummaries(summaries, rows, samples, identifier)
   const { columns } = batch
   columns.maximumHeight.fill(MEASURES.maximumHeight.missing)
   for (let from = 0; from < order.length; from += BATCH_ROWS) {
@@ -67,6 +73,9 @@ export function sendRows(
       sendColumn(columns[name], MEASURES[name].missing, place, index < SAMPLE_MEASURES ? isSample : null)
     })
     batch.length = part.length
+    for (let i = 0; joined.size > 0 && i < part.length; i++) {
+      for (const [name, code] of joined.get(part[i])?.parts ?? []) columns[name][i] = code
+    }
     sink.rows(buoy, batch, feed)
     batch.clear()
 

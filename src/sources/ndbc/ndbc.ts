@@ -17,6 +17,7 @@ import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
+import { readSummaries, type Summary } from './ndbc-spec.ts'
 import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
@@ -39,6 +40,9 @@ const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/
 
 /** `4100132024.txt.gz`: 41001 in March 2024. The digit of the month is a, b or c from October on. */
 const MONTH_FILE = /^([0-9a-z]{5})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
+
+/** `44013.spec`: the spectral wave summary beside `44013.txt`. */
+const SUMMARY_FILE = /^([0-9a-z]{3,8})\.spec(?:\.gz)?$/i
 
 const LATEST_FILE = /^latest_obs.*\.txt(?:\.gz)?$/i
 const LATEST_FOLDER = 'latest_obs'
@@ -64,6 +68,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   }
   const known = stations ?? new Map<string, Station>()
   const paths = new Map<string, string[]>()
+  const summaries: string[] = []
   for (const sub of ['stdmet', 'realtime2']) {
     const { files, folders } = (await listFolder(join(folder, sub))) ?? { files: [], folders: [] }
     // The archive has the months of this year in folders: `stdmet/Jan`.
@@ -73,7 +78,8 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     }
     for (const name of files) {
       const identifier = identifierOf(basename(name))
-      if (identifier === null) ignored.push(join(sub, name))
+      if (SUMMARY_FILE.test(basename(name))) summaries.push(join(sub, name))
+      else if (identifier === null) ignored.push(join(sub, name))
       else entryOf(paths, identifier, () => []).push(join(folder, sub, name))
     }
   }
@@ -81,8 +87,15 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     if (ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name) || LATEST_FILE.test(name)) continue
     const identifier = identifierOf(name)
     // Other text files may lie here: only a listed station makes a file of this folder a data file.
-    if (identifier === null || !known.has(identifier)) ignored.push(name)
+    if (SUMMARY_FILE.test(name)) summaries.push(name)
+    else if (identifier === null || !known.has(identifier)) ignored.push(name)
     else entryOf(paths, identifier, () => []).push(join(folder, name))
+  }
+  for (const name of summaries) {
+    // A summary adds to the readings of its station and makes none.
+    const beside = paths.get(SUMMARY_FILE.exec(basename(name))![1].toUpperCase())
+    if (beside === undefined) ignored.push(name)
+    else beside.push(join(folder, name))
   }
   const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
   ignored.push(...root.folders.filter((name) => !folders.has(name)))
@@ -208,9 +221,15 @@ async function readStation(
   report: Report,
 ): Promise<void> {
   const files: FileReport[] = []
+  const summaries: Summary[] = []
   for (const path of paths) {
     const file = report.file(path)
     files.push(file)
+    if (SUMMARY_FILE.test(basename(path))) {
+      const found = readSummaries(await readText(path, file), file, station.identifier)
+      for (const summary of found) summaries.push(summary)
+      continue
+    }
     const reader = openRows(await readText(path, file), file, station.identifier)
     if (reader === null) continue
     const rows = feeds[reader.header.realtime ? REALTIME_FEED : ARCHIVE_FEED]
@@ -223,7 +242,9 @@ async function readStation(
       rows.time[rows.length++] = reader.time
     }
   }
-  for (const [feed, rows] of feeds.entries()) sendRows(station, rows, feed, batch, sink)
+  for (const [feed, rows] of feeds.entries()) {
+    sendRows(station, rows, feed, batch, sink, feed === REALTIME_FEED ? summaries : [])
+  }
   // The rule on repeats counts over all files of a feed, so files end only now.
   for (const file of files) file.end()
 }

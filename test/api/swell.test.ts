@@ -1,0 +1,252 @@
+/** The sea in its two parts on its way from NDBC's and Copernicus' files into every format. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openCmems } from '../../src/sources/cmems.ts'
+import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
+import { LaterAnswers } from '../../src/http/later-answers.ts'
+import { AskedPath, viewOf } from '../answered.ts'
+import { build, catalogOf } from '../builder/fake_source.ts'
+import { Chance } from '../chance.ts'
+import { duck, type DuckRow } from '../formats/bulk/duck.ts'
+import { exportTo } from '../formats/bulk/exporting.ts'
+import { parseCsv } from '../formats/parse.ts'
+import { temporaryFolder } from '../live.ts'
+import { writePlatform, type Column } from '../sources/platform_file.ts'
+
+const KEY = Buffer.from(`gsw_${'B'.repeat(49)}`)
+const KEYED = { authorization: `Bearer ${KEY.toString()}` }
+
+const MEMBERS = [
+  'swell_height',
+  'swell_period',
+  'swell_direction',
+  'wind_wave_height',
+  'wind_wave_period',
+  'wind_wave_direction',
+]
+type Parts = (number | null)[]
+const NONE: Parts = MEMBERS.map(() => null)
+
+const TXT_HEADER =
+  '#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS PTDY  TIDE\n'
+const SPEC_HEADER = `#YY  MM DD hh mm WVHT  SwH  SwP  WWH  WWP SwD WWD  STEEPNESS  APD MWD
+#yr  mo dy hr mn    m    m  sec    m  sec  -  degT     -      sec degT
+`
+const DEGREES: { [point: string]: number } = {
+  ...{ N: 0, NNE: 22.5, NE: 45, ENE: 67.5, E: 90, ESE: 112.5, SE: 135, SSE: 157.5 },
+  ...{ S: 180, SSW: 202.5, SW: 225, WSW: 247.5, W: 270, WNW: 292.5, NW: 315, NNW: 337.5 },
+}
+
+/** The parts in a line of a summary, read the plain way. */
+function partsOf(line: string): Parts {
+  const cells = line.trim().split(/ +/)
+  const number = (at: number): number | null => (cells[at] === 'MM' ? null : Number(cells[at]))
+  const degrees = (at: number): number | null => DEGREES[cells[at]] ?? null
+  return [number(6), number(7), degrees(10), number(8), number(9), degrees(11)]
+}
+
+interface Station {
+  txt: string
+  spec: string
+  /** By epoch seconds of the reading. */
+  expected: Map<number, Parts>
+}
+
+const clock = (time: number): string => {
+  const [date, hour] = new Date(time * 1000).toISOString().split('T')
+  return `${date.replaceAll('-', ' ')} ${hour.slice(0, 2)} ${hour.slice(3, 5)}`
+}
+const txtRow = (time: number, wave: string): string =>
+  `${clock(time)} 110 11.0 14.0   ${wave} 1013.2  20.1  24.4  18.0   MM +0.6    MM\n`
+
+/** Two days of a made-up hull: samples sent twice, once, or late; summaries at once, minutes later, or never. */
+function madeUp(chance: Chance, start: number, isLate: boolean): Station {
+  const station: Station = { txt: TXT_HEADER, spec: SPEC_HEADER, expected: new Map() }
+  const one = (least: number, steps: number): string => (least + chance.below(steps) / 10).toFixed(1)
+  const point = (): string => chance.pick([...Object.keys(DEGREES), 'MM'])
+  for (let time = start; time < start + 2 * 86_400; time += 1800) {
+    const [height, period, mean] = [one(0.5, 35), one(5, 40), chance.below(360)]
+    const isSentTwice = chance.percent(60)
+    const isFirstLost = isSentTwice && chance.percent(30)
+    if (!isFirstLost) station.txt += txtRow(time, `${height} MM ${period} ${mean}`)
+    if (isSentTwice) station.txt += txtRow(time + 600, `${height} ${10 + chance.below(5)} ${period} ${mean}`)
+    const sent = isFirstLost ? time + 600 : time
+    station.expected.set(sent, NONE)
+    if (chance.percent(15)) continue
+    // A height that no sample has: the summary is of another one.
+    const isForeign = chance.percent(10)
+    const parts = chance.percent(10)
+      ? 'MM MM MM MM MM MM'
+      : `${one(0, 30)} ${one(8, 90)} ${one(0, 20)} ${one(2, 50)} ${point()} ${point()}`
+    const at = isLate && chance.percent(50) ? time + 600 : time
+    const line = `${clock(at)} ${isForeign ? '9.9' : height} ${parts} N/A ${period} ${mean}\n`
+    station.spec += line
+    if (!isForeign) station.expected.set(sent, partsOf(line))
+  }
+  return station
+}
+
+const REAL_SPEC = join(import.meta.dirname, '../../../shared/data/ndbc/realtime2/44013.spec')
+
+/** The real summaries of a station, where they are, and readings as the hull will have sent them. */
+function real(): Station[] {
+  if (!existsSync(REAL_SPEC)) return []
+  // As many rows as a page of readings has.
+  const spec = readFileSync(REAL_SPEC, 'utf8').split('\n').slice(0, 100).join('\n')
+  const expected = new Map<number, Parts>()
+  let txt = TXT_HEADER
+  for (const line of spec.split('\n').filter((each) => /^\d/.test(each))) {
+    const cells = line.split(/ +/)
+    const time = Date.UTC(+cells[0], +cells[1] - 1, +cells[2], +cells[3], +cells[4]) / 1000
+    txt += txtRow(time, `${cells[5]} MM ${cells[13]} ${cells[14]}`)
+    expected.set(time, partsOf(line))
+  }
+  return [{ txt, spec, expected }]
+}
+
+/** A platform with the names of the primary swell, which the service also has, and one with those of all swell. */
+async function writePlatforms(
+  folder: string,
+  times: readonly number[],
+): Promise<Map<string, Map<number, Parts>>> {
+  const iso = times.map((time) => new Date(time * 1000).toISOString())
+  const column = (units: string, first: number, standard?: string): Column => ({
+    values: times.map((_, i) => [i === 1 ? null : (first + i) * 1000]),
+    units,
+    ...(standard !== undefined && { standard }),
+  })
+  const waves = { VAVH: { ...column('m', 3), values: times.map(() => [3000]) } }
+  await writePlatform(join(folder, 'primary.nc'), {
+    times: iso,
+    columns: {
+      ...waves,
+      VHM0_SW1: column('m', 2),
+      VTM01_SW1: column('s', 12),
+      VMDR_SW1: column('degree', 280),
+      VHM0_WW: column('m', 1),
+      VTM01_WW: column('s', 4),
+      VMDR_WW: column('degree', 20),
+    },
+  })
+  await writePlatform(join(folder, 'all.nc'), {
+    attributes: { platform_code: 'P2', platform_name: 'Platform Two' },
+    times: iso,
+    columns: {
+      ...waves,
+      HEIGHT: column('m', 2, 'sea_surface_swell_wave_significant_height'),
+      PERIOD: column('s', 12, 'sea_surface_swell_wave_period'),
+      WHITHER: column('degree', 100, 'sea_surface_swell_wave_to_direction'),
+      VHM0_SW1: column('m', 9),
+    },
+  })
+  const parts = (...first: Parts) =>
+    new Map(times.map((time, i) => [time, i === 1 ? NONE : first.map((value) => value && value + i)]))
+  return new Map([
+    ['P1', parts(2, 12, 280, 1, 4, 20)],
+    ['P2', parts(2, 12, 280, null, null, null)],
+  ])
+}
+
+test('Ten .spec files and platforms of Copernicus give what a plain reading of them gives, in API, CSV, Parquet and export.', async (t) => {
+  const folder = temporaryFolder(t)
+  const chance = new Chance(35)
+  const start = Date.UTC(2026, 2, 1) / 1000
+  const stations = new Map<string, Station>()
+  for (const station of real()) stations.set('44013', station)
+  for (let i = stations.size; i < 10; i++) {
+    stations.set(`4600${i}`, madeUp(chance, start + [600, 1560, 0][i % 3], i % 2 === 0))
+  }
+  mkdirSync(join(folder, 'ndbc', 'realtime2'), { recursive: true })
+  const list = [...stations.keys()].map(
+    (id, i) => `<station id="${id}" lat="${30 + i}" lon="-150" name="S" type="buoy"/>`,
+  )
+  writeFileSync(
+    join(folder, 'ndbc', 'activestations.xml'),
+    `<stations created="2026-03-03T00:00:00UTC">${list.join('')}</stations>`,
+  )
+  const expected = new Map<string, Map<number, Parts>>()
+  for (const [id, station] of stations) {
+    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.txt`), station.txt)
+    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.spec`), station.spec)
+    expected.set(id, station.expected)
+  }
+  const platforms = await writePlatforms(join(folder, 'cmems'), [start, start + 3600, start + 7200])
+  for (const [id, parts] of platforms) expected.set(id, parts)
+  const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
+  await build([openNdbc(join(folder, 'ndbc')), openCmems(join(folder, 'cmems'))], dir)
+
+  const asked = new AskedPath(await viewOf(dir), { later: new LaterAnswers(() => 0) }, [KEY])
+  const { ask, close } = await duck()
+  t.after(close)
+  await exportTo(dir, out)
+  const columns = MEMBERS.map((name) => `CAST(${name} AS DOUBLE) AS ${name}`).join()
+  const valuesOf = (row: { readonly [name: string]: unknown }): Parts =>
+    MEMBERS.map((name) => (row[name] === '' || row[name] === null ? null : Number(row[name])))
+  const byTime = (rows: readonly DuckRow[]): Map<number, Parts> =>
+    new Map(rows.map((row) => [Number(row['epoch_s']), valuesOf(row)]))
+  const { id: ids, identifiers } = await catalogOf(dir)
+  assert.equal(ids.length, stations.size + platforms.size)
+  for (const [i, id] of ids.entries()) {
+    const right = new Map([...expected.get(identifiers[i])!].sort(([a], [b]) => a - b))
+    const url = `/v2/buoys/${id}/readings?include=swell&order=asc&per_page=100`
+    const { data } = JSON.parse((await asked.getLater(url, KEYED)).text) as {
+      data: { readings: { [name: string]: string }[] }
+    }
+    const seconds = (time: string): number => Date.parse(time) / 1000
+    assert.deepEqual(new Map(data.readings.map((each) => [seconds(each['time']), valuesOf(each)])), right)
+    const [header, ...lines] = parseCsv((await asked.getLater(`${url}&format=csv`, KEYED)).text)
+    const cells = lines.map((line) => Object.fromEntries(header.map((name, at) => [name, line[at]])))
+    assert.deepEqual(new Map(cells.map((each) => [seconds(each['time']), valuesOf(each)])), right)
+    const file = join(folder, `${id}.parquet`)
+    writeFileSync(
+      file,
+      (await asked.getLater(`/v2/buoys/${id}/readings?include=swell&format=parquet&per_page=100`, KEYED))
+        .bytes,
+    )
+    const select = `SELECT epoch(time) AS epoch_s, ${columns} FROM`
+    assert.deepEqual(byTime(await ask(`${select} '${file}' ORDER BY epoch_s`)), right)
+    const exported = await ask(
+      `${select} '${out}/readings/*/*.parquet' WHERE buoy_id = ${id} ORDER BY epoch_s`,
+    )
+    assert.deepEqual(byTime(exported), right)
+  }
+  // The test would mean little where hardly anything was joined.
+  const joined = [...expected.values()]
+    .flatMap((rows) => [...rows.values()])
+    .filter((parts) => parts !== NONE)
+  assert.ok(joined.length > 500, `${joined.length}`)
+})
+
+test('A summary that comes after its reading joins it in the next build, and one that is away takes nothing else.', async (t) => {
+  const folder = temporaryFolder(t)
+  const dir = join(folder, 'snapshots')
+  const station = madeUp(new Chance(1), Date.UTC(2026, 2, 1) / 1000, true)
+  mkdirSync(join(folder, 'realtime2'))
+  writeFileSync(
+    join(folder, 'activestations.xml'),
+    '<stations><station id="46001" lat="30" lon="-150" name="S" type="buoy"/></stations>',
+  )
+  writeFileSync(join(folder, 'realtime2', '46001.txt'), station.txt)
+  const readings = async (): Promise<[number, ...Parts][]> => {
+    await build([openNdbc(folder)], dir)
+    const asked = new AskedPath(await viewOf(dir), {}, [KEY])
+    const { text } = asked.get('/v2/buoys/1/readings?include=swell&order=asc&per_page=100', KEYED)
+    const { data } = JSON.parse(text) as { data: { readings: { [name: string]: string | number | null }[] } }
+    return data.readings.map((each) => [
+      Date.parse(String(each['time'])) / 1000,
+      ...MEMBERS.map((name) => each[name] as number | null),
+    ])
+  }
+  const times = [...station.expected.keys()].sort((a, b) => a - b)
+  assert.deepEqual(
+    await readings(),
+    times.map((time) => [time, ...NONE]),
+  )
+  writeFileSync(join(folder, 'realtime2', '46001.spec'), station.spec)
+  assert.deepEqual(
+    await readings(),
+    times.map((time) => [time, ...station.expected.get(time)!]),
+  )
+})
