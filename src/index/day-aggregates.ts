@@ -46,12 +46,12 @@ export function streamsOf(measure: Measure): number {
 }
 
 /** Where the streams of a measure begin among those of a buoy; it is one of `COMMON_NAMES`. */
-export const FIRST_STREAM = Object.fromEntries(
+export const FIRST_STREAM: { readonly [name: string]: number } = Object.fromEntries(
   COMMON_NAMES.map((name, i) => [
     name,
     COMMON_NAMES.slice(0, i).reduce((sum, before) => sum + streamsOf(MEASURES[before]), 0),
   ]),
-) as { readonly [name: string]: number }
+)
 
 export const STREAMS_OF_BUOY = COMMON_NAMES.reduce((sum, name) => sum + streamsOf(MEASURES[name]), 0)
 

@@ -61,7 +61,7 @@ export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer
 
 export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
-    include: 'credit,available,wind,peak_period',
+    include: 'credit,available,wind,peak_period,swell',
   } satisfies GetBuoyParameters)
 }
 
@@ -71,7 +71,7 @@ export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyD
  */
 export function chartAddress(
   { api, clock }: Scene,
-  { slug, last_reading_time: newest }: BuoyDetail,
+  { slug, last_reading_time: newest, available = {} }: BuoyDetail,
   span: Span,
 ): Address<Chart> {
   const at = Date.parse(newest ?? '')
@@ -81,7 +81,8 @@ export function chartAddress(
     ...(isUsual
       ? {}
       : { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }),
-    include: 'measures',
+    // Most buoys do not tell swell from wind sea.
+    include: Object.hasOwn(available, 'swell_height') ? 'measures,swell' : 'measures',
   } satisfies ChartParameters)
 }
 
@@ -94,7 +95,7 @@ export function readingsAddress({ api }: Scene, slug: string, start: string, end
     start_date: start,
     end_date: end,
     order: 'asc',
-    include: 'wind,peak_period',
+    include: 'wind,peak_period,swell',
   } satisfies ListReadingsParameters)
 }
 

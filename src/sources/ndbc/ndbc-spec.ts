@@ -49,10 +49,13 @@ const summaryColumns: Columns = (labels) => {
 export function readSummaries(bytes: Uint8Array, file: FileReport, station: string): Summary[] {
   const reader = openLines(bytes, file, summaryColumns, station)
   const summaries: Summary[] = []
-  // Readings do without it: a page of a web server in its place must not cost the whole source.
-  if (typeof reader === 'number') file.skipped('no spectral wave summary', station)
+  if (typeof reader === 'number') {
+    // Readings do without it: a page of a web server in its place must not cost the whole source.
+    file.skipped('no spectral wave summary', station)
+    return summaries
+  }
   const codes = new Int32Array(NUMBERS.length)
-  while (typeof reader !== 'number' && reader.any(codes, 0)) {
+  while (reader.any(codes, 0)) {
     const parts = new Map<MeasureName, number>()
     for (let i = SAMPLE_NUMBERS; i < NUMBERS.length; i++) {
       if (codes[i] !== NO_CODE) parts.set(NUMBERS[i][1], codes[i])
