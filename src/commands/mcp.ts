@@ -44,7 +44,7 @@ export const mcp = service({
       maxBufferSize: MESSAGE_BYTES,
     })
     const onerror = ({ message }: Error): void =>
-      note(`warning: a message of the assistant: ${plainText(message)}`)
+      note(`warning: the assistant's connection: ${plainText(message)}`)
     const ended = once(process.stdin, 'close')
     const connection = serveStdio(() => serverOf(url, key), { transport, onerror })
     note(`tools for assistants, from ${url}${key === null ? '; without a key find_buoys alone answers' : ''}`)
@@ -325,7 +325,10 @@ function serverOf(url: string, key: string | null): McpServer {
     const takes = Object.keys((input as { properties?: object }).properties ?? {}).join(', ')
     const faultsOf = (errors: readonly ErrorObject[]): string =>
       errors
-        .map(({ instancePath: at, message, params }) => `${at} ${message} ${params.allowedValues ?? ''}`)
+        .map(
+          ({ instancePath: at, message, params }) =>
+            `${at} ${message}${params.allowedValues === undefined ? '' : ` ${params.allowedValues}`}`,
+        )
         .join('; ')
     const validate = (given: unknown) => {
       if (check(given)) return { valid: true as const, data: given as never, errorMessage: undefined }
