@@ -76,7 +76,8 @@ async function buildPart(part, made, kept, say, isQuick) {
 function stampOf(part) {
   const hash = createHash('sha256')
   const root = dirname(source)
-  const files = [join('web', part), join('clients', 'typescript'), join('tools', 'basemap')]
+  const files = [join('web', part), join('web', 'explorer', 'styles')]
+    .concat([join('clients', 'typescript'), join('tools', 'basemap')])
     .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))

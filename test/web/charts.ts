@@ -106,7 +106,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     const newest = await text()
     assert.match(
       newest,
-      /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d Paris, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
+      /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
     )
     assert.match(newest, /Period 8\.5 s/)
     await page.keyboard.press('ArrowLeft')

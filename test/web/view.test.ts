@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
 import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
-import { zoneOf } from '../../web/explorer/format.ts'
+import { clockName, zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import type { Scene } from '../../web/explorer/scene.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
@@ -231,6 +231,21 @@ test('On the map a reading of more than three hours ago is old and has its age, 
   assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.8 m · 3 h ago'])
   assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.8 m · 23 h ago'])
   assert.deepEqual(drawn('2026-11-22T03:00:00Z', true), [false, '1.8 m'])
+})
+
+test('A clock has the name that people near it use, in winter and in summer, else that of its city.', () => {
+  const nameOf = (zone: string, time: string): string => clockName(new Date(time), zoneOf(zone))
+  assert.deepEqual(
+    ['2026-01-15', '2026-07-15'].map((day) =>
+      ['America/Los_Angeles', 'Europe/Paris', 'Australia/Sydney', 'Indian/Reunion', 'Etc/GMT+6', 'UTC'].map(
+        (zone) => nameOf(zone, day),
+      ),
+    ),
+    [
+      ['PST', 'CET', 'AEDT', 'Reunion', 'UTC−6', 'UTC'],
+      ['PDT', 'CEST', 'AEST', 'Reunion', 'UTC−6', 'UTC'],
+    ],
+  )
 })
 
 test('Zones of the open sea read as hours from UTC, with the sign that people expect.', () => {

@@ -20,6 +20,11 @@ import { gunzipSync } from 'node:zlib'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
+/** The page has the explorer's colours and head. */
+const EXPLORER_SHEETS = ['tokens', 'header'].map((name) =>
+  join(dirname(here), 'explorer', 'styles', `${name}.css`),
+)
+
 export const SCALAR = {
   package: '@scalar/api-reference@1.72.1',
   file: 'package/dist/browser/standalone.js',
@@ -84,7 +89,8 @@ export async function build(
 
 /** @param {Uint8Array | null} scalar null for the plain page */
 function pageFiles(scalar) {
-  const style = hashed('docs', 'css', readFileSync(join(here, 'page.css')), 'text/css; charset=utf-8')
+  const sheets = [...EXPLORER_SHEETS, join(here, 'page.css')].map((sheet) => readFileSync(sheet))
+  const style = hashed('docs', 'css', Buffer.concat(sheets), 'text/css; charset=utf-8')
   const demo = hashed('demo', 'js', readFileSync(join(here, 'demo.js')), 'text/javascript; charset=utf-8')
   if (scalar === null) return [...pages('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
   const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')

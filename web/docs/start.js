@@ -148,8 +148,29 @@ function localized(description, buoy) {
   return description
 }
 
+/** Scalar keeps a choice of colours of its own: it is given the explorer's, which follows it from then on. */
+function shareTheme() {
+  const { dataset } = document.documentElement
+  try {
+    localStorage.setItem('colorMode', localStorage.getItem('groundswell-theme') ?? 'system')
+  } catch {
+    // Then it lasts as long as the page.
+  }
+  new MutationObserver(() => {
+    const theme = document.body.classList.contains('dark-mode') ? 'dark' : 'light'
+    if (theme === dataset.theme) return
+    dataset.theme = theme
+    try {
+      if (localStorage.getItem('colorMode') !== 'system') localStorage.setItem('groundswell-theme', theme)
+    } catch {
+      // As above.
+    }
+  }).observe(document.body, { attributes: true, attributeFilter: ['class'] })
+}
+
 async function start() {
   shareKey()
+  shareTheme()
   showContact()
   const address = place.dataset.description
   const base = address.slice(0, address.lastIndexOf('/'))
@@ -176,18 +197,24 @@ function show(content) {
       preferredSecurityScheme: 'bearer',
       securitySchemes: { bearer: { token: keptKey() } },
     },
-    // Scalar's greys and blues have too little contrast for many readers.
+    // The explorer's colours. Scalar's own greys and blues have too little contrast for many readers.
     customCss: `
+    .light-mode, .dark-mode {
+      --scalar-background-1: var(--surface);
+      --scalar-background-2: var(--raised);
+      --scalar-background-3: var(--line);
+      --scalar-border-color: var(--line);
+      --scalar-color-1: var(--text);
+      --scalar-color-2: var(--muted);
+      --scalar-color-3: var(--muted);
+      --scalar-color-accent: var(--accent);
+      --scalar-font: var(--font);
+      --scalar-font-code: var(--mono);
+    }
     .light-mode {
-      --scalar-color-2: #4b4b4b;
-      --scalar-color-3: #5f5f5f;
       --scalar-color-blue: #0061a8;
       --scalar-color-orange: #a84300;
       --scalar-color-green: #04693d;
-    }
-    .dark-mode {
-      --scalar-color-2: #b9b9b9;
-      --scalar-color-3: #a3a3a3;
     }
   `,
     metaData: { title: 'groundswell API' },

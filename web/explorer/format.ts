@@ -3,7 +3,7 @@
 export interface Zone {
   /** IANA name. */
   name: string
-  /** Follows times in texts: `UTC`, or the zone's city. */
+  /** `UTC`, or the zone's city. */
   label: string
 }
 
@@ -46,15 +46,31 @@ export function chosenZone(choice: 'utc' | 'buoy' | 'viewer', localZone: string)
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = `${zone.name} ${JSON.stringify(options)}`
+function formatOf(zone: Zone, options: Intl.DateTimeFormatOptions, locale = 'en-GB'): Intl.DateTimeFormat {
+  const key = `${locale} ${zone.name} ${JSON.stringify(options)}`
   let format = formats.get(key)
   if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-GB', { timeZone: zone.name, ...options })
+    format = new Intl.DateTimeFormat(locale, { timeZone: zone.name, ...options })
     formats.set(key, format)
   }
   return format
 }
+
+/** Browsers name a zone to those who live near it, and give others its distance from GMT. */
+const NAMING_LOCALES = ['en-US', 'en-GB', 'en-CA', 'en-AU', 'en-IN', 'en-ZA']
+
+/** What a zone's clock is called at a time: `PST`, in summer `PDT`; the zone's city where it has no name. */
+export function clockName(time: Date, zone: Zone): string {
+  const names = NAMING_LOCALES.map((locale) => {
+    const parts = formatOf(zone, { timeZoneName: 'short' }, locale).formatToParts(time)
+    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
+  })
+  return names.find((name) => /^[A-Z]{2,5}$/.test(name)) ?? zone.label
+}
+
+/** `Sat 21 Nov, 06:30 CET` */
+export const dayTimeAndZone = (time: Date, zone: Zone): string =>
+  `${dayAndTime(time, zone)} ${clockName(time, zone)}`
 
 /** `Sat 21 Nov, 06:30` */
 export function dayAndTime(time: Date, zone: Zone): string {

@@ -3,7 +3,7 @@
  */
 import type UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
-import { dayAndTime, directionText, type Zone } from '../format.ts'
+import { dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
@@ -50,7 +50,7 @@ export function drawReadings(
     times: TIMES,
     timesPixels: 56,
     now: () => now.peek() / 1000,
-    textOfX: (at) => `${dayAndTime(new Date(at * 1000), zone)} ${zone.label}`,
+    textOfX: (at) => dayTimeAndZone(new Date(at * 1000), zone),
     cellsOf: ({ values }: Line) => breakLongPauses(x, values, LONGEST_PAUSE_S),
   }
   const newest = column('significant_height').findLastIndex((value) => value !== null)

@@ -1,34 +1,10 @@
-/** The conditions of a place: forecast, tide and nearest reading, as a list of facts. */
+/** The conditions of a place: forecast and tide, as a list of facts. */
 import type { Conditions } from '../../../clients/typescript/groundswell.ts'
-import { chosenZone, clockTime, type Zone } from '../format.ts'
+import { clockName, clockTime, type Zone } from '../format.ts'
 import { quantityText } from '../mine/units.ts'
-import type { SubjectOf } from '../page.ts'
-import { Back, Fact, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { clock, page, units } from '../store.ts'
-import { FilesAndCalls } from './boxes.tsx'
+import { Fact, Note } from '../pieces.tsx'
+import { clock, units } from '../store.ts'
 import { ForecastCredit, Linked } from './credits.tsx'
-import { NearestBuoys } from './list.tsx'
-
-/** The panel of a point of the sea. */
-export function PointPanel({ point, conditions: { address, answer } }: SubjectOf<'point'>) {
-  return (
-    <>
-      <Back />
-      <Heading />
-      <p class="sub">Conditions now</p>
-      <ZoneSwitch here="Local" />
-      <Instead of={answer} what="the conditions" />
-      {answer.state === 'here' ? (
-        <ConditionFacts
-          conditions={answer.data}
-          zone={chosenZone(page.value.view.zone, answer.data.location.timezone)}
-        />
-      ) : null}
-      <NearestBuoys of={point} />
-      <FilesAndCalls calls={[{ label: 'These conditions', address }]} />
-    </>
-  )
-}
 
 export function ConditionFacts({ conditions, zone }: { conditions: Conditions; zone: Zone }) {
   const { forecast, tide, metadata } = conditions
@@ -66,7 +42,8 @@ function wavesText(height: number, period: number | null, from: string | null): 
 function TideFact({ tide, source, zone }: { tide: Conditions['tide']; source: string | null; zone: Zone }) {
   const { height, direction, seconds_to_next_tide_change: seconds, next_tide: next, harbor } = tide
   if (height === null || seconds === null) return null
-  const at = `${clockTime(new Date(clock() + seconds * 1000), zone)} ${zone.label}`
+  const turn = new Date(clock() + seconds * 1000)
+  const at = `${clockTime(turn, zone)} ${clockName(turn, zone)}`
   const level = (metres: number): string => quantityText('height', units.value, metres)
   return (
     <Fact label="Tide">

@@ -1,7 +1,7 @@
 /** Who measured and forecast what the panel shows, with the way to the station's own page. */
 import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
 import { ownerOf, stationPage } from '../addresses.ts'
-import { dayAndTime, type Zone } from '../format.ts'
+import { dayTimeAndZone, type Zone } from '../format.ts'
 import { External } from '../pieces.tsx'
 import { api } from '../store.ts'
 
@@ -53,7 +53,7 @@ export function forecastText(
 ): string {
   if (run === null) return ''
   const made = api.isDemo.value === true ? 'Made-up forecast' : 'Forecast'
-  const of = `${model ? `${model}, ` : ''}run of ${dayAndTime(new Date(run), zone)} ${zone.label}`
+  const of = `${model ? `${model}, ` : ''}run of ${dayTimeAndZone(new Date(run), zone)}`
   return [`${made}: ${of}`, credit].filter(Boolean).join(' · ')
 }
 

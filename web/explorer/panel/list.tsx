@@ -1,16 +1,19 @@
-/** The panel of all buoys: a row each, in an order that the visitor chooses, and the latest satellite passes. */
+/**
+ * The panel of all buoys: a row each, in an order that the visitor chooses, and the latest satellite passes. Below
+ * it that of a point, with the rows of its nearest buoys.
+ */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ListSatellitePassesAnswer, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import { mapAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
-import { clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { chosenZone, clockTime, dayAndTime, isOld, UTC } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
-import type { Asked } from '../page.ts'
-import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note } from '../pieces.tsx'
+import type { Asked, SubjectOf } from '../page.ts'
+import { Ago, Back, BuoyLink, Button, Chip, Choices, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import {
   buoys as known,
   choosePass,
@@ -18,11 +21,13 @@ import {
   clock,
   favourites,
   openPlace,
+  page,
   scene,
   units,
 } from '../store.ts'
 import type { Position } from '../view.ts'
 import { FilesAndCalls } from './boxes.tsx'
+import { ConditionFacts } from './conditions.tsx'
 
 /** Buoys beside a point, and how far away they say something of it. */
 const MOST_NEAREST = 4
@@ -115,6 +120,27 @@ export function NearMe() {
         onClick={() => navigator.geolocation.getCurrentPosition(open, fail)}
       />
       <small role="status">{isNowhere.value ? 'This browser does not tell where you are.' : ''}</small>
+    </>
+  )
+}
+
+/** The panel of a point of the sea. */
+export function PointPanel({ point, conditions: { address, answer } }: SubjectOf<'point'>) {
+  return (
+    <>
+      <Back />
+      <Heading />
+      <p class="sub">Conditions now</p>
+      <ZoneSwitch here="Local" />
+      <Instead of={answer} what="the conditions" />
+      {answer.state === 'here' ? (
+        <ConditionFacts
+          conditions={answer.data}
+          zone={chosenZone(page.value.view.zone, answer.data.location.timezone)}
+        />
+      ) : null}
+      <NearestBuoys of={point} />
+      <FilesAndCalls calls={[{ label: 'These conditions', address }]} />
     </>
   )
 }

@@ -11,7 +11,7 @@ import type {
 import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { Column, Columns } from '../charts/readings.ts'
-import { chosenZone, dayAndTime, directionText, type Zone } from '../format.ts'
+import { chosenZone, dayAndTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
 import { Ago, Chip, Choices, Fact, Icon, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import { buoys, page, units, update } from '../store.ts'
@@ -104,7 +104,7 @@ export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
       </p>
       <Parts reading={reading} scales={scales} />
       <p class="age">
-        <Ago time={time} /> · {dayAndTime(new Date(time), zone)} {zone.label}
+        <Ago time={time} /> · {dayTimeAndZone(new Date(time), zone)}
       </p>
       <Tiles reading={reading} scales={scales} />
     </div>
@@ -181,8 +181,8 @@ function description({ time, significant_height: heights }: Chart, zone: Zone, s
   const { from, digits, unit } = scales('height')
   const [low, high] = [lowest, highest].map((height) => decimalText(from(height), digits))
   const range = `significant heights from ${low} to ${high} ${unit === 'ft' ? 'feet' : 'metres'}`
-  const when = dayAndTime(new Date(time[heights.indexOf(highest)] ?? ''), zone)
-  return `Chart of wave heights: ${range}, the highest on ${when} ${zone.label}. A table follows.`
+  const when = dayTimeAndZone(new Date(time[heights.indexOf(highest)] ?? ''), zone)
+  return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
 }
 
 /** A day of readings; the API has all of them. */

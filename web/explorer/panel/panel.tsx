@@ -7,9 +7,8 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
 import { byId, favourites, page, sheet, SHEET_HEIGHTS } from '../store.ts'
 import { BuoyPanel } from './buoy.tsx'
-import { PointPanel } from './conditions.tsx'
 import { GuestBuoyPanel, GuestList, GuestPointPanel } from './guest.tsx'
-import { BuoyList } from './list.tsx'
+import { BuoyList, PointPanel } from './list.tsx'
 
 export function Panel() {
   const shown = page.value
