@@ -186,7 +186,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       ])
       assert.match(
         (await page.locator('.part').innerText()).replaceAll(/\s+/g, ' '),
-        /^Swell 1\.20 m 11\.0 s WNW 290°$/,
+        /^Swell 1\.20 m 11\.0 s from WNW 290°$/,
       )
       assert.deepEqual(errors, [])
     },

@@ -76,6 +76,11 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
   })
   const thin = { width: 1 }
   const forecast = { dash: [6, 4] }
+  // Without colours dots and dashes tell the parts of the sea apart.
+  const [swell, windSea] = [
+    { width: 1.5, dash: [2, 3] },
+    { width: 1.5, dash: [8, 3, 2, 3] },
+  ]
   const signs = { width: 1.5, textOf: directionText }
   const arrows = { ...signs, sign: () => new Path2D(ARROW) }
   const barbs = (speeds: Values): Partial<Line> => ({
@@ -111,8 +116,8 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
         line('Significant', 'significant_height', 1, { fill: variable('--chart-1-fill') }),
         line('Maximum', 'maximum_height', 2, thin),
         line('Forecast', 'forecast_wave_height', 3, forecast),
-        line('Swell', 'swell_height', 4, thin),
-        line('Wind sea', 'wind_wave_height', 5, thin),
+        line('Swell', 'swell_height', 4, swell),
+        line('Wind sea', 'wind_wave_height', 5, windSea),
         line('Waves from', 'direction', 1, arrows),
         line('Swell from', 'swell_direction', 4, arrows),
         line('Wind sea from', 'wind_wave_direction', 5, arrows),
@@ -126,8 +131,8 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       lines: [
         line('Period', 'period', 1),
         line('Peak', 'peak_period', 2, thin),
-        line('Swell', 'swell_period', 4, thin),
-        line('Wind sea', 'wind_wave_period', 5, thin),
+        line('Swell', 'swell_period', 4, swell),
+        line('Wind sea', 'wind_wave_period', 5, windSea),
       ],
     },
     {

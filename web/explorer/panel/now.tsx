@@ -166,7 +166,7 @@ function Parts({ reading, scales }: { reading: Reading; scales: Scales }) {
       <p class="part row" key={part}>
         {part === 'swell' ? 'Swell' : 'Wind sea'}
         <b>{scaledText(scales('height'), height)}</b>
-        {has(period) ? scaledText(scales('period'), period) : null}
+        {`${has(period) ? scaledText(scales('period'), period) : ''} ${has(from) ? 'from' : ''}`}
         {has(from) ? <Direction from={from} /> : null}
       </p>
     ) : null
