@@ -169,23 +169,15 @@ export class Tides {
     }
   }
 
+  /** Levels in hundredths of a metre at the full hours of a block, up to 2 mm from `height` before they are rounded. */
   #hourlyLevels(harbour: number, block: number): Int16Array {
-    const metres = new Float64Array(BLOCK / HOUR)
-    this.levelsInto(harbour, block * BLOCK, HOUR, metres.length, metres)
-    return Int16Array.from(metres, (level) =>
-      Math.max(-HIGHEST_LEVEL_CM, Math.min(HIGHEST_LEVEL_CM, Math.round(level * 100))),
-    )
-  }
-
-  /** Writes `count` heights, m, every `step` s from `from` (epoch seconds) on, up to 2 mm from `height`. */
-  levelsInto(harbour: number, from: number, step: number, count: number, target: Float64Array): void {
     const datumOffset = this.columns.datumOffset[harbour]
-    for (let i = 0; i < count;) {
-      const time = from + i * step
-      const end = Math.min(count, i + Math.ceil(((blockOf(time) + 1) * BLOCK - time) / step))
-      this.#startWalk(harbour, this.#motionAt(time), time, step, false)
-      for (; i < end; i++) target[i] = datumOffset + this.#walk(harbour)
-    }
+    const begin = block * BLOCK
+    this.#startWalk(harbour, this.#motionAt(begin), begin, HOUR, false)
+    return Int16Array.from({ length: BLOCK / HOUR }, () => {
+      const level = Math.round((datumOffset + this.#walk(harbour)) * 100)
+      return Math.max(-HIGHEST_LEVEL_CM, Math.min(HIGHEST_LEVEL_CM, level))
+    })
   }
 
   #daysOf(harbour: number, block: number): Days {

@@ -66,21 +66,3 @@ export function anchorsOf({ prose }: Document): Set<string> {
 export function quotedIn({ prose }: Document): string[] {
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text)
 }
-
-/** Rows of all tables below a heading up to the next one, cells trimmed; `\|` stands for a bar. */
-export function tableRows({ text }: Document, heading: string): string[][] {
-  const lines = text.split('\n')
-  const from = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
-  if (from === -1) return []
-  const section = lines.slice(from + 1)
-  const end = section.findIndex((line) => /^#+ /.test(line))
-  return section
-    .slice(0, end === -1 ? section.length : end)
-    .filter((line) => line.startsWith('|') && !/^\|[\s|:-]+\|$/.test(line))
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split(/(?<!\\)\|/)
-        .map((cell) => cell.trim()),
-    )
-}

@@ -335,24 +335,6 @@ test('Any time can be asked about, also thousands of years away.', () => {
   }
 })
 
-test('Levels in equal steps are the heights at those times, within 2 mm.', () => {
-  for (const constants of [...Object.values(MADE_UP), MONTEREY]) {
-    const tides = tidesOf(harbourOf(constants, 1.25))
-    for (const [step, count] of [
-      [HOUR, 744],
-      [600, 1000],
-      [5 * DAY, 40],
-      [1, 100],
-    ]) {
-      const levels = new Float64Array(count + 1).fill(99)
-      tides.levelsInto(0, EPOCH, step, count, levels)
-      for (let i = 0; i < count; i++)
-        assert.ok(Math.abs(levels[i] - tides.height(0, EPOCH + i * step)) < 0.002, `step ${step}, level ${i}`)
-      assert.equal(levels[count], 99)
-    }
-  }
-})
-
 /** As shallow as the tables are made for: twelve tides of M2's own overtides. */
 const SHALLOW: Constants = [
   ['M2', 4, 138.7],
