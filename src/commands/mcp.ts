@@ -13,6 +13,7 @@ import type {
   SearchBuoysAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { SWELL_NAMES } from '../sea/columns.ts'
 import { ageText, DAY, HOUR, monthOf, monthStart, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'
 import { service } from './command.ts'
@@ -30,6 +31,8 @@ const MOST_FOUND = 50
 const LEAST_RESULTANT = 1e-6
 
 const FIELDS = Object.values(WIRE_NAMES)
+/** Parts of the sea, which few buoys tell apart: left out of a reading without them. */
+const PARTS = new Set(SWELL_NAMES.map((name) => WIRE_NAMES[name]))
 const INCLUDE = EXTRA_GROUPS.join(',')
 const INSTRUCTIONS =
   'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
@@ -99,7 +102,8 @@ function aged(buoy: WithReading, now: number): object {
   const reading = buoy.last_reading as { readonly [field: string]: unknown } | null | undefined
   if (reading === null || reading === undefined) return buoy
   const { epoch } = parseTimestamp(String(reading['time']))!
-  const measured = Object.fromEntries(FIELDS.map((field) => [field, reading[field] ?? null]))
+  const shown = FIELDS.filter((field) => !PARTS.has(field) || (reading[field] ?? null) !== null)
+  const measured = Object.fromEntries(shown.map((field) => [field, reading[field] ?? null]))
   return {
     ...buoy,
     last_reading: { time: reading['time'], age: ageText(Math.max(0, now - epoch)), ...measured },
@@ -275,7 +279,7 @@ const compareSeasons = defined({
     'One measure of a buoy in the same season of several years. Default: the last ten whole calendar years. A season over New Year ends in a month before start_month.',
   input: object({
     id: BUOY,
-    metric: Type.Enum(FIELDS.filter((field) => !field.endsWith('direction'))),
+    metric: Type.Enum(FIELDS.filter((field) => !field.endsWith('direction') && !PARTS.has(field))),
     start_month: optional(integer(1, 12, 'default 1')),
     start_day: optional(integer(1, 31, 'default 1')),
     end_month: optional(integer(1, 12, 'default 12')),

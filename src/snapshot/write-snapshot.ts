@@ -6,12 +6,11 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSy
 import { join } from 'node:path'
 import type { Column } from '../sea/columns.ts'
 import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
-import { codeInWords, whyNotWritten } from '../system/file-faults.ts'
+import { codeInWords, errorCode, whyNotWritten } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { randomName } from '../system/random-name.ts'
 import { BuildError } from '../system/build-error.ts'
 import { MANIFEST_FILE } from './manifest.ts'
-import { mirroredSource } from './mirror-mark.ts'
 import {
   BIN32,
   BIN32_HEADER_BYTES,
@@ -205,4 +204,26 @@ function columnType(column: Column): ColumnType {
     if (column instanceof ColumnArray) return type as ColumnType
   }
   throw new SnapshotError('a column has a type that parts do not know')
+}
+
+/** The mark of a folder that mirrors another one, where a builder does not write: format, version and `source`. */
+export const MARK_FILE = 'mirror.json'
+
+const MARK_FORMAT = 'groundswell-mirror'
+const MARK_BYTES = 8192
+
+/** The address that a folder mirrors, empty where the mark cannot be understood; null without a mark. */
+export function mirroredSource(dir: string): string | null {
+  try {
+    const { format, source } = JSON.parse(
+      readRegularFileSync(join(dir, MARK_FILE), MARK_BYTES).toString('utf8'),
+    ) as { [name: string]: unknown }
+    return format === MARK_FORMAT && typeof source === 'string' ? source : ''
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' ? null : ''
+  }
+}
+
+export function mirrorMark(source: string): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ format: MARK_FORMAT, version: 1, source })}\n`)
 }

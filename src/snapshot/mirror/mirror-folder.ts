@@ -10,8 +10,15 @@ import { collectGarbage } from '../garbage.ts'
 import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../retained.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
-import { MARK_FILE, mirroredSource, mirrorMark } from '../mirror-mark.ts'
-import { keepManifest, makeOutput, publishManifest, writeDurably } from '../write-snapshot.ts'
+import {
+  MARK_FILE,
+  keepManifest,
+  makeOutput,
+  mirrorMark,
+  mirroredSource,
+  publishManifest,
+  writeDurably,
+} from '../write-snapshot.ts'
 import { removeHalves } from '../store/fetch-part.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
