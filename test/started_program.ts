@@ -4,7 +4,8 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { until } from './until.ts'
 
-const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
+/** The compiled program. */
+export const CLI = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 
 /** Variables of an operator who has set none. */
 export const BARE = { PATH: process.env['PATH'] ?? '' }
@@ -16,8 +17,8 @@ export interface Surroundings {
   uid?: number
   /** A module that runs the program, with a channel to the test; `dist/cli.js` if not given. */
   by?: string
-  /** A command line that runs what follows it, such as `unshare` with its options. */
-  within?: readonly string[]
+  /** What is given the arguments; Node with `by` if not given. */
+  command?: readonly string[]
 }
 
 export interface Program {
@@ -45,10 +46,10 @@ export function ended(child: ChildProcess): Promise<NodeJS.Signals | number | nu
 export function startProgram(
   t: TestContext,
   args: readonly string[],
-  { cwd, env = process.env, uid, by, within = [] }: Surroundings = {},
+  { cwd, env = process.env, uid, by, command = [process.execPath, by ?? CLI] }: Surroundings = {},
 ): Program {
-  const [command, ...rest] = [...within, process.execPath, by ?? CLI, ...args]
-  const child = spawn(command, rest, {
+  const [first, ...rest] = [...command, ...args]
+  const child = spawn(first, rest, {
     env,
     stdio: ['ignore', 'pipe', 'pipe', ...(by === undefined ? [] : ['ipc' as const])],
     ...(cwd !== undefined && { cwd }),

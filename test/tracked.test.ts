@@ -1,16 +1,15 @@
 /** What the program writes by default stays out of the sources' history. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readConfiguration } from '../src/sources/configuration.ts'
 import { temporaryFolder } from './live.ts'
+import { CLI, startProgram } from './started_program.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const CLI = join(ROOT, 'dist', 'cli.js')
 const git = (cwd: string, ...args: string[]): string => execFileSync('git', args, { cwd, encoding: 'utf8' })
 const noHistory = existsSync(join(ROOT, '.git')) ? false : 'this is no clone: there is no history to look at'
 
@@ -34,30 +33,13 @@ test('What build, keys, serve and run write by default is ignored.', async (t) =
     })
   run('build', '--source', 'demo:scale,buoys=2,days=3')
   const { key } = JSON.parse(run('keys', 'issue', '--owner', 'a', '--json')) as { key: string }
-  const server = spawn(
-    process.execPath,
-    [CLI, 'run', '--port=0', '--admin-port=off', '--workers=1', '--every=0'],
-    {
-      cwd: clone,
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  )
-  t.after(() => server.kill('SIGKILL'))
-  let said = ''
-  const address = await new Promise<string>((tell, fail) => {
-    server.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const found = /listening on (\S+)/.exec(said)
-      if (found !== null) tell(found[1])
-    })
-    server.once('exit', () => fail(new Error(said)))
-  })
+  const args = ['run', '--port=0', '--admin-port=off', '--workers=1', '--every=0']
+  const server = startProgram(t, args, { cwd: clone, env })
+  const [, address] = await server.says(/listening on (\S+)/)
   const answer = await fetch(`${address}/buoys`, { headers: { authorization: `Bearer ${key}` } })
   assert.equal(answer.status, 200)
   await answer.arrayBuffer()
-  server.kill('SIGTERM')
-  await once(server, 'exit')
+  await server.stop()
   const written = readdirSync(join(clone, 'data'))
   for (const name of ['keys.json', 'keys.json.usage', 'snapshots']) assert.ok(written.includes(name), name)
   assert.equal(git(clone, 'status', '--porcelain', '--untracked-files=all'), '?? .gitignore\n')

@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { fieldsOf } from '../fields.ts'
 import { Client, runCli, startLive, temporaryFolder, type Reply } from '../live.ts'
 import { Chance } from '../chance.ts'
 
@@ -270,7 +271,7 @@ test('Satellites and their passes are answered as the records say.', async (t) =
     const { satellites: list, count } = await satellites()
     assert.equal(count, SLUGS.length)
     assert.deepEqual(
-      list.map(({ slug, name, image_url, pass_count }) => [slug, name, image_url, pass_count]),
+      fieldsOf(list, 'slug', 'name', 'image_url', 'pass_count'),
       SLUGS.map((slug) => [
         slug,
         MISSIONS[slug][1],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fieldOf } from '../fields.ts'
 import { Client, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
 
@@ -36,11 +37,7 @@ test('A label changes what clients read, its buoys keep their ids, and every usu
   const after = new Client(await startLive(t, { snapshots: out }))
   for (const name of ['NDBC', 'ndbc', 'NOAA/NDBC', 'noaa ndbc', 'our-buoys', 'OUR BUOYS', 'home']) {
     const found = await listed(after, name)
-    assert.deepEqual(
-      found.map(({ id }) => id),
-      ids,
-      name,
-    )
+    assert.deepEqual(fieldOf(found, 'id'), ids, name)
     assert.ok(
       found.every(({ source }) => source === 'Our buoys'),
       name,

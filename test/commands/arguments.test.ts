@@ -8,6 +8,7 @@ import { ISSUE_SETTINGS, KEYS_FILE_SETTINGS, parseQuota } from '../../src/comman
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { type Settings, UsageError } from '../../src/server/setting.ts'
 import { withVariables } from './loaded.ts'
+import { fieldOf } from '../fields.ts'
 
 /** The options of a command line, with these variables in the environment. */
 const read = <S extends Settings>(
@@ -278,10 +279,7 @@ test('An option wins over its variable, and a variable over the default.', () =>
 
 test('A variable holds several values between blanks, and an empty one is as if it were not set.', () => {
   const { config } = read(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: ' demo  csv:x\tndbc:y ' })
-  assert.deepEqual(
-    config.source.map(({ kind }) => kind),
-    ['demo', 'csv', 'ndbc'],
-  )
+  assert.deepEqual(fieldOf(config.source, 'kind'), ['demo', 'csv', 'ndbc'])
   const empty = Object.fromEntries(Object.keys(SERVE_SETTINGS).map((option) => [variableOf(option), '']))
   assert.deepEqual(read(SERVE_SETTINGS, [], empty), read(SERVE_SETTINGS, []))
   assert.deepEqual(read(BUILD_SETTINGS, [], { GROUNDSWELL_SOURCE: '' }).config.source, [])

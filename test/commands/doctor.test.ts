@@ -6,7 +6,6 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { readOptions } from '../../src/commands/command.ts'
 import { DOCTOR_SETTINGS, examine } from '../../src/commands/doctor/doctor.ts'
 import type { Finding } from '../../src/commands/doctor/finding.ts'
@@ -15,9 +14,10 @@ import { ageText } from '../../src/sea/time.ts'
 import { compareVersions, nodeFinding } from '../../src/commands/doctor/machine.ts'
 import { clockFinding } from '../../src/commands/doctor/service.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
+import { fieldOf } from '../fields.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { CLI } from '../started_program.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SMALL = ['--source', 'demo:scale,buoys=2,days=2']
 /** A user that no system has an entry of. */
 const STRANGER = 54_321
@@ -225,10 +225,7 @@ test('init writes a configuration that is valid as it is and with every comment 
   assert.equal(code, 0)
   assert.match(stdout, /is written.*--dry-run/s)
   const { sources } = readConfiguration(config, {})
-  assert.deepEqual(
-    sources.map(({ name }) => name),
-    ['NDBC'],
-  )
+  assert.deepEqual(fieldOf(sources, 'name'), ['NDBC'])
   const dry = await runCliWell(['build', '--config', config, '--dry-run'])
   assert.match(dry, /^NDBC: would fetch 10 of 10 files$/m)
 
@@ -244,10 +241,7 @@ test('init writes a configuration that is valid as it is and with every comment 
   // What is commented out is JSON, what explains is not.
   writeFileSync(config, text.replaceAll(/^( *)\/\/ ( *["{}[\]])/gm, '$1$2'))
   const all = readConfiguration(config, { CANDHIS_KEY: 'x' })
-  assert.deepEqual(
-    all.sources.map(({ name }) => name),
-    ['NDBC', 'own', 'harbours', 'Candhis'],
-  )
+  assert.deepEqual(fieldOf(all.sources, 'name'), ['NDBC', 'own', 'harbours', 'Candhis'])
   assert.deepEqual(all.prefer, ['Candhis', 'NDBC'])
 })
 

@@ -17,19 +17,17 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
+import { fieldOf } from '../fields.ts'
 import { temporaryFolder } from '../live.ts'
-import { startProgram } from '../started_program.ts'
-import { until } from '../until.ts'
-import { startDrill, type Drill, type Status } from './drill.ts'
+import { CLI, startProgram } from '../started_program.ts'
+import { startDrill, statusWhen, type Drill } from './drill.ts'
 import { amount, asOf, build } from './folder.ts'
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 /** A user that owns nothing. */
 const NOBODY = 65534
 
@@ -77,16 +75,6 @@ function folderOf(t: TestContext): Folder {
     announceBytes,
     fresh: manifests[1].parts.filter(({ file }) => !had.has(file)),
   }
-}
-
-/** Looks until the status is as wanted. */
-async function statusWhen(drill: Drill, holds: (status: Status) => boolean): Promise<Status> {
-  let status = await drill.status()
-  await until(
-    async () => holds((status = await drill.status())),
-    () => `waited in vain: ${JSON.stringify(status.reload)}`,
-  )
-  return status
 }
 
 /** Asks again and again until `isOver`; resolves to what was wrong, and how often each snapshot answered. */
@@ -413,10 +401,7 @@ test(
     assert.equal(await builder.ended, 1)
     assert.match(builder.stderr, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
     assert.doesNotMatch(builder.stderr, /^ +at /m)
-    assert.deepEqual(
-      listKept(at.dir).map(({ id }) => id),
-      prepared.ids,
-    )
+    assert.deepEqual(fieldOf(listKept(at.dir), 'id'), prepared.ids)
     chmodSync(at.dir, 0o755)
   },
 )

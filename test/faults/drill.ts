@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
 import { startProgram } from '../started_program.ts'
+import { until } from '../until.ts'
 
 const PROGRAM = fileURLToPath(new URL('./drill.mjs', import.meta.url))
 
@@ -97,6 +98,20 @@ export async function startDrill(
     stop: () => program.stop(),
     end: program.ended,
   }
+}
+
+/** Looks at the status until it is as wanted. `what` says what is waited for. */
+export async function statusWhen(
+  drill: Drill,
+  holds: (status: Status) => boolean,
+  what = 'waited in vain',
+): Promise<Status> {
+  let status = await drill.status()
+  await until(
+    async () => holds((status = await drill.status())),
+    () => `${what}: ${JSON.stringify(status)}\n${drill.output()}`,
+  )
+  return status
 }
 
 /** What clients saw of a server between two moments. */

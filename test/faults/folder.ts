@@ -6,9 +6,9 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { copyFileSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
+import { CLI } from '../started_program.ts'
 
 /** `GROUNDSWELL_LONG=1` asks for the long versions, minutes each; the short ones are for every run. */
 const IS_LONG = process.env.GROUNDSWELL_LONG === '1'
@@ -18,7 +18,6 @@ export function amount<T>(short: T, long: T): T {
   return IS_LONG ? long : short
 }
 
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const SOURCE = ['--source', 'demo:scale,buoys=20,days=60']
 
 /** A time for which a build has something new to write: `step` half hours into March. */

@@ -79,13 +79,8 @@ test(
   SKIP,
   async (t) => {
     const port = await freePort()
-    const folder = temporaryFolder(t)
-    const snapshots = `${folder}/snapshots`
-    await runCliWell(['build', '--source', 'csv:data/fixtures/small', '--out', snapshots])
-    const fleet = new QuotaFleet(folder, snapshots, QUOTAS)
-    t.after(() => fleet.close())
     const store = `--quota-store=redis://127.0.0.1:${port}/0`
-    await fleet.start(1, [store, '--quota-fallback=closed'])
+    const fleet = await fleetOf(t, 1, [store, '--quota-fallback=closed'])
     const closed = await fleet.run({ ...EVEN, quota: 100, requests: 50, seconds: 1 })
     assert.deepEqual([closed.unavailable, closed.admitted, closed.failed], [50, 0, 0])
     assert.match(fleet.servers[0].output(), /beyond what is leased are answered 503/)

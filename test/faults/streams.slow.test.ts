@@ -7,9 +7,9 @@ import type { IssuedKey } from '../../src/access/key-records.ts'
 import { issueKey, revokeKey } from '../../src/access/keys-file.ts'
 import { EventClient } from '../api/event_client.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { fieldOf } from '../fields.ts'
 import { temporaryFolder } from '../live.ts'
-import { until } from '../until.ts'
-import { startDrill, type Drill, type Status } from './drill.ts'
+import { startDrill, statusWhen } from './drill.ts'
 import { build } from './folder.ts'
 
 const COUNT = 24
@@ -25,15 +25,6 @@ before(async (t) => {
   folder = join(temporaryFolder(t as TestContext), 'snapshots')
   await build(folder, step)
 })
-
-async function untilStatus(drill: Drill, what: string, holds: (status: Status) => boolean): Promise<Status> {
-  let status = await drill.status()
-  await until(
-    async () => holds((status = await drill.status())),
-    () => `${what}: ${JSON.stringify([status.listeners, status.workers])}`,
-  )
-  return status
-}
 
 for (const engine of ENGINES) {
   test(
@@ -70,12 +61,9 @@ for (const engine of ENGINES) {
           assert.equal(refused.status, 429)
           assert.ok(Number(refused.headers['retry-after']) > 0)
           await wait(1200)
-          assert.deepEqual(
-            paid.map(({ isOver }) => isOver),
-            Array<boolean>(QUOTA).fill(false),
-          )
+          assert.deepEqual(fieldOf(paid, 'isOver'), Array<boolean>(QUOTA).fill(false))
           for (const one of paid) one.close()
-          await untilStatus(drill, 'closed streams are counted', ({ listeners }) => listeners.open === COUNT)
+          await statusWhen(drill, ({ listeners }) => listeners.open === COUNT, 'closed streams are counted')
         },
       )
 
@@ -91,11 +79,7 @@ for (const engine of ENGINES) {
           assert.ok(theirs.every(({ isWhole }) => isWhole))
           assert.equal((await open(revoked.key)).status, 401)
           assert.ok(here.every(({ isOver }) => !isOver))
-          const { listeners } = await untilStatus(
-            drill,
-            'they count',
-            (status) => status.listeners.open === COUNT,
-          )
+          const { listeners } = await statusWhen(drill, (status) => status.listeners.open === COUNT)
           assert.equal(listeners.ended['key'], 6)
         },
       )
@@ -105,14 +89,14 @@ for (const engine of ENGINES) {
         async () => {
           const { workers } = await drill.status()
           void drill.evaluate(0, "void setTimeout(() => { throw new Error('a drill') })")
-          const { listeners } = await untilStatus(
+          const { listeners } = await statusWhen(
             drill,
-            'the thread is replaced and its streams are not counted',
             (status) =>
               status.workers.replaced > workers.replaced &&
               status.workers.serving === status.workers.wanted &&
               status.listeners.open === here.filter(({ isOver }) => !isOver).length &&
               status.listeners.open < COUNT,
+            'the thread is replaced and its streams are not counted',
           )
           const left = here.filter(({ isOver }) => !isOver)
           // The engine on node:http has one thread.

@@ -6,7 +6,7 @@ import { type TestContext, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
-import { startDrill, strangers, type Drill } from './drill.ts'
+import { startDrill, statusWhen, strangers, type Drill } from './drill.ts'
 import { amount, announce, build, twoSnapshots } from './folder.ts'
 
 let folder = ''
@@ -77,15 +77,8 @@ async function statusOf(url: string): Promise<number | string> {
 }
 
 /** Waits until that many workers have been replaced and all serve. Mostly it takes 6 s. */
-function untilReplaced(drill: Drill, count: number): Promise<void> {
-  return until(
-    async () => {
-      const { replaced, serving } = (await drill.status()).workers
-      return replaced >= count && serving === 2
-    },
-    () => drill.output(),
-  )
-}
+const untilReplaced = (drill: Drill, count: number): Promise<unknown> =>
+  statusWhen(drill, ({ workers }) => workers.replaced >= count && workers.serving === 2)
 
 /** What the server says of its readiness until `isOver`. */
 async function readinessUntil(drill: Drill, isOver: () => boolean): Promise<Set<string>> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { parseExposition, sumOf } from '../server/metrics_text.ts'
-import { startProgram } from '../started_program.ts'
+import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 
 const SOURCE = ['--source', 'csv:data/fixtures/small']
@@ -207,7 +207,7 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
       '--access-log=100%',
       '--anonymous-quota=0',
     ],
-    { within: ['sh', '-c', 'exec "$0" --trace-protector-invalidation "$@"'] },
+    { command: [process.execPath, '--trace-protector-invalidation', CLI] },
   )
   const [, port] = await program.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
   const [, admin] = await program.says(/admin port on (http:\/\/\S+)\n/)

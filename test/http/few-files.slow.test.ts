@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { runCliWell, temporaryFolder } from '../live.ts'
-import { startProgram } from '../started_program.ts'
+import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 import { request } from './raw_client.ts'
 import { ENGINES, missing } from './server_for_tests.ts'
@@ -45,7 +45,8 @@ for (const kind of ENGINES) {
         '--admin-port=0',
         '--drain-time=0',
       ]
-      const server = startProgram(t, args, { within: ['sh', '-c', `ulimit -n ${FILES}; exec "$0" "$@"`] })
+      const limited = ['sh', '-c', `ulimit -n ${FILES}; exec "$0" "$@"`, process.execPath, CLI]
+      const server = startProgram(t, args, { command: limited })
       const [, port] = await server.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
       const [, admin] = await server.says(/admin port on (\S+)\n/)
       assert.match(

@@ -8,77 +8,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import { LaterAnswers, type LaterRequest } from '../../src/http/later-answers.ts'
 import { SlicedAnswer } from '../../src/http/sliced-answer.ts'
-import { headText, MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
+import { MOST_WRITE_BYTES } from '../../src/http/exchange.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import type { Steps } from '../../src/system/steps.ts'
 import { until } from '../until.ts'
-
-/** A reply as a client sees it, which takes `room` writes at a time and then waits to be asked for more. */
-class Read implements LaterReply {
-  readonly isHead = false
-  isOver = false
-  readonly events: LaterEvents
-  head = ''
-  readonly pieces: Buffer[] = []
-  wasCut = false
-  room: number
-  length = 0
-
-  constructor(events: LaterEvents, room: number) {
-    this.events = events
-    this.room = room
-  }
-
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    this.begin(head, body?.length ?? 0)
-    if (body !== null) this.write(body)
-    this.end()
-  }
-
-  stream(): void {}
-  begin(head: string | Uint8Array, length: number): void {
-    assert.equal(this.head, '', 'begun twice')
-    this.length = length
-    this.head = headText(head)
-  }
-
-  write(bytes: Uint8Array): boolean {
-    assert.ok(!this.isOver && this.head !== '')
-    assert.ok(bytes.length <= MOST_WRITE_BYTES, `${bytes.length} bytes at once`)
-    assert.ok(bytes.length > 0, 'nothing is written, when all of it may be out and the response gone')
-    this.pieces.push(Buffer.from(bytes))
-    return --this.room > 0
-  }
-
-  end(): void {
-    this.isOver = true
-    assert.equal(this.text.length, this.length)
-  }
-
-  cut(): void {
-    this.isOver = true
-    this.wasCut = true
-  }
-
-  /** The client takes `room` more writes. */
-  take(room: number): void {
-    this.room = room
-    this.events.onRoom()
-  }
-
-  /** The client goes. */
-  go(): void {
-    this.isOver = true
-    this.events.onGone()
-  }
-
-  get text(): string {
-    return Buffer.concat(this.pieces).toString()
-  }
-}
+import { Reader } from './reader.ts'
 
 interface Asked {
-  read: Read
+  read: Reader
   refused: unknown[]
   faults: unknown[]
   kept: string[]
@@ -142,7 +79,7 @@ function asker(answers: LaterAnswers) {
       },
       onFault: (error) => asked.faults.push(error),
     }
-    assert.ok(answers.add(request, (events) => (asked.read = new Read(events, room))))
+    assert.ok(answers.add(request, (events) => (asked.read = new Reader(events, room))))
     return asked
   }
 }
@@ -255,9 +192,9 @@ test('What waits too long is refused, and what goes on too long is cut.', async 
   now = 301
   await until(() => late.refused.length > 0, 'not refused')
   assert.deepEqual([late.refused, late.steps, late.read.head], [[null], 0, '503 Service Unavailable'])
-  assert.ok(stuck.every(({ read }) => !read.wasCut))
+  assert.ok(stuck.every(({ read }) => read.ending !== 'cut'))
   now = 1501
-  await until(() => stuck.every(({ read }) => read.wasCut), 'not cut')
+  await until(() => stuck.every(({ read }) => read.ending === 'cut'), 'not cut')
   assert.ok(stuck.every(({ running }) => running === 0))
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
   const after = ask(5)!
@@ -273,7 +210,7 @@ test('An answer that fails is refused if none of it was sent, else cut, and the 
   await until(() => [early, late, good].every(({ read }) => read.isOver), 'not all ended')
   assert.match(String(early.refused[0]), /a fault/)
   assert.deepEqual([early.read.head, early.faults], ['503 Service Unavailable', []])
-  assert.equal(late.read.wasCut, true)
+  assert.equal(late.read.ending, 'cut')
   assert.match(String(late.faults[0]), /a fault/)
   assert.deepEqual([late.refused, late.kept, early.kept], [[], [], []])
   assert.equal(good.read.text.length, 100_000)

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { LaterEvents, LaterReply } from '../../src/http/exchange.ts'
 import { Listeners, type End, type Feed, type Holder } from '../../src/http/listeners.ts'
+import { fieldOf } from '../fields.ts'
 import { until } from '../until.ts'
 
 /** A client: what it was sent, and whether it reads. */
@@ -229,10 +230,7 @@ test('Streams of keys that are revoked end soon after the keys have changed, and
   good[1] = false
   listeners.keysChanged()
   await until(() => clients[1].isOver, 'goes on')
-  assert.deepEqual(
-    clients.map(({ ends }) => ends),
-    [[], ['key'], []],
-  )
+  assert.deepEqual(fieldOf(clients, 'ends'), [[], ['key'], []])
   listeners.close()
 })
 

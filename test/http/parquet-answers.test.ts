@@ -6,10 +6,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import type { ParquetJob, ParquetRun } from '../../src/formats/parquet-job.ts'
 import type { FromParquet, ToParquet } from '../../src/formats/parquet-thread.ts'
-import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from '../../src/http/exchange.ts'
+import { MOST_WRITE_BYTES } from '../../src/http/exchange.ts'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { ParquetAnswers, type ParquetAnswersOptions } from '../../src/http/parquet-answers.ts'
 import { until } from '../until.ts'
+import { Reader } from './reader.ts'
 
 const GROUP_BYTES = 3 * MOST_WRITE_BYTES
 const START = {
@@ -47,67 +48,6 @@ class Thread extends EventEmitter {
 
   write(file: number, byte: number): void {
     this.emit('message', { file, bytes: new Uint8Array(GROUP_BYTES).fill(byte) } satisfies FromParquet)
-  }
-}
-
-class Reader implements LaterReply {
-  isOver = false
-  readonly isHead: boolean
-  head: string | Uint8Array | null = null
-  readonly events: LaterEvents
-  bytes = 0
-  room: number
-  end_: 'end' | 'cut' | 'refused' | null = null
-
-  constructor(events: LaterEvents, room: number, isHead: boolean) {
-    this.events = events
-    this.room = room
-    this.isHead = isHead
-  }
-
-  send(): void {
-    this.#over('refused')
-  }
-
-  begin(): void {
-    assert.fail('its length is not known')
-  }
-
-  stream(head: string | Uint8Array): void {
-    assert.equal(this.head, null)
-    this.head = head
-    if (this.isHead) this.isOver = true
-  }
-
-  write(bytes: Uint8Array): boolean {
-    assert.ok(!this.isOver && this.head !== null && bytes.length > 0 && bytes.length <= MOST_WRITE_BYTES)
-    assert.ok(this.room > 0, 'written where there is no room')
-    this.bytes += bytes.length
-    return --this.room > 0
-  }
-
-  end(): void {
-    this.#over('end')
-  }
-
-  cut(): void {
-    this.#over('cut')
-  }
-
-  take(room: number): void {
-    this.room = room
-    this.events.onRoom()
-  }
-
-  go(): void {
-    this.isOver = true
-    this.events.onGone()
-  }
-
-  #over(how: 'end' | 'cut' | 'refused'): void {
-    assert.ok(!this.isOver)
-    this.isOver = true
-    this.end_ = how
   }
 }
 
@@ -165,7 +105,7 @@ test('A group is asked for when the one before has gone out, so a reader that ta
   await until(() => threads.length === 1)
   const [thread] = threads
   assert.deepEqual(thread.asked, [0])
-  assert.equal(reader.head, null, 'nothing is sent before there are bytes')
+  assert.equal(reader.head, '', 'nothing is sent before there are bytes')
   thread.write(0, 1)
   await until(() => reader.bytes === MOST_WRITE_BYTES)
   await wait(30)
@@ -181,13 +121,13 @@ test('A group is asked for when the one before has gone out, so a reader that ta
   await until(() => thread.asked.length === 3)
   assert.equal(thread.posted.findLast((one) => one.type === 'group')!.isLast, true)
   thread.write(0, 3)
-  await until(() => reader.end_ === 'end')
-  assert.equal(reader.bytes, 3 * GROUP_BYTES)
+  await until(() => reader.ending === 'end')
+  assert.deepEqual([reader.bytes, reader.length], [3 * GROUP_BYTES, null])
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
   const { reader: empty } = ask(1, { groups: 0 })!
   await until(() => thread.asked.at(-1) === 1)
   thread.write(1, 0)
-  await until(() => empty.end_ === 'end')
+  await until(() => empty.ending === 'end')
   const heads = world()
   const { reader: head } = heads.ask(1, { isHead: true })!
   await until(() => head.head === '200 OK')
@@ -212,9 +152,9 @@ test('With its thread every answer under way ends, and those that wait are writt
   threads[0].write(0, 1)
   await until(() => begun.reader.bytes > 0)
   threads[0].die()
-  await until(() => begun.reader.end_ === 'cut' && answers.counts.begun === 2)
+  await until(() => begun.reader.ending === 'cut' && answers.counts.begun === 2)
   assert.equal(begun.faults.length, 1)
-  const refused = others.filter(({ reader }) => reader.end_ === 'refused')
+  const refused = others.filter(({ reader }) => reader.ending === 'refused')
   assert.equal(refused.length, 7)
   assert.ok(refused[0].refused[0] instanceof Error, 'as a fault, not as busy')
   await until(() => threads.length === 2 && threads[1].asked.length === 2)
@@ -222,7 +162,7 @@ test('With its thread every answer under way ends, and those that wait are writt
   for (const file of threads[1].asked) threads[1].write(file, 1)
   await until(() => threads[1].asked.length === 4)
   for (const file of new Set(threads[1].asked)) threads[1].write(file, 2)
-  await until(() => left.every(({ reader }) => reader.end_ === 'end'))
+  await until(() => left.every(({ reader }) => reader.ending === 'end'))
   // One that fails alone.
   const one = ask(1)!
   const two = ask(1)!
@@ -233,7 +173,7 @@ test('With its thread every answer under way ends, and those that wait are writt
   threads[1].emit('message', { file: a, fault: new Error('no') } satisfies FromParquet)
   await until(() => threads[1].asked.filter((file) => file === b).length === 2)
   threads[1].emit('message', { file: b, fault: new Error('no') } satisfies FromParquet)
-  await until(() => one.reader.end_ === 'refused' && two.reader.end_ === 'cut')
+  await until(() => one.reader.ending === 'refused' && two.reader.ending === 'cut')
   assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
 })
 
@@ -242,27 +182,27 @@ test('A reader that takes nothing, an answer that takes too long and a thread th
   const { reader } = slow.ask(1, { room: 1 })!
   await until(() => slow.threads[0]?.asked.length === 1)
   slow.threads[0].write(0, 1)
-  await until(() => reader.end_ === 'cut')
+  await until(() => reader.ending === 'cut')
   assert.ok(slow.threads[0].posted.some(({ type }) => type === 'drop'))
 
   const long = world({ longestMs: 20 })
   const asked = long.ask(1, { groups: 1000 })!
   // Its bytes have the time that they need at 1.2 Mbit/s.
   await wait(1200)
-  assert.equal(asked.reader.end_, null)
+  assert.equal(asked.reader.ending, null)
   const short = long.ask(1, { groups: 0 })!
   await until(() => short.reader.isOver)
 
   const hanging = world({ longestGroupMs: 20 })
   const hung = hanging.ask(1)!
-  await until(() => hung.reader.end_ === 'refused')
+  await until(() => hung.reader.ending === 'refused')
   assert.equal(hanging.threads[0].isUp, false)
 
   const idle = world({ longestIdleMs: 20 })
   const last = idle.ask(1, { groups: 1 })!
   await until(() => idle.threads[0]?.asked.length === 1)
   idle.threads[0].write(0, 1)
-  await until(() => last.reader.end_ === 'end')
+  await until(() => last.reader.ending === 'end')
   await until(() => !idle.threads[0].isUp)
   idle.ask(1)
   await until(() => idle.threads.length === 2)

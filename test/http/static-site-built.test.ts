@@ -12,6 +12,7 @@ import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader as Pbf } from 'pbf'
 import { readSite, type StaticFile } from '../../src/server/static-files.ts'
 import { type PackedBasemap, unpackBasemap } from '../../web/explorer/map/features.ts'
+import { fieldOf } from '../fields.ts'
 
 const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
   base_path: '/v2',
@@ -168,10 +169,7 @@ test('No buoy of the demo stands on land where the map is near.', () => {
   }
   assert.ok(stations.length > 30, 'stations')
   const ashore = stations.filter(({ lat, lng }) => isLandOfCoast(lat, lng))
-  assert.deepEqual(
-    ashore.map(({ name }) => name),
-    [],
-  )
+  assert.deepEqual(fieldOf(ashore, 'name'), [])
 })
 
 const ACTIVE_STATIONS = join(import.meta.dirname, '../../../shared/data/ndbc/activestations_20250613.xml')

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Groundswell, GroundswellError } from '../../clients/typescript/groundswell.ts'
+import { fieldOf } from '../fields.ts'
 import { startLive } from '../live.ts'
 
 const AS_OF = '2026-11-01T06:00:00Z'
@@ -55,10 +56,7 @@ test('The client calls every operation and understands every answer.', async (t)
       end_year: 2026,
       end_month: 3,
     })
-    assert.deepEqual(
-      series.years.map(({ year }) => year),
-      [2025, 2026],
-    )
+    assert.deepEqual(fieldOf(series.years, 'year'), [2025, 2026])
   })
 
   await t.test('Lists, lists of numbers, and boxes.', async () => {

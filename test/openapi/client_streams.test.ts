@@ -16,6 +16,7 @@ import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { KEY } from '../answered.ts'
 import { HeldSnapshots, type Held } from '../api/held.ts'
 import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
+import { fieldOf } from '../fields.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -280,22 +281,19 @@ test('Events go on over connections that end, from the last one, and each snapsh
     const middle = i === 2 ? 200 : 100
     assert.ok(ms >= middle / 2 && ms <= middle * 1.5, `${i}: ${ms} ms`)
   }
-  assert.deepEqual(
-    states.map(({ state }) => state),
-    [
-      'connecting',
-      'live',
-      'waiting',
-      'connecting',
-      'live',
-      'waiting',
-      'connecting',
-      'waiting',
-      'connecting',
-      'live',
-      'live',
-    ],
-  )
+  assert.deepEqual(fieldOf(states, 'state'), [
+    'connecting',
+    'live',
+    'waiting',
+    'connecting',
+    'live',
+    'waiting',
+    'connecting',
+    'waiting',
+    'connecting',
+    'live',
+    'live',
+  ])
 })
 
 test('A stream of garbage, a line without end and silence cost one connection each.', async (t) => {

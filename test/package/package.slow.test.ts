@@ -3,7 +3,7 @@
  * One archive and one installation for everything, since each takes seconds.
  */
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, normalize } from 'node:path'
@@ -15,6 +15,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { launchBrowser } from '../../tools/browser.ts'
 import { linksOf } from '../docs/markdown.ts'
 import { temporaryFolder } from '../live.ts'
+import { startProgram } from '../started_program.ts'
 import { altimetrySample } from '../sources/altimetry_sample.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -161,22 +162,12 @@ test('The package', async (t) => {
 
   await t.test('shows itself in an empty folder: demo, key, explorer and documentation.', async (t) => {
     const folder = temporaryFolder(t)
-    const server = spawn(cli, ['--port=0', '--admin-port=off', '--workers=1'], {
+    const server = startProgram(t, ['--port=0', '--admin-port=off', '--workers=1'], {
+      command: [cli],
       cwd: folder,
       env: { ...env, XDG_DATA_HOME: join(folder, 'xdg') },
-      stdio: ['ignore', 'pipe', 'inherit'],
     })
-    t.after(() => server.kill('SIGKILL'))
-    const ended = new Promise<number | null>((resolve) => server.once('close', resolve))
-    let said = ''
-    const address = await new Promise<string>((resolve, reject) => {
-      server.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-        said += chunk
-        const found = /look around: (\S+)\n/.exec(said)
-        if (found !== null) resolve(found[1])
-      })
-      void ended.then(() => reject(new Error(said)))
-    })
+    const [, address] = await server.says(/look around: (\S+)\n/)
     assert.ok(existsSync(join(folder, 'xdg', 'groundswell', 'keys.json')))
     assert.deepEqual(readdirSync(folder), ['xdg'])
 
@@ -193,9 +184,7 @@ test('The package', async (t) => {
     assert.ok((await page.content()).includes('/docs/scalar-'), 'the page with Scalar, not the plain one')
     assert.deepEqual(errors, [])
     await browser.close()
-
-    server.kill('SIGTERM')
-    assert.equal(await ended, 0)
+    assert.equal(await server.stop(), 0)
   })
 
   await t.test('says its version by npx, and has a doctor and a first configuration.', async () => {

@@ -11,7 +11,7 @@ import { drain } from '../../src/server/server.ts'
 import { build } from '../faults/folder.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { folderOfFile, temporaryFolder } from '../live.ts'
-import { startProgram, type Program } from '../started_program.ts'
+import { CLI, type Program, startProgram } from '../started_program.ts'
 
 const place = folderOfFile()
 const folder = join(place, 'snapshots')
@@ -166,7 +166,8 @@ test(
     const end = async (isReady: (folder: string, output: string) => boolean): Promise<unknown> => {
       const own = temporaryFolder(t)
       const env = { ...process.env, NODE_OPTIONS: `--import=${WITNESS}`, WITNESS: own }
-      const outer = startProgram(t, ['serve', ...usual], { env, within: ['unshare', ...asFirst] })
+      const command = ['unshare', ...asFirst, process.execPath, CLI]
+      const outer = startProgram(t, ['serve', ...usual], { env, command })
       while (!isReady(own, outer.said)) await wait(10)
       const inner = spawnSync('pgrep', ['-P', String(outer.child.pid)], { encoding: 'utf8' }).stdout
       process.kill(Number(inner), 'SIGTERM')

@@ -8,6 +8,7 @@ import { issueKey } from '../../src/access/keys-file.ts'
 import { openSnapshot, startServer, type Reading } from '../../src/library.ts'
 import { OF_THE_COMMAND, optionName } from '../../src/server/start-server.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
+import { fieldOf } from '../fields.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 
 const FIXTURES = fileURLToPath(new URL('../../data/fixtures/small', import.meta.url))
@@ -55,7 +56,7 @@ test('The reader of a snapshot has what a server in the same program answers.', 
   )
   const { buoys } = (await get('/buoys?active_only=false&per_page=500')) as { buoys: { id: number }[] }
   assert.deepEqual(
-    snapshot.buoys.map(({ id }) => id),
+    fieldOf(snapshot.buoys, 'id'),
     buoys.map(({ id }) => id).toSorted((a, b) => a - b),
   )
   let compared = 0

@@ -28,6 +28,14 @@ before(async (t) => {
   await build([everythingSource()], whole)
 })
 
+/** What is published, and a loader of it. */
+async function loaderOf(t: TestContext, heapMiB?: number) {
+  const manifest = (await readManifest(whole)) ?? assert.fail('there is no manifest')
+  const loader = new Loader({ dir: whole, activeWithin: DAY, ...(heapMiB !== undefined && { heapMiB }) })
+  t.after(() => loader.end())
+  return { manifest, loader }
+}
+
 /** A folder with the snapshot, and a server's reloader over it. */
 function sceneOf(
   t: TestContext,
@@ -67,10 +75,8 @@ async function publish(dir: string, change: (manifest: Manifest) => Omit<Manifes
 }
 
 test('A snapshot loads the same on the thread as on this one, and parts in memory stay the same objects.', async (t) => {
-  const manifest = (await readManifest(whole)) ?? assert.fail()
+  const { manifest, loader } = await loaderOf(t)
   const here = await loadSnapshot(whole)
-  const loader = new Loader({ dir: whole, activeWithin: DAY })
-  t.after(() => loader.end())
   const there = await loader.load(manifest, null)
   const plain = ({ parts, ...rest }: IndexedSnapshot): unknown => ({
     ...rest,
@@ -113,17 +119,13 @@ test('A load that passes its time limit is ended, refused and reported, and the 
 })
 
 test('A load that exhausts its heap is refused, and this process and the next load are unharmed.', async (t) => {
-  const manifest = (await readManifest(whole)) ?? assert.fail()
   // Too little for the smallest snapshot: what exhausts a heap of a gigabyte takes a minute to build.
-  const heapMiB = 6
-  const small = new Loader({ dir: whole, activeWithin: DAY, heapMiB })
-  t.after(() => small.end())
+  const { manifest, loader: small } = await loaderOf(t, 6)
   await assert.rejects(
     small.load(manifest, null),
     new SnapshotError(`snapshot ${manifest.id}: ended the thread that loaded it (ERR_WORKER_OUT_OF_MEMORY)`),
   )
-  const usual = new Loader({ dir: whole, activeWithin: DAY })
-  t.after(() => usual.end())
+  const { loader: usual } = await loaderOf(t)
   assert.equal((await usual.load(manifest, null)).id, manifest.id)
 })
 
@@ -145,9 +147,7 @@ test('While it loads, the state says what and since when, and this thread goes o
 })
 
 test('A fault of the program on the loading thread refuses that snapshot, and a new thread loads the next.', async (t) => {
-  const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader({ dir: whole, activeWithin: DAY })
-  t.after(() => loader.end())
+  const { manifest, loader } = await loaderOf(t)
   const loaded = await loadSnapshot(whole)
   // No bytes at all, which no snapshot can bring about: whoever opens it meets a TypeError.
   const bytes = null as unknown as Uint8Array
@@ -160,9 +160,8 @@ test('A fault of the program on the loading thread refuses that snapshot, and a 
   assert.equal((await loader.load(manifest, null)).id, manifest.id)
 })
 
-test('Ending the loader ends the load that is under way.', async () => {
-  const manifest = (await readManifest(whole)) ?? assert.fail()
-  const loader = new Loader({ dir: whole, activeWithin: DAY })
+test('Ending the loader ends the load that is under way.', async (t) => {
+  const { manifest, loader } = await loaderOf(t)
   const loading = loader.load(manifest, null)
   loader.end()
   await assert.rejects(loading, /loading was broken off/)

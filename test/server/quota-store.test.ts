@@ -1,6 +1,6 @@
 /** What the carrier of leases does when its Redis goes, with a real one. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hourOf } from '../../src/access/hours.ts'
 import { CLOSED, LeaseCounters } from '../../src/access/lease-counters.ts'
@@ -14,29 +14,38 @@ const SLOT = 3
 const QUOTA = 1000
 const clock = (): number => Date.now() / 1000
 
+type Status = () => { state: string; fault: string }
+
+/** A store over the Redis at `address`, which leases, and what it has said. */
+async function leasing(t: TestContext, address: string, fallback: 'share' | 'closed') {
+  const counters = new LeaseCounters(LeaseCounters.allocate())
+  const woken: number[] = []
+  const lines: string[] = []
+  const store = new QuotaStore({
+    address: parseAddress(address),
+    tls: { authorities: null, own: null },
+    counters,
+    fallback,
+    replicas: 1,
+    wake: (slots) => woken.push(...slots),
+    log: (line) => lines.push(line),
+    clock,
+  })
+  t.after(() => store.close())
+  store.setKeys([{ id: 'k_0000000001', slot: SLOT, quota: QUOTA }])
+  await store.ready(undefined)
+  const status: Status = () => store.status({} as never) as never
+  assert.equal(status().state, 'leasing')
+  return { store, counters, woken, lines, status }
+}
+
 for (const fallback of ['share', 'closed'] as const) {
   test(
     `Requests that wait for a lease go on (${fallback}) when the connection breaks, without waiting for an answer any more.`,
     { skip: noRedis() },
     async (t) => {
       const redis = await startRedis(t)
-      const counters = new LeaseCounters(LeaseCounters.allocate())
-      const woken: number[] = []
-      const store = new QuotaStore({
-        address: parseAddress(redis.address),
-        tls: { authorities: null, own: null },
-        counters,
-        fallback,
-        replicas: 1,
-        wake: (slots) => woken.push(...slots),
-        log: () => {},
-        clock,
-      })
-      t.after(() => store.close())
-      store.setKeys([{ id: 'k_0000000001', slot: SLOT, quota: QUOTA }])
-      await store.ready(undefined)
-      const status = (): { state: string; fault: string } => store.status({} as never) as never
-      assert.equal(status().state, 'leasing')
+      const { store, counters, woken, status } = await leasing(t, redis.address, fallback)
       await redis.command('CLIENT', 'PAUSE', '60000', 'ALL')
       const hour = hourOf(clock())
       store.wanted(SLOT, hour, 1)
@@ -59,24 +68,7 @@ test(
   async (t) => {
     const redis = await startRedis(t)
     const lying = await startLyingRedis(t, redis.port)
-    const counters = new LeaseCounters(LeaseCounters.allocate())
-    const woken: number[] = []
-    const lines: string[] = []
-    const store = new QuotaStore({
-      address: parseAddress(lying.address),
-      tls: { authorities: null, own: null },
-      counters,
-      fallback: 'closed',
-      replicas: 1,
-      wake: (slots) => woken.push(...slots),
-      log: (line) => lines.push(line),
-      clock,
-    })
-    t.after(() => store.close())
-    store.setKeys([{ id: 'k_0000000001', slot: SLOT, quota: QUOTA }])
-    await store.ready(undefined)
-    const status = (): { state: string; fault: string } => store.status({} as never) as never
-    assert.equal(status().state, 'leasing')
+    const { store, counters, woken, lines, status } = await leasing(t, lying.address, 'closed')
     const lies = {
       'a short list': '*2\r\n$1\r\n1\r\n:0\r\n',
       'an empty one': '*0\r\n',

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { allowFrames, allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
 import { startSite } from '../../src/server/site-files.ts'
 import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
+import { fieldOf } from '../fields.ts'
 
 const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
 
@@ -35,10 +36,7 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   const { linkset } = JSON.parse(text) as { linkset: { [relation: string]: string | { href: string }[] }[] }
   assert.equal(linkset[0].anchor, '/v3')
   const targets = Object.values(linkset[0]).flatMap((links) => (typeof links === 'string' ? [] : links))
-  assert.deepEqual(
-    targets.map(({ href }) => href),
-    ['/v3/openapi.json', '/docs', '/llms.txt'],
-  )
+  assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
   const built = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
     base_path: '/v3',
     explorer: 'keyed',

@@ -1,7 +1,6 @@
 /** The build: what it leaves when it fails, is stopped, or runs several times at once, and what it says. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -20,6 +19,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
 import { fieldOf } from '../fields.ts'
+import { startProgram, type Program } from '../started_program.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -33,36 +33,26 @@ function clone(t: TestContext): string {
   return root
 }
 
-interface Ended {
-  code: number | null
-  said: string
-}
+const startBuild = (t: TestContext, root: string): Program =>
+  startProgram(t, [], { command: [process.execPath, join(root, 'tools', 'build.mjs')] })
 
-function startBuild(root: string, ...args: string[]): { child: ChildProcess; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [join(root, 'tools', 'build.mjs'), ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (said += text))
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
-  return { child, ended }
+async function build(t: TestContext, root: string): Promise<{ code: unknown; said: string }> {
+  const program = startBuild(t, root)
+  return { code: await program.ended, said: program.said }
 }
-
-const build = (root: string, ...args: string[]): Promise<Ended> => startBuild(root, ...args).ended
 
 /** What builds have made or left. */
 const made = (root: string): string[] => readdirSync(root).filter((name) => name.startsWith('dist'))
 
 test('A build is silent when the pages are kept from the one before, and a failed one names the place and leaves the old program.', async (t) => {
   const root = clone(t)
-  await build(root)
-  assert.deepEqual(await build(root), { code: 0, said: '' })
+  await build(t, root)
+  assert.deepEqual(await build(t, root), { code: 0, said: '' })
   const { ino } = statSync(join(root, 'dist'))
   const file = join(root, 'src', 'routes.ts')
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, `${text}\nconst = 1\n`)
-  const { code, said } = await build(root)
+  const { code, said } = await build(t, root)
   assert.equal(code, 1)
   assert.match(said, /^groundswell: Build failed with 1 error:\n\S*src\/routes\.ts:\d+:\d+: ERROR/)
   assert.equal(statSync(join(root, 'dist')).ino, ino)
@@ -70,7 +60,7 @@ test('A build is silent when the pages are kept from the one before, and a faile
   writeFileSync(file, text)
   // A file that is gone from the sources is gone from the program.
   rmSync(join(root, 'src', 'commands', 'health.ts'))
-  assert.equal((await build(root)).code, 0)
+  assert.equal((await build(t, root)).code, 0)
   assert.ok(!existsSync(join(root, 'dist', 'commands', 'health.js')))
 })
 
@@ -98,7 +88,7 @@ test('A quick build compresses pages less, and takes those that are kept from a 
 
 test('Several builds at once leave one whole program.', async (t) => {
   const root = clone(t)
-  const builds = await Promise.all([build(root), build(root), build(root)])
+  const builds = await Promise.all([build(t, root), build(t, root), build(t, root)])
   assert.deepEqual(fieldOf(builds, 'code'), [0, 0, 0], builds.map(({ said }) => said).join(''))
   assert.deepEqual(made(root), ['dist'])
   const { stdout } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), '--version'], {
@@ -113,10 +103,10 @@ test('A signal ends a build with the code of a shell, and leaves nothing.', asyn
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    const { child, ended } = startBuild(root)
+    const { kill, ended } = startBuild(t, root)
     while (made(root).length === 0) await setTimeout(2)
-    child.kill(signal)
-    assert.equal((await ended).code, code)
+    kill(signal)
+    assert.equal(await ended, code)
     assert.deepEqual(made(root), [])
   }
 })
@@ -129,15 +119,12 @@ test('A signal to the shell that builds and then runs a command ends both: a ser
     ['list', 'SIGINT', 130],
     ['list', 'SIGTERM', 143],
   ] as const) {
-    const child = spawn(join(root, 'tools', 'groundswell'), [command, '--data', join(root, 'data')], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const program = startProgram(t, [command, '--data', join(root, 'data')], {
+      command: [join(root, 'tools', 'groundswell')],
     })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (said += text))
     while (!made(root).some((name) => name.startsWith('dist.new'))) await setTimeout(2)
-    child.kill(signal)
-    assert.deepEqual([...(await once(child, 'close')), said], [code, null, ''], `${command} ${signal}`)
+    program.kill(signal)
+    assert.deepEqual([await program.ended, program.said], [code, ''], `${command} ${signal}`)
   }
 })
 
