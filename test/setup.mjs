@@ -9,7 +9,11 @@ import fc from 'fast-check'
 if (process.env.GROUNDSWELL_SEED === 'random') {
   process.env.GROUNDSWELL_SEED = String(Math.floor(Math.random() * 2 ** 31))
 }
-fc.configureGlobal({ seed: Number(process.env.GROUNDSWELL_SEED ?? 20_261_121) })
+fc.configureGlobal({
+  seed: Number(process.env.GROUNDSWELL_SEED ?? 20_261_121),
+  // A list of at most 400 has up to 400 items, not ten.
+  defaultSizeToMaxWhenMaxSpecified: true,
+})
 
 // A test asks no other machine for credentials of a bucket.
 process.env.AWS_EC2_METADATA_DISABLED = 'true'

@@ -18,8 +18,12 @@ const plain = fc.letrec((tie) => ({
     fc.double(),
     fc.string({ unit: 'grapheme', maxLength: 80 }),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-    fc.array(tie('value'), { maxLength: 20 }),
-    fc.dictionary(fc.string({ maxLength: 20 }), tie('value'), { maxKeys: 20, noNullPrototype: true }),
+    fc.array(tie('value'), { maxLength: 20, size: 'small' }),
+    fc.dictionary(fc.string({ maxLength: 20 }), tie('value'), {
+      maxKeys: 20,
+      size: 'small',
+      noNullPrototype: true,
+    }),
   ),
 })).value
 
