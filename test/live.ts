@@ -12,17 +12,20 @@ import { conformanceAt, type Conformance } from './openapi/conformance.ts'
 export { runCli, runCliWell } from '../tools/live_server.ts'
 export type { Live, LiveOptions } from '../tools/live_server.ts'
 
+/** A process that ends may still write to its folder for a moment. */
+const GONE = { recursive: true, force: true, maxRetries: 10 }
+
 /** A folder that is gone when all tests of the file have ended. */
 export function folderOfFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'groundswell-tests-'))
-  after(() => rmSync(folder, { recursive: true, force: true }))
+  after(() => rmSync(folder, GONE))
   return folder
 }
 
 /** A folder that is gone when the test has ended. */
 export function temporaryFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'groundswell-test-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, GONE))
   return folder
 }
 

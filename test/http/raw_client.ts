@@ -7,6 +7,7 @@ export interface Answer {
   /** Lower-case names; values in order of appearance. */
   readonly headers: ReadonlyMap<string, readonly string[]>
   readonly body: string
+  readonly bytes: Buffer
 }
 
 /** Longer than a slow reader needs for 8 MB. */
@@ -104,5 +105,6 @@ function parse(bytes: Buffer, method: string): [Answer, number] | null {
     const final = parse(bytes.subarray(end), method)
     return final === null ? null : [final[0], end + final[1]]
   }
-  return [{ status, headers, body: bytes.toString('utf8', headEnd + 4, end) }, end]
+  const body = bytes.subarray(headEnd + 4, end)
+  return [{ status, headers, body: body.toString(), bytes: body }, end]
 }

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
-import { loadEngine } from '../../src/http/engines/engine.ts'
 import { Site } from '../../src/http/static-site.ts'
 import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
-import { RawClient, request, type Answer } from './raw_client.ts'
-import { ENGINES, missing } from './server_for_tests.ts'
+import type { Answer } from './raw_client.ts'
+import { ENGINES, EngineServer, missing } from './server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
 
 const TEXT = 'Waves come in sets. '.repeat(200)
@@ -55,26 +54,12 @@ for (const kind of ENGINES) {
       t: TestContext,
     ): Promise<(line: string, ...headers: string[]) => Promise<[Answer, Buffer]>> => {
       const site = new Site(shareSite([PAGE, ASSET, NOISE]))
-      const engine = loadEngine(kind).create((exchange) => {
+      const server = await new EngineServer(kind, (exchange) => {
         if (!site.serve(exchange)) exchange.send('404 Not Found', Buffer.from('none'))
-      })
-      const port = await engine.listen('127.0.0.1', 0)
-      t.after(() => engine.close())
+      }).until(t)
       return async (line, ...headers) => {
-        const client = new RawClient(port)
-        client.write(request(line, headers))
-        await client.until(() => client.received.includes('\r\n\r\n'))
-        const start = client.received.indexOf('\r\n\r\n') + 4
-        const method = line.slice(0, line.indexOf(' '))
-        const length = Number(
-          /content-length: (\d+)/i.exec(client.received.toString('latin1', 0, start))?.[1] ?? 0,
-        )
-        const isBodyless = method === 'HEAD' || client.received.toString('latin1', 9, 12) === '304'
-        if (!isBodyless) await client.until(() => client.received.length >= start + length)
-        const body = client.received.subarray(start)
-        const answer = await client.answer(method)
-        client.socket.destroy()
-        return [answer, body]
+        const answer = await server.open().ask(line, headers)
+        return [answer, answer.bytes]
       }
     }
     const header = (answer: Answer, name: string): string => answer.headers.get(name)?.join('|') ?? ''

@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test'
 import type { Browser, Locator, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
 import { until } from '../until.ts'
-import { faults, IMAGE_NAME, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, faults, IMAGE_NAME, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
 const SIZES = [
@@ -22,9 +22,6 @@ const SIZES = [
   [320, 568],
 ] as const
 const CONTACT = 'Ask <b>the harbour</b> & "crew"'
-
-const drawn = (page: Page, count: number): Promise<unknown> =>
-  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
 
 /** A site of its own on another port of the same machine: another origin, and the same site. */
 async function otherSite(t: TestContext): Promise<number> {
@@ -75,8 +72,7 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
   })
 
   await t.test('leads a stranger by touch alone from a name to a value of its chart', async (t) => {
-    const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
-    const { page, errors } = await visit(t, browser, live, '', phone)
+    const { page, errors } = await visit(t, browser, live, '', PHONE)
     await drawn(page, PHYSICAL)
     await page.locator('#query').tap()
     await page.keyboard.type('angl')

@@ -1,20 +1,22 @@
 /** A real browser for the tests of pages, and a server over a small world with hostile names. */
-import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../../tools/browser.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
+import { until } from '../until.ts'
 
 /** Waits until an expression holds in the page, whose policy forbids `waitForFunction` with a text. */
-export async function until(page: Page, expression: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; (await page.evaluate(expression)) !== true; await wait(50)) {
-    assert.ok(Date.now() < deadline, expression)
-  }
-}
+export const untilInPage = (page: Page, expression: string): Promise<void> =>
+  until(async () => (await page.evaluate(expression)) === true, expression)
+
+/** Waits until the map has drawn `count` buoys. */
+export const drawn = (page: Page, count: number): Promise<unknown> =>
+  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
+
+export const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
 
 export async function openBrowser(t: TestContext): Promise<Browser> {
   const browser = await launchBrowser()

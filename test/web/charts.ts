@@ -4,10 +4,8 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
-import { until, visit } from './browser.ts'
+import { PHONE, untilInPage, visit } from './browser.ts'
 import { Fingers } from './touch.ts'
-
-const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
 
 /** After this a tap is no second one. */
 const DOUBLE_TAP_MS = 400
@@ -42,7 +40,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await page.locator('#handle').tap()
       const chart = page.locator('.u-over').first()
       await chart.waitFor()
-      await until(page, 'document.getAnimations().length === 0')
+      await untilInPage(page, 'document.getAnimations().length === 0')
       assert.match((await readOff(page)).time, /^Tap or drag to read, pinch or double-tap/)
       // Forecast and tide may still be on their way and draw the panel anew.
       await page.locator('.facts').waitFor()
@@ -81,7 +79,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
 
       const before = await page.evaluate<number>(`document.querySelector('#content').scrollTop`)
       await fingers.drag([at(0.5, 0.9)], [{ x: at(0.5).x, y: box.y - 100 }])
-      await until(page, `document.querySelector('#content').scrollTop > ${before + 100}`)
+      await untilInPage(page, `document.querySelector('#content').scrollTop > ${before + 100}`)
       assert.deepEqual(errors, [])
     },
   )
@@ -95,7 +93,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     const slider = page.getByRole('slider', { name: 'Time in the chart' })
     // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus
     // along.
-    await until(page, `document.querySelector('#chart-cursor') !== null`)
+    await untilInPage(page, `document.querySelector('#chart-cursor') !== null`)
     for (let tries = 0; tries < MOST_TABS; tries++) {
       await page.locator('input[name=span]:checked').focus()
       await page.keyboard.press('Tab')

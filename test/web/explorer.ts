@@ -9,8 +9,10 @@ import type { Browser, Page } from 'playwright-core'
 import { Client, runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
 import {
   ACTIVE,
+  drawn,
   faults,
   IMAGE_NAME,
+  PHONE,
   PHYSICAL,
   SCRIPT_NAME,
   serveWorld,
@@ -18,10 +20,6 @@ import {
   writeWorld,
 } from './browser.ts'
 import { until } from '../until.ts'
-
-/** Waits until the map has drawn `count` buoys. */
-const drawn = (page: Page, count: number): Promise<unknown> =>
-  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
 
 /** Sets the size of text as visitors do in the settings of their browser. */
 async function doubleText(page: Page, times = 2): Promise<void> {
@@ -409,8 +407,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   }
 
   await t.test('fits a phone: the panel is a sheet that opens over the map', async (t) => {
-    const phone = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
-    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, phone)
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
     await drawn(page, PHYSICAL)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     await doubleText(page)
@@ -421,7 +418,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
       assert.ok(search.width > 250, `the search is ${search.width} of ${width} pixels wide`)
     }
     await doubleText(page, 1)
-    await page.setViewportSize(phone.viewport)
+    await page.setViewportSize(PHONE.viewport)
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'peek')
     await page.locator('#handle').tap()
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'half')
@@ -495,12 +492,12 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
       await runCliWell(['build', '--source', `csv:${folder}`, '--out', own.snapshots])
       // The server takes the snapshot over within a second; the page asks once a minute of its clock.
       const newer = `document.querySelector('.latest time.ago').dateTime !== '${before[0]}'`
-      const deadline = Date.now() + 60_000
-      while (!(await page.evaluate(newer))) {
-        assert.ok(Date.now() < deadline, 'the new reading is not shown')
+      await until(async () => {
+        if (await page.evaluate(newer)) return true
         await wait(200)
         await page.clock.fastForward(61_000)
-      }
+        return false
+      }, 'the new reading is not shown')
       assert.deepEqual(errors, [])
     },
   )

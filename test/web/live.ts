@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
-import { until, visit, writeWorld } from './browser.ts'
+import { until } from '../until.ts'
+import { untilInPage, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -64,7 +64,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
       const old = await reading.getAttribute('datetime')
       requests.length = 0
       const publishedAt = await publish(live, now)
-      await until(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
       t.diagnostic(`shown ${Date.now() - publishedAt} ms after the build had ended`)
       assert.deepEqual(await sight(page), before)
       // Nothing was loaded anew but the answers, over the connection that was there.
@@ -90,7 +90,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     const newest = `[...document.querySelectorAll('.buoys time.ago')].map((age) => age.dateTime).toSorted().at(-1)`
     const old = String(await page.evaluate(newest))
     await publish(live, now + HALF_HOUR_S)
-    await until(page, `${newest} > '${old}'`)
+    await untilInPage(page, `${newest} > '${old}'`)
     assert.equal(await place(), before)
     assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
   })
@@ -116,7 +116,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
       })
       await dot(page, 'live')
       await page.locator('#announcer').getByText('The server is back').waitFor()
-      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
       assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
     },
   )
@@ -133,16 +133,11 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     await page.evaluate(`location.hash = 'key=${live.key}'`)
     await page.locator('#row-anglet').waitFor()
     await dot(page, 'refused')
-    const minutes = asked.filter((path) => path === '/v2/buoys/map').length
+    const mapsAsked = (): number => asked.filter((path) => path === '/v2/buoys/map').length
+    const minutes = mapsAsked()
     await page.clock.fastForward(61_000)
-    await until(page, `document.getElementById('live').textContent === 'Every minute'`)
-    for (
-      const deadline = Date.now() + 60_000;
-      asked.filter((path) => path === '/v2/buoys/map').length <= minutes;
-    ) {
-      assert.ok(Date.now() < deadline, 'the map is not asked for')
-      await wait(50)
-    }
+    await untilInPage(page, `document.getElementById('live').textContent === 'Every minute'`)
+    await until(() => mapsAsked() > minutes, 'the map is not asked for')
     isAway = true
     await page.clock.fastForward(10 * 60_000)
     await page.locator('#live').getByText('10 min old').waitFor()
@@ -172,17 +167,13 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
       assert.deepEqual(streams, { begun: 0, ended: 0 })
       await see('hidden')
       await page.clock.fastForward(11_000)
-      for (const deadline = Date.now() + 60_000; streams.ended < 1; await wait(50)) {
-        assert.ok(Date.now() < deadline, 'the connection is still there')
-      }
+      await until(() => streams.ended > 0, 'the connection is still there')
       const old = await page.locator('.latest time.ago').getAttribute('datetime')
       await publish(live, now + 3 * HALF_HOUR_S)
       assert.equal(streams.begun, 0)
       await see('visible')
-      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
-      for (const deadline = Date.now() + 60_000; streams.begun < 1; await wait(50)) {
-        assert.ok(Date.now() < deadline, 'there is no new connection')
-      }
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      await until(() => streams.begun > 0, 'there is no new connection')
       assert.equal(streams.begun, 1)
     },
   )
@@ -199,7 +190,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     const shown = async (half: number): Promise<void> => {
       const old = await newest.getAttribute('datetime')
       await publish(live, now + half * HALF_HOUR_S)
-      await until(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
     }
     await page.locator('#query').pressSequentially('angl')
     await page.getByRole('option', { name: /Anglet/ }).waitFor()

@@ -1,13 +1,10 @@
 /** The explorer's map in a real browser: what it loads, where it starts, what a click on the sea does. */
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
 import { until } from '../until.ts'
-import { PHYSICAL, serveWorld, visit } from './browser.ts'
-
-const drawn = (page: Page, count: number): Promise<unknown> =>
-  page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
+import { drawn, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Names of the files below `assets/` that the page asks for from here on. */
 function assetsOf(page: Page): string[] {
@@ -19,7 +16,6 @@ function assetsOf(page: Page): string[] {
   return names
 }
 
-const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
 /** Buoys that the test adds at the other side of the world. */
 const FAR = [
   ['Point Reyes', 37.9, -123.5],
