@@ -103,10 +103,10 @@ test('A signal ends a build with the code of a shell, and leaves nothing.', asyn
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const) {
-    const { kill, ended } = startBuild(t, root)
+    const program = startBuild(t, root)
     while (made(root).length === 0) await setTimeout(2)
-    kill(signal)
-    assert.equal(await ended, code)
+    program.kill(signal)
+    assert.equal(await program.ended, code)
     assert.deepEqual(made(root), [])
   }
 })
