@@ -144,7 +144,9 @@ test('A later demo has the rows of an earlier one, but for months that have left
     const changed = times.find((time, row) => {
       if (time < moved && time % stepOf(buoy) !== 0) return false
       const other = rowAt.get(time)
-      return other === undefined || NAMES.some((name) => later.codes[name][other] !== buoy.codes[name][row])
+      // Rows of thinned months do not tell swell from wind sea.
+      const names = time < moved ? COMMON_NAMES : NAMES
+      return other === undefined || names.some((name) => later.codes[name][other] !== buoy.codes[name][row])
     })
     assert.equal(changed, undefined, record.name)
   }
@@ -245,6 +247,20 @@ test('All values of the demo are physically possible.', () => {
       const outside = values(buoy, name).find((value) => !(value >= low && value <= high))
       assert.equal(outside, undefined, `${buoy.record.name} ${name} ${outside}`)
     }
+  }
+})
+
+test('Buoys of the demo that tell swell from wind sea have as much energy in both as in the whole.', () => {
+  const telling = demo.all.filter((buoy) => values(buoy, 'swellHeight').length > 0)
+  assert.deepEqual([...new Set(telling.map(({ record }) => record.source))], ['NDBC'])
+  for (const { record, codes } of telling) {
+    codes.swellHeight.forEach((swell, row) => {
+      if (!isThere('swellHeight', swell)) return
+      const both = Math.hypot(swell, codes.windWaveHeight[row])
+      assert.ok(Math.abs(both - codes.significantHeight[row]) <= 75, `${record.name} ${both}`)
+      for (const name of ['swellDirection', 'windWaveDirection'] as const)
+        assert.equal(codes[name][row] % 2250, 0)
+    })
   }
 })
 

@@ -1,4 +1,5 @@
 /** What a buoy reports of the made-up sea: what its network measures, as finely, and not in its gaps. */
+import { MEASURES } from '../../sea/columns.ts'
 import type { RowBatch } from '../../sea/row-batch.ts'
 import { gaussian, mix, Sea, STEP, uniform, type Place, type SeaState } from './demo-sea.ts'
 
@@ -14,6 +15,8 @@ export interface Instrument {
   readonly direction: boolean
   readonly water: boolean
   readonly wind: boolean
+  /** Swell and wind sea apart, in half-hourly rows: sources give them for some weeks. */
+  readonly swell?: boolean
   /** Heights on full hours only; half-hours have wind and temperature alone. */
   readonly wavesHourly?: boolean
 }
@@ -55,7 +58,9 @@ export function fillRows(batch: RowBatch, mooring: Mooring, sea: Sea, span: Span
     if (outage !== undefined && step >= outage.from && step < outage.to) continue
     if (isGapless !== true && isAbsent(key, step)) continue
     batch.time[row] = step * STEP
-    writeRow(batch, row, mooring, sea.at(step), step)
+    const state = sea.at(step)
+    writeRow(batch, row, mooring, state, step)
+    if (every === 1 && mooring.instrument.swell === true) writeSwell(batch, row, state)
     row++
   }
   batch.length = row
@@ -104,6 +109,26 @@ function writeRow(
   columns.windSpeed[row] = Math.round(sea.windSpeed * 10) * 36
   columns.gustSpeed[row] = Math.round(gust * 10) * 36
   columns.windDirection[row] = wholeDegrees(sea.windDirection) * 100
+}
+
+/** Seconds per √metre: the period of a wind sea with a steepness 2πH/(gT²) of 0.04. */
+const WIND_SEA_PERIOD = 4
+const SHORTEST_WIND_SEA = 2
+const SECTOR_DEGREES = 22.5
+
+/** The parts of a row's height as NDBC gives them: in tenths, from 16 points of the compass. */
+function writeSwell({ columns }: RowBatch, row: number, sea: SeaState): void {
+  if (columns.significantHeight[row] === MEASURES.significantHeight.missing) return
+  const height = columns.significantHeight[row] / 1000
+  const windSea = height * Math.sqrt(1 - sea.swellShare)
+  const sector = (degrees: number): number =>
+    (Math.round(degrees / SECTOR_DEGREES + 32) % 16) * SECTOR_DEGREES
+  columns.swellHeight[row] = coded(height * Math.sqrt(sea.swellShare), 0.1)
+  columns.swellPeriod[row] = coded(sea.swellPeriod, 0.1)
+  columns.swellDirection[row] = sector(sea.swellDirection) * 100
+  columns.windWaveHeight[row] = coded(windSea, 0.1)
+  columns.windWavePeriod[row] = coded(Math.max(WIND_SEA_PERIOD * Math.sqrt(windSea), SHORTEST_WIND_SEA), 0.1)
+  columns.windWaveDirection[row] = sector(sea.windDirection) * 100
 }
 
 function coded(value: number, resolution: number): number {
