@@ -19,8 +19,7 @@ import type {
   SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
 import type { LngLatBounds } from 'maplibre-gl'
-import type { Address, Api } from './api.ts'
-import type { Scene } from './scene.ts'
+import type { Address, Api, Scene } from './api.ts'
 import type { Metric, SeasonName, Span } from './view.ts'
 
 const DAY_MS = 86_400_000

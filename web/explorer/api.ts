@@ -160,6 +160,15 @@ export class Api {
   }
 }
 
+/** What the addresses of answers are made with. */
+export interface Scene {
+  readonly api: Api
+  /** Epoch milliseconds. */
+  readonly clock: () => number
+  /** The page shows one buoy within the page of somebody else. */
+  readonly isOfOneBuoy?: boolean
+}
+
 /** Answers may have been on their way, or in a shared cache, for as long as they are fresh. */
 const TOLERANCE_MS = 90_000
 

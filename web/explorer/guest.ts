@@ -10,8 +10,7 @@ import type {
 } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import type { ActiveBuoy, Address } from './api.ts'
-import type { Scene } from './scene.ts'
+import type { ActiveBuoy, Address, Scene } from './api.ts'
 import type { Position, ViewState } from './view.ts'
 
 const MOST_NEAREST = 20

@@ -10,21 +10,23 @@ export const isKey = (text: string): boolean => KEY_PATTERN.test(text)
 
 /** The key that was kept in this browser, or ''. */
 export function keptKey(): string {
-  try {
-    return sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY) ?? ''
-  } catch {
-    // A browser may forbid both storages.
-    return ''
-  }
+  return inStorage(() => sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY)) ?? ''
 }
 
 /** Keeps a key until the browser is closed, or `forever`; '' forgets the one that was kept. */
 export function keepKey(key: string, forever: boolean): void {
-  try {
+  inStorage(() => {
     for (const storage of [sessionStorage, localStorage]) storage.removeItem(STORAGE_KEY)
     if (key !== '') (forever ? localStorage : sessionStorage).setItem(STORAGE_KEY, key)
+  })
+}
+
+/** A browser may forbid both storages: the key lasts as long as the page then. */
+function inStorage<T>(act: () => T): T | undefined {
+  try {
+    return act()
   } catch {
-    // The key lasts as long as the page then.
+    return undefined
   }
 }
 
@@ -40,11 +42,7 @@ export function takeKeyFromAddress(): string {
   const rest = decodeURIComponent(fields.toString())
   history.replaceState(null, '', `${location.pathname}${location.search}${rest === '' ? '' : `#${rest}`}`)
   if (!isKey(key)) return ''
-  try {
-    // A link must not overwrite the key that is remembered on this device.
-    sessionStorage.setItem(STORAGE_KEY, key)
-  } catch {
-    // The key lasts as long as the page then.
-  }
+  // A link must not overwrite the key that is remembered on this device.
+  inStorage(() => sessionStorage.setItem(STORAGE_KEY, key))
   return key
 }

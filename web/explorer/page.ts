@@ -16,10 +16,9 @@ import {
   seriesAddress,
 } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import type { ActiveBuoy, Address } from './api.ts'
+import type { ActiveBuoy, Address, Scene } from './api.ts'
 import { position } from './format.ts'
 import { type Guest, type GuestBuoy, nearAddress } from './guest.ts'
-import type { Scene } from './scene.ts'
 import type { Position, ViewState } from './view.ts'
 
 /** What is known about an address. */

@@ -1,7 +1,8 @@
 /** The colours of the page: those that the visitor chose, else those of the system. */
 import { computed, effect, signal } from '@preact/signals'
 import { keepText, keptText } from './mine/kept.ts'
-import type { Theme } from './scene.ts'
+
+export type Theme = 'light' | 'dark'
 
 /** Where the browser keeps the choice. */
 const STORAGE_KEY = 'groundswell-theme'

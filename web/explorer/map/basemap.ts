@@ -9,7 +9,7 @@ import {
   type Map as MapView,
   type StyleSpecification,
 } from 'maplibre-gl'
-import type { Theme } from '../scene.ts'
+import type { Theme } from '../theme.ts'
 import { loadTowns } from '../towns.ts'
 import { EMPTY, type PackedBasemap, pointAt, unpackBasemap } from './features.ts'
 import { basemapLayers, FONT, nameLayers } from './layers.ts'

@@ -6,7 +6,7 @@ import type {
   SymbolLayerSpecification,
 } from 'maplibre-gl'
 import { HEIGHT_COLORS } from '../heights.ts'
-import type { Theme } from '../scene.ts'
+import type { Theme } from '../theme.ts'
 
 /** Drawn with the fonts of the visitor's machine. */
 export const FONT = ['sans-serif']

@@ -147,13 +147,9 @@ function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoo
 function countDrawn(map: MapView): number {
   const drawn = map.queryRenderedFeatures({ layers: BUOY_LAYERS })
   // A buoy at the edge of two tiles is found twice.
-  const counts = drawn.map(
-    ({ properties: { id, cluster_id: cluster, point_count: count = 1 } }): [string, number] => [
-      `${id} ${cluster}`,
-      count,
-    ],
-  )
-  return [...new Map(counts).values()].reduce((sum, count) => sum + count, 0)
+  const counts = new Map<string, number>()
+  for (const { properties: dot } of drawn) counts.set(`${dot.id} ${dot.cluster_id}`, dot.point_count ?? 1)
+  return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
 /** Keeps the map as the state of the page says, from now on. */

@@ -32,7 +32,7 @@ export function answerPointer(map: MapView): void {
   const say = (text: string, at: LngLat): void => void hint.setLngLat(at).setText(text).addTo(map)
   map.on('click', ({ point, lngLat }) => {
     const buoy = buoyAt(map, point)
-    if (buoy !== null && 'cluster_id' in buoy) void openCluster(map, buoy.cluster_id, lngLat)
+    if (buoy?.cluster_id !== undefined) void openCluster(map, buoy.cluster_id, lngLat)
     else if (buoy !== null) openBuoy(buoy.slug)
     else if (isLand(map, point)) say(LAND_TEXT, lngLat)
     else openPoint(lngLat.wrap())
@@ -41,7 +41,7 @@ export function answerPointer(map: MapView): void {
     const buoy = buoyAt(map, point)
     canvas.style.cursor = buoy === null ? '' : 'pointer'
     if (buoy === null) hint.remove()
-    else if ('cluster_id' in buoy) say(`${buoy.point_count} buoys`, lngLat)
+    else if (buoy.cluster_id !== undefined) say(`${buoy.point_count} buoys`, lngLat)
     else say(buoy.label === '' ? buoy.name : `${buoy.name}, ${buoy.label}`, lngLat)
   })
   map.on('mouseout', () => hint.remove())
@@ -50,17 +50,14 @@ export function answerPointer(map: MapView): void {
   })
 }
 
-interface DrawnBuoy {
+/** A buoy, or several that a narrow map draws as one. */
+interface Drawn {
   slug: string
   name: string
   /** The buoy's height, or ''. */
   label: string
-}
-
-/** Buoys that a narrow map draws as one. */
-interface Cluster {
-  cluster_id: number
-  point_count: number
+  cluster_id?: number
+  point_count?: number
 }
 
 /** Goes so close that the buoys of a cluster are seen. */
@@ -70,7 +67,7 @@ async function openCluster(map: MapView, cluster: number, center: LngLat): Promi
 }
 
 /** The nearest buoy or cluster that is near enough, or null. */
-function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | Cluster | null {
+function buoyAt(map: MapView, { x, y }: Pixel): Drawn | null {
   const found = map.queryRenderedFeatures(
     [
       [x - NEAR_PIXELS, y - NEAR_PIXELS],
@@ -78,12 +75,12 @@ function buoyAt(map: MapView, { x, y }: Pixel): DrawnBuoy | Cluster | null {
     ],
     { layers: BUOY_LAYERS },
   )
-  let [nearest, best] = [null as DrawnBuoy | Cluster | null, Infinity]
+  let [nearest, best] = [null as Drawn | null, Infinity]
   for (const { geometry, properties } of found) {
     if (geometry.type !== 'Point') continue
     const at = map.project(geometry.coordinates as [number, number])
     const distance = Math.hypot(at.x - x, at.y - y)
-    if (distance < best) [nearest, best] = [properties as DrawnBuoy | Cluster, distance]
+    if (distance < best) [nearest, best] = [properties as Drawn, distance]
   }
   return nearest
 }
