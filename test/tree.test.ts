@@ -217,7 +217,8 @@ const BORDERS: { readonly [rule: string]: Border } = {
     but: ['web/explorer/live/'],
     typesMay: true,
   },
-  'The program imports nothing of what lies beside it.': {
+  'What is compiled imports nothing of what lies beside it.': {
+    of: /\.tsx?$/,
     never: /^(test|bench|tools|data|deploy|docs)\//,
   },
   'Snapshots are decoded without native code, which a hostile one could crash.': {
