@@ -53,7 +53,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
 
       await fingers.tap(at(0.3))
       const first = await readOff(page)
-      assert.match(first.time, /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d Paris$/)
+      assert.match(first.time, /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T$/)
       assert.match(first.height, /^\d\.\d\d m$/)
       await fingers.drag([at(0.3)], [at(0.5)])
       const second = await readOff(page)
