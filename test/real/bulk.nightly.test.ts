@@ -4,70 +4,62 @@
  * without them; test/formats/bulk has made-up data.
  */
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { duck, type DuckRow } from '../formats/bulk/duck.ts'
 import { assertWhole } from '../formats/bulk/exporting.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { MEASURE_OF } from '../oracle/oracle.ts'
 import type { WorldRow } from '../oracle/world.ts'
 import { readBuoys } from './read-files.ts'
+import { DATA, test } from './real_files.ts'
 
-const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 const FOLDERS = { ndbc: join(DATA, 'ndbc'), candhis: join(DATA, 'candhis') }
-const skip = existsSync(DATA)
-  ? false
-  : 'needs real files of NDBC and Candhis, which are not part of the repository'
 
 /** The buoys with ten seasons of rows. */
 const LONG = ['06403', '46240']
 
-test(
-  'Ten years of two buoys have every value of their sources, as exported Parquet and as CSV and Parquet of the API.',
-  { skip, timeout: 600_000 },
-  async (t) => {
-    const folder = temporaryFolder(t)
-    const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
-    const sources = ['--source', `ndbc:${FOLDERS.ndbc}`, '--source', `candhis:${FOLDERS.candhis}`]
-    await runCliWell(['build', ...sources, '--out', dir, '--export', out])
-    assertWhole(out)
-    const { ask, close } = await duck()
-    t.after(close)
-    const buoys = readBuoys(FOLDERS).filter(({ identifier }) => LONG.includes(identifier))
-    assert.equal(buoys.length, LONG.length)
-    const live = await startLive(t, { snapshots: dir })
-    const save = async (id: string, format: string): Promise<string> => {
-      const path = `/buoys/${id}/readings?format=${format}&include=wind,peak_period&order=asc`
-      const reply = await fetch(live.base + path, { headers: { authorization: `Bearer ${live.key}` } })
-      assert.equal(reply.status, 200)
-      const file = join(folder, `${id}.${format}`)
-      writeFileSync(file, Buffer.from(await reply.arrayBuffer()))
-      return file
+test('Ten years of two buoys have every value of their sources, as exported Parquet and as CSV and Parquet of the API.', async (t) => {
+  const folder = temporaryFolder(t)
+  const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
+  const sources = ['--source', `ndbc:${FOLDERS.ndbc}`, '--source', `candhis:${FOLDERS.candhis}`]
+  await runCliWell(['build', ...sources, '--out', dir, '--export', out])
+  assertWhole(out)
+  const { ask, close } = await duck()
+  t.after(close)
+  const buoys = readBuoys(FOLDERS).filter(({ identifier }) => LONG.includes(identifier))
+  assert.equal(buoys.length, LONG.length)
+  const live = await startLive(t, { snapshots: dir })
+  const save = async (id: string, format: string): Promise<string> => {
+    const path = `/buoys/${id}/readings?format=${format}&include=wind,peak_period&order=asc`
+    const reply = await fetch(live.base + path, { headers: { authorization: `Bearer ${live.key}` } })
+    assert.equal(reply.status, 200)
+    const file = join(folder, `${id}.${format}`)
+    writeFileSync(file, Buffer.from(await reply.arrayBuffer()))
+    return file
+  }
+  for (const { identifier, rows } of buoys) {
+    const expected = rows
+      .filter(({ significantHeight }) => significantHeight !== null)
+      .toSorted((a, b) => a.time - b.time)
+    assert.ok(expected.length > 150_000, `${expected.length} rows of ${identifier}`)
+    const [{ id }] = await ask(
+      `SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}'`,
+    )
+    const tables = {
+      export: `'${out}/readings/*/*.parquet' WHERE buoy_id = ${id}`,
+      parquet: `'${await save(String(id), 'parquet')}'`,
+      csv: `'${await save(String(id), 'csv')}'`,
     }
-    for (const { identifier, rows } of buoys) {
-      const expected = rows
-        .filter(({ significantHeight }) => significantHeight !== null)
-        .toSorted((a, b) => a.time - b.time)
-      assert.ok(expected.length > 150_000, `${expected.length} rows of ${identifier}`)
-      const [{ id }] = await ask(
-        `SELECT id FROM '${out}/buoys-*.parquet' WHERE source_identifier = '${identifier}'`,
+    for (const [kind, table] of Object.entries(tables)) {
+      const found = await ask(
+        `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(MEASURE_OF).join(', ')} FROM ${table} ORDER BY time`,
       )
-      const tables = {
-        export: `'${out}/readings/*/*.parquet' WHERE buoy_id = ${id}`,
-        parquet: `'${await save(String(id), 'parquet')}'`,
-        csv: `'${await save(String(id), 'csv')}'`,
-      }
-      for (const [kind, table] of Object.entries(tables)) {
-        const found = await ask(
-          `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(MEASURE_OF).join(', ')} FROM ${table} ORDER BY time`,
-        )
-        const values = assertSameValues(found, expected, `${kind} ${identifier}`)
-        t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
-      }
+      const values = assertSameValues(found, expected, `${kind} ${identifier}`)
+      t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
     }
-  },
-)
+  }
+})
 
 /** @returns how many values were compared */
 function assertSameValues(found: readonly DuckRow[], expected: readonly WorldRow[], what: string): number {

@@ -6,9 +6,8 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { openCmems } from '../../src/sources/cmems.ts'
@@ -17,11 +16,7 @@ import { folderOf, record, type Row } from '../sources/recorder.ts'
 import { fieldsOf } from '../fields.ts'
 import type { Measures, WorldRow } from '../oracle/world.ts'
 import { COLUMNS, withoutRepeats, type StationLine } from './read-files.ts'
-
-const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
-const skip = existsSync(DATA)
-  ? false
-  : 'needs real files of the networks, which are not part of the repository'
+import { DATA, test } from './real_files.ts'
 
 const CMEMS = join(DATA, 'cmems-insitu')
 const LATEST = join(DATA, 'ndbc', 'latest_obs')
@@ -67,7 +62,7 @@ const ALL = [
   ['gustSpeed', 100],
 ] as const
 
-test('Two days and a month of a Norwegian platform come out value by value', { skip }, async () => {
+test('Two days and a month of a Norwegian platform come out value by value', async () => {
   const { rows, buoys, bad, skipped, understood, warnings } = await record(openCmems, CMEMS)
   assert.deepEqual([bad, [...skipped], warnings], [[], [], []])
   assert.deepEqual(Object.fromEntries(understood), {
@@ -114,7 +109,7 @@ interface CandhisAnswer {
   results: string[][]
 }
 
-test('Real answers of Candhis come out cell by cell', { skip }, async (t) => {
+test('Real answers of Candhis come out cell by cell', async (t) => {
   const folder = await folderOf(t, {})
   const samples = join(DATA, 'api-samples')
   const info = JSON.parse(
@@ -175,7 +170,7 @@ function latestTexts(): string[] {
   ]
 }
 
-test('Fifty copies of latest_obs.txt come out as a plain reading of them', { skip }, async (t) => {
+test('Fifty copies of latest_obs.txt come out as a plain reading of them', async (t) => {
   const folder = await folderOf(t, {})
   symlinkSync(LATEST, join(folder, 'latest_obs'))
   const { rows, buoys, bad, understood } = await record(openNdbc, folder)

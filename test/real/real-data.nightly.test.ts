@@ -9,9 +9,8 @@
  * every 23rd.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import tzLookup from '@photostructure/tz-lookup'
@@ -23,12 +22,9 @@ import { makeOracle, type Answer, type Operation, type Question } from '../oracl
 import { requestsFor, type ApiRequest } from '../oracle/requests.ts'
 import { randomNumbers, type World, type WorldBuoy } from '../oracle/world.ts'
 import { readBuoys, worldOf, type BuoyWithoutPlace, type Place, type RealFolders } from './read-files.ts'
+import { DATA, test } from './real_files.ts'
 
-const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 const REAL: RealFolders = { ndbc: join(DATA, 'ndbc'), candhis: join(DATA, 'candhis') }
-const skip = existsSync(DATA)
-  ? false
-  : 'needs real files of NDBC and Candhis, which are not part of the repository'
 
 /** Failing runs print their seed; GROUNDSWELL_SEED repeats one, or tries another. */
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
@@ -216,64 +212,49 @@ async function compareShares(
   }
 }
 
-test(
-  'Real files up to their newest reading are answered as a naive reading of them says.',
-  {
-    skip,
-    timeout: 3_600_000,
-  },
-  async (t) => {
-    const rehearsal = await rehearse(t, { ...REAL, ndbc: linked(t, []) }, null)
-    const { ask, buoyId, world } = rehearsal
-    // Nothing else here would notice a reading that loses files or rows.
-    assert.equal(world.buoys.length, 80)
-    assert.ok(world.buoys.reduce((sum, { rows }) => sum + rows.length, 0) > 740_000)
-    await t.test('Every buoy has as many readings as its files, and the newest are theirs.', async () => {
-      for (const { identifier } of world.buoys) {
-        const id = buoyId(identifier)
-        const question = { operation: 'readings', buoyId: id, parameters: new Map<string, string>() } as const
-        await ask({ url: `/buoys/${id}/readings`, question })
-      }
-    })
+test('Real files up to their newest reading are answered as a naive reading of them says.', async (t) => {
+  const rehearsal = await rehearse(t, { ...REAL, ndbc: linked(t, []) }, null)
+  const { ask, buoyId, world } = rehearsal
+  // Nothing else here would notice a reading that loses files or rows.
+  assert.equal(world.buoys.length, 80)
+  assert.ok(world.buoys.reduce((sum, { rows }) => sum + rows.length, 0) > 740_000)
+  await t.test('Every buoy has as many readings as its files, and the newest are theirs.', async () => {
+    for (const { identifier } of world.buoys) {
+      const id = buoyId(identifier)
+      const question = { operation: 'readings', buoyId: id, parameters: new Map<string, string>() } as const
+      await ask({ url: `/buoys/${id}/readings`, question })
+    }
+  })
 
-    await t.test('Series of ten seasons, value by value.', async () => {
-      const tenYears = '&start_year=2013&end_year=2022'
-      const series = [
-        ...allSeries(buoyId('06403'), WAVES, tenYears),
-        ...allSeries(buoyId('46240'), [...WAVES, ...WEATHER], tenYears),
-      ]
-      for (const request of IS_FULL ? series : series.filter((_, index) => index % 23 === 0))
-        await ask(request)
-    })
-    await t.test('Series of the ten seasons that are answered unasked.', async () => {
-      for (const identifier of LONG) await ask(allSeries(buoyId(identifier), WAVES, '')[0])
-    })
-    await compareShares(t, rehearsal, READING_SHARES)
-  },
-)
+  await t.test('Series of ten seasons, value by value.', async () => {
+    const tenYears = '&start_year=2013&end_year=2022'
+    const series = [
+      ...allSeries(buoyId('06403'), WAVES, tenYears),
+      ...allSeries(buoyId('46240'), [...WAVES, ...WEATHER], tenYears),
+    ]
+    for (const request of IS_FULL ? series : series.filter((_, index) => index % 23 === 0)) await ask(request)
+  })
+  await t.test('Series of the ten seasons that are answered unasked.', async () => {
+    for (const identifier of LONG) await ask(allSeries(buoyId(identifier), WAVES, '')[0])
+  })
+  await compareShares(t, rehearsal, READING_SHARES)
+})
 
-test(
-  'Real files up to a moment inside them are answered as a naive reading of them says.',
-  {
-    skip,
-    timeout: 3_600_000,
-  },
-  async (t) => {
-    const folders = { ...REAL, ndbc: withMoreArchive(t) }
-    const rehearsal = await rehearse(t, folders, '2023-09-20T12:34:56Z')
-    const { ask, buoyId, world } = rehearsal
-    assert.equal(world.buoys.length, 82)
-    await t.test(
-      'Series of a buoy with wind between its readings, and of whose days two feeds tell.',
-      async () => {
-        const series = allSeries(buoyId(WINDY), [...WAVES, ...WEATHER], '&start_year=2022&end_year=2023')
-        for (const request of series) await ask(request)
-      },
-    )
-    await compareShares(t, rehearsal, BUOY_SHARES)
-    await compareShares(t, rehearsal, READING_SHARES)
-  },
-)
+test('Real files up to a moment inside them are answered as a naive reading of them says.', async (t) => {
+  const folders = { ...REAL, ndbc: withMoreArchive(t) }
+  const rehearsal = await rehearse(t, folders, '2023-09-20T12:34:56Z')
+  const { ask, buoyId, world } = rehearsal
+  assert.equal(world.buoys.length, 82)
+  await t.test(
+    'Series of a buoy with wind between its readings, and of whose days two feeds tell.',
+    async () => {
+      const series = allSeries(buoyId(WINDY), [...WAVES, ...WEATHER], '&start_year=2022&end_year=2023')
+      for (const request of series) await ask(request)
+    },
+  )
+  await compareShares(t, rehearsal, BUOY_SHARES)
+  await compareShares(t, rehearsal, READING_SHARES)
+})
 
 /**
  * NDBC's folder, as links, with more in its archive: excerpts of older generations of files, and a file for

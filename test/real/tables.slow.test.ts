@@ -5,20 +5,15 @@
  * The files are not part of the repository; with made-up data the same is tested in test/sources.
  */
 import assert from 'node:assert/strict'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { openErddap } from '../../src/sources/erddap/erddap.ts'
 import type { JsonColumns } from '../../src/sources/json/json-map.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
 import { folderOf, record, type Row, rowLines } from '../sources/recorder.ts'
-
-const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
-const skip = existsSync(DATA)
-  ? false
-  : 'needs real files of the networks, which are not part of the repository'
+import { DATA, test } from './real_files.ts'
 
 interface IrishRow {
   [field: string]: string | number | null
@@ -99,7 +94,7 @@ function assertSameRows(rows: ReadonlyMap<string, Row[]>, expected: ReadonlyMap<
   }
 }
 
-test('Irish rows of JSON come out value by value', { skip }, async (t) => {
+test('Irish rows of JSON come out value by value', async (t) => {
   const folder = await folderOf(t, {})
   cpSync(join(DATA, 'irish-imi', 'buoy_data_M2_M3_M4_M5.json.gz'), join(folder, 'rows.json.gz'))
   const { rows, bad, skipped, understood, buoys } = await record(
@@ -128,55 +123,51 @@ test('Irish rows of JSON come out value by value', { skip }, async (t) => {
   })
 })
 
-test(
-  'The same rows as the ERDDAP server writes them, as CSV, CSVP and JSON, come out alike',
-  { skip },
-  async (t) => {
-    const labels = [
-      'station_id',
-      'longitude',
-      'latitude',
-      'time',
-      'WindSpeed',
-      'WindDirection',
-      'Gust',
-      'WaveHeight',
-    ]
-    labels.push('WavePeriod', 'MeanWaveDirection', 'Hmax', 'SeaTemperature', 'QC_Flag')
-    const units = ['', 'degrees_east', 'degrees_north', 'UTC', 'knots', 'degrees true', 'knots', 'meters']
-    units.push('seconds', 'degrees_true', 'meters', 'degrees_C', '')
-    const fields = [
-      'station_id',
-      'longitude',
-      'latitude',
-      'time',
-      'wind_speed',
-      'wind_direction',
-      'gust',
-      'wave_height',
-    ]
-    fields.push('wave_period', 'mean_wave_direction', 'hmax', 'sea_temperature', 'qc_flag')
-    const table = irishRows().map((row) => fields.map((field) => row[field]))
-    const csv = table.map((cells) => cells.join(',')).join('\n')
-    const withUnits = labels.map((label, i) => (units[i] === '' ? label : `${label} (${units[i]})`))
-    const forms = {
-      'IWBNetwork.csv': `${labels.join(',')}\n${units.join(',')}\n${csv}\n`,
-      'IWBNetwork.csvp': `${withUnits.join(',')}\r\n${csv.replaceAll('\n', '\r\n')}\r\n`,
-      'IWBNetwork.json': JSON.stringify({ table: { columnNames: labels, columnUnits: units, rows: table } }),
-    }
-    const expected = expectedIrish()
-    for (const [name, content] of Object.entries(forms)) {
-      const folder = await folderOf(t, {})
-      writeFileSync(join(folder, name), content)
-      const { rows, bad, skipped, understood } = await record(openErddap, folder)
-      assert.deepEqual([bad, [...skipped]], [[], []], name)
-      assert.equal(understood.get(name), 8059, name)
-      assertSameRows(rows, expected)
-    }
-  },
-)
+test('The same rows as the ERDDAP server writes them, as CSV, CSVP and JSON, come out alike', async (t) => {
+  const labels = [
+    'station_id',
+    'longitude',
+    'latitude',
+    'time',
+    'WindSpeed',
+    'WindDirection',
+    'Gust',
+    'WaveHeight',
+  ]
+  labels.push('WavePeriod', 'MeanWaveDirection', 'Hmax', 'SeaTemperature', 'QC_Flag')
+  const units = ['', 'degrees_east', 'degrees_north', 'UTC', 'knots', 'degrees true', 'knots', 'meters']
+  units.push('seconds', 'degrees_true', 'meters', 'degrees_C', '')
+  const fields = [
+    'station_id',
+    'longitude',
+    'latitude',
+    'time',
+    'wind_speed',
+    'wind_direction',
+    'gust',
+    'wave_height',
+  ]
+  fields.push('wave_period', 'mean_wave_direction', 'hmax', 'sea_temperature', 'qc_flag')
+  const table = irishRows().map((row) => fields.map((field) => row[field]))
+  const csv = table.map((cells) => cells.join(',')).join('\n')
+  const withUnits = labels.map((label, i) => (units[i] === '' ? label : `${label} (${units[i]})`))
+  const forms = {
+    'IWBNetwork.csv': `${labels.join(',')}\n${units.join(',')}\n${csv}\n`,
+    'IWBNetwork.csvp': `${withUnits.join(',')}\r\n${csv.replaceAll('\n', '\r\n')}\r\n`,
+    'IWBNetwork.json': JSON.stringify({ table: { columnNames: labels, columnUnits: units, rows: table } }),
+  }
+  const expected = expectedIrish()
+  for (const [name, content] of Object.entries(forms)) {
+    const folder = await folderOf(t, {})
+    writeFileSync(join(folder, name), content)
+    const { rows, bad, skipped, understood } = await record(openErddap, folder)
+    assert.deepEqual([bad, [...skipped]], [[], []], name)
+    assert.equal(understood.get(name), 8059, name)
+    assertSameRows(rows, expected)
+  }
+})
 
-test('A real table of JSON with a real description comes out row by row', { skip }, async (t) => {
+test('A real table of JSON with a real description comes out row by row', async (t) => {
   const folder = await folderOf(t, {})
   const name = 'neracoos_M01_met_all_tabledap.json'
   cpSync(join(DATA, 'erddap', name), join(folder, name))
@@ -207,7 +198,7 @@ test('A real table of JSON with a real description comes out row by row', { skip
   assert.equal(sources[0].credit, 'Univ. of Maine')
 })
 
-test('Real error pages are told apart from answers without rows', { skip }, async (t) => {
+test('Real error pages are told apart from answers without rows', async (t) => {
   const folder = await folderOf(t, {})
   for (const name of ['500.html', '500_no_rows.html', '500_unrecognized_constraint.html']) {
     cpSync(join(DATA, 'erddap', 'errors', name), join(folder, name.replace('html', 'json')))
@@ -220,80 +211,76 @@ test('Real error pages are told apart from answers without rows', { skip }, asyn
   assert.deepEqual([...skipped], [['an answer without rows', 1]])
 })
 
-test(
-  'A real drifter, a real answer of Puertos del Estado and a real line of Météo-France come out',
-  { skip },
-  async (t) => {
-    const place = { rows: '/data/waves', station: '^/data/spotterId', lat: '/latitude', lng: '/longitude' }
-    const sofar: JsonColumns = {
-      source: 'Sofar',
-      network: 'coastal',
-      tables: [
-        {
-          ...place,
-          time: { at: '/timestamp', unit: 'UTC' },
-          values: {
-            significantHeight: { at: '/significantWaveHeight', unit: 'm' },
-            peakPeriod: { at: '/peakPeriod', unit: 's' },
-            direction: { at: '/peakDirection', unit: 'degree' },
-          },
-        },
-      ],
-    }
-    const drifter = await record((path) => openJson(path, { ...sofar }), join(DATA, 'sofar'))
-    const { data } = JSON.parse(readFileSync(join(DATA, 'sofar', 'spotter_20180214.json'), 'utf8')) as {
-      data: { waves: { [name: string]: string | number }[] }
-    }
-    assert.deepEqual(
-      drifter.rows.get('SPOT-0070/0'),
-      data.waves.map((row) => ({
-        time: String(row['timestamp']).replace('.000Z', 'Z'),
-        significantHeight: row['significantWaveHeight'],
-        peakPeriod: row['peakPeriod'],
-        direction: row['peakDirection'],
-      })),
-    )
-    assert.deepEqual([drifter.buoys[0].lat, drifter.buoys[0].lng], [-62.5195, 172.13535])
-
-    const value = (name: string) => ({ at: `/@${name}/0`, quality: { at: `/@${name}/1`, good: [0, 1] } })
-    const portus: JsonColumns = {
-      source: 'Puertos del Estado',
-      network: 'coastal',
-      stations: [{ identifier: '3545', name: '3545', lat: 43, lng: -9 }],
-      tables: [
-        {
-          files: 'portus_StationData_{station}.json',
-          rows: '/1',
-          header: '/0',
-          time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
-          values: {
-            significantHeight: { ...value('Hm0 (m)'), unit: 'm' },
-            maximumHeight: { ...value('Hmax (m)'), unit: 'm' },
-            peakPeriod: { ...value('Tp (s)'), unit: 's' },
-          },
-        },
-      ],
-    }
-    const spanish = await record((path) => openJson(path, { ...portus }), join(DATA, 'api-samples'))
-    assert.deepEqual(rowLines(spanish.rows.get('3545/0')), ['2026-05-22T00:00:00Z 0.2 0.35 - 5.22 - - - - -'])
-
-    const folder = await folderOf(t, {})
-    const excerpt = join(DATA, 'api-samples', 'meteofrance_marine_20241209_excerpt.csv')
-    cpSync(excerpt, join(folder, 'marine.20241209.csv'))
-    const french = await record(openMeteofrance, folder)
-    const [header, cells] = readFileSync(excerpt, 'utf8')
-      .split('\n')
-      .map((line) => line.split(';'))
-    const cell = (label: string): number => Math.round(Number(cells[header.indexOf(label)]) * 100)
-    assert.deepEqual(french.rows.get('41300/0'), [
+test('A real drifter, a real answer of Puertos del Estado and a real line of Météo-France come out', async (t) => {
+  const place = { rows: '/data/waves', station: '^/data/spotterId', lat: '/latitude', lng: '/longitude' }
+  const sofar: JsonColumns = {
+    source: 'Sofar',
+    network: 'coastal',
+    tables: [
       {
-        time: '2024-12-09T04:00:00Z',
-        waterTemperature: (cell('tmer') - 27_315) / 100,
-        windSpeed: Math.round((cell('ff') * 36) / 10) / 100,
-        windDirection: cell('dd') / 100,
-        gustSpeed: Math.round((cell('rafper') * 36) / 10) / 100,
+        ...place,
+        time: { at: '/timestamp', unit: 'UTC' },
+        values: {
+          significantHeight: { at: '/significantWaveHeight', unit: 'm' },
+          peakPeriod: { at: '/peakPeriod', unit: 's' },
+          direction: { at: '/peakDirection', unit: 'degree' },
+        },
       },
-    ])
-    assert.deepEqual([french.buoys[0].lat, french.buoys[0].lng], [15.84, -57.49])
-  },
-)
+    ],
+  }
+  const drifter = await record((path) => openJson(path, { ...sofar }), join(DATA, 'sofar'))
+  const { data } = JSON.parse(readFileSync(join(DATA, 'sofar', 'spotter_20180214.json'), 'utf8')) as {
+    data: { waves: { [name: string]: string | number }[] }
+  }
+  assert.deepEqual(
+    drifter.rows.get('SPOT-0070/0'),
+    data.waves.map((row) => ({
+      time: String(row['timestamp']).replace('.000Z', 'Z'),
+      significantHeight: row['significantWaveHeight'],
+      peakPeriod: row['peakPeriod'],
+      direction: row['peakDirection'],
+    })),
+  )
+  assert.deepEqual([drifter.buoys[0].lat, drifter.buoys[0].lng], [-62.5195, 172.13535])
+
+  const value = (name: string) => ({ at: `/@${name}/0`, quality: { at: `/@${name}/1`, good: [0, 1] } })
+  const portus: JsonColumns = {
+    source: 'Puertos del Estado',
+    network: 'coastal',
+    stations: [{ identifier: '3545', name: '3545', lat: 43, lng: -9 }],
+    tables: [
+      {
+        files: 'portus_StationData_{station}.json',
+        rows: '/1',
+        header: '/0',
+        time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
+        values: {
+          significantHeight: { ...value('Hm0 (m)'), unit: 'm' },
+          maximumHeight: { ...value('Hmax (m)'), unit: 'm' },
+          peakPeriod: { ...value('Tp (s)'), unit: 's' },
+        },
+      },
+    ],
+  }
+  const spanish = await record((path) => openJson(path, { ...portus }), join(DATA, 'api-samples'))
+  assert.deepEqual(rowLines(spanish.rows.get('3545/0')), ['2026-05-22T00:00:00Z 0.2 0.35 - 5.22 - - - - -'])
+
+  const folder = await folderOf(t, {})
+  const excerpt = join(DATA, 'api-samples', 'meteofrance_marine_20241209_excerpt.csv')
+  cpSync(excerpt, join(folder, 'marine.20241209.csv'))
+  const french = await record(openMeteofrance, folder)
+  const [header, cells] = readFileSync(excerpt, 'utf8')
+    .split('\n')
+    .map((line) => line.split(';'))
+  const cell = (label: string): number => Math.round(Number(cells[header.indexOf(label)]) * 100)
+  assert.deepEqual(french.rows.get('41300/0'), [
+    {
+      time: '2024-12-09T04:00:00Z',
+      waterTemperature: (cell('tmer') - 27_315) / 100,
+      windSpeed: Math.round((cell('ff') * 36) / 10) / 100,
+      windDirection: cell('dd') / 100,
+      gustSpeed: Math.round((cell('rafper') * 36) / 10) / 100,
+    },
+  ])
+  assert.deepEqual([french.buoys[0].lat, french.buoys[0].lng], [15.84, -57.49])
+})

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { test, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
@@ -14,13 +14,16 @@ import type { Store } from '../../../src/snapshot/store/store.ts'
 import { Builder, buoyAt } from '../../builder/publishing/builders.ts'
 import { freePort } from '../../access/redis/server.ts'
 import { temporaryFolder } from '../../live.ts'
+import { testUnless } from '../../programs.ts'
 import { until } from '../../until.ts'
 import { StubS3 } from './stub_s3.ts'
 
 const isThere = spawnSync('moto_server', ['--help'], { stdio: 'ignore' }).status === 0
-const skip = isThere
-  ? false
-  : 'moto_server is missing: apt-get install python3-moto (Debian 13), or pip install "moto[s3,server]"'
+const test = testUnless(
+  isThere
+    ? false
+    : 'moto_server is missing: apt-get install python3-moto (Debian 13), or pip install "moto[s3,server]"',
+)
 
 /** Starts moto with a bucket, and returns what opens stores in it. */
 async function startMoto(t: TestContext): Promise<() => Store> {
@@ -42,43 +45,39 @@ async function startMoto(t: TestContext): Promise<() => Store> {
     })
 }
 
-test(
-  'moto takes, lists and removes objects, and obeys conditions and ranges as the stub does.',
-  { skip },
-  async (t) => {
-    const store = (await startMoto(t))()
-    t.after(() => store.close())
-    for (const name of ['plain', 'a b/ü+~(1)!*', 'manifests/0000000001.msgpack']) {
-      assert.equal(await store.put(name, Buffer.from('0123456789'), { ifNoneMatch: '*' }), 'stored', name)
-      assert.equal(await store.put(name, Buffer.from('other'), { ifNoneMatch: '*' }), 'refused', name)
-      const object = await store.read(name, { maxBytes: 10 })
-      assert.ok(object !== null && object !== 'unchanged')
-      assert.equal(object.bytes.toString(), '0123456789')
-      assert.equal(await store.read(name, { maxBytes: 10, ifNoneMatch: object.etag }), 'unchanged')
-      assert.equal(await store.put(name, Buffer.from('other'), { ifMatch: '"0"' }), 'refused', name)
-      const again = { ifMatch: object.etag ?? '' }
-      assert.equal(await store.put(name, object.bytes, again), 'stored', name)
-      const rest = await store.get(name, { range: { from: 8 } })
-      assert.equal(rest.status, 206)
-      const chunks: Buffer[] = []
-      for await (const chunk of rest.body as AsyncIterable<Buffer>) chunks.push(chunk)
-      assert.equal(Buffer.concat(chunks).toString(), '89')
-    }
-    const { objects, now } = await store.list('')
-    assert.deepEqual(
-      objects.map(({ name, bytes }) => [name, bytes]),
-      ['a b/ü+~(1)!*', 'manifests/0000000001.msgpack', 'plain'].map((name) => [name, 10]),
-    )
-    assert.ok(now !== null && objects.every(({ modified }) => Math.abs(modified - now) < 600))
-    for (const { name } of objects) await store.remove(name)
-    assert.equal(await store.read('plain', { maxBytes: 10 }), null)
-    await store.remove('plain')
-    // Puts at once are not tried here, since moto looks whether a name is taken and stores in two steps. The
-    // test of the stub has them.
-  },
-)
+test('moto takes, lists and removes objects, and obeys conditions and ranges as the stub does.', async (t) => {
+  const store = (await startMoto(t))()
+  t.after(() => store.close())
+  for (const name of ['plain', 'a b/ü+~(1)!*', 'manifests/0000000001.msgpack']) {
+    assert.equal(await store.put(name, Buffer.from('0123456789'), { ifNoneMatch: '*' }), 'stored', name)
+    assert.equal(await store.put(name, Buffer.from('other'), { ifNoneMatch: '*' }), 'refused', name)
+    const object = await store.read(name, { maxBytes: 10 })
+    assert.ok(object !== null && object !== 'unchanged')
+    assert.equal(object.bytes.toString(), '0123456789')
+    assert.equal(await store.read(name, { maxBytes: 10, ifNoneMatch: object.etag }), 'unchanged')
+    assert.equal(await store.put(name, Buffer.from('other'), { ifMatch: '"0"' }), 'refused', name)
+    const again = { ifMatch: object.etag ?? '' }
+    assert.equal(await store.put(name, object.bytes, again), 'stored', name)
+    const rest = await store.get(name, { range: { from: 8 } })
+    assert.equal(rest.status, 206)
+    const chunks: Buffer[] = []
+    for await (const chunk of rest.body as AsyncIterable<Buffer>) chunks.push(chunk)
+    assert.equal(Buffer.concat(chunks).toString(), '89')
+  }
+  const { objects, now } = await store.list('')
+  assert.deepEqual(
+    objects.map(({ name, bytes }) => [name, bytes]),
+    ['a b/ü+~(1)!*', 'manifests/0000000001.msgpack', 'plain'].map((name) => [name, 10]),
+  )
+  assert.ok(now !== null && objects.every(({ modified }) => Math.abs(modified - now) < 600))
+  for (const { name } of objects) await store.remove(name)
+  assert.equal(await store.read('plain', { maxBytes: 10 }), null)
+  await store.remove('plain')
+  // Puts at once are not tried here, since moto looks whether a name is taken and stores in two steps. The
+  // test of the stub has them.
+})
 
-test('A builder and its successor publish to moto, and a third one is refused.', { skip }, async (t) => {
+test('A builder and its successor publish to moto, and a third one is refused.', async (t) => {
   const open = await startMoto(t)
   const folder = temporaryFolder(t)
   const [one, two] = ['one', 'two'].map((name) => {
