@@ -83,6 +83,14 @@ for (const kind of ENGINES) {
           for (let i = 0; i < each; i++) assert.equal((await client.answer()).status, 200)
       }
       await answersTo('/quick', 1)
+      // The first to do so is cut where its turn happens to take long, so one that nobody misses goes first.
+      let first = server.open()
+      const isCut = async (): Promise<boolean> => {
+        first.write(request('GET /quick').repeat(16))
+        await first.until(() => first.received.toString().split('HTTP/1.1 200').length > 16 || first.ended)
+        return first.ended
+      }
+      while (await isCut()) first = server.open()
       await answersTo('/quick', 16)
       await answersTo('/', 2)
     })
