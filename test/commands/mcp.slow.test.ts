@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startLive } from '../live.ts'
-import { Assistant, assistantWorld, samplesUpTo } from './mcp_assistant.ts'
+import { Assistant, assistantWorld, rowsOf } from './mcp_assistant.ts'
 
 const CALLS = 2000
 /** Of resident memory, from the 500th call to the last. */
@@ -12,8 +12,7 @@ test(
   `${CALLS} calls in a row are answered, by a program that stays small.`,
   { timeout: 600_000 },
   async (t) => {
-    const end = Math.floor(Date.now() / 1_800_000) * 1800
-    const live = await startLive(t, { sourceArgs: assistantWorld(t, samplesUpTo(end, 2)) })
+    const live = await startLive(t, { snapshots: await assistantWorld(t, rowsOf(2)) })
     const assistant = await new Assistant(t, live.base, live.key).start()
     const [{ id }] = (await assistant.call('find_buoys', { text: 'ferret' })).data.buoys as { id: number }[]
     const calls: [name: string, args: { [name: string]: unknown }][] = [

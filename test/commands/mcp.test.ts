@@ -2,37 +2,35 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { test, type TestContext } from 'node:test'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
 import { awayFromTheHour } from '../api/hour.ts'
+import { fieldOf } from '../fields.ts'
+import { listening } from '../listening.ts'
 import { startLive } from '../live.ts'
+import { BARE, CLI } from '../started_program.ts'
 import { until } from '../until.ts'
 import { LOADED } from './loaded.ts'
-import { Assistant, assistantWorld, CLI, samplesUpTo } from './mcp_assistant.ts'
+import { Assistant, assistantWorld, END, rowsOf } from './mcp_assistant.ts'
 
-const END = Math.floor(Date.now() / 1_800_000) * 1800
 const DAYS = 9
-const SAMPLES = samplesUpTo(END, DAYS)
+const ROWS = rowsOf(DAYS)
+const last = ROWS.at(-1)!
 const isoOf = (time: number): string => new Date(time * 1000).toISOString().replace('.000Z', 'Z')
-/** Characters that an answer takes at most, text and data together: what an assistant can read. */
-const LONGEST = 40_000
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
 
 test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   await awayFromTheHour()
-  const live = await startLive(t, { sourceArgs: assistantWorld(t, SAMPLES), quota: 60 })
+  const live = await startLive(t, { snapshots: await assistantWorld(t, ROWS), quota: 60 })
   // Without its base path.
   const assistant = await new Assistant(t, new URL(live.base).origin, live.key).start()
-  const last = SAMPLES.at(-1)!
 
   await t.test('which tools there are: five that only read.', async () => {
     const { tools } = await assistant.client.listTools()
     const names = ['find_buoys', 'latest_readings', 'history', 'conditions', 'compare_seasons']
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      names,
-    )
+    assert.deepEqual(fieldOf(tools, 'name'), names)
     for (const { annotations, inputSchema } of tools) {
       assert.equal(annotations?.readOnlyHint, true)
       assert.equal(inputSchema['additionalProperties'], false)
@@ -47,15 +45,12 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     id = buoy.id
     assert.match(byText.data.snapshot, /^[0-9a-f]{24}$/)
     const near = await assistant.call('find_buoys', { lat: 44.6, lng: -1.4, measures: ['direction'] })
-    assert.equal(near.data.buoys[0].last_reading.significient_height, last.height)
+    assert.equal(near.data.buoys[0].last_reading.significient_height, last.significantHeight! / 1000)
     assert.match(near.text, /distance km \d+\.\d+/)
     assert.match(near.text, /age \d+ (minutes|seconds), significant height 1\.\d m/)
     assert.match(near.text, /water temperature no value/)
     const measured = await assistant.call('find_buoys', { text: 'cap', measures: ['direction'], limit: 1 })
-    assert.deepEqual(
-      measured.data.buoys.map((one: { id: number }) => one.id),
-      [id],
-    )
+    assert.deepEqual(fieldOf(measured.data.buoys, 'id'), [id])
     assert.doesNotMatch(measured.text, /Cut/)
     assert.match((await assistant.call('find_buoys', { text: 'ca', limit: 1 })).text, /Cut: there are more/)
     const none = await assistant.call('find_buoys', { text: 'cap', measures: ['wind_speed'] })
@@ -67,10 +62,8 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.equal(data.buoys[0].last_reading.time, isoOf(last.time))
     assert.equal(data.buoys[0].last_reading.water_temperature, null)
     // A text of others has no line ends.
-    assert.deepEqual(data.credits, [
-      { source: 'Northwatch', credit: 'Northwatch, made up', licence: 'CC0-1.0' },
-    ])
-    assert.match(text, /credit Northwatch, made up, licence CC0-1\.0/)
+    assert.deepEqual(data.credits, [{ source: 'North', credit: 'North, made up', licence: 'none' }])
+    assert.match(text, /credit North, made up, licence none/)
     assert.match(text, /No buoy has the id 999999: find_buoys finds ids/)
     assert.equal(data.units.height, 'm')
   })
@@ -78,77 +71,65 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   await t.test('for a history, as readings or by hour, day or month, in at most 200 rows.', async () => {
     const from = (seconds: number): string => isoOf(END - seconds)
     const short = await assistant.call('history', { id, start_date: from(3600 * 5) })
-    assert.deepEqual(short.data.columns, [
-      'time',
-      'significient_height',
-      'maximum_height',
-      'direction',
-      'readings',
-    ])
-    const expected = SAMPLES.slice(-11).map(({ time, height, maximum, direction }) => [
+    const columns = ['time', 'significient_height', 'maximum_height', 'direction', 'readings']
+    assert.deepEqual(short.data.columns, columns)
+    const expected = ROWS.slice(-11).map(({ time, significantHeight, maximumHeight, direction }) => [
       isoOf(time),
-      height,
-      maximum,
-      direction,
+      significantHeight! / 1000,
+      maximumHeight === undefined ? null : maximumHeight / 1000,
+      direction! / 100,
       1,
     ])
     assert.deepEqual(short.data.rows, expected)
     assert.match(short.text, /Each row is a reading.*Not measured then: period, .*water_temperature/)
 
-    const mean = (values: readonly number[]): number =>
-      values.reduce((sum, value) => sum + value, 0) / values.length
     for (const [seconds, step, size] of [
       [4.5 * 86_400, 'hour', 3600],
       [DAYS * 86_400, 'day', 86_400],
     ] as const) {
-      const { data, text } = await assistant.call('history', {
-        id,
-        start_date: from(seconds),
-        end_date: isoOf(END),
-      })
+      const asked = { id, start_date: from(seconds), end_date: isoOf(END) }
+      const { data, text } = await assistant.call('history', asked)
       assert.match(text, new RegExp(`Aggregated by ${step}`))
-      const own = new Map<number, typeof SAMPLES>()
-      for (const one of SAMPLES.filter(({ time }) => time >= END - seconds))
-        own.set(Math.floor(one.time / size), [...(own.get(Math.floor(one.time / size)) ?? []), one])
-      assert.equal(data.rows.length, own.size)
-      for (const [i, those] of [...own.values()].entries()) {
-        const [time, height, maximum, direction, readings] = data.rows[i]
-        assert.equal(time, isoOf(Math.floor(those[0].time / size) * size))
-        assert.ok(Math.abs(height - mean(those.map((one) => one.height))) <= 0.005 + 1e-9)
-        const maxima = those.flatMap((one) => one.maximum ?? [])
-        assert.equal(maximum, maxima.length === 0 ? null : Math.max(...maxima))
+      const within = ROWS.filter(({ time }) => time >= END - seconds)
+      const startOf = ({ time }: (typeof ROWS)[number]): string => isoOf(Math.floor(time / size) * size)
+      assert.deepEqual(
+        data.rows.map(([time]: [string]) => time),
+        [...new Set(within.map(startOf))],
+      )
+      for (const [time, height, maximum, direction, readings] of data.rows) {
+        const own = within.filter((row) => startOf(row) === time)
+        assert.ok(Math.abs(height - mean(own.map((row) => row.significantHeight! / 1000))) <= 0.005 + 1e-9)
+        const maxima = own.flatMap(({ maximumHeight }) => maximumHeight ?? [])
+        assert.equal(maximum, maxima.length === 0 ? null : Math.max(...maxima) / 1000)
         // 350 and 12 degrees are north together, never south.
         assert.ok(direction >= 350 || direction <= 12, `${direction}`)
-        assert.equal(readings, those.length)
+        assert.equal(readings, own.length)
       }
     }
     const cut = await assistant.call('history', { id, start_date: '2000-01-01', by: 'hour' })
     assert.equal(cut.data.rows.length, 200)
     assert.equal(cut.data.rows.at(-1)[0], isoOf(Math.floor(END / 3600) * 3600))
     assert.match(cut.text, /Cut: the newest 200 of \d+ rows/)
-    assert.ok(cut.size < LONGEST, `${cut.size} characters`)
+    // Text and data together: what an assistant can read.
+    assert.ok(cut.size < 40_000, `${cut.size} characters`)
     const empty = await assistant.call('history', { id, start_date: '2000-01-01', end_date: '2000-01-02' })
     assert.match(empty.text, new RegExp(`No readings then: its newest is of ${isoOf(last.time)}`))
   })
 
   await t.test('for conditions, where what is missing is named.', async () => {
     const { data, text } = await assistant.call('conditions', { lat: 44.65, lng: -1.45 })
-    assert.equal(data.reading.significient_height, last.height)
-    assert.equal(data.credits[0].credit, 'Northwatch, made up')
+    assert.equal(data.reading.significient_height, last.significantHeight! / 1000)
+    assert.equal(data.credits[0].credit, 'North, made up')
     assert.match(text, /waves height no value/)
     assert.match(text, /No forecast within 50 km.*No harbour within 100 km/)
   })
 
   await t.test('for seasons side by side.', async () => {
-    const years = [1, 2].map((ago) =>
-      new Date((SAMPLES[0].time - ago * 365 * 86_400) * 1000).getUTCFullYear(),
-    )
-    const season = { start_year: Math.min(...years), end_year: Math.max(...years) }
-    const { data, text } = await assistant.call('compare_seasons', {
-      id,
-      metric: 'significient_height',
-      ...season,
-    })
+    const yearOf = (ago: number): number =>
+      new Date((ROWS[0].time - ago * 365 * 86_400) * 1000).getUTCFullYear()
+    const season = { start_year: yearOf(2), end_year: yearOf(1) }
+    const asked = { id, metric: 'significient_height', ...season }
+    const { data, text } = await assistant.call('compare_seasons', asked)
     const rows = data.seasons as { [name: string]: number }[]
     assert.equal(rows.length, season.end_year - season.start_year + 1)
     assert.ok(rows.some((row) => row['highest_significient_height'] === 2 && row['days_with_values'] === 1))
@@ -156,52 +137,33 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   })
 
   await t.test('wrongly, and is told what to ask instead.', async () => {
-    const said = async (name: string, args: { [name: string]: unknown }): Promise<string> => {
+    const wrong: [name: string, args: { [name: string]: unknown }, advice: RegExp][] = [
+      ['find_buoys', {}, /Give either text, or both lat and lng/],
+      ['find_buoys', { text: 'x'.repeat(50_000) }, /\/text must NOT have more than 100 characters/],
+      ['find_buoys', { place: 'x' }, /It takes text, lat, lng, within_km, measures, limit/],
+      ['latest_readings', { ids: Array.from({ length: 16 }, (_, i) => i + 1) }, /more than 15 items/],
+      ['history', { id, start_date: 'yesterday' }, /start_date is malformed. Allowed: an ISO 8601/],
+      ['history', { id: 77, start_date: '2026-01-01' }, /find_buoys finds buoys and their ids/],
+      ['compare_seasons', { id, metric: 'mood' }, /one of the allowed values significient_height,/],
+    ]
+    for (const [name, args, advice] of wrong) {
       const { isError, text, size } = await assistant.call(name, args)
-      assert.ok(isError, text)
-      assert.ok(size < 1000, text)
-      return text
+      assert.ok(isError && size < 1000, text)
+      assert.match(text, advice)
     }
-    assert.match(await said('find_buoys', {}), /Give either text, or both lat and lng/)
-    assert.match(
-      await said('find_buoys', { text: 'x'.repeat(50_000) }),
-      /\/text must NOT have more than 100 characters/,
-    )
-    assert.match(
-      await said('find_buoys', { place: 'x' }),
-      /It takes text, lat, lng, within_km, measures, limit/,
-    )
-    assert.match(
-      await said('latest_readings', { ids: Array.from({ length: 16 }, (_, i) => i + 1) }),
-      /more than 15 items/,
-    )
-    assert.match(
-      await said('history', { id, start_date: 'yesterday' }),
-      /start_date is malformed. Allowed: an ISO 8601/,
-    )
-    assert.match(
-      await said('history', { id: 77, start_date: '2026-01-01' }),
-      /find_buoys finds buoys and their ids/,
-    )
-    assert.match(
-      await said('compare_seasons', { id, metric: 'mood' }),
-      /one of the allowed values significient_height,/,
-    )
     await assert.rejects(assistant.call('drown', {}), /drown not found/)
   })
 
   await t.test('until its quota is used up, of which it is warned before.', async () => {
-    let told = await assistant.call('latest_readings', { ids: [id] })
-    for (
-      let i = 0;
-      i < 60 && !/Of 60 calls \d are left until .*Z: ask only what is needed/.test(told.text);
-      i++
-    )
-      told = await assistant.call('latest_readings', { ids: [id] })
-    assert.match(told.text, /Of 60 calls \d are left/)
-    for (let i = 0; i < 10 && !told.isError; i++)
-      told = await assistant.call('latest_readings', { ids: [id] })
-    assert.match(told.text, /Ask again in \d+ seconds, at \d{4}-.*Z\./)
+    const asked = async (pattern: RegExp): Promise<void> => {
+      for (let calls = 0; ; calls++) {
+        const { text } = await assistant.call('latest_readings', { ids: [id] })
+        if (pattern.test(text)) return
+        assert.ok(calls < 60, text)
+      }
+    }
+    await asked(/Of 60 calls \d are left until .*Z: ask only what is needed/)
+    await asked(/Ask again in \d+ seconds, at \d{4}-.*Z\./)
   })
 
   await t.test('without a key, and gets what needs none.', async () => {
@@ -219,19 +181,10 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
   })
 })
 
-/** A server that is not groundswell, on a free port. */
-async function foreignServer(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.closeAllConnections())
-  t.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
-}
-
 test('What is wrong with an API is told, and the next call is as good as ever.', async (t) => {
   const head = { 'X-Snapshot-Id': '4e365f58812b3d3327a64302', 'X-Demo': 'true' }
   const silences = { begun: 0, ended: 0 }
-  const url = await foreignServer(t, (request, reply) => {
+  const server = createServer((request, reply) => {
     const query = new URL(request.url!, 'http://x').searchParams.get('query')
     if (query === 'silence') {
       silences.begun += 1
@@ -244,14 +197,18 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
     else if (query === 'broken') reply.writeHead(200, head).end('{"data":')
     else reply.writeHead(200, head).end('{"data":{"buoys":[]}}')
   })
-  const assistant = await new Assistant(t, url, 'gsw_secret').start()
+  const port = await listening(t, server)
+  const assistant = await new Assistant(t, `http://127.0.0.1:${port}/v2`, 'gsw_secret').start()
   const said = async (text: string): Promise<string> => (await assistant.call('find_buoys', { text })).text
-  assert.match(await said('page'), /not as groundswell does: this program needs another --url/)
-  assert.match(await said('elsewhere'), /answers \(302\), but not as groundswell does/)
-  assert.match(await said('fault'), /No snapshot\. Ask again in a minute/)
-  assert.match(await said('gone'), /The data changed while this was asked: ask again/)
-  assert.match(await said('flood'), /The answer is too long: ask for a shorter range/)
-  assert.match(await said('broken'), /This program has a fault/)
+  for (const [what, advice] of [
+    ['page', /not as groundswell does: this program needs another --url/],
+    ['elsewhere', /answers \(302\), but not as groundswell does/],
+    ['fault', /No snapshot\. Ask again in a minute/],
+    ['gone', /The data changed while this was asked: ask again/],
+    ['flood', /The answer is too long: ask for a shorter range/],
+    ['broken', /This program has a fault/],
+  ] as const)
+    assert.match(await said(what), advice)
   // Cancelled calls end at the API too. One more than may be under way is refused.
   const cancelling = new AbortController()
   const silent = Array.from({ length: 8 }, () =>
@@ -272,17 +229,12 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
 })
 
 test('Standard output carries the protocol alone, and the end of standard input ends the program.', async () => {
-  const child = spawn(process.execPath, [CLI, 'mcp', '--key', 'gsw_seen'], {
-    env: { PATH: process.env['PATH'] },
-  })
+  const child = spawn(process.execPath, [CLI, 'mcp', '--key', 'gsw_seen'], { env: BARE })
   const out = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (chunk: string) => (out[name] += chunk))
-  const params = {
-    protocolVersion: '2024-11-05',
-    capabilities: {},
-    clientInfo: { name: 'old', version: '1' },
-  }
+  const clientInfo = { name: 'old', version: '1' }
+  const params = { protocolVersion: '2024-11-05', capabilities: {}, clientInfo }
   child.stdin.write('this is not JSON\n')
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`)
   await until(() => out.stdout.endsWith('\n'))
