@@ -1,6 +1,7 @@
 /** A real server for a test, which ends with it, and a client that holds answers against the description. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
@@ -96,6 +97,17 @@ export function ask(
     })
     call.once('error', reject)
     call.end(body)
+  })
+}
+
+/** Sends a text as it is to a port of loopback; resolves to all that comes until the connection ends. */
+export function exchange(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (data: string) => (answer += data))
+    socket.once('error', reject)
+    socket.once('close', () => resolve(answer))
   })
 }
 

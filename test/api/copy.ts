@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { KEYED } from '../answered.ts'
-import { build, fakeSource, NETWORKS, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
+import {
+  build,
+  fakeSource,
+  NETWORKS,
+  northBuoy,
+  type FakeBuoy,
+  type FakeRow,
+} from '../builder/fake_source.ts'
 import { Chance } from '../chance.ts'
 import { HeldSnapshots, type Held } from './held.ts'
 
@@ -68,14 +75,7 @@ export function rowsOf(buoy: FakeBuoy | undefined): Rows {
 export class Follower {
   readonly #chance: Chance
   readonly #dir: string
-  readonly counts: Followed = {
-    builds: 0,
-    rollbacks: 0,
-    changed: 0,
-    added: 0,
-    removed: 0,
-    expensive: 0,
-  }
+  readonly counts: Followed = { builds: 0, rollbacks: 0, changed: 0, added: 0, removed: 0, expensive: 0 }
   #world: Map<string, FakeBuoy> = new Map()
   #time = START
   readonly #served = new HeldSnapshots(HELD)
@@ -105,16 +105,7 @@ export class Follower {
     const rows = Array.from({ length: this.#chance.below(80) }, (_, row) =>
       this.#row(START - row * HALF_HOUR * 7),
     )
-    return {
-      source: NETWORKS[i % 2].name,
-      identifier: `B${i}`,
-      name: `Buoy ${i}`,
-      lat: i,
-      lng: -i,
-      country: 'FR',
-      timezone: 'Europe/Paris',
-      rows: rows.toReversed(),
-    }
+    return northBuoy(`B${i}`, rows.toReversed(), { source: NETWORKS[i % 2].name, lat: i, lng: -i })
   }
 
   #row(time: number): FakeRow {

@@ -4,7 +4,7 @@ import { copyFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
-import { build, fakeSource, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
+import { build, fakeSource, northBuoy, type FakeBuoy, type FakeRow } from '../builder/fake_source.ts'
 import type { Client } from '../live.ts'
 
 const START = Date.parse('2026-03-20T00:00:00Z') / 1000
@@ -19,22 +19,14 @@ type Truth = ReadonlyMap<string, readonly string[]>
 /** Some buoys are not there in some steps; all have a reading more with each, and some late corrections. */
 function worldAt(buoys: number, step: number): FakeBuoy[] {
   const present = Array.from({ length: buoys }, (_, i) => i).filter((i) => (i + step) % 7 !== 0)
-  return present.map((i) => ({
-    source: 'North',
-    identifier: `B${i}`,
-    name: `Buoy ${i}`,
-    lat: (i % 140) - 70,
-    lng: ((i * 7) % 340) - 170,
-    country: 'FR',
-    timezone: 'Europe/Paris',
-    rows: Array.from({ length: ROWS - (i % 50) + step }, (_, row): FakeRow => {
+  return present.map((i) => {
+    const rows = Array.from({ length: ROWS - (i % 50) + step }, (_, row): FakeRow => {
       const isCorrected = (row + i) % 29 === 0 && step % 3 === 1
-      return {
-        time: START + row * HALF_HOUR,
-        significantHeight: 500 + ((row * 7 + i) % 900) * 10 + (isCorrected ? 10 : 0),
-      }
-    }),
-  }))
+      const significantHeight = 500 + ((row * 7 + i) % 900) * 10 + (isCorrected ? 10 : 0)
+      return { time: START + row * HALF_HOUR, significantHeight }
+    })
+    return northBuoy(`B${i}`, rows, { lat: (i % 140) - 70, lng: ((i * 7) % 340) - 170 })
+  })
 }
 
 const truthOf = (world: readonly FakeBuoy[]): Truth =>

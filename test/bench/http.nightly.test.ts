@@ -6,13 +6,13 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as fc from 'fast-check'
 import { openLoop } from '../../bench/http/open-loop.ts'
+import { listening } from '../listening.ts'
 import { missingTool } from '../programs.ts'
 import { collectionsIn } from '../../bench/http/limits.ts'
 import { plot, table, type ShareRow } from '../../bench/http/report.ts'
@@ -123,7 +123,7 @@ test('A plot draws one bar for each case and mode, and text cannot leave its ele
 })
 
 /** Answers after `delayMs` what the target says: a status, or `chunked`, or `close`. */
-async function slowServer(delayMs: number, end: (stop: () => void) => void): Promise<number> {
+function slowServer(t: TestContext, delayMs: number): Promise<number> {
   const server = createServer((request, response) => {
     setTimeout(() => {
       const what = request.url!.slice(1)
@@ -135,9 +135,7 @@ async function slowServer(delayMs: number, end: (stop: () => void) => void): Pro
       else response.writeHead(Number(what), { 'content-length': 3 }).end('abc')
     }, delayMs)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  end(() => server.close())
-  return (server.address() as AddressInfo).port
+  return listening(t, server)
 }
 
 function openFile(
@@ -157,7 +155,7 @@ function openFile(
 
 test('An open loop counts a latency from when its request was due, of each kind, over connections that come and go.', async (t) => {
   const delayMs = 20
-  const port = await slowServer(delayMs, (stop) => t.after(stop))
+  const port = await slowServer(t, delayMs)
   const file = openFile(t, [
     { target: '200', kind: 0 },
     { target: 'chunked', kind: 1 },
@@ -178,7 +176,7 @@ test('An open loop counts a latency from when its request was due, of each kind,
 })
 
 test('An open loop says what came in place of the answer that was due.', async (t) => {
-  const port = await slowServer(0, (stop) => t.after(stop))
+  const port = await slowServer(t, 0)
   const file = openFile(t, [{ target: '503', kind: 0 }])
   const load = { port, file, rate: 50, seconds: 0.2, connections: 1, processes: 1 }
   await assert.rejects(openLoop(load), /requests failed: 503 to GET \/503 HTTP\/1\.1/)

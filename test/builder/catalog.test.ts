@@ -7,6 +7,7 @@ import { locate } from '../../src/builder/identify.ts'
 import { register, slugOf } from '../../src/builder/registry.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
 import { build, fakeSource, SMALL_WORLD, catalogOf, folderOf } from './fake_source.ts'
+import { fieldOf, fieldsOf } from '../fields.ts'
 
 const buoy = (
   source: string,
@@ -69,10 +70,7 @@ test('Ids go to physical buoys first, then by source and identifier, whatever th
   fc.assert(
     fc.property(fc.shuffledSubarray(buoys, { minLength: buoys.length }), (order) => {
       const { entries, of } = register(order, [])
-      assert.deepEqual(
-        entries.map(({ source, identifier, id, slug }) => [source, identifier, id, slug]),
-        expected,
-      )
+      assert.deepEqual(fieldsOf(entries, 'source', 'identifier', 'id', 'slug'), expected)
       for (const each of order)
         assert.deepEqual([of.get(each)?.source, of.get(each)?.identifier], [each.source, each.identifier])
     }),
@@ -143,7 +141,7 @@ test('An id and a slug, once given, stay with their buoy over builds in which bu
           }
           assert.equal(entries.length, given.size)
           assert.deepEqual(
-            entries.map(({ id }) => id),
+            fieldOf(entries, 'id'),
             entries.map((_, i) => i + 1),
           )
           assert.equal(new Set(entries.map(({ slug }) => slug)).size, entries.length)

@@ -20,6 +20,7 @@ import {
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
 import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
+import { fieldsOf } from '../fields.ts'
 
 const ID = 'a'.repeat(24)
 const START = Date.UTC(2026, 2, 27, 12)
@@ -237,14 +238,11 @@ test('A report lies beside its snapshot as long as that is kept, and the newest 
   assert.equal(await build(out, 180, 2, now), ids[3])
   assert.equal(newestReport(out).snapshot, ids[3])
   const document = JSON.parse(readFileSync(join(out, `report-${ids[3]}.json`), 'utf8')) as ReportDocument
-  assert.deepEqual(
-    document.networks.map(({ name, buoys, reporting }) => [name, buoys, reporting]),
-    [
-      ['North', 2, 1],
-      ['Sky', 1, 1],
-      ['South', 1, 1],
-    ],
-  )
+  assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys', 'reporting'), [
+    ['North', 2, 1],
+    ['Sky', 1, 1],
+    ['South', 1, 1],
+  ])
   assert.deepEqual(document.months_written, ['2026-02', '2026-03'])
 })
 

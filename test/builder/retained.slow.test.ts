@@ -13,6 +13,7 @@ import { build as buildDemo } from '../faults/folder.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 import { build, fakeSource, type FakeBuild, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
+import { fieldsOf } from '../fields.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HALF_HOUR = 1800
@@ -53,15 +54,12 @@ test('Builds after a rollback are kept and not published, each upon the one befo
     )
     assert.equal(await publishedId(dir), ids[0])
   }
-  assert.deepEqual(
-    listKept(dir).map(({ id, current, waiting }) => [id, current, waiting]),
-    [
-      [ids[0], true, false],
-      [ids[1], false, false],
-      [ids[2], false, true],
-      [ids[3], false, true],
-    ],
-  )
+  assert.deepEqual(fieldsOf(listKept(dir), 'id', 'current', 'waiting'), [
+    [ids[0], true, false],
+    [ids[1], false, false],
+    [ids[2], false, true],
+    [ids[3], false, true],
+  ])
   // The row of step 2 came once, that of step 1 was rolled back.
   assert.equal(readings(dir, ids[3]), 3)
   assert.equal((await resume(dir))?.id, ids[3])

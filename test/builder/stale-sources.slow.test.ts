@@ -19,6 +19,7 @@ import type { BuoyRecord } from '../../src/sea/records.ts'
 import { startDrill } from '../faults/drill.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { batchOf, catalogOf, folderOf, northBuoy, partOf, silentReport } from './fake_source.ts'
+import { fieldsOf } from '../fields.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
@@ -258,13 +259,10 @@ test('Networks that end without buoys are named by the report.', async (t) => {
   const terms = { name: 'one', info: {}, accepts: ({ source: network }: BuoyRecord) => network !== 'Sky' }
   const { document } = await build(folderOf(t), [{ ...source('one', FIRST), terms }])
   assert.deepEqual(document.networks_without_buoys, ['Sky'])
-  assert.deepEqual(
-    document.networks.map(({ name, buoys }) => [name, buoys]),
-    [
-      ['North', 3],
-      ['Sky', 0],
-    ],
-  )
+  assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys'), [
+    ['North', 3],
+    ['Sky', 0],
+  ])
 })
 
 const MORE_TABLES = {

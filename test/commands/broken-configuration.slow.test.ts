@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { runCli, runCliWell, temporaryFolder } from '../live.ts'
+import { runCliWell, temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 import { BARE, startProgram, type Program } from '../started_program.ts'
 
@@ -116,29 +116,4 @@ test('A configuration that goes wrong while the server runs fails that build, an
   writeFileSync(config, json(source({})))
   await until(async () => (await builds()) > built)
   assert.equal(await program.stop(), 0)
-})
-
-test('A server of a folder that does not exist ends at once and says what makes one.', async (t) => {
-  const nowhere = join(temporaryFolder(t), 'nowhere')
-  for (const given of [
-    ['--snapshots', nowhere],
-    ['--data', nowhere],
-  ]) {
-    const { code, stdout, stderr } = await runCli(['serve', '--port=0', ...given])
-    const dir = given[0] === '--data' ? join(nowhere, 'snapshots') : nowhere
-    assert.deepEqual(
-      [code, stdout, stderr],
-      [
-        1,
-        '',
-        `groundswell: ${dir}: there is no such folder; "groundswell build --out ${dir}" makes one, and --from mirrors one from elsewhere\n`,
-      ],
-    )
-  }
-  const file = join(temporaryFolder(t), 'file')
-  writeFileSync(file, '')
-  assert.equal(
-    (await runCli(['serve', '--port=0', '--snapshots', file])).stderr,
-    `groundswell: ${file}: is not a folder\n`,
-  )
 })

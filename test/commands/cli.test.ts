@@ -319,6 +319,9 @@ test('Faults of files and folders end with exit code 1 and one line that names t
   const file = join(folder, 'file')
   writeFileSync(file, 'no folder')
   const out = `--out=${join(folder, 'out')}`
+  const snapshots = join(nowhere, 'snapshots')
+  const advice = (dir: string): string =>
+    `"groundswell build --out ${dir}" makes one, and --from mirrors one from elsewhere`
   const said: [argv: string[], what: string][] = [
     [['build', `--source=csv:${file}`, out], `csv: ${file} is not a folder`],
     [['build', `--source=cmems:${file}`, out], `cmems: ${file} is not a folder`],
@@ -331,10 +334,24 @@ test('Faults of files and folders end with exit code 1 and one line that names t
     [['build', '--config', join(file, 'c.json')], '(ENOTDIR): a file is where a folder should be'],
     [['run', '--data', file, '--port=0'], `${file}: is not a folder`],
     [['keys', 'list', '--data', file], '(ENOTDIR): a file is where a folder should be'],
+    [['keys', 'list', '--data', nowhere], `${nowhere}: there is no such folder (--data)\n`],
+    [
+      ['keys', 'export', join(folder, 'copy.json'), '--data', nowhere],
+      `${nowhere}: there is no such folder (--data)\n`,
+    ],
+    [
+      ['serve', '--port=0', '--snapshots', nowhere],
+      `${nowhere}: there is no such folder; ${advice(nowhere)}\n`,
+    ],
+    [
+      ['serve', '--port=0', '--data', nowhere],
+      `${snapshots}: there is no such folder; ${advice(snapshots)}\n`,
+    ],
+    [['serve', '--port=0', '--snapshots', file], `${file}: is not a folder\n`],
   ]
   const outcomes = await runAll(said.map(([argv]) => argv))
   for (const [i, [argv, what]] of said.entries()) {
-    assert.equal(outcomes[i].code, 1, argv.join(' '))
+    assert.deepEqual([outcomes[i].code, outcomes[i].stdout], [1, ''], argv.join(' '))
     assert.match(outcomes[i].stderr, /^groundswell: [^\n]+\n$/)
     assert.ok(outcomes[i].stderr.includes(what), outcomes[i].stderr)
   }
@@ -355,7 +372,7 @@ test('A key is issued in one line of JSON, and only its hash is kept.', async (t
   assert.equal(readFileSync(keys, 'utf8'), kept)
 })
 
-test('A build says what it read on the standard error, and inspect what the snapshot holds.', async (t) => {
+test('A build says what it read on the standard error, and inspect what the snapshot holds, or which part of it is damaged.', async (t) => {
   const out = join(temporaryFolder(t), 'snapshots')
   const built = await runCli(['build', '--source', `csv:${FIXTURES}`, '--out', out])
   assert.deepEqual([built.code, built.stdout], [0, ''])
@@ -373,17 +390,11 @@ test('A build says what it read on the standard error, and inspect what the snap
     .map((line) => line.trim().split(/ +/).map(Number))
   assert.equal(sums.length, 1)
   assert.match(lineOf('bytes per reading: '), /^bytes per reading: \d+\.\d\d in columns, \d+\.\d\d on disk/)
-})
-
-test('A command about keys in a data folder that is not there fails, and does not say that there are no keys.', async (t) => {
-  const data = join(temporaryFolder(t), 'mistyped')
-  for (const words of [['list'], ['export', join(data, 'copy.json')]]) {
-    const { code, stdout, stderr } = await runCli(['keys', ...words, '--data', data])
-    assert.deepEqual(
-      [code, stdout, stderr],
-      [1, '', `groundswell: ${data}: there is no such folder (--data)\n`],
-    )
-  }
+  const part = readdirSync(out).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
+  truncateSync(join(out, part), 100)
+  const { code, stderr } = await runCli(['inspect', out])
+  assert.equal(code, 1)
+  assert.ok(stderr.startsWith(`groundswell: ${part}: `), stderr)
 })
 
 test('A command that fails says why whatever the level of its log is.', async () => {
@@ -395,14 +406,4 @@ test('A command that fails says why whatever the level of its log is.', async ()
     const { level: said, message } = JSON.parse(asJson.stderr) as { [member: string]: string }
     assert.match(`${said}: ${message}`, /^error: unexpected argument "more"/)
   }
-})
-
-test('inspect refuses a snapshot with a damaged part, naming it.', async (t) => {
-  const out = join(temporaryFolder(t), 'snapshots')
-  await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
-  const part = readdirSync(out).find((file) => file.startsWith('readings')) ?? assert.fail('no readings')
-  truncateSync(join(out, part), 100)
-  const { code, stderr } = await runCli(['inspect', out])
-  assert.equal(code, 1)
-  assert.ok(stderr.startsWith(`groundswell: ${part}: `), stderr)
 })

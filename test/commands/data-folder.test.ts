@@ -1,9 +1,10 @@
 /** Where snapshots and keys lie when no option says so, and what a start does when it cannot have them. */
 import assert from 'node:assert/strict'
 import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { BARE, startProgram, type Program, type Surroundings } from '../started_program.ts'
 
@@ -85,12 +86,7 @@ test(
 
 test('A start on a taken port says how to choose another, builds nothing and issues no key.', async (t) => {
   const cwd = temporaryFolder(t)
-  const other = createServer()
-  await new Promise<void>((resolve) => {
-    other.listen(0, '127.0.0.1', resolve)
-  })
-  t.after(() => other.close())
-  const { port } = other.address() as AddressInfo
+  const port = await listening(t, createServer())
   const said = await outcome(t, ['--data', join(cwd, 'd'), `--port=${port}`], { cwd })
   assert.match(
     said,

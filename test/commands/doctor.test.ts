@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { readOptions } from '../../src/commands/command.ts'
 import { DOCTOR_SETTINGS, examine } from '../../src/commands/doctor/doctor.ts'
-import type { Finding } from '../../src/commands/doctor/finding.ts'
-import { sizeText } from '../../src/commands/doctor/finding.ts'
+import { sizeText, type Finding } from '../../src/commands/doctor/finding.ts'
 import { ageText } from '../../src/sea/time.ts'
 import { compareVersions, nodeFinding } from '../../src/commands/doctor/machine.ts'
 import { clockFinding } from '../../src/commands/doctor/service.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { fieldOf } from '../fields.ts'
+import { listening } from '../listening.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
 
@@ -43,14 +43,6 @@ async function diagnose(...args: string[]): Promise<Diagnosis> {
     of: (check) =>
       findings.filter((each) => each.check === check).map(({ level, found }) => `${level}: ${found}`),
   }
-}
-
-async function listen(t: TestContext, server: Server): Promise<number> {
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  t.after(() => server.close())
-  return (server.address() as AddressInfo).port
 }
 
 test('The doctor finds no fault in an empty folder, advises, and changes nothing.', async (t) => {
@@ -94,7 +86,7 @@ test('The doctor sees what a folder has: snapshot, keys, and what is wrong with 
 })
 
 test('A port that is taken is advice, and so is one below 1024.', async (t) => {
-  const port = await listen(t, createServer())
+  const port = await listening(t, createServer())
   const { canStart, of } = await diagnose(
     '--data',
     temporaryFolder(t),
@@ -166,7 +158,7 @@ test('The hosts of a configuration are asked, and their clocks are compared with
     response.setHeader('Date', new Date(Date.now() - 4 * 3_600_000).toUTCString())
     response.end()
   })
-  const port = await listen(t, origin)
+  const port = await listening(t, origin)
   const config = join(folder, 'c.json')
   const fetch = [
     { url: `http://127.0.0.1:${port}/{station}.txt`, to: 'realtime2/{station}.txt', stations: ['1', '2'] },

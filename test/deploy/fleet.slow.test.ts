@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { connect } from 'node:net'
 import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { missingTool } from '../programs.ts'
 import { rounds } from '../rounds.ts'
+import { exchange } from '../live.ts'
 
 const FLEET = 'deploy/fleet/fleet.mjs'
 /** The first in every run, all of them in the nightly tier. */
@@ -54,16 +54,10 @@ function startFleet(t: TestContext, args: readonly string[]): Fleet {
 }
 
 /** Asks by HTTP/1.0 and resolves to the status code. */
-function askByHttp10(base: string): Promise<number> {
+async function askByHttp10(base: string): Promise<number> {
   const { port, pathname } = new URL(base)
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), '127.0.0.1')
-    let text = ''
-    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
-    socket.once('error', reject)
-    socket.once('close', () => resolve(Number(text.slice(9, 12))))
-    socket.write(`GET ${pathname}/buoys/nearest?lat=43.5&lng=-1.6 HTTP/1.0\r\n\r\n`)
-  })
+  const request = `GET ${pathname}/buoys/nearest?lat=43.5&lng=-1.6 HTTP/1.0\r\n\r\n`
+  return Number((await exchange(Number(port), request)).slice(9, 12))
 }
 
 describe('the shipped file', { concurrency: true }, () => {

@@ -27,6 +27,7 @@ import {
   requests,
   type Get,
 } from './shapes.ts'
+import { fieldOf } from '../fields.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -107,10 +108,7 @@ test('Names that spreadsheets would run, quotes and line ends stay text in every
     items,
   )
   const { features } = JSON.parse(written('geojson')) as { features: { properties: object }[] }
-  assert.deepEqual(
-    features.map(({ properties }) => properties),
-    items,
-  )
+  assert.deepEqual(fieldOf(features, 'properties'), items)
 })
 
 test('Passes are lines through the buoys they saw, in parts where they cross the antimeridian.', () => {

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, cpSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { loadEngine } from '../../src/http/engines/engine.ts'
 import { hasReusePort, SHARES_PORT } from '../../src/http/engines/node.ts'
 import { unmapped } from '../../src/access/ip-address.ts'
 import { findFreePort } from '../../src/http/engines/port.ts'
+import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { RawClient, request } from './raw_client.ts'
 import { ENGINES, missing, pathServer } from './server_for_tests.ts'
@@ -98,10 +98,9 @@ const ENDLESS_CLIENT = `
   for (let i = 0; i < 4; i++) ask()`
 
 describe('an address that is taken', () => {
-  it('is refused by both engines, and by findFreePort, with an error that names it', async () => {
+  it('is refused by both engines, and by findFreePort, with an error that names it', async (t) => {
     const holder = createServer()
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
-    const { port } = holder.address() as AddressInfo
+    const port = await listening(t, holder)
     const expected = new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port}: .*(in use|EADDRINUSE)`)
     await assert.rejects(findFreePort('127.0.0.1', port), expected)
     for (const kind of ENGINES) {
@@ -155,10 +154,7 @@ describe('an address that is taken', () => {
   })
 
   it('is mended by another port, and one that is not of this machine by another address', async (t) => {
-    const holder = createServer()
-    t.after(() => holder.close())
-    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
-    const { port } = holder.address() as AddressInfo
+    const port = await listening(t, createServer())
     const options = { host: '--host', port: '--port' }
     await assert.rejects(findFreePort('127.0.0.1', port, options), /; choose another with --port /)
     for (const host of ['192.0.2.1', 'nowhere.invalid']) {

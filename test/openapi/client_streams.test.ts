@@ -1,8 +1,6 @@
 /** What the TypeScript client does beyond single calls: walks that hold still, changes, and events. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -15,8 +13,9 @@ import {
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { KEY } from '../answered.ts'
 import { HeldSnapshots, type Held } from '../api/held.ts'
-import { build, fakeSource, type FakeBuoy } from '../builder/fake_source.ts'
+import { build, fakeSource, northBuoy, type FakeBuoy } from '../builder/fake_source.ts'
 import { fieldOf } from '../fields.ts'
+import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -34,19 +33,13 @@ const truthAt = (step: number): string[] =>
     return `${START + row * HALF_HOUR} ${Number(height.toFixed(2))}`
   })
 
-const buoyAt = (step: number): FakeBuoy => ({
-  source: 'North',
-  identifier: 'N1',
-  name: 'Alpha',
-  lat: 45,
-  lng: -3,
-  country: 'FR',
-  timezone: 'Europe/Paris',
-  rows: truthAt(step).map((text) => {
+const buoyAt = (step: number): FakeBuoy => {
+  const rows = truthAt(step).map((text) => {
     const [time, height] = text.split(' ').map(Number)
     return { time, significantHeight: Math.round(height * 1000) }
-  }),
-})
+  })
+  return northBuoy('N1', rows, { name: 'Alpha', lat: 45 })
+}
 
 const textOf = ({ time, significient_height: height }: Reading): string =>
   `${Date.parse(time) / 1000} ${height}`
@@ -224,13 +217,7 @@ async function scripted(
     response.on('close', () => ends.push(at))
     scripts[Math.min(at, scripts.length - 1)](response, request)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await listening(t, server)
   const api = new Groundswell({ baseUrl: `http://127.0.0.1:${port}/v2`, key: 'KEY' })
   return { api, requests, ends, states: [] }
 }

@@ -5,7 +5,7 @@
  * be the same one. It takes requests whose parameters are well formed.
  */
 import { looserRanks } from './spelling.ts'
-import type { Measures, World, WorldBuoy, WorldRow } from './world.ts'
+import { COLUMNS, type Measures, type World, type WorldBuoy, type WorldRow } from './world.ts'
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -196,18 +196,8 @@ function extras(row: Reading): JsonObject {
       wind_direction: row.windDirection === 360 ? 0 : row.windDirection,
       gust_speed: row.gustSpeed,
     }),
-    ...(included.includes('swell') && swell(row)),
-  }
-}
-
-function swell(row: Reading): JsonObject {
-  return {
-    swell_height: row.swellHeight,
-    swell_period: row.swellPeriod,
-    swell_direction: row.swellDirection,
-    wind_wave_height: row.windWaveHeight,
-    wind_wave_period: row.windWavePeriod,
-    wind_wave_direction: row.windWaveDirection,
+    ...(included.includes('swell') &&
+      Object.fromEntries(SWELL_FIELDS.map((field) => [field, row[MEASURE_OF[field]]]))),
   }
 }
 
@@ -397,23 +387,13 @@ const onBorder = (ranking: Ranked[], km: number) =>
     : null
 
 /** The measures by their names on the wire. */
-export const MEASURE_OF: { [field: string]: keyof Measures } = {
-  significient_height: 'significantHeight',
-  maximum_height: 'maximumHeight',
-  period: 'period',
-  peak_period: 'peakPeriod',
-  direction: 'direction',
-  water_temperature: 'waterTemperature',
-  wind_speed: 'windSpeed',
-  wind_direction: 'windDirection',
-  gust_speed: 'gustSpeed',
-  swell_height: 'swellHeight',
-  swell_period: 'swellPeriod',
-  swell_direction: 'swellDirection',
-  wind_wave_height: 'windWaveHeight',
-  wind_wave_period: 'windWavePeriod',
-  wind_wave_direction: 'windWaveDirection',
-}
+export const MEASURE_OF: { [field: string]: keyof Measures } = Object.fromEntries(
+  Object.entries(COLUMNS).map(([column, measure]) => [
+    column.replace('significant', 'significient'),
+    measure,
+  ]),
+)
+const SWELL_FIELDS = Object.keys(MEASURE_OF).slice(-6)
 
 /** What `has` and `max_age` say of the newest reading. */
 function isWanted({ newest }: Known, asOf: number, parameters: ReadonlyMap<string, string>): boolean {
@@ -686,38 +666,25 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
   if (start > end || end - start > 31 * DAY) return failure(422, ['start_date', 'end_date'])
   const found = buoy.readings.filter(({ time }) => time >= start && time <= end)
   const parts = (parameters.get('include') ?? '').split(',')
+  const columnsOf = (names: readonly string[]): JsonObject =>
+    Object.fromEntries(names.map((name) => [name, found.map((row) => row[COLUMNS[name]])]))
+  const nothing = found.map(() => null)
   return success({
     buoy: { id: buoy.id, ...buoySummary(buoy) },
     fields: {},
     time: found.map((row) => isoTime(row.time)),
-    significant_height: found.map((row) => row.significantHeight),
-    maximum_height: found.map((row) => row.maximumHeight),
-    period: found.map((row) => row.period),
-    forecast_wave_height: found.map(() => null),
-    tide_level: found.map(() => null),
-    ...(!parts.includes('measures')
-      ? {}
-      : {
-          direction: found.map((row) => row.direction),
-          peak_period: found.map((row) => row.peakPeriod),
-          water_temperature: found.map((row) => row.waterTemperature),
-          wind_speed: found.map((row) => row.windSpeed),
-          // North is 0, as in a reading.
-          wind_direction: found.map((row) => (row.windDirection === 360 ? 0 : row.windDirection)),
-          gust_speed: found.map((row) => row.gustSpeed),
-          forecast_wind_speed: found.map(() => null),
-          forecast_wind_direction: found.map(() => null),
-        }),
-    ...(!parts.includes('swell')
-      ? {}
-      : {
-          swell_height: found.map((row) => row.swellHeight),
-          swell_period: found.map((row) => row.swellPeriod),
-          swell_direction: found.map((row) => row.swellDirection),
-          wind_wave_height: found.map((row) => row.windWaveHeight),
-          wind_wave_period: found.map((row) => row.windWavePeriod),
-          wind_wave_direction: found.map((row) => row.windWaveDirection),
-        }),
+    ...columnsOf(['significant_height', 'maximum_height', 'period']),
+    forecast_wave_height: nothing,
+    tide_level: nothing,
+    ...(parts.includes('measures') && {
+      ...columnsOf(['direction', 'peak_period', 'water_temperature', 'wind_speed']),
+      // North is 0, as in a reading.
+      wind_direction: found.map((row) => (row.windDirection === 360 ? 0 : row.windDirection)),
+      ...columnsOf(['gust_speed']),
+      forecast_wind_speed: nothing,
+      forecast_wind_direction: nothing,
+    }),
+    ...(parts.includes('swell') && columnsOf(SWELL_FIELDS)),
   })
 }
 
@@ -863,17 +830,7 @@ function seasonDays({ start, end }: SeasonDates, year: number): { first: number;
   }
 }
 
-const METRICS: { [metric: string]: { measure: keyof Measures; wave: boolean; circular: boolean } } = {
-  significient_height: { measure: 'significantHeight', wave: true, circular: false },
-  maximum_height: { measure: 'maximumHeight', wave: true, circular: false },
-  period: { measure: 'period', wave: true, circular: false },
-  peak_period: { measure: 'peakPeriod', wave: true, circular: false },
-  direction: { measure: 'direction', wave: true, circular: true },
-  water_temperature: { measure: 'waterTemperature', wave: false, circular: false },
-  wind_speed: { measure: 'windSpeed', wave: false, circular: false },
-  wind_direction: { measure: 'windDirection', wave: false, circular: true },
-  gust_speed: { measure: 'gustSpeed', wave: false, circular: false },
-}
+const OF_WAVES = new Set(['significient_height', 'maximum_height', 'period', 'peak_period', 'direction'])
 
 /** Thousandths, exactly: no measured value has more digits. */
 const thousandths = (value: number) => Math.round(value * 1000)
@@ -943,7 +900,8 @@ function series(
   const buoy = find(buoys, question.buoyId)
   if (buoy === undefined) return failure(404)
   const metric = parameters.get('metric')!
-  const { measure, wave, circular } = METRICS[metric]
+  const measure = MEASURE_OF[metric]
+  const [wave, circular] = [OF_WAVES.has(metric), metric.endsWith('direction')]
   if (!wave && networks.get(buoy.record.source) !== 'national') return failure(422, ['metric'])
   const bucket = parameters.get('bucket') ?? 'day'
   const aggregation = parameters.get('aggregation') ?? 'median'

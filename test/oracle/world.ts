@@ -241,7 +241,7 @@ function rollSwell(chance: Chance): Swell {
 }
 
 /** The measures by their columns. */
-const COLUMNS: { [column: string]: keyof Measures } = {
+export const COLUMNS: { [column: string]: keyof Measures } = {
   significant_height: 'significantHeight',
   maximum_height: 'maximumHeight',
   period: 'period',

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/server/admin.ts'
 import type { Level } from '../../src/system/log.ts'
-import { ask, runCli, temporaryFolder, type Reply } from '../live.ts'
+import { ask, exchange, runCli, temporaryFolder, type Reply } from '../live.ts'
 
 interface Running {
   port: number
@@ -166,11 +166,7 @@ test('A name that somebody else made lead here is refused, with every path.', as
   }
   assert.equal(admin.reloads(), 0)
   // A probe of HTTP/1.0 names no host.
-  const socket = connect(port, '127.0.0.1')
-  socket.end('GET /livez HTTP/1.0\r\n\r\n')
-  let text = ''
-  for await (const chunk of socket) text += String(chunk)
-  assert.match(text, /^HTTP\/1\.\d 200 /)
+  assert.match(await exchange(port, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.\d 200 /)
 })
 
 test('Requests of pages elsewhere in a browser are refused, and steer nothing.', async (t) => {

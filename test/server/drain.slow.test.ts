@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { drain } from '../../src/server/server.ts'
 import { build } from '../faults/folder.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { folderOfFile, temporaryFolder } from '../live.ts'
+import { exchange, folderOfFile, temporaryFolder } from '../live.ts'
 import { CLI, type Program, startProgram } from '../started_program.ts'
 
 const place = folderOfFile()
@@ -84,16 +84,8 @@ async function serve(t: TestContext, engine: string, drainTime: string): Promise
 }
 
 /** A health check as a balancer that speaks HTTP/1.0 makes it. Resolves to the status code. */
-function checkByHttp10(admin: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(admin).port), '127.0.0.1')
-    let text = ''
-    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk))
-    socket.once('error', reject)
-    socket.once('close', () => resolve(Number(text.slice(9, 12))))
-    socket.write('GET /readyz HTTP/1.0\r\n\r\n')
-  })
-}
+const checkByHttp10 = async (admin: string): Promise<number> =>
+  Number((await exchange(Number(new URL(admin).port), 'GET /readyz HTTP/1.0\r\n\r\n')).slice(9, 12))
 
 for (const engine of ENGINES) {
   describe(`a server that is stopped, on ${engine}`, { skip: missing(engine) }, () => {

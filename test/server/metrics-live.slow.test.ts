@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { adminOf, type Live, startLive } from '../live.ts'
+import { adminOf, exchange, type Live, startLive } from '../live.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { findTool } from '../programs.ts'
 import { parseExposition, sumOf, type ParsedSample } from './metrics_text.ts'
@@ -31,17 +31,6 @@ function start(t: TestContext, args: string[] = [], quota = 1_000_000): Promise<
     sourceArgs: ['--source', 'csv:data/fixtures/small'],
     args: ['--admin-port=0', '--admin-host=127.0.0.1', ...args],
     quota,
-  })
-}
-
-/** Sends bytes as they are, and resolves to what comes until the connection ends. */
-function exchange(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(text))
-    let answer = ''
-    socket.setEncoding('latin1').on('data', (data: string) => (answer += data))
-    socket.once('error', reject)
-    socket.once('close', () => resolve(answer))
   })
 }
 

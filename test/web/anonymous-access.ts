@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { listening } from '../listening.ts'
 import type { Live } from '../live.ts'
 import { until } from '../until.ts'
-import { drawn, faults, IMAGE_NAME, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, faults, IMAGE_NAME, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
 const SIZES = [
@@ -24,17 +24,12 @@ const SIZES = [
 const CONTACT = 'Ask <b>the harbour</b> & "crew"'
 
 /** A site of its own on another port of the same machine: another origin, and the same site. */
-async function otherSite(t: TestContext): Promise<number> {
+function otherSite(t: TestContext): Promise<number> {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html')
     response.end('<!doctype html><title>other</title>')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
+  return listening(t, server)
 }
 
 /** What a page gets that asks with `fetch`: a status, or the name of the error. */
@@ -44,57 +39,6 @@ const fetched = (page: Page, address: string, how: object = {}): Promise<unknown
   )
 
 export async function testOpen(t: TestContext, browser: Browser, live: Live): Promise<void> {
-  await t.test('leads a stranger by the keyboard alone from a name to a value of its chart', async (t) => {
-    const { page, errors } = await visit(t, browser, live, '')
-    await drawn(page, PHYSICAL)
-    await page.locator('#query').focus()
-    await page.keyboard.type('angl')
-    await page.getByRole('option', { name: /Anglet/ }).waitFor()
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-    await page.locator('.plot canvas').first().waitFor()
-    const table = page.getByText('Readings as a table')
-    await table.focus()
-    await page.keyboard.press('Enter')
-    await page
-      .locator('#content table')
-      .getByText(/^\d\.\d\d$/)
-      .first()
-      .waitFor()
-    await page.locator('#downloads summary').focus()
-    await page.keyboard.press('Enter')
-    await page.getByLabel('CSV: Readings of the chart').waitFor()
-    await page.keyboard.press('Tab')
-    const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
-    assert.match(file.suggestedFilename(), /^groundswell_anglet_readings_.*\.csv$/)
-    assert.deepEqual(await faults(page), [])
-    assert.deepEqual(errors, [])
-  })
-
-  await t.test('leads a stranger by touch alone from a name to a value of its chart', async (t) => {
-    const { page, errors } = await visit(t, browser, live, '', PHONE)
-    await drawn(page, PHYSICAL)
-    await page.locator('#query').tap()
-    await page.keyboard.type('angl')
-    await page.getByRole('option', { name: /Anglet/ }).tap()
-    await page.locator('.hero').waitFor()
-    await page.locator('.plot canvas').first().waitFor()
-    const plot = page.locator('.plot .u-over').first()
-    await plot.scrollIntoViewIfNeeded()
-    await plot.tap({ position: { x: 60, y: 50 } })
-    await valueOf(page).waitFor()
-    assert.match(await valueOf(page).innerText(), /\d\.\d\d/)
-    await page.locator('#downloads summary').tap()
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByLabel('PNG: The chart, with forecast and tide').tap(),
-    ])
-    assert.match(file.suggestedFilename(), /^groundswell_anglet_chart_.*\.png$/)
-    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
-    assert.deepEqual(await faults(page), [])
-    assert.deepEqual(errors, [])
-  })
-
   await t.test(
     'is open to the documentation and to nobody who only pretends to be a page of it',
     async (t) => {
@@ -154,9 +98,6 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
     },
   )
 }
-
-/** The height that the chart says of the place that was touched. */
-const valueOf = (page: Page): Locator => page.locator('.u-legend .u-value').nth(1)
 
 export async function testKeyed(t: TestContext, browser: Browser): Promise<void> {
   const blog = await otherSite(t)

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
-import { PHONE, untilInPage, visit } from './browser.ts'
+import { faults, PHONE, untilInPage, visit } from './browser.ts'
 import { Fingers } from './touch.ts'
 
 /** After this a tap is no second one. */
@@ -30,9 +30,9 @@ const HOUR_MS = 3_600_000
 
 export async function testCharts(t: TestContext, browser: Browser, live: Live): Promise<void> {
   await t.test(
-    'a stranger with a phone finds a buoy and reads, zooms and scrolls its chart by touch',
+    'a stranger with a phone and no key finds a buoy, reads, zooms and scrolls its chart by touch, and saves it',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
+      const { page, errors } = await visit(t, browser, live, '', PHONE)
       const fingers = await Fingers.on(page)
       await page.locator('#query').tap()
       await page.keyboard.type('angl')
@@ -80,56 +80,79 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       const before = await page.evaluate<number>(`document.querySelector('#content').scrollTop`)
       await fingers.drag([at(0.5, 0.9)], [{ x: at(0.5).x, y: box.y - 100 }])
       await untilInPage(page, `document.querySelector('#content').scrollTop > ${before + 100}`)
+      await page.locator('#downloads summary').tap()
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByLabel('PNG: The chart, with forecast and tide').tap(),
+      ])
+      assert.match(file.suggestedFilename(), /^groundswell_anglet_chart_.*\.png$/)
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+      assert.deepEqual(await faults(page), [])
       assert.deepEqual(errors, [])
     },
   )
 
-  await t.test('the keyboard reads and zooms a chart, whose slider says time and values', async (t) => {
-    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
-    await page.locator('#query').pressSequentially('angl')
-    await page.getByRole('option', { name: /Anglet/ }).waitFor()
-    await page.keyboard.press('Enter')
-    await page.locator('.facts').waitFor()
-    const slider = page.getByRole('slider', { name: 'Time in the chart' })
-    // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus
-    // along.
-    await untilInPage(page, `document.querySelector('#chart-cursor') !== null`)
-    for (let tries = 0; tries < MOST_TABS; tries++) {
-      await page.locator('input[name=span]:checked').focus()
+  await t.test(
+    'the keyboard alone reads, zooms and saves a chart, whose slider says time and values',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, '')
+      await page.locator('#query').focus()
+      await page.keyboard.type('angl')
+      await page.getByRole('option', { name: /Anglet/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.locator('.facts').waitFor()
+      const slider = page.getByRole('slider', { name: 'Time in the chart' })
+      // From the days of the chart one Tab leads into it; a page that is drawn anew in between takes the focus
+      // along.
+      await untilInPage(page, `document.querySelector('#chart-cursor') !== null`)
+      for (let tries = 0; tries < MOST_TABS; tries++) {
+        await page.locator('input[name=span]:checked').focus()
+        await page.keyboard.press('Tab')
+        if ((await page.evaluate('document.activeElement.id')) === 'chart-cursor') break
+        await wait(200)
+      }
+      const text = async (): Promise<string> => String(await slider.getAttribute('aria-valuetext'))
+      const newest = await text()
+      assert.match(
+        newest,
+        /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
+      )
+      assert.match(newest, /Period 8\.5 s/)
+      await page.keyboard.press('ArrowLeft')
+      const before = await text()
+      assert.notEqual(before, newest)
+      assert.match((await readOff(page)).height, /^\d\.\d\d m$/)
+      await page.keyboard.press('+')
+      await page.keyboard.press('+')
+      const zoomed = await hoursShown(page)
+      assert.ok(zoomed < 60, `${zoomed} hours`)
+      // Beyond the edge the range moves along.
+      await page.keyboard.press('Home')
+      assert.ok(Math.abs((await hoursShown(page)) - zoomed) < 0.01)
+      assert.notEqual(await text(), before)
+      await page.keyboard.press('Escape')
+      assert.ok((await hoursShown(page)) > 200)
+      // A drawing anew leaves zoom, time and focus where they were.
+      await page.keyboard.press('PageUp')
+      const kept = await text()
+      await page.evaluate(`document.querySelector('#tool-moon, #tool-sun').click()`)
+      await slider.waitFor()
+      assert.equal(await text(), kept)
+      assert.equal(await page.evaluate('document.activeElement.id'), 'chart-cursor')
+      await page.getByText('Readings as a table').focus()
+      await page.keyboard.press('Enter')
+      const cell = page.locator('#content table').getByText(/^\d\.\d\d$/)
+      await cell.first().waitFor()
+      await page.locator('#downloads summary').focus()
+      await page.keyboard.press('Enter')
+      await page.getByLabel('CSV: Readings of the chart').waitFor()
       await page.keyboard.press('Tab')
-      if ((await page.evaluate('document.activeElement.id')) === 'chart-cursor') break
-      await wait(200)
-    }
-    const text = async (): Promise<string> => String(await slider.getAttribute('aria-valuetext'))
-    const newest = await text()
-    assert.match(
-      newest,
-      /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
-    )
-    assert.match(newest, /Period 8\.5 s/)
-    await page.keyboard.press('ArrowLeft')
-    const before = await text()
-    assert.notEqual(before, newest)
-    assert.match((await readOff(page)).height, /^\d\.\d\d m$/)
-    await page.keyboard.press('+')
-    await page.keyboard.press('+')
-    const zoomed = await hoursShown(page)
-    assert.ok(zoomed < 60, `${zoomed} hours`)
-    // Beyond the edge the range moves along.
-    await page.keyboard.press('Home')
-    assert.ok(Math.abs((await hoursShown(page)) - zoomed) < 0.01)
-    assert.notEqual(await text(), before)
-    await page.keyboard.press('Escape')
-    assert.ok((await hoursShown(page)) > 200)
-    // A drawing anew leaves zoom, time and focus where they were.
-    await page.keyboard.press('PageUp')
-    const kept = await text()
-    await page.evaluate(`document.querySelector('#tool-moon, #tool-sun').click()`)
-    await slider.waitFor()
-    assert.equal(await text(), kept)
-    assert.equal(await page.evaluate('document.activeElement.id'), 'chart-cursor')
-    assert.deepEqual(errors, [])
-  })
+      const [file] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')])
+      assert.match(file.suggestedFilename(), /^groundswell_anglet_readings_.*\.csv$/)
+      assert.deepEqual(await faults(page), [])
+      assert.deepEqual(errors, [])
+    },
+  )
 
   await t.test(
     'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
@@ -285,12 +308,4 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       assert.deepEqual(errors, [])
     },
   )
-
-  await t.test('a click far out on the sea says what is missing, and names no buoy', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}&map=4/30/-30`)
-    await page.locator('#map[data-drawn]').waitFor({ state: 'attached' })
-    await page.locator('#map canvas').click({ position: { x: 300, y: 300 } })
-    await page.getByText('No forecast or tide is available near this point').waitFor()
-    await page.getByText('No buoy within 500 km').waitFor()
-  })
 }

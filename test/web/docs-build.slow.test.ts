@@ -1,9 +1,10 @@
 /** A build of the documentation page that cannot reach npm. */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { listening } from '../listening.ts'
 import { temporaryFolder } from '../live.ts'
 
 interface Built {
@@ -53,12 +54,10 @@ test('Without npm the page is a plain one that points at the description.', asyn
 
 test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => {}))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.after(() => silent.close())
+  const port = await listening(t, silent)
   const cache = join(temporaryFolder(t), 'cache')
   mkdirSync(cache)
   writeFileSync(join(cache, 'scalar-1.72.1.js'), 'alert(1)')
-  const { port } = silent.address() as AddressInfo
   const { files, isWhole, took } = await buildWith(t, `http://127.0.0.1:${port}/`, cache)
   assert.equal(isWhole, false)
   assert.ok(took < PATIENCE, `it took ${took} ms`)

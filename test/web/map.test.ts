@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Map as MapView } from 'maplibre-gl'
-import { distanceKm } from '../../web/explorer/map/arc.ts'
 import { firstBuoys } from '../../web/explorer/map/first.ts'
 import { spread } from '../../web/explorer/map/spread.ts'
 import { keepLabelsWhole } from '../../web/explorer/map/whole_labels.ts'
@@ -101,8 +100,4 @@ test('A label that the edge of the map or something over it would cut has no roo
   assert.equal(hasRoom(400, 590), false, 'bottom')
   assert.equal(hasRoom(100, 560), false, 'below the legend')
   assert.equal(hasRoom(-10, 300, 'always'), true, 'what keeps labels off the dots')
-})
-
-test('Distances are those of the API.', () => {
-  assert.equal(Math.round(distanceKm({ lat: 0, lng: 0 }, { lat: 0, lng: 4.4966 })), 500)
 })

@@ -94,15 +94,8 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
     })
   }
 
-  await t.test('starts on a wide screen with all buoys', async (t) => {
-    const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
-    await addFarBuoys(page)
-    await page.evaluate(`location.hash = 'key=${live.key}'`)
-    await drawn(page, PHYSICAL + FAR.length)
-  })
-
   await t.test(
-    'stays where it is when the sea is clicked, and names the nearest buoy within 500 km',
+    'starts on a wide screen with all buoys, stays where it is when the sea is clicked, and names the nearest buoy within 500 km',
     async (t) => {
       const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
       await addFarBuoys(page)

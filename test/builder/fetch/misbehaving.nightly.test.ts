@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -14,6 +14,7 @@ import { fetchSources, type FetchOutcome } from '../../../src/builder/fetch/fetc
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
+import { listening } from '../../listening.ts'
 import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
 import { faultsOf, mirrorOf } from '../../snapshot/mirror/world.ts'
 import { startOrigin, type Origin } from './origin.ts'
@@ -94,9 +95,7 @@ async function startRaw(t: TestContext, answer: (socket: Socket) => void): Promi
     socket.on('error', () => {})
     socket.once('data', () => answer(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listening(t, server)}`
 }
 
 for (const [name, send] of Object.entries(CLOSING)) {

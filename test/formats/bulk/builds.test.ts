@@ -10,6 +10,7 @@ import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
 import { Client, startLive, temporaryFolder } from '../../live.ts'
 import { mirrorOf, serveFolder } from '../../snapshot/mirror/world.ts'
 import { assertWhole, filesIn, grown, MUCH_LATER } from './exporting.ts'
+import { fieldsOf } from '../../fields.ts'
 
 interface Listed {
   address: string | null
@@ -113,7 +114,7 @@ test('GET /files lists what lies in the folder of the export, and needs a key.',
   const list = assertWhole(out)!
   assert.equal(data.snapshot, headers['x-snapshot-id'])
   assert.deepEqual(
-    data.files.map(({ path, rows, bytes }) => [path, rows, bytes]),
+    fieldsOf(data.files, 'path', 'rows', 'bytes'),
     list.files.map(({ path, rows, bytes }) => [path, rows, bytes]),
   )
   assert.equal(data.count, list.files.length)

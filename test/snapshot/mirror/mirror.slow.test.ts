@@ -427,10 +427,7 @@ test('A builder and a mirror keep out of each other’s folders, whoever comes f
   web.asked.length = 0
   const seeded = mirrorOf(t, web.url, copy)
   await seeded.mirror.look()
-  assert.deepEqual(
-    web.asked.map(({ name }) => name),
-    [MANIFEST_FILE],
-  )
+  assert.deepEqual(fieldOf(web.asked, 'name'), [MANIFEST_FILE])
   assert.equal(await seeded.held(), id)
   assert.throws(() => lockFolder(copy), /mirrors http/)
 })

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import dns from 'node:dns'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
@@ -13,6 +12,7 @@ import { RequestFault } from '../../../src/snapshot/store/web-request.ts'
 import { openStore } from '../../../src/snapshot/store/open-store.ts'
 import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
 import { sometimes, StubS3, type Fault, stubFor } from './stub_s3.ts'
+import { listening } from '../../listening.ts'
 
 const stub = new StubS3()
 before(() => stub.listen())
@@ -396,12 +396,7 @@ async function endpointOf(t: TestContext, answers: Endpoint['answers']): Promise
     const { status, body } = endpoint.answers.length > 1 ? endpoint.answers.shift()! : endpoint.answers[0]
     response.writeHead(status).end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  endpoint.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/credentials`
+  endpoint.url = `http://127.0.0.1:${await listening(t, server)}/credentials`
   return endpoint
 }
 
@@ -458,12 +453,7 @@ test('An endpoint for credentials elsewhere gets no token without TLS, and one t
 test('What answers but is not S3 is named, and too long an answer is not read to its end.', async (t) => {
   const answers = { body: '<html>Welcome</html>' }
   const server = createServer((_request, response) => response.writeHead(200).end(answers.body))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const port = (server.address() as AddressInfo).port
+  const port = await listening(t, server)
   const store = storeOf(t, stub, { environment: { AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` } })
   for (const body of [answers.body, 'not XML', '', '<ListBucketResult>']) {
     answers.body = body

@@ -1,29 +1,23 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
 import type { ReadableStore } from '../../../src/snapshot/store/store.ts'
 import { readUpTo, RequestFault } from '../../../src/snapshot/store/web-request.ts'
+import { listening } from '../../listening.ts'
 import { SHORT_LIMITS } from './opened.ts'
 
 async function storeOf(
   t: TestContext,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<ReadableStore> {
-  const server = createServer(answer)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const store = openReadable(`http://127.0.0.1:${(server.address() as AddressInfo).port}/data/sea`, {
+  const store = openReadable(`http://127.0.0.1:${await listening(t, createServer(answer))}/data/sea`, {
     environment: {},
     clock: () => 0,
     random: () => 0,
     limits: SHORT_LIMITS,
   })
-  t.after(async () => {
-    await store.close()
-    server.closeAllConnections()
-    server.close()
-  })
+  t.after(() => store.close())
   return store
 }
 
