@@ -420,6 +420,14 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
     await doubleText(page, 1)
     await page.setViewportSize(PHONE.viewport)
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'peek')
+    // Whose data the map is of is said on it, clear of what else lies over it.
+    const boxOf = async (part: string) => (await page.locator(part).boundingBox())!
+    const [credit, legend, sheet] = [await boxOf('#credit'), await boxOf('#legend'), await boxOf('#panel')]
+    assert.match(await page.locator('#credit').innerText(), /GeoNames \(CC BY 4\.0\)/)
+    assert.ok(
+      credit.y >= legend.y + legend.height && credit.y + credit.height <= sheet.y,
+      'the credit is covered',
+    )
     await page.locator('#handle').tap()
     assert.equal(await page.locator('body').getAttribute('data-sheet'), 'half')
     await page.locator('#row-anglet').tap()
