@@ -11,10 +11,7 @@ import { answers, byId, clock, now, page } from './store.ts'
 const REFRESH_MS = 300_000
 
 function Measured({ subject }: { subject: Subject }) {
-  if (subject.kind === 'buoy' && subject.conditions !== null) {
-    const { buoy, chart, conditions } = subject
-    return <Now buoy={buoy} chart={chart.answer} conditions={conditions.answer} />
-  }
+  if (subject.kind === 'buoy' && subject.now !== null) return <Now buoy={subject.buoy} now={subject.now} />
   if (subject.kind !== 'missing' && subject.kind !== 'guest buoy') return null
   const { answer } = subject
   if (subject.kind === 'missing' || subject.answer.state !== 'here')

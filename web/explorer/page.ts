@@ -36,9 +36,8 @@ export type Subject =
       kind: 'buoy'
       buoy: BuoyDetail
       address: Address<unknown>
-      chart: Asked<Chart>
       /** Of the tab "Now". */
-      conditions: Asked<Conditions> | null
+      now: { chart: Asked<Chart>; conditions: Asked<Conditions> } | null
       /** Of the tab "Seasons". */
       seasons: Asked<ReadingSeriesAnswer['data']> | null
     }
@@ -92,12 +91,12 @@ function subjectOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState
     if (answer.state !== 'here') return { kind: 'missing', slug, answer }
     const { buoy } = answer.data
     const isNow = view.tab === 'now'
+    const [chart, conditions] = [chartAddress(scene, buoy, view.span), conditionsAddress(scene, buoy)]
     return {
       kind: 'buoy',
       buoy,
       address,
-      chart: ask(chartAddress(scene, buoy, view.span)),
-      conditions: isNow ? ask(conditionsAddress(scene, buoy)) : null,
+      now: isNow ? { chart: ask(chart), conditions: ask(conditions) } : null,
       seasons: isNow ? null : ask(seriesAddress(scene, slug, view)),
     }
   }

@@ -25,16 +25,13 @@ const TIMES: UPlot.Axis.Values = [
 
 type Values = readonly (number | null)[]
 type Range = (plot: UPlot, low: number | null, high: number | null) => [number, number]
-/** The arrays of a chart, with those of swell and wind sea where a server has them. */
-export type Column =
-  | Exclude<keyof Chart, 'buoy' | 'fields' | 'time'>
-  | `${'swell' | 'wind_wave'}_${'height' | 'period' | 'direction'}`
-export type Columns = { readonly [name in Column]?: Values }
+/** The arrays of a chart beside its times. */
+export type Column = Exclude<keyof Chart, 'buoy' | 'fields' | 'time'>
 
 /** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
 export function drawReadings(
   place: HTMLElement,
-  data: Chart & Columns,
+  data: Chart,
   zone: Zone,
   scaleOf: Scales,
   memory: Memory,

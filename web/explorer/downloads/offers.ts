@@ -62,7 +62,7 @@ export function offersNow(): Offer[] {
     case 'point':
       return [places('These conditions', subject.conditions.address)]
     case 'buoy':
-      return subject.seasons === null ? offersOfNow(subject) : [offerOfSeasons(subject)]
+      return subject.now === null ? [offerOfSeasons(subject)] : offersOfNow(subject.buoy, subject.now)
     case 'missing':
     case 'guest buoy':
       return []
@@ -116,9 +116,12 @@ function pictureOf(
   }
 }
 
-function offersOfNow({ buoy, chart, conditions }: SubjectOf<'buoy'>): Offer[] {
+function offersOfNow(
+  buoy: BuoyDetail,
+  { chart, conditions }: NonNullable<SubjectOf<'buoy'>['now']>,
+): Offer[] {
   const data = chart.answer.state === 'here' ? chart.answer.data : null
-  const now = conditions?.answer.state === 'here' ? conditions.answer.data : null
+  const now = conditions.answer.state === 'here' ? conditions.answer.data : null
   const [start, end] = [data?.time[0], data?.time.at(-1)]
   const ofNow = places('Forecast and tide now', conditionsAddress(scene, buoy))
   if (data === null || start === undefined || end === undefined) return [ofNow]

@@ -28,16 +28,16 @@ export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<
       </>
     )
   }
-  const { buoy, address, chart, conditions, seasons } = subject
+  const { buoy, address, now, seasons } = subject
   const { tab } = page.value.view
   const calls = [
     ...(seasons === null ? [] : [{ label: 'This season over the years', address: seasons.address }]),
-    ...(conditions === null
+    ...(now === null
       ? []
       : [
           { label: 'This buoy', address },
-          { label: 'Chart', address: chart.address },
-          { label: 'Forecast and tide', address: conditions.address },
+          { label: 'Chart', address: now.chart.address },
+          { label: 'Forecast and tide', address: now.conditions.address },
         ]),
   ]
   return (
@@ -52,7 +52,7 @@ export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<
         <Tab name="seasons" label="Seasons" />
       </div>
       <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${tab}`}>
-        {conditions === null ? null : <Now buoy={buoy} chart={chart.answer} conditions={conditions.answer} />}
+        {now === null ? null : <Now buoy={buoy} now={now} />}
         {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
         <FilesAndCalls calls={calls} />
       </div>

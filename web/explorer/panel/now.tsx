@@ -2,25 +2,20 @@
  * What a buoy measures now: its newest reading, a chart of the last days with its text and table, and forecast
  * and tide beside it.
  */
-import type {
-  BuoyDetail,
-  Chart,
-  Conditions,
-  ReadingSummary,
-} from '../../../clients/typescript/groundswell.ts'
-import type { Answer } from '../answers.ts'
+import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { Plots } from '../charts/plots.tsx'
-import type { Column, Columns } from '../charts/readings.ts'
+import type { Column } from '../charts/readings.ts'
 import { chosenZone, dayAndTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
+import type { SubjectOf } from '../page.ts'
 import { Ago, Chip, Choices, Fact, Icon, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import { buoys, page, units, update } from '../store.ts'
 import type { Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 import { ReadingsCredit } from './credits.tsx'
 
-export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions: Answer<Conditions> }) {
-  const { buoy, chart, conditions } = props
+export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectOf<'buoy'>['now']> }) {
+  const [chart, conditions] = [now.chart.answer, now.conditions.answer]
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
   const scales = scalesOf(buoy)
@@ -68,12 +63,7 @@ export function Now(props: { buoy: BuoyDetail; chart: Answer<Chart>; conditions:
   )
 }
 
-/** A reading with what only some buoys measure. */
-type Reading = ReadingSummary & { readonly [name in Column]?: number | null }
-interface Measuring {
-  source: string
-  last_reading: Reading | null
-}
+type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
 
 /** Values of a network have as many decimals as the newest readings of its buoys. */
 export function scalesOf({ source, last_reading: own }: Measuring): Scales {
@@ -112,7 +102,7 @@ export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
 }
 
 /** What buoys measure besides the significant height, in the order of tiles and of the table. */
-const MEASURES: readonly [name: Column, label: string, quantity: Quantity][] = [
+const MEASURES: readonly [name: Column & keyof ReadingSummary, label: string, quantity: Quantity][] = [
   ['maximum_height', 'Maximum', 'height'],
   ['period', 'Period', 'period'],
   ['peak_period', 'Peak', 'period'],
@@ -131,7 +121,7 @@ const MEASURES: readonly [name: Column, label: string, quantity: Quantity][] = [
 const isPart = (name: Column): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
 
 /** A tile for each measure of a reading. */
-function Tiles({ reading, scales }: { reading: Reading; scales: Scales }) {
+function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
   const tiles = MEASURES.filter(([name]) => !isPart(name) && has(reading[name]))
   if (tiles.length === 0) return null
   return (
@@ -158,7 +148,7 @@ const Direction = ({ from }: { from: number }) => (
 )
 
 /** Swell and wind sea, of which the significant height is made, where the buoy tells them apart. */
-function Parts({ reading, scales }: { reading: Reading; scales: Scales }) {
+function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
   return (['swell', 'wind_wave'] as const).map((part) => {
     const height = reading[`${part}_height`]
     const [period, from] = [reading[`${part}_period`], reading[`${part}_direction`]]
@@ -189,8 +179,8 @@ function description({ time, significant_height: heights }: Chart, zone: Zone, s
 const TABLE_ROWS = 48
 
 /** The newest readings of the chart, newest first, with all that was measured. */
-function ChartTable({ chart, zone, scales }: { chart: Chart & Columns; zone: Zone; scales: Scales }) {
-  const heights: (typeof MEASURES)[number] = ['significant_height', 'Height', 'height']
+function ChartTable({ chart, zone, scales }: { chart: Chart; zone: Zone; scales: Scales }) {
+  const heights = ['significant_height', 'Height', 'height'] as const
   const columns = [heights, ...MEASURES].filter(([name]) => chart[name]?.some(has))
   const rows = [...chart.time.entries()]
     .filter(([i]) => has(chart.significant_height[i]))
