@@ -1,66 +1,40 @@
-// The coast of a near map: vector tiles of Natural Earth's 1:10m land and borders and 1:50m lakes, packed into a
-// few bundles.
+// Vector tiles of the map. Those of the coast are of Natural Earth's 1:10m land and borders and 1:50m lakes.
 import { GeoJSONVT } from '@maplibre/geojson-vt'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
 import { mesh } from 'topojson-client'
 import { landOf, lakesOf, readCountries } from './shapes.mjs'
 
-/** Tiles of the last zoom are drawn at all higher ones; a page asks for none below the first. */
-export const COAST_ZOOMS = [4, 5]
-/** The tiles below one tile of this zoom are a bundle. */
-const BUNDLE_ZOOM = 3
-/** Steps of a tile's width: as fine as MapLibre draws, 150 m at the last zoom. The data have 400 m. */
+/** Tiles of this zoom are drawn at all higher ones; a page asks for none below it. */
+const COAST_ZOOM = 4
+/** Steps of a tile's width: as fine as MapLibre draws, 300 m of the coast. The data have 400 m. */
 const EXTENT = 8192
-/** Steps that a line may leave its way at the first zoom, about half a pixel. */
-const TOLERANCE = 8
 /** Steps around a tile, for lines along its edges. */
 const BUFFER = 64
 
 /**
- * The bundles, by their tile's `X-Y`. A bundle holds all tiles of its part of the world, zoom by zoom and row by
- * row: first where each one ends, in bytes from the end of these numbers, as little-endian Uint32, then the
- * tiles, each of the one layer `coast`. Its features have a `kind`: `sea` is the whole tile, which covers the
- * coarse basemap, then come `land`, `lake` and `border`.
+ * The tiles of a zoom by `X-Y`, each of the one layer `shapes`.
+ * @param {object} collection GeoJSON
+ * @param {number} zoom
  * @returns {Map<string, Buffer>}
  */
-export function coastBundles() {
-  const index = new GeoJSONVT(world(), {
-    maxZoom: COAST_ZOOMS.at(-1),
-    indexMaxZoom: COAST_ZOOMS.at(-1),
-    indexMaxPoints: 0,
-    tolerance: TOLERANCE,
-    extent: EXTENT,
-    buffer: BUFFER,
-  })
-  const side = 2 ** BUNDLE_ZOOM
+export function tilesOf(collection, zoom) {
+  const options = { maxZoom: zoom, indexMaxZoom: zoom, indexMaxPoints: 0, extent: EXTENT, buffer: BUFFER }
+  const index = new GeoJSONVT(collection, options)
+  const side = 2 ** zoom
   return new Map(
     Array.from({ length: side * side }, (_, i) => {
       const [x, y] = [i % side, Math.floor(i / side)]
-      return [`${x}-${y}`, bundled(tilesBelow(x, y).map((tile) => encoded(index, tile)))]
+      const shapes = index.getTile(zoom, x, y)
+      return [`${x}-${y}`, Buffer.from(fromGeojsonVt({ shapes }, { version: 2, extent: EXTENT }))]
     }),
   )
 }
 
-function tilesBelow(x, y) {
-  return COAST_ZOOMS.flatMap((z) => {
-    const side = 2 ** (z - BUNDLE_ZOOM)
-    return Array.from({ length: side * side }, (_, i) => [
-      z,
-      x * side + (i % side),
-      y * side + Math.floor(i / side),
-    ])
-  })
-}
-
-const encoded = (index, [z, x, y]) =>
-  Buffer.from(fromGeojsonVt({ coast: index.getTile(z, x, y) }, { version: 2, extent: EXTENT }))
-
-function bundled(tiles) {
-  const ends = Buffer.alloc(4 * tiles.length)
-  let end = 0
-  tiles.forEach((tile, i) => ends.writeUInt32LE((end += tile.length), 4 * i))
-  return Buffer.concat([ends, ...tiles])
-}
+/**
+ * The tiles of the coast. Their features have a `kind`: `sea` is the whole tile, which covers the coarse
+ * basemap, then come `land`, `lake` and `border`.
+ */
+export const coastTiles = () => tilesOf(world(), COAST_ZOOM)
 
 function world() {
   const topology = readCountries('10m')

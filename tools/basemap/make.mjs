@@ -1,11 +1,11 @@
 // Makes all that the map is drawn from, in a thread beside the rest of the build: it takes a second or two.
 import { parentPort } from 'node:worker_threads'
 import { basemap } from './basemap.mjs'
-import { coastBundles } from './coast.mjs'
+import { coastTiles } from './coast.mjs'
 import { coastalTowns } from './towns.mjs'
 
 parentPort.postMessage({
-  coarse: JSON.stringify(basemap()),
-  bundles: [...coastBundles()],
+  basemap: basemap(),
+  coast: [...coastTiles()],
   towns: JSON.stringify(coastalTowns()),
 })

@@ -41,7 +41,8 @@ const TYPES = {
   png: 'image/png',
   webmanifest: 'application/manifest+json',
   txt: 'text/plain; charset=utf-8',
-  // Compressed already as far as is worth while.
+  pbf: 'application/vnd.mapbox-vector-tile',
+  // Small, and hardly compressed by anything.
   bin: 'application/octet-stream',
 }
 
@@ -49,13 +50,13 @@ const TYPES = {
 export async function build() {
   const [bundled, made] = await Promise.all([bundleAll(), makeMap()])
   const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
-  // The bundles of the coast have one hash, so that the page needs one pattern for their names.
-  const coast = hashed('coast-*.bin', Buffer.concat(made.bundles.map(([, bytes]) => bytes)))
+  // The tiles of the coast have one hash, so that the page needs one pattern for their names.
+  const coast = hashed('coast-*.bin', Buffer.concat(made.coast.map(([, bytes]) => bytes)))
   const assets = [
     ...bundled.files,
-    hashed('basemap.json', Buffer.from(made.coarse)),
+    hashed('basemap.pbf', made.basemap),
     hashed('towns.json', Buffer.from(made.towns)),
-    ...made.bundles.map(([name, bytes]) => ({ file: coast.file.replace('*', name), bytes })),
+    ...made.coast.map(([name, bytes]) => ({ file: coast.file.replace('*', name), bytes })),
     icon,
     hashed('share.png', readFileSync(join(here, 'share.png'))),
     hashed('manifest.webmanifest', manifestOf(icon)),
@@ -137,7 +138,7 @@ function licencesOf(files) {
   return Buffer.from(licenceTexts(folders, [TOWNS_CREDIT]))
 }
 
-/** @returns {Promise<{ coarse: string, bundles: [name: string, bytes: Uint8Array][], towns: string }>} */
+/** @returns {Promise<{ basemap: Uint8Array, coast: [tile: string, bytes: Uint8Array][], towns: string }>} */
 async function makeMap() {
   const thread = new Worker(join(root, 'tools', 'basemap', 'make.mjs'))
   const [made] = await once(thread, 'message')

@@ -2,21 +2,14 @@
  * What lies below the buoys: the coarse basemap of the first view, tiles of the coast and names of towns for a
  * near map, or the style of the operator in place of all of them.
  */
-import {
-  addProtocol,
-  type GeoJSONSource,
-  type LayerSpecification,
-  type Map as MapView,
-  type StyleSpecification,
-} from 'maplibre-gl'
+import type { GeoJSONSource, LayerSpecification, Map as MapView, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../theme.ts'
 import { loadTowns } from '../towns.ts'
-import { EMPTY, type PackedBasemap, pointAt, unpackBasemap } from './features.ts'
+import { EMPTY, pointAt } from './features.ts'
 import { basemapLayers, FONT, nameLayers } from './layers.ts'
 
-/** As `tools/basemap/coast.mjs` makes them. */
-const COAST_ZOOMS = [4, 5] as const
-const BUNDLE_ZOOM = 3
+/** As `tools/basemap/coast.mjs` makes its tiles. */
+const COAST_ZOOM = 4
 /** The largest towns have their names from here on. */
 const TOWNS_ZOOM = 5
 
@@ -31,29 +24,23 @@ export interface Basemap {
   keepNear: (map: MapView) => void
 }
 
-/** The address in a data attribute; '' where it has none. The name of a bundle is not part of it yet. */
+/** The address in a data attribute; '' where it has none. That of the coast has `*` for the tile. */
 export function addressIn(host: HTMLElement, name: string): string {
   const address = host.dataset[name] ?? ''
   return address === '' ? '' : new URL(address, document.baseURI).href
 }
 
-/** @throws Error when the basemap cannot be loaded */
+/** @throws Error when the operator's style cannot be loaded */
 export async function loadBasemap(host: HTMLElement): Promise<Basemap> {
   const own = addressIn(host, 'mapStyle')
-  if (own !== '') return operatorsBasemap((await (await load(own)).json()) as StyleSpecification)
-  const packed = (await (await load(addressIn(host, 'basemap'))).json()) as PackedBasemap
-  serveCoast(addressIn(host, 'coast'))
+  if (own !== '') return operatorsBasemap((await (await fetch(own)).json()) as StyleSpecification)
+  const coast = addressIn(host, 'coast').replace('*', '{x}-{y}')
   return {
     style: {
       version: 8,
       sources: {
-        basemap: { type: 'geojson', data: unpackBasemap(packed), tolerance: 0.3 },
-        coast: {
-          type: 'vector',
-          tiles: ['coast://{z}/{x}/{y}'],
-          minzoom: COAST_ZOOMS[0],
-          maxzoom: COAST_ZOOMS[1],
-        },
+        basemap: { type: 'vector', tiles: [addressIn(host, 'basemap')], maxzoom: 0 },
+        coast: { type: 'vector', tiles: [coast], minzoom: COAST_ZOOM, maxzoom: COAST_ZOOM },
         towns: { type: 'geojson', data: EMPTY },
       },
     },
@@ -61,12 +48,6 @@ export async function loadBasemap(host: HTMLElement): Promise<Basemap> {
     font: FONT,
     keepNear: (map) => keepTowns(map, addressIn(host, 'towns')),
   }
-}
-
-async function load(address: string): Promise<Response> {
-  const answer = await fetch(address)
-  if (!answer.ok) throw new Error(`${address} cannot be loaded: ${answer.status}`)
-  return answer
 }
 
 function operatorsBasemap({ layers, ...style }: StyleSpecification): Basemap {
@@ -94,35 +75,6 @@ function showCredits(map: MapView): void {
   })
   show()
 }
-
-/** Answers the tiles of the coast from bundles, each of which is loaded once. `address` has `*` for its name. */
-function serveCoast(address: string): void {
-  const bundles = new Map<string, Promise<ArrayBuffer>>()
-  addProtocol('coast', async ({ url }) => {
-    const [z = 0, x = 0, y = 0] = url.slice('coast://'.length).split('/').map(Number)
-    const levels = z - BUNDLE_ZOOM
-    const name = `${x >> levels}-${y >> levels}`
-    const bundle =
-      bundles.get(name) ?? load(address.replace('*', name)).then((answer) => answer.arrayBuffer())
-    bundles.set(name, bundle)
-    // The next tile tries again.
-    bundle.catch(() => bundles.delete(name))
-    return { data: tileIn(await bundle, levels, x, y) }
-  })
-}
-
-/** The tile of a bundle, whose first numbers are the ends of all tiles. `levels` lie between the two. */
-function tileIn(bundle: ArrayBuffer, levels: number, x: number, y: number): ArrayBuffer {
-  const side = 2 ** levels
-  const index = tilesAbove(levels) + (y % side) * side + (x % side)
-  const count = tilesAbove(COAST_ZOOMS[1] - BUNDLE_ZOOM + 1)
-  const ends = new Uint32Array(bundle, 0, count)
-  const from = 4 * count
-  return bundle.slice(from + (index === 0 ? 0 : (ends[index - 1] ?? 0)), from + (ends[index] ?? 0))
-}
-
-/** How many tiles a bundle has above so many levels: 4 of the first, 16 of the second. */
-const tilesAbove = (levels: number): number => (4 ** levels - 4) / 3
 
 /** Loads the towns as soon as the map is close enough to name them; a load that failed is tried again. */
 function keepTowns(map: MapView, address: string): void {

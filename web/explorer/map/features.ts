@@ -1,4 +1,4 @@
-/** Buoys, passes and the basemap as GeoJSON. */
+/** Buoys and passes as GeoJSON. */
 import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
@@ -71,37 +71,4 @@ export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): P
         : [],
     )
     .toSorted((a, b) => a.time.localeCompare(b.time))
-}
-
-type Nested = (number | Nested)[]
-
-/** GeoJSON, as `tools/basemap/basemap.mjs` packs it. */
-export interface PackedBasemap {
-  type: 'FeatureCollection'
-  features: {
-    type: 'Feature'
-    properties: { kind: string; name?: string }
-    geometry: { type: 'Point'; coordinates: Nested } | { type: 'MultiPolygon'; coordinates: Nested }
-  }[]
-}
-
-/** Puts degrees in place of tenths of a degree, which are differences to the point before. */
-export function unpackBasemap(packed: PackedBasemap): PackedBasemap {
-  return {
-    ...packed,
-    features: packed.features.map((shape) => {
-      const { geometry } = shape
-      if (geometry.type === 'Point') return shape
-      return { ...shape, geometry: { ...geometry, coordinates: unpackLines(geometry.coordinates) } }
-    }),
-  }
-}
-
-function unpackLines(packed: Nested): Nested {
-  let [x, y] = [0, 0]
-  return packed.map((part) => {
-    const [east, north] = part as Nested
-    if (typeof east !== 'number') return unpackLines(part as Nested)
-    return [(x += east) / 10, (y += north as number) / 10]
-  })
 }

@@ -11,38 +11,27 @@ import type { Theme } from '../theme.ts'
 /** Drawn with the fonts of the visitor's machine. */
 export const FONT = ['sans-serif']
 
+/** In the light theme and in the dark one. */
 const COLORS = {
-  light: {
-    sea: '#dde9f0',
-    land: '#f6f4ee',
-    coast: '#b9c6cc',
-    border: '#dcd8cd',
-    name: '#7d7a70',
-    seaName: '#5b7f95',
-    town: '#55524a',
-    text: '#15313f',
-    halo: '#f4f9fb',
-    outline: '#16323f',
-    old: '#6f7f88',
-    mark: '#c2185b',
-    pass: '#7b3fa0',
-  },
-  dark: {
-    sea: '#0d1b25',
-    land: '#1d2b35',
-    coast: '#3a4d59',
-    border: '#2e3f4a',
-    name: '#8396a2',
-    seaName: '#5f89a3',
-    town: '#a5b3bc',
-    text: '#e6f0f5',
-    halo: '#0b161e',
-    outline: '#eef6fa',
-    old: '#8b9aa4',
-    mark: '#ff7eb6',
-    pass: '#c79bf2',
-  },
+  sea: ['#dde9f0', '#0d1b25'],
+  land: ['#f6f4ee', '#1d2b35'],
+  coast: ['#b9c6cc', '#3a4d59'],
+  border: ['#dcd8cd', '#2e3f4a'],
+  name: ['#7d7a70', '#8396a2'],
+  seaName: ['#5b7f95', '#5f89a3'],
+  town: ['#55524a', '#a5b3bc'],
+  text: ['#15313f', '#e6f0f5'],
+  halo: ['#f4f9fb', '#0b161e'],
+  outline: ['#16323f', '#eef6fa'],
+  old: ['#6f7f88', '#8b9aa4'],
+  mark: ['#c2185b', '#ff7eb6'],
+  pass: ['#7b3fa0', '#c79bf2'],
 } as const
+
+const colorsOf = (theme: Theme) =>
+  Object.fromEntries(
+    Object.entries(COLORS).map(([name, [light, dark]]) => [name, theme === 'dark' ? dark : light]),
+  ) as { readonly [name in keyof typeof COLORS]: string }
 
 const HEIGHT: ExpressionSpecification = ['coalesce', ['get', 'height'], -1]
 
@@ -107,42 +96,41 @@ export function layers(theme: Theme, font: string[]): LayerSpecification[] {
 
 /** Sea, land, lakes and borders, coarse and, as soon as tiles of it are there, fine. */
 export function basemapLayers(theme: Theme): LayerSpecification[] {
-  const color = COLORS[theme]
-  const fill = (id: string, kind: string, paint: object, tiles: object): LayerSpecification => ({
+  const color = colorsOf(theme)
+  const fill = (id: string, kind: string, paint: object, source: string): LayerSpecification => ({
     id,
     type: 'fill',
-    source: 'basemap',
+    source,
+    'source-layer': 'shapes',
     filter: kindIs(kind),
     paint,
-    ...tiles,
   })
   const land = { 'fill-color': color.land, 'fill-outline-color': color.coast }
   const lake = { 'fill-color': color.sea, 'fill-outline-color': color.coast }
-  const shapes = (name: string, tiles: object): LayerSpecification[] => [
-    fill(name, 'land', land, tiles),
-    fill(`${name}-lake`, 'lake', lake, tiles),
+  const shapes = (name: string, source: string): LayerSpecification[] => [
+    fill(name, 'land', land, source),
+    fill(`${name}-lake`, 'lake', lake, source),
     {
       id: `${name}-border`,
       type: 'line',
-      source: 'basemap',
+      source,
+      'source-layer': 'shapes',
       filter: kindIs('border'),
       paint: { 'line-color': color.border, 'line-width': 0.8 },
-      ...tiles,
     },
   ]
-  const tiles = { source: 'coast', 'source-layer': 'coast' }
   return [
     { id: 'sea', type: 'background', paint: { 'background-color': color.sea } },
-    ...shapes('land', {}),
+    ...shapes('land', 'basemap'),
     // A tile covers the coarse shapes.
-    fill('coast-sea', 'sea', { 'fill-color': color.sea }, tiles),
-    ...shapes('coast', tiles),
+    fill('coast-sea', 'sea', { 'fill-color': color.sea }, 'coast'),
+    ...shapes('coast', 'coast'),
   ]
 }
 
 /** The points that the chosen pass measured. */
 function passLayer(theme: Theme): LayerSpecification {
-  const color = COLORS[theme].pass
+  const color = colorsOf(theme).pass
   return {
     id: 'pass',
     type: 'circle',
@@ -159,7 +147,7 @@ function passLayer(theme: Theme): LayerSpecification {
 
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
 function buoyLayers(theme: Theme): LayerSpecification[] {
-  const color = COLORS[theme]
+  const color = colorsOf(theme)
   return [
     {
       // High seas are dark: on a dark map an outline sets their rings off.
@@ -212,7 +200,7 @@ const TOWNS_FROM: ExpressionSpecification = ['step', ['zoom'], 9, 6, 7, 7, 5, 8,
 
 /** Names of towns, seas and countries; the highest layer is placed first. */
 export function nameLayers(theme: Theme): LayerSpecification[] {
-  const color = COLORS[theme]
+  const color = colorsOf(theme)
   const names = (id: string, text: string, around: string, layout: object): SymbolLayerSpecification => ({
     id,
     type: 'symbol',
@@ -221,6 +209,7 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
     paint: { 'text-color': text, 'text-halo-color': around, 'text-halo-width': 1 },
   })
   const ofKind = (kind: string) => ({
+    'source-layer': 'shapes',
     filter: ['all', kindIs(kind), ['<=', ['get', 'rank'], NAMED_FROM]] as FilterSpecification,
   })
   return [
@@ -257,7 +246,7 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
 
 /** The buoy or point in the panel: a ring that its neighbours cover, and the buoy itself above them. */
 function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
-  const color = COLORS[theme]
+  const color = colorsOf(theme)
   const isRing = part === 'ring'
   return {
     id: `mark-${part}`,
@@ -275,7 +264,7 @@ function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
 
 /** Heights, and from some zoom on names, where there is room; in a cluster how many buoys it has. */
 function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
-  const color = COLORS[theme]
+  const color = colorsOf(theme)
   const labels = (id: string, source: string): LayerSpecification => ({
     id,
     type: 'symbol',
