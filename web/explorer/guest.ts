@@ -10,7 +10,7 @@ import type {
 } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import type { ActiveBuoy, Address, Scene } from './api.ts'
+import { type ActiveBuoy, type Address, ApiTrouble, type Scene } from './api.ts'
 import type { Position, ViewState } from './view.ts'
 
 const MOST_NEAREST = 20
@@ -50,11 +50,9 @@ function nearestAddress(
 /** The few nearest buoys of a point. */
 export const nearAddress = (scene: Scene, at: Position) => nearestAddress(scene, at, FEW, NEAR_KM)
 
-export type GuestBuoy = Pick<
-  BuoySearchItem & ActiveBuoy,
-  'id' | 'name' | 'slug' | 'lat' | 'lng' | 'source' | 'last_reading'
-> &
-  Partial<Pick<BuoySearchItem, 'country' | 'source_identifier'>>
+/** What lists and searches tell of a buoy. */
+export type KnownBuoy = Pick<ActiveBuoy, 'name' | 'slug' | 'lat' | 'lng' | 'source' | 'last_reading'> &
+  Partial<Pick<BuoySearchItem & ActiveBuoy, 'country' | 'source_identifier' | 'timezone'>>
 
 export class Guest {
   readonly #scene: Scene
@@ -95,18 +93,18 @@ export class Guest {
     this.#looks = [...this.#looks, look].slice(-MOST_LOOKS)
   }
 
-  /** A buoy by its slug, or by its id where nothing else is known; null where none is found. */
-  buoy(name: string): Answer<{ buoy: GuestBuoy | null }> {
+  /** A buoy by its slug, or by its id where nothing else is known. */
+  buoy(name: string): Answer<KnownBuoy> {
     const known = this.#buoys.find(({ slug, id }) => slug === name || String(id) === name)
-    if (known !== undefined) return { state: 'here', data: { buoy: known } }
+    if (known !== undefined) return { state: 'here', data: known }
     const found = this.#answers.get(searchAddress(this.#scene.api, name))
     if (found.state !== 'here') return found
-    const item = found.data.buoys.find(({ slug }) => slug === name) ?? null
-    if (item === null) return { state: 'here', data: { buoy: null } }
+    const item = found.data.buoys.find(({ slug }) => slug === name)
+    if (item === undefined) return { state: 'failed', trouble: new ApiTrouble('not found', 'No such buoy') }
     const near = this.#nearest(item)
     const reading =
       near.state === 'here' ? near.data.buoys?.find(({ id }) => id === item.id)?.last_reading : undefined
-    return { state: 'here', data: { buoy: { ...item, last_reading: reading ?? null } } }
+    return { state: 'here', data: { ...item, last_reading: reading ?? null } }
   }
 }
 

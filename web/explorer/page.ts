@@ -18,7 +18,7 @@ import {
 import type { Answer, Answers } from './answers.ts'
 import type { ActiveBuoy, Address, Scene } from './api.ts'
 import { position } from './format.ts'
-import { type Guest, type GuestBuoy, nearAddress } from './guest.ts'
+import { type Guest, type KnownBuoy, nearAddress } from './guest.ts'
 import type { Position, ViewState } from './view.ts'
 
 /** What is known about an address. */
@@ -30,8 +30,15 @@ export interface Asked<T> {
 /** The panel by its kind. */
 export type Subject =
   | { kind: 'list'; passes: Asked<ListSatellitePassesAnswer['data']> | null }
-  | { kind: 'point'; point: Position; conditions: Asked<Conditions> }
-  | { kind: 'missing'; slug: string; answer: Answer<unknown> }
+  /** A guest gets the nearest buoys in place of the conditions. */
+  | {
+      kind: 'point'
+      point: Position
+      conditions: Asked<Conditions> | null
+      near: Asked<{ buoys?: NearestBuoy[] }> | null
+    }
+  /** A buoy whose details have not come, or never will. */
+  | { kind: 'known'; slug: string; known: KnownBuoy | null; answer: Answer<unknown> }
   | {
       kind: 'buoy'
       buoy: BuoyDetail
@@ -41,9 +48,6 @@ export type Subject =
       /** Of the tab "Seasons". */
       seasons: Asked<ReadingSeriesAnswer['data']> | null
     }
-  | { kind: 'guest list' }
-  | { kind: 'guest buoy'; slug: string; answer: Answer<{ buoy: GuestBuoy | null }> }
-  | { kind: 'guest point'; point: Position; near: Asked<{ buoys?: NearestBuoy[] }> }
 
 export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 
@@ -73,22 +77,38 @@ export function pageOf(scene: Scene, answers: Answers, guest: Guest, view: ViewS
     : scene.api.isGuest
       ? guest.buoys(view)
       : answers.get(mapAddress(scene))
-  const subject = subjectOf(scene, answers, guest, view)
-  const known = buoys.state === 'here' ? buoys.data.buoys : []
-  return { view, buoys, subject, title: titleOf(subject, known) }
+  const subject = scene.api.isGuest
+    ? guestSubject(scene, answers, guest, view)
+    : subjectOf(scene, answers, view, buoys.state === 'here' ? buoys.data.buoys : [])
+  return { view, buoys, subject, title: titleOf(subject, scene.api.isGuest) }
 }
 
-function subjectOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState): Subject {
+function guestSubject(
+  scene: Scene,
+  answers: Answers,
+  guest: Guest,
+  { buoy: slug, point }: ViewState,
+): Subject {
+  if (slug !== null) {
+    const answer = guest.buoy(slug)
+    return { kind: 'known', slug, answer, known: answer.state === 'here' ? answer.data : null }
+  }
+  if (point === null) return { kind: 'list', passes: null }
+  const address = nearAddress(scene, point)
+  return { kind: 'point', point, conditions: null, near: { address, answer: answers.get(address) } }
+}
+
+function subjectOf(scene: Scene, answers: Answers, view: ViewState, active: readonly ActiveBuoy[]): Subject {
   const ask = <T>(address: Address<T>): Asked<T> => ({ address, answer: answers.get(address) })
   const { buoy: slug, point } = view
-  if (scene.api.isGuest) {
-    if (slug !== null) return { kind: 'guest buoy', slug, answer: guest.buoy(slug) }
-    if (point !== null) return { kind: 'guest point', point, near: ask(nearAddress(scene, point)) }
-    return { kind: 'guest list' }
-  }
   if (slug !== null) {
     const { address, answer } = ask(buoyAddress(scene, slug))
-    if (answer.state !== 'here') return { kind: 'missing', slug, answer }
+    if (answer.state !== 'here') {
+      const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
+      // The list of all buoys has the newest reading, and is here already.
+      const known = isUnknown ? undefined : active.find((buoy) => buoy.slug === slug)
+      return { kind: 'known', slug, answer, known: known ?? null }
+    }
     const { buoy } = answer.data
     const isNow = view.tab === 'now'
     const [chart, conditions] = [chartAddress(scene, buoy, view.span), conditionsAddress(scene, buoy)]
@@ -100,27 +120,23 @@ function subjectOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState
       seasons: isNow ? null : ask(seriesAddress(scene, slug, view)),
     }
   }
-  if (point !== null) return { kind: 'point', point, conditions: ask(conditionsAddress(scene, point)) }
+  if (point !== null)
+    return { kind: 'point', point, conditions: ask(conditionsAddress(scene, point)), near: null }
   return { kind: 'list', passes: view.satellites ? ask(passesAddress(scene)) : null }
 }
 
-function titleOf(subject: Subject, known: readonly ActiveBuoy[]): string {
+function titleOf(subject: Subject, isGuest: boolean): string {
   switch (subject.kind) {
     case 'list':
-      return 'Buoys now'
-    case 'guest list':
-      return 'Buoys'
+      return isGuest ? 'Buoys' : 'Buoys now'
     case 'buoy':
       return subject.buoy.name
-    case 'guest buoy': {
-      const found = subject.answer.state === 'here' ? subject.answer.data.buoy : null
-      return found?.name ?? subject.slug
+    case 'known': {
+      const { known, slug, answer } = subject
+      const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
+      return isUnknown ? 'No such buoy' : (known?.name ?? slug)
     }
-    case 'missing':
-      // The map knows the name while the details are on their way.
-      return known.find(({ slug }) => slug === subject.slug)?.name ?? subject.slug
-    case 'point':
-    case 'guest point': {
+    case 'point': {
       const { point } = subject
       return placeNames.get(aboutOf({ buoy: null, point })) ?? `Sea at ${position(point.lat, point.lng)}`
     }

@@ -54,17 +54,14 @@ export function offersNow(): Offer[] {
   switch (subject.kind) {
     case 'list':
       return offersOfList(shownView.satellites)
-    case 'guest list':
-      return searchOffers()
-    // What is public: a search, and the nearest buoys of a point.
-    case 'guest point':
-      return [...searchOffers(), places('The nearest buoys', subject.near.address)]
     case 'point':
-      return [places('These conditions', subject.conditions.address)]
+      return [
+        subject.near && places('The nearest buoys', subject.near.address),
+        subject.conditions && places('These conditions', subject.conditions.address),
+      ].filter((offer) => offer !== null)
     case 'buoy':
       return subject.now === null ? [offerOfSeasons(subject)] : offersOfNow(subject.buoy, subject.now)
-    case 'missing':
-    case 'guest buoy':
+    case 'known':
       return []
   }
 }
@@ -83,6 +80,7 @@ function offersOfList(satellites: boolean): Offer[] {
   // The place of the map is part of the view.
   void view.value
   const inView = map.value?.getBounds()
+  if (api.isGuest) return searchOffers()
   return [
     ...searchOffers(),
     ...(inView === undefined ? [] : [places('Buoys in the map’s view', mapAddress(scene, inView))]),

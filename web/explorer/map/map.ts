@@ -242,6 +242,5 @@ const position = computed<Position | null>(() => {
   // Buoys without a recent reading are not among the active ones; their position comes with their details.
   const { subject } = page.value
   if (subject.kind === 'buoy' && subject.buoy.slug === slug) return subject.buoy
-  if (subject.kind !== 'guest buoy' || subject.slug !== slug) return null
-  return subject.answer.state === 'here' ? subject.answer.data.buoy : null
+  return subject.kind === 'known' && subject.slug === slug ? subject.known : null
 })

@@ -1,11 +1,11 @@
-/** The box at the end of a panel: what it shows as files, and the calls behind it as curl lines to copy. */
+/** The boxes of panels: what one shows as files, the calls behind it as curl lines to copy, and the way to a key. */
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { curlLine } from '../addresses.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
 import type * as Files from '../downloads/menu.tsx'
-import { Copy, Note } from '../pieces.tsx'
-import { api } from '../store.ts'
+import { Button, Copy, Note } from '../pieces.tsx'
+import { api, keyPrompt } from '../store.ts'
 
 /** The code of the downloads, which is loaded when a visitor first opens their box. */
 const code = signal<typeof Files | null>(null)
@@ -74,5 +74,16 @@ function Calls({ calls }: { calls: readonly Call[] }) {
       </Note>
       {key === '' ? <WhereKeysComeFrom /> : null}
     </>
+  )
+}
+
+/** What a guest would see with a key. */
+export function Invitation({ text }: { text: string }) {
+  return (
+    <div class="invitation box">
+      <p>{text}</p>
+      <Button text="Enter a key" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
+      <WhereKeysComeFrom />
+    </div>
   )
 }

@@ -1,34 +1,43 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
-import { chosenZone } from '../format.ts'
+import { chosenZone, UTC } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
-import { Back, Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
-import { buoys, favourites, page, toggle, update } from '../store.ts'
+import { Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
+import { api, favourites, page, toggle, update } from '../store.ts'
 import type { ViewState } from '../view.ts'
-import { FilesAndCalls } from './boxes.tsx'
+import { FilesAndCalls, Invitation } from './boxes.tsx'
 import { Latest, Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 
-export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<'missing'> }) {
-  if (subject.kind === 'missing') {
-    const { answer, slug } = subject
-    const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
-    // The list of all buoys has the newest reading, and is here already.
-    const known = isUnknown ? undefined : buoys.value?.find((buoy) => buoy.slug === slug)
-    return (
-      <>
-        <Back />
-        <Heading text={isUnknown ? 'No such buoy' : page.value.title} />
-        {known === undefined ? null : (
-          <>
-            <Whereabouts buoy={known} />
-            <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone)} />
-          </>
-        )}
-        <Instead of={answer} what="the buoy" />
-      </>
-    )
-  }
-  const { buoy, address, now, seasons } = subject
+/** What is known of a buoy whose details are not there. */
+export function Known({ known, answer }: SubjectOf<'known'>) {
+  return (
+    <>
+      {known === null ? null : (
+        <>
+          <Whereabouts buoy={known} />
+          <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone ?? UTC.name)} />
+        </>
+      )}
+      <Instead of={answer} what="the buoy" />
+    </>
+  )
+}
+
+export function KnownPanel(subject: SubjectOf<'known'>) {
+  const more =
+    subject.known === null
+      ? 'With an API key you can also open a buoy by its number.'
+      : 'Its chart, forecast, tide and seasons need an API key.'
+  return (
+    <>
+      <Heading />
+      <Known {...subject} />
+      {api.isGuest ? <Invitation text={more} /> : null}
+    </>
+  )
+}
+
+export function BuoyPanel({ buoy, address, now, seasons }: SubjectOf<'buoy'>) {
   const { tab } = page.value.view
   const calls = [
     ...(seasons === null ? [] : [{ label: 'This season over the years', address: seasons.address }]),
@@ -42,7 +51,6 @@ export function BuoyPanel({ subject }: { subject: SubjectOf<'buoy'> | SubjectOf<
   ]
   return (
     <>
-      <Back />
       <Heading>
         <Star slug={buoy.slug} name={buoy.name} />
       </Heading>

@@ -4,17 +4,23 @@
  */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import type { ListSatellitePassesAnswer, SatellitePass } from '../../../clients/typescript/groundswell.ts'
+import type {
+  Conditions,
+  ListSatellitePassesAnswer,
+  SatellitePass,
+} from '../../../clients/typescript/groundswell.ts'
 import { mapAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { chosenZone, clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { NEAR_KM } from '../guest.ts'
 import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked, SubjectOf } from '../page.ts'
-import { Ago, Back, BuoyLink, Button, Chip, Choices, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import {
+  api,
   buoys as known,
   choosePass,
   chosenPass,
@@ -26,7 +32,7 @@ import {
   units,
 } from '../store.ts'
 import type { Position } from '../view.ts'
-import { FilesAndCalls } from './boxes.tsx'
+import { FilesAndCalls, Invitation } from './boxes.tsx'
 import { ConditionFacts } from './conditions.tsx'
 
 /** Buoys beside a point, and how far away they say something of it. */
@@ -57,17 +63,24 @@ export function BuoyList(props: {
   const all = answer.state === 'here' ? answer.data.buoys : []
   const buoys = passes === null ? all.filter(({ virtual }) => !virtual) : all
   const count = `${buoys.length} ${buoys.length === 1 ? 'buoy' : 'buoys'} reporting in the last 24 hours`
-  const calls = [{ label: 'All buoys of the map', address: mapAddress(scene) as string }]
+  const none = 'No buoy has reported in the last 24 hours.'
+  const { isGuest } = api
+  const calls = isGuest ? [] : [{ label: 'All buoys of the map', address: mapAddress(scene) as string }]
   if (passes !== null) calls.push({ label: 'Latest satellite passes', address: passes.address })
   return (
     <>
       <Heading>
         <NearMe />
       </Heading>
-      <Instead of={answer} what="the buoys" />
+      {isGuest ? (
+        <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
+      ) : null}
+      <Instead of={answer} what="the buoys" none={none} />
       {answer.state !== 'here' ? null : (
         <>
-          <p class="sub">{buoys.length === 0 ? 'No buoy has reported in the last 24 hours.' : count}</p>
+          <p class="sub">
+            {buoys.length === 0 ? none : isGuest ? 'A selection of buoys; move the map to see more.' : count}
+          </p>
           <Favourites buoys={all} />
           {passes === null ? null : <Passes answer={passes.answer} />}
           {passes !== null || favourites.value.length > 0 ? <h3>All buoys</h3> : null}
@@ -125,11 +138,30 @@ export function NearMe() {
 }
 
 /** The panel of a point of the sea. */
-export function PointPanel({ point, conditions: { address, answer } }: SubjectOf<'point'>) {
+export function PointPanel({ point, conditions, near }: SubjectOf<'point'>) {
   return (
     <>
-      <Back />
       <Heading />
+      {conditions === null ? null : <PointConditions answer={conditions.answer} />}
+      {near === null ? null : (
+        <Instead
+          of={near.answer}
+          what="the nearest buoys"
+          none={`No buoy within ${NEAR_KM} km has reported in the last 24 hours.`}
+        />
+      )}
+      {near !== null && near.answer.state !== 'here' ? null : <NearestBuoys of={point} />}
+      <FilesAndCalls
+        calls={conditions === null ? [] : [{ label: 'These conditions', address: conditions.address }]}
+      />
+      {near === null ? null : <Invitation text="Forecast and tide of this point need an API key." />}
+    </>
+  )
+}
+
+function PointConditions({ answer }: { answer: Answer<Conditions> }) {
+  return (
+    <>
       <p class="sub">Conditions now</p>
       <ZoneSwitch here="Local" />
       <Instead of={answer} what="the conditions" />
@@ -139,8 +171,6 @@ export function PointPanel({ point, conditions: { address, answer } }: SubjectOf
           zone={chosenZone(page.value.view.zone, answer.data.location.timezone)}
         />
       ) : null}
-      <NearestBuoys of={point} />
-      <FilesAndCalls calls={[{ label: 'These conditions', address }]} />
     </>
   )
 }

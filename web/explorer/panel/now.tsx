@@ -9,7 +9,7 @@ import { chosenZone, dayAndTime, dayTimeAndZone, directionText, type Zone } from
 import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
 import { Ago, Chip, Choices, Fact, Icon, Instead, Note, ZoneSwitch } from '../pieces.tsx'
-import { buoys, page, units, update } from '../store.ts'
+import { api, buoys, page, units, update } from '../store.ts'
 import type { Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 import { ReadingsCredit } from './credits.tsx'
@@ -81,7 +81,13 @@ export function scalesOf({ source, last_reading: own }: Measuring): Scales {
 
 export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
   const { last_reading: reading } = buoy
-  if (reading === null) return <p class="trouble box">This buoy has no readings.</p>
+  if (reading === null) {
+    return (
+      <p class="trouble box">
+        {api.isGuest ? 'No public reading in the last 24 hours.' : 'This buoy has no readings.'}
+      </p>
+    )
+  }
   const { significient_height: height, time } = reading
   const scales = scalesOf(buoy)
   const { from, digits, unit } = scales('height')

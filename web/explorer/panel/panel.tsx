@@ -6,8 +6,8 @@ import { effect } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
 import { byId, favourites, page, sheet, SHEET_HEIGHTS } from '../store.ts'
-import { BuoyPanel } from './buoy.tsx'
-import { GuestBuoyPanel, GuestList, GuestPointPanel } from './guest.tsx'
+import { Back } from '../pieces.tsx'
+import { BuoyPanel, KnownPanel } from './buoy.tsx'
 import { BuoyList, PointPanel } from './list.tsx'
 
 export function Panel() {
@@ -18,6 +18,7 @@ export function Panel() {
     <>
       <Handle />
       <div id="content" ref={content}>
+        {aboutOf(shown.view) === '' ? null : <Back />}
         <Subject key={aboutOf(shown.view)} page={shown} />
       </div>
     </>
@@ -29,16 +30,11 @@ function Subject({ page: { subject, buoys } }: { page: Page }) {
     case 'list':
       return <BuoyList buoys={buoys} passes={subject.passes} />
     case 'buoy':
-    case 'missing':
-      return <BuoyPanel subject={subject} />
+      return <BuoyPanel {...subject} />
+    case 'known':
+      return <KnownPanel {...subject} />
     case 'point':
       return <PointPanel {...subject} />
-    case 'guest list':
-      return <GuestList buoys={buoys} />
-    case 'guest buoy':
-      return <GuestBuoyPanel {...subject} />
-    case 'guest point':
-      return <GuestPointPanel {...subject} />
   }
 }
 
