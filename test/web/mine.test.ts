@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  breakLongPauses,
+  longPauses,
   inside,
   nearestIndex,
   pinched,
@@ -324,7 +324,10 @@ test('Distances are those of the sphere of the API.', () => {
 test('A line goes on where only another one has values, and is broken over the whole of a long pause.', () => {
   const x = [0, 1, 2, 3, 4, 5, 6, 7]
   const values = [null, 1, null, 2, null, null, null, 3]
-  const [none, gap] = [undefined, null]
-  assert.deepEqual(breakLongPauses(x, values, 3), [none, 1, none, 2, gap, gap, gap, 3])
-  assert.deepEqual(breakLongPauses(x, values, 4), [none, 1, none, 2, none, none, none, 3])
+  assert.deepEqual(longPauses(x, values, 3), [[3, 7]])
+  assert.deepEqual(longPauses(x, values, 4), [])
+  assert.deepEqual(longPauses(x, values, 1), [
+    [1, 3],
+    [3, 7],
+  ])
 })

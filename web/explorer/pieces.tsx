@@ -160,16 +160,10 @@ export function Choices<T extends string>(props: {
 }
 
 /** The head of a panel; `children` stand beside its name. */
-export function Heading({
-  text = page.value.title,
-  children,
-}: {
-  text?: string
-  children?: ComponentChildren
-}) {
+export function Heading({ children }: { children?: ComponentChildren }) {
   return (
     <div class="title">
-      <h2 tabIndex={-1}>{text}</h2>
+      <h2 tabIndex={-1}>{page.value.title}</h2>
       {children}
     </div>
   )

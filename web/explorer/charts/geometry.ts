@@ -60,24 +60,18 @@ export function nearestIndex(values: readonly number[], at: number): number {
 }
 
 /**
- * The cells of a line over `x`, which other lines share. It goes on where only another one has a value
- * (undefined), but not over a pause of its own longer than `longest` (null).
+ * The pauses of a line over `x` that are longer than `longest`, by the indexes of the values before and after
+ * each. Where only other lines have values, null, it goes on.
  */
-export function breakLongPauses(
+export function longPauses(
   x: readonly number[],
   values: readonly (number | null)[],
   longest: number,
-): (number | null | undefined)[] {
-  const cells = values.map((value) => value ?? undefined) as (number | null | undefined)[]
-  let last = -1
-  for (const [i, value] of values.entries()) {
-    if (value === null) continue
-    const pause = (x[i] ?? NaN) - (x[last] ?? NaN)
-    // Each cell of the pause: one alone would break the line at its own place only.
-    if (pause > longest) cells.fill(null, last + 1, i)
-    last = i
-  }
-  return cells
+): [number, number][] {
+  const own = [...values.keys()].filter((i) => values[i] !== null)
+  return own
+    .map((i, at): [number, number] => [own[at - 1] ?? i, i])
+    .filter(([before, i]) => (x[i] ?? NaN) - (x[before] ?? NaN) > longest)
 }
 
 /** An arrow that points where waves from north go, as the outline of SVG: 14 pixels high, about its middle. */

@@ -19,14 +19,10 @@ interface GroupOptions {
   memory: Memory
   /** Least width of a zoomed range, in x. */
   leastWidth: number
-  /** Step of Page Up and Page Down, in x. */
-  bigStep: number
   /** What the cursor's slider is called. */
   label: string
   /** Index of `x` where the keyboard begins. */
   first: number
-  /** Indexes of `x` that hold no value of any plot. */
-  skip?: ReadonlySet<number>
 }
 
 const TAP_MS = 350
@@ -41,7 +37,7 @@ export function drawTogether(
   place: HTMLElement,
   parts: readonly Plot[],
   shared: Shared,
-  { memory, leastWidth, bigStep, label, first, skip }: GroupOptions,
+  { memory, leastWidth, label, first }: GroupOptions,
 ): () => void {
   const { x, textOfX } = shared
   const whole = wholeOf(x, leastWidth)
@@ -54,7 +50,8 @@ export function drawTogether(
     }),
   )
   const plots = drawn.map(({ plot }) => plot)
-  const slider = plots[0]?.over
+  // It lies over the first plot, unseen, and brings its keys and what screen readers say of it.
+  const slider = document.createElement('input')
 
   const shownRange = (): Range => memory.range ?? whole
   const indexAt = (): number => (memory.at === null ? first : nearestIndex(x, memory.at))
@@ -68,8 +65,8 @@ export function drawTogether(
     }
     if (at === null) return
     // Screen readers hear time and values.
-    slider?.setAttribute('aria-valuenow', String(index))
-    slider?.setAttribute('aria-valuetext', [textOfX(at), ...plots.flatMap(textsOf)].join(', '))
+    slider.value = String(index)
+    slider.setAttribute('aria-valuetext', [textOfX(at), ...plots.flatMap(textsOf)].join(', '))
   }
 
   function zoom(wish: Range): void {
@@ -146,22 +143,8 @@ export function drawTogether(
 
   function onKey(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const index = indexAt()
-    const at = x[index] ?? 0
-    const next = (by: 1 | -1): number => index + (skip?.has(index + by) === true ? 2 * by : by)
-    const moves: { readonly [key: string]: number | undefined } = {
-      ArrowLeft: next(-1),
-      ArrowDown: next(-1),
-      ArrowRight: next(1),
-      ArrowUp: next(1),
-      PageDown: nearestIndex(x, at - bigStep),
-      PageUp: nearestIndex(x, at + bigStep),
-      Home: 0,
-      End: last,
-    }
-    const move = moves[event.key]
-    if (move !== undefined) keepInView(Math.min(last, Math.max(0, move)))
-    else if (event.key === '+' || event.key === '=') zoom(zoomed(shownRange(), at, ZOOM_SHARE))
+    const at = x[indexAt()] ?? 0
+    if (event.key === '+' || event.key === '=') zoom(zoomed(shownRange(), at, ZOOM_SHARE))
     else if (event.key === '-') zoom(zoomed(shownRange(), at, 1 / ZOOM_SHARE))
     else if (event.key === 'Escape') zoom(whole)
     else return
@@ -178,23 +161,15 @@ export function drawTogether(
   }
 
   for (const { over } of plots) listen(over)
-  if (slider !== undefined) {
-    const attributes = {
-      id: 'chart-cursor',
-      tabindex: '0',
-      role: 'slider',
-      'aria-label': label,
-      'aria-valuemin': '0',
-      'aria-valuemax': String(Math.max(0, last)),
-      'aria-valuenow': String(first),
-      'aria-valuetext': 'Arrow keys read values, plus and minus zoom, Escape shows all',
-    }
-    for (const [name, value] of Object.entries(attributes)) slider.setAttribute(name, value)
-    slider.addEventListener('keydown', onKey)
-    slider.addEventListener('focus', () => {
-      if (memory.at === null && slider.matches(':focus-visible')) read(first)
-    })
-  }
+  Object.assign(slider, { id: 'chart-cursor', type: 'range', max: String(last), value: String(first) })
+  slider.setAttribute('aria-label', label)
+  slider.setAttribute('aria-valuetext', 'Arrow keys read values, plus and minus zoom, Escape shows all')
+  slider.addEventListener('keydown', onKey)
+  slider.addEventListener('input', () => keepInView(slider.valueAsNumber))
+  slider.addEventListener('focus', () => {
+    if (memory.at === null && slider.matches(':focus-visible')) read(first)
+  })
+  plots[0]?.over.append(slider)
   isZooming = false
   // uPlot would make a range of years of a single time.
   if (memory.range !== null || x.length === 1) zoom(shownRange())

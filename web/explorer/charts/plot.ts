@@ -2,7 +2,7 @@
 import UPlot from 'uplot'
 import { variable } from '../theme.ts'
 import { scaledText, type Scale } from '../mine/units.ts'
-import type { Range } from './geometry.ts'
+import { longPauses, type Range } from './geometry.ts'
 
 /** Heights of what lines are drawn in. On wide panels the tall one grows with the width. */
 const HEIGHT_PIXELS = { tall: 190, short: 92 } as const
@@ -31,12 +31,6 @@ const HINTS = {
   touch: 'Tap or drag to read, pinch or double-tap to zoom',
   mouse: 'Hover to read, drag to zoom, double-click to reset',
 } as const
-
-/**
- * A cell of a series: `undefined` where only another series has a value on the shared axis, null where the
- * line breaks.
- */
-export type Cell = number | null | undefined
 
 export interface Line {
   label: string
@@ -84,8 +78,8 @@ export interface Shared {
   now?: () => number
   /** Text of a value of the x axis. */
   textOfX: (x: number) => string
-  /** The cells of a line, as many as `x`. */
-  cellsOf: (line: Line) => Cell[]
+  /** Seconds that a line bridges where it has no value. */
+  longestPause: number
 }
 
 /**
@@ -95,7 +89,7 @@ export interface Shared {
 export function draw(
   host: HTMLElement,
   { name, scale, lines, size, range, bands = [] }: Plot,
-  { x, zone, times, timesPixels, now, textOfX, cellsOf }: Shared,
+  { x, zone, times, timesPixels, now, textOfX, longestPause }: Shared,
   { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   onRange: (range: Range) => void,
 ): { plot: UPlot; remove: () => void } {
@@ -105,10 +99,9 @@ export function draw(
   host.append(place)
   const hint = matchMedia('(pointer: coarse)').matches ? HINTS.touch : HINTS.mouse
   let pointer = 'mouse'
-  const cells = lines.map((line) =>
-    cellsOf(line).map((value) =>
-      typeof value === 'number' && line.sign === undefined ? scale.from(value) : value,
-    ),
+  // A line breaks where uPlot is told to, and goes on over cells without a value.
+  const cells = lines.map(({ values, sign }) =>
+    values.map((value) => (value === null ? undefined : sign === undefined ? scale.from(value) : value)),
   )
   const rows = [...new Set(lines.flatMap(({ sign, row, label }) => (sign ? [row ?? label] : [])))]
   const signPixels = rows.length * SIGN_ROW_PIXELS
@@ -177,7 +170,7 @@ export function draw(
       },
       series: [
         { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
-        ...lines.map((line, i) => seriesOf(line, scale, cells[i] ?? [])),
+        ...lines.map((line) => seriesOf(line, scale, x, longestPause)),
       ],
     },
     [[...x], ...cells] as UPlot.AlignedData,
@@ -203,36 +196,34 @@ export function draw(
 function seriesOf(
   { label, color, width = 2, values, sign, textOf, ...more }: Line,
   scale: Scale,
-  cells: readonly Cell[],
+  x: readonly number[],
+  longestPause: number,
 ): UPlot.Series {
   const text = textOf ?? ((value: number) => scaledText(scale, value))
-  const lone = sign === undefined ? lonely(cells) : []
+  const pauses = longPauses(x, values, longestPause)
+  // Where each part of the line begins and ends. Without dots one of a single value would not be seen.
+  const ends = [values.findIndex(isValue), ...pauses.flat(), values.findLastIndex(isValue)]
+  const lone = ends.filter((end, i) => i % 2 === 0 && end >= 0 && end === ends[i + 1] && sign === undefined)
   return {
     ...more,
     label,
     stroke: color,
     width,
+    gaps: (plot) =>
+      pauses.map(([from, to]) => [
+        plot.valToPos(x[from] ?? 0, 'x', true),
+        plot.valToPos(x[to] ?? 0, 'x', true),
+      ]),
     points: { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
     ...(sign === undefined ? {} : { scale: 'turn', class: 'sign', paths: () => null }),
-    value: (_plot: UPlot, _shown: Cell, _series: number, index: number | null) => {
+    value: (_plot: UPlot, _shown: number | null, _series: number, index: number | null) => {
       const value = index === null ? null : values[index]
       return value === null || value === undefined || index === null ? '' : text(value, index)
     },
   }
 }
 
-/** Indexes of values that no line leads to: a plot without dots would not show them. */
-function lonely(cells: readonly Cell[]): number[] {
-  const found: number[] = []
-  let run: number[] = []
-  for (const [i, cell] of [...cells, null].entries()) {
-    if (typeof cell === 'number') run.push(i)
-    if (cell !== null) continue
-    if (run.length === 1) found.push(...run)
-    run = []
-  }
-  return found
-}
+const isValue = (value: number | null): boolean => value !== null
 
 /** Draws as many signs into the rows below a plot as have room beside each other. */
 function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[]): void {

@@ -7,7 +7,7 @@ import { dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
-import { ARROW, breakLongPauses, windBarb } from './geometry.ts'
+import { ARROW, windBarb } from './geometry.ts'
 import { drawTogether, type Memory } from './group.ts'
 import type { Line, Plot, Shared } from './plot.ts'
 
@@ -36,8 +36,8 @@ export function drawReadings(
   scaleOf: Scales,
   memory: Memory,
 ): () => void {
-  const { x, from, pauses } = withPauses(data.time.map((time) => Date.parse(time) / 1000))
-  const column = (name: Column): Values => from.map((i) => data[name]?.[i] ?? null)
+  const x = data.time.map((time) => Date.parse(time) / 1000)
+  const column = (name: Column): Values => x.map((_, i) => data[name]?.[i] ?? null)
   const plots = plotsOf(column, scaleOf, data.buoy.lat < 0)
     .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues) }))
     .filter(({ lines }) => lines.length > 0)
@@ -48,15 +48,13 @@ export function drawReadings(
     timesPixels: 56,
     now: () => now.peek() / 1000,
     textOfX: (at) => dayTimeAndZone(new Date(at * 1000), zone),
-    cellsOf: ({ values }: Line) => breakLongPauses(x, values, LONGEST_PAUSE_S),
+    longestPause: LONGEST_PAUSE_S,
   }
   const newest = column('significant_height').findLastIndex((value) => value !== null)
   return drawTogether(place, plots, shared, {
     memory,
     leastWidth: LEAST_RANGE_S,
-    bigStep: DAY_S,
     label: 'Time in the chart',
-    skip: pauses,
     first: Math.max(0, newest),
   })
 }
@@ -154,25 +152,6 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
     },
     { name: 'Tide', scale: height, size: 'short', range: atLeast(1), lines: [line('Tide', 'tide_level', 5)] },
   ]
-}
-
-/**
- * A time axis on which every line can break: where nothing at all comes for long, a slot follows the last
- * value. `times` in seconds; `from` gives each slot's place in them, −1 for those of `pauses`.
- */
-function withPauses(times: readonly number[]): { x: number[]; from: number[]; pauses: Set<number> } {
-  const [x, from, pauses]: [number[], number[], Set<number>] = [[], [], new Set()]
-  for (const [i, time] of times.entries()) {
-    const before = times[i - 1]
-    if (before !== undefined && time - before > LONGEST_PAUSE_S) {
-      pauses.add(x.length)
-      x.push(before + 1)
-      from.push(-1)
-    }
-    x.push(time)
-    from.push(i)
-  }
-  return { x, from, pauses }
 }
 
 /** Loaded with the readings, when the first chart is needed. */

@@ -15,9 +15,8 @@ const TIMES: UPlot.Axis.Values = [
   [28 * 86_400, '{MMM}', null, null, null, null, null, null, 1],
   [60, '{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
 ]
-/** Buckets: the least of a zoomed range, and the step of Page Up and Page Down, about a month. */
+/** Buckets of the least zoomed range. */
 const LEAST_RANGE = { day: 7, week: 4 } as const
-const BIG_STEP = { day: 30, week: 4 } as const
 
 export interface SeasonView {
   /** What is measured. */
@@ -44,19 +43,18 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
   const lines = [...usualLines(others, scale), ...yearLines(view, x.length)]
   const bands =
     others === null ? [] : [{ series: [2, 1] as [number, number], fill: variable('--chart-band') }]
+  const step = (x[1] ?? 0) - (x[0] ?? 0)
   const shared = {
     x,
+    longestPause: step,
     zone: 'UTC',
     times: TIMES,
     timesPixels: 42,
     textOfX: (at: number) => bucketText(at, bucket),
-    cellsOf: ({ values }: Line) => [...values],
   }
-  const step = (x[1] ?? 0) - (x[0] ?? 0)
   return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands }], shared, {
     memory,
     leastWidth: LEAST_RANGE[bucket] * step,
-    bigStep: BIG_STEP[bucket] * step,
     label: 'Part of the season in the chart',
     first: Math.max(0, lines.at(-1)?.values.findLastIndex((value) => value !== null) ?? 0),
   })

@@ -1,7 +1,7 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
 import { chosenZone, UTC } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
-import { Heading, Icon, Instead, Whereabouts } from '../pieces.tsx'
+import { Icon, Instead, Whereabouts } from '../pieces.tsx'
 import { api, favourites, page, toggle, update } from '../store.ts'
 import type { ViewState } from '../view.ts'
 import { FilesAndCalls, Invitation } from './boxes.tsx'
@@ -30,7 +30,6 @@ export function KnownPanel(subject: SubjectOf<'known'>) {
       : 'Its chart, forecast, tide and seasons need an API key.'
   return (
     <>
-      <Heading />
       <Known {...subject} />
       {api.isGuest ? <Invitation text={more} /> : null}
     </>
@@ -51,9 +50,6 @@ export function BuoyPanel({ buoy, address, now, seasons }: SubjectOf<'buoy'>) {
   ]
   return (
     <>
-      <Heading>
-        <Star slug={buoy.slug} name={buoy.name} />
-      </Heading>
       <Whereabouts buoy={buoy} />
       <div role="tablist" class="tabs" aria-label="Views">
         <Tab name="now" label="Now" />
@@ -69,8 +65,8 @@ export function BuoyPanel({ buoy, address, now, seasons }: SubjectOf<'buoy'>) {
 }
 
 /** Puts the buoy on the visitor's list, or takes it off. */
-function Star(buoy: { slug: string; name: string }) {
-  const isOn = favourites.value.some(({ slug }) => slug === buoy.slug)
+export function Star({ slug, name }: { slug: string; name: string }) {
+  const isOn = favourites.value.some((each) => each.slug === slug)
   return (
     <button
       type="button"
@@ -79,7 +75,7 @@ function Star(buoy: { slug: string; name: string }) {
       title={isOn ? 'Remove from favourites' : 'Add to favourites'}
       aria-label="Favourite"
       aria-pressed={isOn}
-      onClick={() => toggle(buoy)}
+      onClick={() => toggle({ slug, name })}
     >
       <Icon name="star" />
     </button>

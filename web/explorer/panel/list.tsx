@@ -18,7 +18,7 @@ import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked, SubjectOf } from '../page.ts'
-import { Ago, BuoyLink, Button, Chip, Choices, Heading, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { Ago, BuoyLink, Button, Chip, Choices, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import {
   api,
   buoys as known,
@@ -69,9 +69,6 @@ export function BuoyList(props: {
   if (passes !== null) calls.push({ label: 'Latest satellite passes', address: passes.address })
   return (
     <>
-      <Heading>
-        <NearMe />
-      </Heading>
       {isGuest ? (
         <Invitation text="Charts, forecast, tide and seasons need an API key. Search and the newest readings need none." />
       ) : null}
@@ -141,7 +138,6 @@ export function NearMe() {
 export function PointPanel({ point, conditions, near }: SubjectOf<'point'>) {
   return (
     <>
-      <Heading />
       {conditions === null ? null : <PointConditions answer={conditions.answer} />}
       {near === null ? null : (
         <Instead

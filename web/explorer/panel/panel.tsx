@@ -6,9 +6,9 @@ import { effect } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
 import { byId, favourites, page, sheet, SHEET_HEIGHTS } from '../store.ts'
-import { Back } from '../pieces.tsx'
-import { BuoyPanel, KnownPanel } from './buoy.tsx'
-import { BuoyList, PointPanel } from './list.tsx'
+import { Back, Heading } from '../pieces.tsx'
+import { BuoyPanel, KnownPanel, Star } from './buoy.tsx'
+import { BuoyList, NearMe, PointPanel } from './list.tsx'
 
 export function Panel() {
   const shown = page.value
@@ -18,14 +18,27 @@ export function Panel() {
     <>
       <Handle />
       <div id="content" ref={content}>
-        {aboutOf(shown.view) === '' ? null : <Back />}
-        <Subject key={aboutOf(shown.view)} page={shown} />
+        <About key={aboutOf(shown.view)} page={shown} />
       </div>
     </>
   )
 }
 
-function Subject({ page: { subject, buoys } }: { page: Page }) {
+/** The heading stays, and the focus on it, when more becomes known of what it names. */
+function About({ page: { subject, buoys, view } }: { page: Page }) {
+  return (
+    <>
+      {aboutOf(view) === '' ? null : <Back />}
+      <Heading>
+        {subject.kind === 'list' ? <NearMe /> : null}
+        {subject.kind === 'buoy' ? <Star {...subject.buoy} /> : null}
+      </Heading>
+      <Subject subject={subject} buoys={buoys} />
+    </>
+  )
+}
+
+function Subject({ subject, buoys }: Pick<Page, 'subject' | 'buoys'>) {
   switch (subject.kind) {
     case 'list':
       return <BuoyList buoys={buoys} passes={subject.passes} />
