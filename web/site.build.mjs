@@ -28,6 +28,52 @@ const PARTS = ['explorer', 'docs']
  * @typedef {import('../src/server/static-files.ts').SiteEntry & { bytes: Uint8Array }} BuiltFile
  */
 
+const TYPES = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  webmanifest: 'application/manifest+json',
+  txt: 'text/plain; charset=utf-8',
+  pbf: 'application/vnd.mapbox-vector-tile',
+  // Small, and hardly compressed by anything.
+  bin: 'application/octet-stream',
+}
+
+/** As esbuild puts it into names. */
+const HASH = /-[0-9A-Z]{8}(?=\.\w+$)/
+
+/** The name of a file with a hash of its bytes, by which browsers keep it for a year. */
+export function hashed(name, bytes) {
+  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8).toUpperCase()
+  return name.replace(/(?=\.\w+$)/, `-${hash}`)
+}
+
+/**
+ * A file of a part, `file` being its name with a hash.
+ * @param {string} folder its path up to the name
+ * @returns {BuiltFile}
+ */
+export function asset(folder, file, bytes) {
+  return { path: `${folder}${file}`, file, type: typeOf(file), cache: 'immutable', bytes }
+}
+
+const typeOf = (file) => TYPES[file.slice(file.lastIndexOf('.') + 1)]
+
+/** A page of a part. @returns {BuiltFile} */
+export function page(path, file, text, contentSecurityPolicy) {
+  const bytes = Buffer.from(text)
+  return { path, file, type: typeOf(file), cache: 'revalidate', contentSecurityPolicy, template: true, bytes }
+}
+
+/** A text in which the names of `files`, which have hashes, stand in place of marks such as `{{main.js}}`. */
+export function withNames(text, files) {
+  const names = new Map(files.map((file) => [file.replace(HASH, ''), file]))
+  return text.replaceAll(/\{\{([\w*-]+\.\w+)\}\}/g, (_, name) => names.get(name))
+}
+
 /**
  * Builds all parts below `target`. A part with unchanged sources is copied from `cache`, since compressing
  * takes seconds. A part lacks something if that could not be fetched; it is built anew the next time.

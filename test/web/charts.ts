@@ -290,8 +290,8 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await page.locator('.facts').waitFor()
       assert.equal(await page.locator('.age.old').count(), 0)
       await page.evaluate(`document.getElementById('content').scrollTop = 200`)
-      await page.locator('#tab-seasons').focus()
-      const sight = '[document.getElementById("content").scrollTop, document.activeElement.id]'
+      await page.getByRole('radio', { name: 'Seasons' }).focus()
+      const sight = '[document.getElementById("content").scrollTop, document.activeElement.value]'
       const before = await page.evaluate(sight)
       await other.evaluate(`localStorage.setItem('groundswell-units', 'ft,kn,c')`)
       await page.locator('.hero').getByText(' ft').waitFor()

@@ -22,7 +22,7 @@ const sight = (page: Page): Promise<unknown> =>
       scroll: content.scrollTop,
       table: document.querySelector('#table .scroll')?.scrollTop,
       open: document.getElementById('table')?.open,
-      focus: document.activeElement?.id,
+      focus: document.activeElement?.id || document.activeElement?.value,
       range: document.querySelector('.uplot')?.dataset.range,
       title: document.title,
     }
@@ -57,7 +57,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
       await page.locator('.uplot[data-range]').first().waitFor({ state: 'attached' })
       await page.evaluate(`(() => {
       document.getElementById('content').scrollTop = 260
-      document.getElementById('tab-seasons').focus({ preventScroll: true })
+      document.querySelector('input[value=seasons]').focus({ preventScroll: true })
     })()`)
       const before = await sight(page)
       const reading = page.locator('.latest time.ago')
@@ -182,7 +182,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&tab=seasons`)
     await dot(page, 'live')
     await page.locator('.plot canvas').waitFor()
-    await page.locator('#tab-now').click()
+    await page.getByRole('radio', { name: 'Now' }).check()
     await page.locator('.facts').waitFor()
     await page.locator('#downloads summary').click()
     await page.getByLabel('CSV: Readings of the chart').waitFor()

@@ -100,7 +100,7 @@ const VIEWS: readonly View[] = [
     server: 'open',
     path: '#buoy=saint-jean-de-luz&tab=seasons',
     act: async (page) => {
-      await page.getByRole('tab', { name: 'Seasons' }).click()
+      await page.getByRole('radio', { name: 'Seasons' }).check()
       await page.getByLabel('Compared with').waitFor()
       await charts(page)
       await openSheet(page)

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
+import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
@@ -90,52 +91,26 @@ export async function build(
 /** @param {Uint8Array | null} scalar null for the plain page */
 function pageFiles(scalar) {
   const sheets = [...EXPLORER_SHEETS, join(here, 'page.css')].map((sheet) => readFileSync(sheet))
-  const style = hashed('docs', 'css', Buffer.concat(sheets), 'text/css; charset=utf-8')
-  const demo = hashed('demo', 'js', readFileSync(join(here, 'demo.js')), 'text/javascript; charset=utf-8')
-  if (scalar === null) return [...pages('plain.html', { STYLE: style.path, DEMO: demo.path }), style, demo]
-  const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')
-  const library = hashed(
-    'scalar',
-    'js',
-    Buffer.from(SCALAR.notice + BEFORE_SCALAR + code),
-    'text/javascript; charset=utf-8',
-  )
-  const start = hashed('start', 'js', readFileSync(join(here, 'start.js')), 'text/javascript; charset=utf-8')
-  return [
-    ...pages('page.html', {
-      STYLE: style.path,
-      LIBRARY: library.path,
-      START: start.path,
-      DEMO: demo.path,
-    }),
-    style,
-    demo,
-    library,
-    start,
+  const read = (name) => readFileSync(join(here, name))
+  const sources = [
+    ['docs.css', Buffer.concat(sheets)],
+    ['demo.js', read('demo.js')],
   ]
-}
-
-/** The page, also for those who write a slash behind its name. */
-function pages(name, paths) {
-  const text = readFileSync(join(here, name), 'utf8').replaceAll(
-    /\[\[([A-Z]+)\]\]/g,
-    (_match, key) => paths[key],
-  )
-  return ['/docs', '/docs/'].map((path) => ({
-    path,
-    file: 'docs.html',
-    type: 'text/html; charset=utf-8',
-    cache: 'revalidate',
-    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    template: true,
-    bytes: Buffer.from(text),
-  }))
-}
-
-/** A file under a name that changes with its bytes. */
-function hashed(name, ending, bytes, type) {
-  const file = `${name}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}.${ending}`
-  return { path: `/docs/${file}`, file, type, cache: 'immutable', bytes }
+  if (scalar !== null) {
+    const code = new TextDecoder().decode(scalar).replace(/\/\/# sourceMappingURL=\S+\s*$/, '')
+    sources.push(
+      ['scalar.js', Buffer.from(SCALAR.notice + BEFORE_SCALAR + code)],
+      ['start.js', read('start.js')],
+    )
+  }
+  const files = sources.map(([name, bytes]) => asset('/docs/', hashed(name, bytes), bytes))
+  const names = files.map(({ file }) => file)
+  const text = withNames(read(scalar === null ? 'plain.html' : 'page.html').toString(), names)
+  // The page is there also for those who write a slash behind its name.
+  return [
+    ...['/docs', '/docs/'].map((path) => page(path, 'docs.html', text, CONTENT_SECURITY_POLICY)),
+    ...files,
+  ]
 }
 
 /** The one file, from the cache or else from npm. @throws Error saying why it cannot be fetched */

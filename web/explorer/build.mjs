@@ -1,7 +1,6 @@
 // Builds the explorer: bundles the program, and has basemap, coast and towns made. Everything but the page itself has its hash
 // in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,6 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { licenceTexts } from '../../tools/vendor.mjs'
+import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
 const root = dirname(dirname(here))
@@ -33,49 +33,35 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const TYPES = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-  json: 'application/json',
-  svg: 'image/svg+xml',
-  png: 'image/png',
-  webmanifest: 'application/manifest+json',
-  txt: 'text/plain; charset=utf-8',
-  pbf: 'application/vnd.mapbox-vector-tile',
-  // Small, and hardly compressed by anything.
-  bin: 'application/octet-stream',
-}
-
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
   const [bundled, made] = await Promise.all([bundleAll(), makeMap()])
-  const icon = hashed('icon.svg', readFileSync(join(here, 'icon.svg')))
+  const read = (name) => readFileSync(join(here, name))
+  const icon = hashed('icon.svg', read('icon.svg'))
   // The tiles of the coast have one hash, so that the page needs one pattern for their names.
   const coast = hashed('coast-*.bin', Buffer.concat(made.coast.map(([, bytes]) => bytes)))
+  const others = [
+    ['basemap.pbf', made.basemap],
+    ['towns.json', Buffer.from(made.towns)],
+    ['share.png', read('share.png')],
+    // For browsers that put the explorer among the apps of a device.
+    ['manifest.webmanifest', Buffer.from(withNames(read('manifest.webmanifest').toString(), [icon]))],
+    ['licences.txt', bundled.licences],
+  ]
   const assets = [
     ...bundled.files,
-    hashed('basemap.pbf', made.basemap),
-    hashed('towns.json', Buffer.from(made.towns)),
-    ...made.coast.map(([name, bytes]) => ({ file: coast.file.replace('*', name), bytes })),
-    icon,
-    hashed('share.png', readFileSync(join(here, 'share.png'))),
-    hashed('manifest.webmanifest', manifestOf(icon)),
-    hashed('licences.txt', bundled.licences),
+    [icon, read('icon.svg')],
+    ...others.map(([name, bytes]) => [hashed(name, bytes), bytes]),
+    ...made.coast.map(([tile, bytes]) => [coast.replace('*', tile), bytes]),
   ]
-  const names = new Map([coast, ...assets].map(({ file }) => [file.replace(HASH, ''), file]))
+  const names = [coast, ...assets.map(([name]) => name)]
   return {
     isWhole: true,
     files: [
-      page('/', 'index.html', names, bundled.needs),
+      pageWith('/', 'index.html', names, bundled.needs),
       // The server answers with it below this path, too, and lets the operator name who may show it.
-      page('/embed/', 'embed.html', names, bundled.needs),
-      ...assets.map(({ file, bytes }) => ({
-        path: `/assets/${file}`,
-        file,
-        type: TYPES[file.slice(file.lastIndexOf('.') + 1)],
-        cache: 'immutable',
-        bytes,
-      })),
+      pageWith('/embed/', 'embed.html', names, bundled.needs),
+      ...assets.map(([name, bytes]) => asset('/assets/', name, bytes)),
     ],
   }
 }
@@ -114,7 +100,7 @@ async function bundleAll() {
   return {
     needs: new Map(needs),
     licences: licencesOf(Object.keys(metafile.inputs)),
-    files: outputFiles.map(({ path, contents }) => ({ file: basename(path), bytes: contents })),
+    files: outputFiles.map(({ path, contents }) => [basename(path), contents]),
   }
 }
 
@@ -145,53 +131,22 @@ async function makeMap() {
   return made
 }
 
-/** As esbuild puts it into names. */
-const HASH = /-[0-9A-Z]{8}(?=\.\w+$)/
-
-function hashed(name, bytes) {
-  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8).toUpperCase()
-  const dot = name.lastIndexOf('.')
-  return { file: `${name.slice(0, dot)}-${hash}${name.slice(dot)}`, bytes }
-}
-
-/** For browsers that put the explorer among the apps of a device. Addresses are relative to its own. */
-function manifestOf(icon) {
-  return Buffer.from(
-    JSON.stringify({
-      name: 'groundswell',
-      description: 'Wave buoys of the world',
-      start_url: '../',
-      scope: '../',
-      display: 'standalone',
-      background_color: '#ffffff',
-      icons: [{ src: icon.file, type: TYPES.svg, sizes: 'any' }],
-    }),
-  )
-}
-
 /**
- * A page with its files: `{{main.js}}` stands for the name with its hash. The explorer names the parts of the map
- * too, which it loads once it can be read.
+ * A page with its files. The explorer names the parts of the map too, which it loads once it can be read.
+ * @param {string[]} names of all files
+ * @param {Map<string, string[]>} needs the files that each program begins with
  */
-function page(path, file, names, needs) {
+function pageWith(path, file, names, needs) {
   const up = '../'.repeat(path.split('/').length - 2)
-  const preloads = needs.get(names.get(file === 'index.html' ? 'main.js' : 'embed.js'))
-  const map = names.get('map.js')
+  const named = (text) => withNames(text, names)
+  const preloads = needs.get(named(file === 'index.html' ? '{{main.js}}' : '{{embed.js}}'))
+  const map = named('{{map.js}}')
   const modules = [map, ...needs.get(map).filter((each) => !preloads.includes(each))]
-  const text = readFileSync(join(here, file), 'utf8')
-    .replaceAll(/\{\{([\w*-]+\.\w+)\}\}/g, (_, name) => names.get(name))
+  const text = named(readFileSync(join(here, file), 'utf8'))
     .replace('{{map_modules}}', modules.map((each) => `assets/${each}`).join(' '))
     .replace(
       '{{preloads}}',
       preloads.map((each) => `<link rel="modulepreload" href="${up}assets/${each}">`).join('\n    '),
     )
-  return {
-    path,
-    file,
-    type: 'text/html; charset=utf-8',
-    cache: 'revalidate',
-    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-    template: true,
-    bytes: Buffer.from(text),
-  }
+  return page(path, file, text, CONTENT_SECURITY_POLICY)
 }

@@ -5,7 +5,7 @@ import { signal } from '@preact/signals'
 import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 import { chosenUnits, keepUnits } from './mine/kept.ts'
-import { isSameUnits, type SomeUnits, type Units } from './mine/units.ts'
+import { isSameUnits, KINDS, type SomeUnits, type Units } from './mine/units.ts'
 import { Button, Choices, External, Note } from './pieces.tsx'
 import { api, keyPrompt, takeKey, unitsOf, update, view } from './store.ts'
 
@@ -118,8 +118,6 @@ const UNITS = {
   temperature: ['Temperatures', { c: '°C', f: '°F' }],
 } as const satisfies { [kind in keyof Units]: readonly [string, { [unit in Units[kind]]: string }] }
 
-const KINDS = Object.keys(UNITS) as (keyof Units)[]
-
 /** Only a choice made here is kept in the browser. */
 function UnitsDialog() {
   const chosen = unitsOf(view.value.units)
@@ -132,7 +130,7 @@ function UnitsDialog() {
     <Dialog name="units" title="Units" onClose={() => (isUnitsOpen.value = false)}>
       <form method="dialog">
         {KINDS.map((kind) => (
-          <div class="unit-row" key={kind}>
+          <div class="row wraps apart" key={kind}>
             <span aria-hidden="true">{UNITS[kind][0]}</span>
             <Choices<string>
               name={`${kind}-unit`}

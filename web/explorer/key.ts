@@ -1,5 +1,7 @@
 /** The visitor's key: where it is kept, and how an address brings one. It never stays in the address for long. */
 
+import { attempt } from './mine/kept.ts'
+
 /** Where the browser keeps the key. */
 const STORAGE_KEY = 'groundswell-key'
 export const MOST_CHARACTERS = 200
@@ -10,24 +12,15 @@ export const isKey = (text: string): boolean => KEY_PATTERN.test(text)
 
 /** The key that was kept in this browser, or ''. */
 export function keptKey(): string {
-  return inStorage(() => sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY)) ?? ''
+  return attempt(() => sessionStorage.getItem(STORAGE_KEY) ?? localStorage.getItem(STORAGE_KEY)) ?? ''
 }
 
 /** Keeps a key until the browser is closed, or `forever`; '' forgets the one that was kept. */
 export function keepKey(key: string, forever: boolean): void {
-  inStorage(() => {
+  attempt(() => {
     for (const storage of [sessionStorage, localStorage]) storage.removeItem(STORAGE_KEY)
     if (key !== '') (forever ? localStorage : sessionStorage).setItem(STORAGE_KEY, key)
   })
-}
-
-/** A browser may forbid both storages: the key lasts as long as the page then. */
-function inStorage<T>(act: () => T): T | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -43,6 +36,6 @@ export function takeKeyFromAddress(): string {
   history.replaceState(null, '', `${location.pathname}${location.search}${rest === '' ? '' : `#${rest}`}`)
   if (!isKey(key)) return ''
   // A link must not overwrite the key that is remembered on this device.
-  inStorage(() => sessionStorage.setItem(STORAGE_KEY, key))
+  attempt(() => sessionStorage.setItem(STORAGE_KEY, key))
   return key
 }

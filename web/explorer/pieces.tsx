@@ -4,9 +4,10 @@ import { useRef, useState } from 'preact/hooks'
 import type { Answer } from './answers.ts'
 import type { TroubleKind } from './api.ts'
 import { agoText, isOld, position } from './format.ts'
+import type { KnownBuoy } from './guest.ts'
 import { classOf, HEIGHT_COLORS } from './heights.ts'
 import { scaleOf } from './mine/units.ts'
-import { announce, now, openBuoy, page, units, update } from './store.ts'
+import { announce, now, page, units, update } from './store.ts'
 
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
@@ -24,7 +25,7 @@ const ICONS = {
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
 } as const
 
-export type IconName = keyof typeof ICONS
+type IconName = keyof typeof ICONS
 
 /** Decoration, hidden from screen readers. `turn` in degrees. */
 export function Icon({ name, turn }: { name: IconName; turn?: number }) {
@@ -94,19 +95,18 @@ export function Button({ text, ...more }: { text: string } & ButtonHTMLAttribute
   )
 }
 
-/** Opens a buoy, and is a link to it for whoever opens it elsewhere. */
-export function BuoyLink(props: {
-  slug: string
-  class?: string
-  id?: string | undefined
-  children: ComponentChildren
-}) {
-  const { slug, ...more } = props
-  const open = (event: Event): void => {
-    event.preventDefault()
-    openBuoy(slug)
-  }
-  return <a href={`#buoy=${slug}`} onClick={open} {...more} />
+/** A button without a word: `label` is its name, `children` stand in place of its icon. */
+export function Tool({
+  name,
+  label,
+  children,
+  ...more
+}: { name: IconName | 'units'; label: string } & ButtonHTMLAttributes) {
+  return (
+    <button type="button" class="tool" id={`tool-${name}`} title={label} aria-label={label} {...more}>
+      {name === 'units' ? children : <Icon name={name} />}
+    </button>
+  )
 }
 
 /** A link away from the page. */
@@ -162,7 +162,7 @@ export function Choices<T extends string>(props: {
 /** The head of a panel; `children` stand beside its name. */
 export function Heading({ children }: { children?: ComponentChildren }) {
   return (
-    <div class="title">
+    <div class="title row apart">
       <h2 tabIndex={-1}>{page.value.title}</h2>
       {children}
     </div>
@@ -173,7 +173,7 @@ export function Heading({ children }: { children?: ComponentChildren }) {
 export function Back() {
   const open = (): void => update({ buoy: null, point: null, tab: 'now' })
   return (
-    <button type="button" class="back row" id="back" onClick={open}>
+    <button type="button" class="back small row" id="back" onClick={open}>
       <Icon name="back" />
       All buoys
     </button>
@@ -196,16 +196,8 @@ export function ZoneSwitch({ here }: { here: string }) {
   )
 }
 
-type Placed = {
-  country?: string | null
-  source: string
-  source_identifier?: string
-  lat: number
-  lng: number
-}
-
 /** Country, network with identifier, and position, as far as they are known. */
-export function Whereabouts({ buoy }: { buoy: Placed }) {
+export function Whereabouts({ buoy }: { buoy: Omit<KnownBuoy, 'last_reading'> }) {
   const { country, source, source_identifier: identifier, lat, lng } = buoy
   const network = identifier === undefined ? source : `${source} ${identifier}`
   return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>

@@ -130,7 +130,7 @@ export function Search() {
           <Found row={row} at={i} key={i} />
         ))}
         {rows?.length === 0 ? (
-          <li class="none" role="option" aria-disabled="true" aria-selected="false">
+          <li role="option" aria-disabled="true" aria-selected="false">
             No buoy or place of that name
           </li>
         ) : null}

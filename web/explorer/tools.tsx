@@ -1,30 +1,10 @@
 /** The buttons of the page and of the map, and the legend. */
 import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
-import { scaleOf } from './mine/units.ts'
-import { Icon, type IconName } from './pieces.tsx'
+import { KINDS, scaleOf } from './mine/units.ts'
+import { Icon, Tool } from './pieces.tsx'
 import { api, choosePass, keyPrompt, map, openPoint, units, update, view } from './store.ts'
 import { theme, toggleTheme } from './theme.ts'
-
-/** `isPressed` is left out for buttons that do not stay pressed. */
-function Tool(props: { name: IconName; label: string; onClick: () => void; isPressed?: boolean }) {
-  const { name, label, onClick, isPressed } = props
-  return (
-    <button
-      type="button"
-      class="tool"
-      id={`tool-${name}`}
-      title={label}
-      aria-label={label}
-      aria-pressed={isPressed}
-      onClick={onClick}
-    >
-      <Icon name={name} />
-    </button>
-  )
-}
-
-const KINDS = ['height', 'speed', 'temperature'] as const
 
 export function PageTools() {
   const isDark = theme.value === 'dark'
@@ -32,16 +12,9 @@ export function PageTools() {
   const keyLabel = api.key.value === '' ? 'Enter an API key' : 'API key'
   return (
     <>
-      <button
-        type="button"
-        class="tool"
-        id="tool-units"
-        title="Units"
-        aria-label={`Units: ${written}`}
-        onClick={() => (isUnitsOpen.value = true)}
-      >
+      <Tool name="units" label={`Units: ${written}`} onClick={() => (isUnitsOpen.value = true)}>
         {written}
-      </button>
+      </Tool>
       <Tool name="key" label={keyLabel} onClick={() => (keyPrompt.value = '')} />
       <Tool
         name={isDark ? 'sun' : 'moon'}
@@ -72,8 +45,8 @@ export function MapTools() {
     <div id="map-tools">
       <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomIn()} />
       <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomOut()} />
-      <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} isPressed={globe} />
-      <Tool name="satellite" label="Satellite passes" onClick={toggleSatellites} isPressed={satellites} />
+      <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} aria-pressed={globe} />
+      <Tool name="satellite" label="Satellite passes" onClick={toggleSatellites} aria-pressed={satellites} />
       <Tool name="aim" label="Conditions at the middle of the map" onClick={aim} />
     </div>
   )

@@ -6,8 +6,6 @@ import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
 import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow, type Picture } from './offers.ts'
 
-const QUERY = /\?.*$/
-
 /** Addresses and names of files that are on their way: a second press starts no second one. */
 const underWay = new Set<string>()
 /** How the last download went, and the address of what it was of. */
@@ -42,7 +40,7 @@ function Row({ offer }: { offer: Offer }) {
         label={label}
         text={whole}
         done="The link was copied. It does not contain your key."
-        row="files row wraps"
+        row="row wraps"
       >
         {formats.map((format) => (
           <FileLink key={format} offer={offer} format={format} />
@@ -70,7 +68,7 @@ function FileLink({ offer, format }: { offer: Offer; format: FileFormat }) {
   const address = fileAddress(offer, format)
   const fetchFile = async (): Promise<File> => {
     const { bytes, name } = await api.file(address)
-    return new File([bytes], name ?? nameOf(address, format))
+    return new File([bytes], name ?? `groundswell.${format}`)
   }
   const save = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return
@@ -84,12 +82,6 @@ function FileLink({ offer, format }: { offer: Offer; format: FileFormat }) {
   )
 }
 
-/** The name of a file that the server does not name: it follows the path. */
-function nameOf(address: string, format: FileFormat): string {
-  const path = address.replace(QUERY, '').split('/').slice(2).join('_')
-  return `groundswell_${path.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}.${format}`
-}
-
 /** `of` is the address of the offer, `what` names the file. */
 async function run(of: string, what: string, made: () => Promise<File>): Promise<void> {
   if (underWay.has(what)) return
@@ -98,7 +90,7 @@ async function run(of: string, what: string, made: () => Promise<File>): Promise
   try {
     const file = await made()
     save(file)
-    say(of, `Saved ${file.name}, ${sizeText(file.size)}.`)
+    say(of, `Saved ${file.name}.`)
   } catch (error) {
     say(of, failureText(error), true)
   } finally {
@@ -134,10 +126,4 @@ function save(file: File): void {
   const href = URL.createObjectURL(file)
   Object.assign(document.createElement('a'), { href, download: file.name }).click()
   setTimeout(() => URL.revokeObjectURL(href), RELEASE_MS)
-}
-
-/** `12 KB`, `3.4 MB` */
-function sizeText(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`
-  return bytes < 1e6 ? `${Math.round(bytes / 1000)} KB` : `${(bytes / 1e6).toFixed(1)} MB`
 }

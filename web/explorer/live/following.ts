@@ -29,8 +29,6 @@ const REFRESH_MS = 60_000
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000
-/** A connection that is lost for less is not worth a word to those who hear the page. */
-const ANNOUNCE_MS = 4000
 
 export const live: Live = new Live(api, ({ snapshot }) => follow(snapshot))
 
@@ -84,11 +82,8 @@ let wasLost = false
 /** What follows from the state of the connection. Returns what is to be done when it is over. */
 function followState(): (() => void) | undefined {
   if (live.state.value === 'lost') {
-    const timer = setTimeout(() => {
-      wasLost = true
-      announce('The connection to the server is lost. The page keeps trying.')
-    }, ANNOUNCE_MS)
-    return () => clearTimeout(timer)
+    wasLost = true
+    announce('The connection to the server is lost. The page keeps trying.')
   }
   if (live.state.value !== 'live') return undefined
   if (wasLost) announce('The server is back.')

@@ -1,4 +1,5 @@
-/** Longitudes on their circle. Numbers in, numbers out. */
+/** Longitudes on their circle, and distances on the sphere. */
+import type { Position } from '../view.ts'
 
 /**
  * The shortest arc that holds all longitudes (degrees), from west to east. East is greater than 180 where the
@@ -21,11 +22,6 @@ export function arcOf(longitudes: readonly number[]): [number, number] {
 const RADIANS = Math.PI / 180
 /** Radius of the sphere that the API's distances are on. */
 const EARTH_KM = 6371
-
-interface Position {
-  lat: number
-  lng: number
-}
 
 /** Kilometres on the great circle. */
 export function distanceKm(a: Position, b: Position): number {

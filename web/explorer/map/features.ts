@@ -52,23 +52,9 @@ function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: n
   return `${height} · ${duration(hours * 3600)} ago`
 }
 
-/** A point that a pass measured, in the order of the track. */
-export interface PassPoint extends Position {
-  slug: string
-  name: string
-  /** Metres. */
-  height: number
-  /** ISO 8601. */
-  time: string
-}
-
-/** The points that `pass` measured, where no later one has measured them since. */
-export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): PassPoint[] {
+/** The points that `pass` measured, in the order of its track, where no later one has measured them since. */
+export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): ActiveBuoy[] {
   return buoys
-    .flatMap(({ slug, name, lat, lng, last_reading: reading, ...more }) =>
-      reading !== null && 'pass_id' in more && more.pass_id === pass.id
-        ? [{ slug, name, lat, lng, height: reading.significient_height, time: reading.time }]
-        : [],
-    )
-    .toSorted((a, b) => a.time.localeCompare(b.time))
+    .filter((buoy) => 'pass_id' in buoy && buoy.pass_id === pass.id && buoy.last_reading !== null)
+    .toSorted((a, b) => (a.last_reading_time ?? '').localeCompare(b.last_reading_time ?? ''))
 }

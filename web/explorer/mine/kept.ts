@@ -8,22 +8,19 @@ declare const localStorage: {
   setItem: (name: string, text: string) => void
 }
 
-/** The text that was kept under a name, or ''. */
-export function keptText(name: string): string {
+/** What `act` gives, or undefined where it throws: a browser may forbid its storages, or have no room. */
+export function attempt<T>(act: () => T): T | undefined {
   try {
-    return localStorage.getItem(name) ?? ''
+    return act()
   } catch {
-    return ''
+    return undefined
   }
 }
 
-export function keepText(name: string, text: string): void {
-  try {
-    localStorage.setItem(name, text)
-  } catch {
-    // Storage is blocked, or full.
-  }
-}
+/** The text that was kept under a name, or ''. */
+export const keptText = (name: string): string => attempt(() => localStorage.getItem(name)) ?? ''
+
+export const keepText = (name: string, text: string): void => attempt(() => localStorage.setItem(name, text))
 
 const FAVOURITES_KEY = 'groundswell-favourites'
 /** A list that is longer than a person goes through. */
@@ -38,12 +35,7 @@ export interface Favourite {
 
 /** The favourites in a kept text. What is not a favourite is left out. */
 export function parseFavourites(text: string): Favourite[] {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return []
-  }
+  const parsed = attempt((): unknown => JSON.parse(text))
   const found = new Map<string, Favourite>()
   for (const each of Array.isArray(parsed) ? (parsed as unknown[]) : []) {
     const { slug, name } = (each ?? {}) as { slug?: unknown; name?: unknown }

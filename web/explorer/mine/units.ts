@@ -13,7 +13,7 @@ export type Units = { readonly [kind in Kind]: (typeof UNIT_CHOICES)[kind][numbe
 /** Units that a link or the browser names; the rest follows the visitor's locale. */
 export type SomeUnits = Partial<Units>
 
-const KINDS = Object.keys(UNIT_CHOICES) as Kind[]
+export const KINDS = Object.keys(UNIT_CHOICES) as Kind[]
 
 /** What a value is: of heights, speeds and temperatures the visitor chooses the unit. */
 export type Quantity = Kind | 'period' | 'direction'

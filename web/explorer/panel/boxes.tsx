@@ -60,7 +60,7 @@ function Calls({ calls }: { calls: readonly Call[] }) {
               text={curlLine(whole, key || HIDDEN_KEY)}
               shown={curlLine(whole, HIDDEN_KEY)}
               done="The curl line was copied."
-              row="call-head row"
+              row="call-head row apart"
             >
               <span>{label}</span>
             </Copy>

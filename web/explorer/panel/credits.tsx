@@ -8,40 +8,25 @@ import { api } from '../store.ts'
 /** An address within a line. What closes a sentence or a bracket is not part of it. */
 const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
 
-/** Who measured. Only names and positions of a demo are real. */
-function ownerText(source: string): string {
+/**
+ * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real, and
+ * the operator's terms are not of made-up readings.
+ */
+export function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)
-  return api.isDemo.value === true ? `Made-up readings. Name and position: ${owner}` : `Readings: ${owner}`
+  if (api.isDemo.value === true) return `Made-up readings. Name and position: ${owner}`
+  return [`Readings: ${owner}`, credit, licence].filter(Boolean).join(' · ')
 }
 
-/** The operator's terms; of made-up readings the page itself states what they are. */
-const termsOf = ({ credit, licence }: BuoyDetail): string[] =>
-  api.isDemo.value === true ? [] : [credit, licence].flatMap((text) => (text ? [text] : []))
-
-/** Who measured, and what the server's operator has to say of it, as one line of text. */
-export function creditText(buoy: BuoyDetail): string {
-  return [ownerText(buoy.source), ...termsOf(buoy)].join(' · ')
-}
-
-/** The line below readings. */
+/** The line below readings, with the way to the station's own page. */
 export function ReadingsCredit({ buoy }: { buoy: BuoyDetail }) {
   const { source, source_identifier: identifier } = buoy
   const station = stationPage(source, identifier)
   return (
     <p class="note credit">
-      {ownerText(source)}
-      {station === null ? null : (
-        <>
-          {' · '}
-          <External href={station} text={`Station ${identifier}`} />
-        </>
-      )}
-      {termsOf(buoy).map((text) => (
-        <>
-          {' · '}
-          <Linked text={text} />
-        </>
-      ))}
+      <Linked text={creditText(buoy)} />
+      {station === null ? null : ' · '}
+      {station === null ? null : <External href={station} text={`Station ${identifier}`} />}
     </p>
   )
 }

@@ -3,7 +3,6 @@
  * it that of a point, with the rows of its nearest buoys.
  */
 import { signal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
 import type {
   Conditions,
   ListSatellitePassesAnswer,
@@ -18,7 +17,7 @@ import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
 import { quantityText } from '../mine/units.ts'
 import type { Asked, SubjectOf } from '../page.ts'
-import { Ago, BuoyLink, Button, Chip, Choices, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { Ago, Button, Chip, Choices, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import {
   api,
   buoys as known,
@@ -26,6 +25,7 @@ import {
   chosenPass,
   clock,
   favourites,
+  openBuoy,
   openPlace,
   page,
   scene,
@@ -94,7 +94,7 @@ function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
   if (favourites.value.length === 0) return null
   return (
     <>
-      <h3 class="first">Favourites</h3>
+      <h3>Favourites</h3>
       <ul class="buoys favourites">
         {favourites.value.map((own) => (
           <BuoyRow
@@ -234,36 +234,26 @@ function BuoyRow(props: {
   const { slug, name } = buoy
   const isKnown = 'last_reading' in buoy
   const reading = isKnown ? buoy.last_reading : null
-  return (
-    <Row id={`${start}-${slug}`} {...{ slug, name, reading }} isRing={isKnown && buoy.virtual}>
-      {isKnown ? `${where ?? buoy.source} · ` : 'no reading in the last 24 hours'}
-      {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
-    </Row>
-  )
-}
-
-/** Opens a buoy. `children` stand below its name. */
-function Row(props: {
-  id?: string
-  slug: string
-  name: string
-  reading: { significient_height: number } | null
-  isRing: boolean
-  children: ComponentChildren
-}) {
-  const height = props.reading?.significient_height ?? null
+  // It is a link for whoever opens it elsewhere.
+  const open = (event: Event): void => {
+    event.preventDefault()
+    openBuoy(slug)
+  }
   return (
     <li>
-      <BuoyLink class="row" slug={props.slug} id={props.id}>
-        <Chip height={height} isRing={props.isRing} />
+      <a class="row" id={`${start}-${slug}`} href={`#buoy=${slug}`} onClick={open}>
+        <Chip height={reading?.significient_height ?? null} isRing={isKnown && buoy.virtual} />
         <span class="row-name">
-          {props.name}
-          <small>{props.children}</small>
+          {name}
+          <small>
+            {isKnown ? `${where ?? buoy.source} · ` : 'no reading in the last 24 hours'}
+            {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
+          </small>
         </span>
         <span class="row-height">
-          {height === null ? '–' : quantityText('height', units.value, height, 1)}
+          {reading === null ? '–' : quantityText('height', units.value, reading.significient_height, 1)}
         </span>
-      </BuoyLink>
+      </a>
     </li>
   )
 }
@@ -287,8 +277,8 @@ function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> 
 
 function PassRow({ pass }: { pass: SatellitePass }) {
   const { id, platform, started_at: start, ended_at: end, buoy_count: count } = pass
-  const heights = passPoints(pass, known.value ?? []).map(({ height }) => height)
-  const highest = quantityText('height', units.value, Math.max(...heights), 1)
+  const points = passPoints(pass, known.value ?? [])
+  const highest = Math.max(...points.map(({ last_reading: reading }) => reading?.significient_height ?? 0))
   const isChosen = chosenPass.value?.id === id
   const times = `${dayAndTime(new Date(start), UTC)} – ${clockTime(new Date(end), UTC)} UTC`
   const choose = (): void => choosePass(isChosen ? null : pass)
@@ -300,25 +290,27 @@ function PassRow({ pass }: { pass: SatellitePass }) {
           <small>{`${count} ${count === 1 ? 'point' : 'points'} · ${times}`}</small>
         </span>
         <span class="row-height">
-          {heights.length === 0 ? '–' : `${heights.length > 1 ? 'up to ' : ''}${highest}`}
+          {points.length > 1 ? 'up to ' : ''}
+          {points.length === 0 ? '–' : quantityText('height', units.value, highest, 1)}
         </span>
       </button>
-      {isChosen ? <PassPoints pass={pass} /> : null}
+      {isChosen ? <PassPoints points={points} missing={count - points.length} /> : null}
     </li>
   )
 }
 
 /** The points along the track with their heights; each leads to its virtual buoy. */
-function PassPoints({ pass }: { pass: SatellitePass }) {
-  const points = passPoints(pass, known.value ?? [])
-  const missing = pass.buoy_count - points.length
+function PassPoints({ points, missing }: { points: readonly ActiveBuoy[]; missing: number }) {
   return (
     <div class="pass-points">
       <ul>
-        {points.map(({ slug, name, height, time }) => (
-          <Row key={slug} {...{ slug, name, reading: { significient_height: height } }} isRing>
-            {`${clockTime(new Date(time), UTC)} UTC`}
-          </Row>
+        {points.map((buoy) => (
+          <BuoyRow
+            key={buoy.slug}
+            buoy={buoy}
+            start="point"
+            where={`${clockTime(new Date(buoy.last_reading_time ?? ''), UTC)} UTC`}
+          />
         ))}
       </ul>
       {missing > 0 ? (

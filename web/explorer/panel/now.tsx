@@ -26,7 +26,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
       <ReadingsCredit buoy={buoy} />
       <ZoneSwitch here="Buoy’s" />
       <section aria-label="Chart">
-        <div class="section-head row wraps">
+        <div class="section-head row wraps apart">
           <h3>Waves</h3>
           <Choices
             name="span"
