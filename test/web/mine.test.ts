@@ -265,7 +265,6 @@ test('What is usual in a season is the median and the 10–90 % of its years, wh
     high: [4.6, null, null],
     from: 2021,
     to: 2025,
-    years: 5,
   })
 })
 

@@ -5,7 +5,7 @@ import { signal } from '@preact/signals'
 import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
 import { chosenUnits, keepUnits } from './mine/kept.ts'
-import { isSameUnits, KINDS, type SomeUnits, type Units } from './mine/units.ts'
+import { formatUnits, KINDS, type SomeUnits, type Units } from './mine/units.ts'
 import { Button, Choices, External, Note } from './pieces.tsx'
 import { api, keyPrompt, takeKey, unitsOf, update, view } from './store.ts'
 
@@ -57,6 +57,7 @@ function KeyDialog({ message }: { message: string }) {
   }
   useLayoutEffect(() => input.current?.focus(), [])
   const hasKey = api.key.value !== ''
+  const quota = api.quota.value
   return (
     <Dialog name="key" title="API key" onClose={() => (keyPrompt.value = null)}>
       <form method="dialog" onSubmit={submit}>
@@ -78,7 +79,12 @@ function KeyDialog({ message }: { message: string }) {
           <input type="checkbox" id="key-forever" ref={isForever} />
           Remember it on this device
         </label>
-        {hasKey ? <QuotaNote /> : null}
+        {hasKey && quota !== null ? (
+          <Note>
+            {quota.remaining.toLocaleString('en')} of {quota.limit.toLocaleString('en')} requests left until{' '}
+            {clockTime(quota.resetAt, UTC)} UTC.
+          </Note>
+        ) : null}
         <div class="buttons row wraps">
           {hasKey ? <Button text="Forget the key" onClick={() => take('')} /> : null}
           <Button text="Cancel" onClick={close} />
@@ -86,17 +92,6 @@ function KeyDialog({ message }: { message: string }) {
         </div>
       </form>
     </Dialog>
-  )
-}
-
-function QuotaNote() {
-  const quota = api.quota.value
-  if (quota === null) return null
-  const [left, all] = [quota.remaining, quota.limit].map((count) => count.toLocaleString('en'))
-  return (
-    <Note>
-      {left} of {all} requests left until {clockTime(quota.resetAt, UTC)} UTC.
-    </Note>
   )
 }
 
@@ -141,7 +136,7 @@ function UnitsDialog() {
             />
           </div>
         ))}
-        {isSameUnits(chosen, unitsOf({})) ? (
+        {formatUnits(chosen) === formatUnits(unitsOf({})) ? (
           <Note>Your choice is kept in this browser and is part of the address.</Note>
         ) : (
           // Units that came with a link hold for this page only, until the visitor chooses.

@@ -1,8 +1,7 @@
 /** Shows one buoy within the page of somebody else, at `/embed/SLUG`. */
 import { render } from 'preact'
 import { isOfNow } from './addresses.ts'
-import { Known } from './panel/buoy.tsx'
-import { Now } from './panel/now.tsx'
+import { Known, Now } from './panel/now.tsx'
 import { External, Heading } from './pieces.tsx'
 import type { Subject } from './page.ts'
 import { answers, byId, clock, now, page } from './store.ts'

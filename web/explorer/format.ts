@@ -19,18 +19,13 @@ export function zoneOf(name: string): Zone {
   return name === 'UTC' ? UTC : { name, label: labelOf(name) }
 }
 
-/** The zones of the open sea have the sign of POSIX: `Etc/GMT+6` is behind UTC. */
-const AT_SEA = /^Etc\/GMT([+-])(\d{1,2})$/
-
 /** `New York`, and for zones of the open sea `UTC−6`. */
 function labelOf(name: string): string {
-  const atSea = AT_SEA.exec(name)
-  if (atSea === null) {
-    return name.startsWith('Etc/') ? 'UTC' : name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ')
-  }
-  const hours = Number(atSea[2])
-  if (hours === 0) return 'UTC'
-  return `UTC${atSea[1] === '+' ? '−' : '+'}${hours}`
+  if (!name.startsWith('Etc/')) return name.slice(name.lastIndexOf('/') + 1).replaceAll('_', ' ')
+  return nameIn('en-GB', { name, label: '' }, 0, 'shortOffset')
+    .replace('GMT', 'UTC')
+    .replace('-', '−')
+    .replace(/\+0$/, '')
 }
 
 /** The zone of the visitor's system. */
@@ -61,11 +56,13 @@ const NAMING_LOCALES = ['en-US', 'en-GB', 'en-CA', 'en-AU', 'en-IN', 'en-ZA']
 
 /** What a zone's clock is called at a time: `PST`, in summer `PDT`; the zone's city where it has no name. */
 export function clockName(time: Date, zone: Zone): string {
-  const names = NAMING_LOCALES.map((locale) => {
-    const parts = formatOf(zone, { timeZoneName: 'short' }, locale).formatToParts(time)
-    return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  })
+  const names = NAMING_LOCALES.map((locale) => nameIn(locale, zone, time, 'short'))
   return names.find((name) => /^[A-Z]{2,5}$/.test(name)) ?? zone.label
+}
+
+function nameIn(locale: string, zone: Zone, time: Date | 0, timeZoneName: 'short' | 'shortOffset'): string {
+  const parts = formatOf(zone, { timeZoneName }, locale).formatToParts(time)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
 /** `Sat 21 Nov, 06:30 CET` */

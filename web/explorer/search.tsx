@@ -95,6 +95,9 @@ function onKey(event: KeyboardEvent): void {
   event.preventDefault()
 }
 
+/** The input would lose its focus, which closes the list. */
+const keepFocus = (event: Event): void => event.preventDefault()
+
 export function Search() {
   const rows = found.value
   const list = useRef<HTMLUListElement>(null)
@@ -127,7 +130,19 @@ export function Search() {
       />
       <ul id="found" role="listbox" aria-label="Buoys and places found" hidden={rows === null} ref={list}>
         {rows?.map((row, i) => (
-          <Found row={row} at={i} key={i} />
+          <li
+            key={i}
+            id={`found-${i}`}
+            role="option"
+            aria-selected={i === marked.value}
+            onPointerDown={keepFocus}
+            onMouseDown={keepFocus}
+            // The click comes last: sooner, it would go to the map below the closed list.
+            onClick={() => choose(row)}
+          >
+            <span>{row.name}</span>
+            <small>{row.about}</small>
+          </li>
         ))}
         {rows?.length === 0 ? (
           <li role="option" aria-disabled="true" aria-selected="false">
@@ -136,25 +151,5 @@ export function Search() {
         ) : null}
       </ul>
     </>
-  )
-}
-
-/** The input would lose its focus, which closes the list. */
-const keepFocus = (event: Event): void => event.preventDefault()
-
-function Found({ row, at }: { row: Row; at: number }) {
-  return (
-    <li
-      id={`found-${at}`}
-      role="option"
-      aria-selected={at === marked.value}
-      onPointerDown={keepFocus}
-      onMouseDown={keepFocus}
-      // The click comes last: sooner, it would go to the map below the closed list.
-      onClick={() => choose(row)}
-    >
-      <span>{row.name}</span>
-      <small>{row.about}</small>
-    </li>
   )
 }

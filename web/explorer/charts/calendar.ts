@@ -36,10 +36,9 @@ export interface Usual {
   median: (number | null)[]
   low: (number | null)[]
   high: (number | null)[]
-  /** First and last year with a value, and how many there are. */
+  /** First and last year with a value. */
   from: number
   to: number
-  years: number
 }
 
 /** What is usual at each of `length` buckets; null where no bucket has enough years. */
@@ -62,7 +61,6 @@ export function usual(years: readonly SeriesYear[], length: number): Usual | nul
     high: share(HIGH_SHARE),
     from: Math.min(...numbers),
     to: Math.max(...numbers),
-    years: used.length,
   }
 }
 

@@ -108,7 +108,7 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       size: 'tall',
       range: fromZero(height.from(1)),
       lines: [
-        line('Significant', 'significant_height', 1, { fill: variable('--chart-1-fill') }),
+        line('Significant', 'significant_height', 1, { fill: variable('--chart-band') }),
         line('Maximum', 'maximum_height', 2, thin),
         line('Forecast', 'forecast_wave_height', 3, forecast),
         line('Swell', 'swell_height', 4, swell),

@@ -4,7 +4,8 @@ import { ApiTrouble, type TroubleKind } from '../api.ts'
 import { clockTime, UTC } from '../format.ts'
 import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
-import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow, type Picture } from './offers.ts'
+import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow } from './offers.ts'
+import { pictureOf } from './picture.ts'
 
 /** Addresses and names of files that are on their way: a second press starts no second one. */
 const underWay = new Set<string>()
@@ -50,17 +51,14 @@ function Row({ offer }: { offer: Offer }) {
             text="PNG"
             class="small"
             aria-label={`PNG: ${label}`}
-            onClick={() => void run(address, picture.file, () => drawn(picture))}
+            onClick={() =>
+              void run(address, picture.file, async () => new File([await pictureOf(picture)], picture.file))
+            }
           />
         )}
       </Copy>
     </div>
   )
-}
-
-async function drawn(picture: Picture): Promise<File> {
-  const { pictureOf } = await import('./picture.ts')
-  return new File([await pictureOf(picture)], picture.file)
 }
 
 /** A link, so that its address can be copied and opened elsewhere; a press sends the visitor's key along. */

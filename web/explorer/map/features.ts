@@ -20,6 +20,7 @@ export const pointAt = ({ lat, lng }: Position) => ({
 export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
   return buoys.map((buoy) => {
     const { id, slug, name, virtual, last_reading: reading } = buoy
+    const height = reading?.significient_height
     return {
       ...pointAt(buoy),
       properties: {
@@ -27,20 +28,14 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         slug,
         name,
         virtual,
-        ...heightOf(reading, units),
+        // By the height dots are placed, by its class coloured.
+        ...(height !== undefined && { height, class: classOf(height, scaleOf('height', units)) }),
         // Readings of satellites are rings at any age: they are hours old when they come.
         old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
         label: reading === null ? '' : labelOf(reading, virtual, units, now),
       },
     }
   })
-}
-
-/** By the height dots are placed, by its class coloured; nothing without a reading. */
-function heightOf(reading: ReadingSummary | null, units: Units) {
-  if (reading === null) return {}
-  const { significient_height: height } = reading
-  return { height, class: classOf(height, scaleOf('height', units)) }
 }
 
 /** `1.8 m`, and of an old reading `1.8 m · 5 h ago`, in whole hours. */

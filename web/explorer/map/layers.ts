@@ -1,5 +1,6 @@
 /** What the map draws and how: its layers from the sea up to the labels, in the colours of a theme. */
 import type {
+  CircleLayerSpecification,
   ExpressionSpecification,
   FilterSpecification,
   LayerSpecification,
@@ -128,57 +129,52 @@ export function basemapLayers(theme: Theme): LayerSpecification[] {
   ]
 }
 
+const circle = (
+  id: string,
+  source: string,
+  paint: CircleLayerSpecification['paint'],
+  more: Partial<CircleLayerSpecification> = {},
+): LayerSpecification => ({ id, type: 'circle', source, ...(paint && { paint }), ...more })
+
 /** The points that the chosen pass measured. */
 function passLayer(theme: Theme): LayerSpecification {
   const color = colorsOf(theme).pass
-  return {
-    id: 'pass',
-    type: 'circle',
-    source: 'pass',
-    paint: {
-      'circle-radius': 14,
-      'circle-color': color,
-      'circle-opacity': 0.25,
-      'circle-stroke-width': 2,
-      'circle-stroke-color': color,
-    },
-  }
+  return circle('pass', 'pass', {
+    'circle-radius': 14,
+    'circle-color': color,
+    'circle-opacity': 0.25,
+    'circle-stroke-width': 2,
+    'circle-stroke-color': color,
+  })
 }
 
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
 function buoyLayers(theme: Theme): LayerSpecification[] {
   const color = colorsOf(theme)
+  const highestAbove = { layout: { 'circle-sort-key': HEIGHT } }
   return [
-    {
-      // High seas are dark: on a dark map an outline sets their rings off.
-      id: 'virtual-outlines',
-      type: 'circle',
-      source: 'virtual',
-      paint: {
-        'circle-radius': RADIUS,
-        'circle-color': 'rgba(0,0,0,0)',
-        'circle-stroke-width': theme === 'dark' ? 4 : 0,
-        'circle-stroke-color': color.outline,
-      },
-    },
-    {
-      id: 'virtual-buoys',
-      type: 'circle',
-      source: 'virtual',
-      layout: { 'circle-sort-key': HEIGHT },
-      paint: {
+    // High seas are dark: on a dark map an outline sets their rings off.
+    circle('virtual-outlines', 'virtual', {
+      'circle-radius': RADIUS,
+      'circle-color': 'rgba(0,0,0,0)',
+      'circle-stroke-width': theme === 'dark' ? 4 : 0,
+      'circle-stroke-color': color.outline,
+    }),
+    circle(
+      'virtual-buoys',
+      'virtual',
+      {
         'circle-radius': RADIUS,
         'circle-color': color.sea,
         'circle-stroke-width': 3,
         'circle-stroke-color': HEIGHT_COLOR,
       },
-    },
-    {
-      id: 'buoys',
-      type: 'circle',
-      source: 'buoys',
-      layout: { 'circle-sort-key': HEIGHT },
-      paint: {
+      highestAbove,
+    ),
+    circle(
+      'buoys',
+      'buoys',
+      {
         'circle-radius': byZoom(({ low, high }) => [
           'case',
           CLUSTER,
@@ -189,7 +185,8 @@ function buoyLayers(theme: Theme): LayerSpecification[] {
         'circle-stroke-width': ['case', OLD, 2, theme === 'dark' ? 1.6 : 1.3],
         'circle-stroke-color': ['case', OLD, color.old, color.outline],
       },
-    },
+      highestAbove,
+    ),
   ]
 }
 
@@ -248,18 +245,13 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
 function markLayer(theme: Theme, part: 'ring' | 'dot'): LayerSpecification {
   const color = colorsOf(theme)
   const isRing = part === 'ring'
-  return {
-    id: `mark-${part}`,
-    type: 'circle',
-    source: 'mark',
-    ...(isRing ? {} : { filter: ['has', 'height'] }),
-    paint: {
-      'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
-      'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
-      'circle-stroke-width': isRing ? 3 : 1.3,
-      'circle-stroke-color': isRing ? color.mark : color.outline,
-    },
+  const paint: CircleLayerSpecification['paint'] = {
+    'circle-radius': isRing ? ['interpolate', ['linear'], ['zoom'], 0, 9, 3, 11, 7, 15] : RADIUS,
+    'circle-color': isRing ? 'rgba(0,0,0,0)' : HEIGHT_COLOR,
+    'circle-stroke-width': isRing ? 3 : 1.3,
+    'circle-stroke-color': isRing ? color.mark : color.outline,
   }
+  return circle(`mark-${part}`, 'mark', paint, isRing ? {} : { filter: ['has', 'height'] })
 }
 
 /** Heights, and from some zoom on names, where there is room; in a cluster how many buoys it has. */

@@ -119,7 +119,6 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
     transformConstrain,
     maxPitch: 0,
     dragRotate: false,
-    pitchWithRotate: false,
     attributionControl: false,
     // That of MapLibre does not say that the visitor has moved nothing.
     trackResize: false,

@@ -2,7 +2,7 @@
  * Pointer and keyboard on the map: a click near a buoy means that buoy, any other on the sea that point. A small
  * text beside the pointer names the buoy, or says why a click was not answered.
  */
-import { type GeoJSONSource, type LngLat, type Map as MapView, Popup } from 'maplibre-gl'
+import { type GeoJSONSource, type LngLat, type Map as MapView, type Point, Popup } from 'maplibre-gl'
 import { openBuoy, openPoint } from '../store.ts'
 import { BUOY_LAYERS } from './layers.ts'
 
@@ -14,11 +14,6 @@ const COAST_PIXELS = 12
 const CLUSTER_STEP = 0.5
 const ZOOM_MS = 250
 const LAND_TEXT = 'This is land. Click on the sea to see conditions there.'
-
-interface Pixel {
-  x: number
-  y: number
-}
 
 export function answerPointer(map: MapView): void {
   const canvas = map.getCanvas()
@@ -67,7 +62,7 @@ async function openCluster(map: MapView, cluster: number, center: LngLat): Promi
 }
 
 /** The nearest buoy or cluster that is near enough, or null. */
-function buoyAt(map: MapView, { x, y }: Pixel): Drawn | null {
+function buoyAt(map: MapView, { x, y }: Point): Drawn | null {
   const found = map.queryRenderedFeatures(
     [
       [x - NEAR_PIXELS, y - NEAR_PIXELS],
@@ -86,7 +81,7 @@ function buoyAt(map: MapView, { x, y }: Pixel): Drawn | null {
 }
 
 /** By the fine coast where it is drawn, else by the coarse one. A style of the operator's has neither. */
-function isLand(map: MapView, { x, y }: Pixel): boolean {
+function isLand(map: MapView, { x, y }: Point): boolean {
   const layers = ['land', 'land-lake', 'coast-sea', 'coast', 'coast-lake'].filter((id) => map.getLayer(id))
   const isLandAt = (dx: number, dy: number): boolean => {
     const found = new Set(

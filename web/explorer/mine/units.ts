@@ -132,7 +132,3 @@ export function parseUnits(text: string): SomeUnits {
   }
   return found as SomeUnits
 }
-
-export function isSameUnits(a: SomeUnits, b: SomeUnits): boolean {
-  return formatUnits(a) === formatUnits(b)
-}

@@ -1,14 +1,9 @@
 /** The boxes of panels: what one shows as files, the calls behind it as curl lines to copy, and the way to a key. */
-import { signal } from '@preact/signals'
-import { useState } from 'preact/hooks'
 import { curlLine } from '../addresses.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
-import type * as Files from '../downloads/menu.tsx'
+import { Menu } from '../downloads/menu.tsx'
 import { Button, Copy, Note } from '../pieces.tsx'
 import { api, keyPrompt } from '../store.ts'
-
-/** The code of the downloads, which is loaded when a visitor first opens their box. */
-const code = signal<typeof Files | null>(null)
 
 const HIDDEN_KEY = 'YOUR_KEY'
 
@@ -20,25 +15,10 @@ interface Call {
 
 /** A visitor without access gets no `calls`. */
 export function FilesAndCalls({ calls = [] }: { calls?: readonly Call[] }) {
-  const [hasFailed, setHasFailed] = useState(false)
-  const open = (): void => {
-    setHasFailed(false)
-    import('../downloads/menu.tsx').then(
-      (loaded) => (code.value = loaded),
-      () => setHasFailed(true),
-    )
-  }
-  const Menu = code.value?.Menu
   return (
-    <details class="calls" id="downloads" onToggle={({ currentTarget }) => currentTarget.open && open()}>
+    <details class="calls" id="downloads">
       <summary>{calls.length === 0 ? 'Download' : 'Download, or get it from the API'}</summary>
-      {Menu === undefined ? (
-        <div>
-          {hasFailed ? 'The downloads could not be loaded. Close this and open it again.' : 'Loading …'}
-        </div>
-      ) : (
-        <Menu />
-      )}
+      <Menu />
       {calls.length === 0 ? null : <Calls calls={calls} />}
     </details>
   )

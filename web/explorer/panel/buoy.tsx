@@ -1,26 +1,10 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
-import { chosenZone, UTC } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
-import { Choices, Instead, Tool, Whereabouts } from '../pieces.tsx'
+import { Choices, Tool, Whereabouts } from '../pieces.tsx'
 import { api, favourites, page, toggle, update } from '../store.ts'
 import { FilesAndCalls, Invitation } from './boxes.tsx'
-import { Latest, Now } from './now.tsx'
+import { Known, Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
-
-/** What is known of a buoy whose details are not there. */
-export function Known({ known, answer }: SubjectOf<'known'>) {
-  return (
-    <>
-      {known === null ? null : (
-        <>
-          <Whereabouts buoy={known} />
-          <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone ?? UTC.name)} />
-        </>
-      )}
-      <Instead of={answer} what="the buoy" />
-    </>
-  )
-}
 
 export function KnownPanel(subject: SubjectOf<'known'>) {
   const more =

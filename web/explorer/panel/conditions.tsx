@@ -4,7 +4,7 @@ import { clockName, clockTime, type Zone } from '../format.ts'
 import { quantityText } from '../mine/units.ts'
 import { Fact, Note } from '../pieces.tsx'
 import { clock, units } from '../store.ts'
-import { ForecastCredit, Linked } from './credits.tsx'
+import { forecastText, Linked } from './credits.tsx'
 
 export function ConditionFacts({ conditions, zone }: { conditions: Conditions; zone: Zone }) {
   const { forecast, tide, metadata } = conditions
@@ -27,7 +27,11 @@ export function ConditionFacts({ conditions, zone }: { conditions: Conditions; z
       </dl>
       {waves === null ? <Note>No forecast is available here.</Note> : null}
       {tide.height === null ? <Note>There is no tide harbour within 100 km.</Note> : null}
-      {waves === null ? null : <ForecastCredit metadata={metadata} zone={zone} />}
+      {waves === null ? null : (
+        <p class="note credit">
+          <Linked text={forecastText(metadata, zone)} />
+        </p>
+      )}
     </div>
   )
 }

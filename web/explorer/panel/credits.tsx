@@ -42,15 +42,6 @@ export function forecastText(
   return [`${made}: ${of}`, credit].filter(Boolean).join(' · ')
 }
 
-/** The line below a forecast. */
-export function ForecastCredit({ metadata, zone }: { metadata: Conditions['metadata']; zone: Zone }) {
-  return (
-    <p class="note credit">
-      <Linked text={forecastText(metadata, zone)} />
-    </p>
-  )
-}
-
 /** A text with its addresses as links. */
 export function Linked({ text }: { text: string }) {
   return (

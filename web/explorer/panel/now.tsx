@@ -5,10 +5,10 @@
 import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { Column } from '../charts/readings.ts'
-import { chosenZone, dayAndTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { chosenZone, dayAndTime, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
 import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
-import { Ago, Chip, Choices, Fact, Icon, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { Ago, Chip, Choices, Fact, Icon, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
 import { api, buoys, page, units, update } from '../store.ts'
 import type { Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
@@ -63,6 +63,21 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
   )
 }
 
+/** What is known of a buoy whose details are not there. */
+export function Known({ known, answer }: SubjectOf<'known'>) {
+  return (
+    <>
+      {known === null ? null : (
+        <>
+          <Whereabouts buoy={known} />
+          <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone ?? UTC.name)} />
+        </>
+      )}
+      <Instead of={answer} what="the buoy" />
+    </>
+  )
+}
+
 type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
 
 /** Values of a network have as many decimals as the newest readings of its buoys. */
@@ -79,7 +94,7 @@ export function scalesOf({ source, last_reading: own }: Measuring): Scales {
   return (quantity) => scaleOf(quantity, units.value, decimals[quantity])
 }
 
-export function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
+function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
   const { last_reading: reading } = buoy
   if (reading === null) {
     return (

@@ -5,7 +5,7 @@
 import { effect } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
-import { byId, favourites, page, sheet, SHEET_HEIGHTS } from '../store.ts'
+import { byId, page, sheet, SHEET_HEIGHTS } from '../store.ts'
 import { Back, Heading } from '../pieces.tsx'
 import { BuoyPanel, KnownPanel, Star } from './buoy.tsx'
 import { BuoyList, NearMe, PointPanel } from './list.tsx'
@@ -90,11 +90,9 @@ function useKeptPlace(content: { current: HTMLElement | null }, { view, title }:
 
 const topOf = (node: Element): number => node.getBoundingClientRect().top
 
-/** The row of a buoy in the list; a favourite stands first, and is looked for there. */
-function rowOf(slug: string): string {
-  const isFavourite = favourites.peek().some((each) => each.slug === slug)
-  return `#${isFavourite ? 'favourite' : 'row'}-${CSS.escape(slug)}`
-}
+/** The row of a buoy in the list; a favourite stands first, and is found first. */
+const rowOf = (slug: string): string =>
+  ['favourite', 'row'].map((list) => `#${list}-${CSS.escape(slug)}`).join()
 
 /**
  * The control with the focus, else the first one in sight, and where it is; null at the top of the panel.
