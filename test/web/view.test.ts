@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
-import { Api, type ActiveBuoy, type Scene } from '../../web/explorer/api.ts'
+import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
 import { clockName, zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
@@ -179,10 +179,9 @@ test('The colours of heights fall in lightness and differ from their neighbours 
 test('A week of a silent buoy is the week before its newest reading; of others the server says it.', () => {
   const now = Date.UTC(2026, 10, 22, 12)
   const api = new Api('/v2', '', () => now, true)
-  const scene = { api, clock: () => now } as unknown as Scene
   const datesOf = (newest: string | null, span: 2 | 7 | 28): (string | null)[] => {
     const buoy = { slug: 'a', last_reading_time: newest } as BuoyDetail
-    const { searchParams } = new URL(chartAddress(scene, buoy, span), 'http://a')
+    const { searchParams } = new URL(chartAddress(api, buoy, span), 'http://a')
     return [searchParams.get('start_date'), searchParams.get('end_date')]
   }
   assert.deepEqual(datesOf('2026-11-22T11:30:00Z', 7), [null, null])

@@ -19,7 +19,7 @@ import type {
   SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
 import type { LngLatBounds } from 'maplibre-gl'
-import type { Address, Api, Scene } from './api.ts'
+import type { Address, Api } from './api.ts'
 import type { Metric, SeasonName, Span } from './view.ts'
 
 const DAY_MS = 86_400_000
@@ -45,7 +45,7 @@ const SEASON_DATES: {
 }
 
 /** The address of all active buoys, or of those within `bounds`, to three decimals: within 60 m. */
-export function mapAddress({ api }: Scene, bounds?: LngLatBounds): Address<MapBuoysAnswer['data']> {
+export function mapAddress(api: Api, bounds?: LngLatBounds): Address<MapBuoysAnswer['data']> {
   if (bounds === undefined) return api.address('/buoys/map')
   const [west, south, east, north] = bounds
     .toArray()
@@ -54,11 +54,11 @@ export function mapAddress({ api }: Scene, bounds?: LngLatBounds): Address<MapBu
   return api.address('/buoys/map', { bounds: JSON.stringify({ north, south, east, west }) })
 }
 
-export function passesAddress({ api }: Scene): Address<ListSatellitePassesAnswer['data']> {
+export function passesAddress(api: Api): Address<ListSatellitePassesAnswer['data']> {
   return api.address('/buoys/satellite_passes', { limit: PASSES } satisfies ListSatellitePassesParameters)
 }
 
-export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyDetail }> {
+export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
     include: 'credit,available,wind,peak_period,swell',
   } satisfies GetBuoyParameters)
@@ -69,12 +69,12 @@ export function buoyAddress({ api }: Scene, slug: string): Address<{ buoy: BuoyD
  * days ahead of now, which is wrong for a buoy that has been silent for long.
  */
 export function chartAddress(
-  { api, clock }: Scene,
+  api: Api,
   { slug, last_reading_time: newest, available = {} }: BuoyDetail,
   span: Span,
 ): Address<Chart> {
   const at = Date.parse(newest ?? '')
-  const isUsual = newest === null || (span === 7 && clock() - at < DAY_MS)
+  const isUsual = newest === null || (span === 7 && api.clock() - at < DAY_MS)
   const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
   return api.address(`${buoyPath(slug)}/readings/chart`, {
     ...(isUsual
@@ -89,7 +89,7 @@ export function chartAddress(
  * All readings of a range, with all that a buoy measures; the API gives the range as a whole in other
  * formats.
  */
-export function readingsAddress({ api }: Scene, slug: string, start: string, end: string): Address<unknown> {
+export function readingsAddress(api: Api, slug: string, start: string, end: string): Address<unknown> {
   return api.address(`${buoyPath(slug)}/readings`, {
     start_date: start,
     end_date: end,
@@ -110,11 +110,11 @@ export function searchAddress(
 
 /** A season of the last years. */
 export function seriesAddress(
-  { api, clock }: Scene,
+  api: Api,
   slug: string,
   { metric, season }: { metric: Metric; season: SeasonName },
 ): Address<ReadingSeriesAnswer['data']> {
-  const thisYear = new Date(clock()).getUTCFullYear()
+  const thisYear = new Date(api.clock()).getUTCFullYear()
   return api.address(`${buoyPath(slug)}/readings/series`, {
     metric,
     bucket: season === 'year' ? 'week' : 'day',
@@ -125,10 +125,7 @@ export function seriesAddress(
 }
 
 /** Forecast, nearest reading and tide of the current minute. */
-export function conditionsAddress(
-  { api }: Scene,
-  { lat, lng }: { lat: number; lng: number },
-): Address<Conditions> {
+export function conditionsAddress(api: Api, { lat, lng }: { lat: number; lng: number }): Address<Conditions> {
   return api.address('/conditions', {
     lat: Number(lat.toFixed(4)),
     lng: Number(lng.toFixed(4)),

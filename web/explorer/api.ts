@@ -32,7 +32,8 @@ const RETRY_MS = 10_000
 
 export class Api {
   readonly #base: string
-  readonly #clock: () => number
+  /** Epoch milliseconds. */
+  readonly clock: () => number
   /** '' where the visitor has none. */
   readonly key: Signal<string>
   /** Whether the server lets its pages read without a key. */
@@ -46,11 +47,11 @@ export class Api {
   /** Called with the `Date` of each answer. */
   onDate: (date: string) => void = () => {}
 
-  /** `base` is the path of the operations, `clock` gives epoch milliseconds. */
+  /** `base` is the path of the operations. */
   constructor(base: string, key: string, clock: () => number, isOpen = false) {
     this.#base = base
     this.key = signal(key)
-    this.#clock = clock
+    this.clock = clock
     this.isOpen = signal(isOpen)
   }
 
@@ -124,7 +125,7 @@ export class Api {
       answer = await fetch(address, how)
     } catch {
       signal?.throwIfAborted()
-      throw new ApiTrouble('offline', 'The server cannot be reached.', this.#clock() + RETRY_MS)
+      throw new ApiTrouble('offline', 'The server cannot be reached.', this.clock() + RETRY_MS)
     }
     this.#readHead(answer.headers)
     if (answer.ok) return answer
@@ -150,23 +151,14 @@ export class Api {
 
   #trouble({ status, headers }: Response, message: string): ApiTrouble {
     const wait = Number(headers.get('Retry-After') ?? NaN)
-    const again = Number.isFinite(wait) ? this.#clock() + wait * 1000 : null
+    const again = Number.isFinite(wait) ? this.clock() + wait * 1000 : null
     if (status === 401) return new ApiTrouble('unauthorized', message)
     if (status === 404) return new ApiTrouble('not found', message)
     if (status === 429) return new ApiTrouble('quota', message, this.quota.peek()?.resetAt.getTime() ?? again)
     // An answer without data is not one that the request was at fault for.
     if (status >= 400 && status < 500) return new ApiTrouble('refused', message)
-    return new ApiTrouble('unavailable', message, again ?? this.#clock() + RETRY_MS)
+    return new ApiTrouble('unavailable', message, again ?? this.clock() + RETRY_MS)
   }
-}
-
-/** What the addresses of answers are made with. */
-export interface Scene {
-  readonly api: Api
-  /** Epoch milliseconds. */
-  readonly clock: () => number
-  /** The page shows one buoy within the page of somebody else. */
-  readonly isOfOneBuoy?: boolean
 }
 
 /** Answers may have been on their way, or in a shared cache, for as long as they are fresh. */

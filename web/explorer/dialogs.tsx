@@ -1,4 +1,4 @@
-/** The dialogs of the page: for the visitor's key, and for units. */
+/** The dialogs of the page: for the visitor's key, with the ways to one, and for units. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
@@ -104,6 +104,17 @@ export function WhereKeysComeFrom() {
   if (contact === '') return <Note>Ask the operator of this server for a key.</Note>
   const href = WEB.test(contact) ? contact : E_MAIL.test(contact) ? `mailto:${contact}` : null
   return <Note>For a key: {href === null ? contact : <External href={href} text={contact} />}</Note>
+}
+
+/** What a guest would see with a key. */
+export function Invitation({ text }: { text: string }) {
+  return (
+    <div class="invitation box">
+      <p>{text}</p>
+      <Button text="Enter a key" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
+      <WhereKeysComeFrom />
+    </div>
+  )
 }
 
 /** What a visitor chooses the unit of: its name, and the units. */

@@ -10,7 +10,7 @@ import type {
 } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import { type ActiveBuoy, type Address, ApiTrouble, type Scene } from './api.ts'
+import { type ActiveBuoy, type Address, type Api, ApiTrouble } from './api.ts'
 import type { Position, ViewState } from './view.ts'
 
 const MOST_NEAREST = 20
@@ -37,7 +37,7 @@ const LEAST_ZOOM = 3
 
 /** The answer for one buoy has another shape, so `limit` is 2 or more. */
 function nearestAddress(
-  { api }: Scene,
+  api: Api,
   at: Position,
   limit: number,
   within: number,
@@ -48,21 +48,21 @@ function nearestAddress(
 }
 
 /** The few nearest buoys of a point. */
-export const nearAddress = (scene: Scene, at: Position) => nearestAddress(scene, at, FEW, NEAR_KM)
+export const nearAddress = (api: Api, at: Position) => nearestAddress(api, at, FEW, NEAR_KM)
 
 /** What lists and searches tell of a buoy. */
 export type KnownBuoy = Pick<ActiveBuoy, 'name' | 'slug' | 'lat' | 'lng' | 'source' | 'last_reading'> &
   Partial<Pick<BuoySearchItem & ActiveBuoy, 'country' | 'source_identifier' | 'timezone'>>
 
 export class Guest {
-  readonly #scene: Scene
+  readonly #api: Api
   readonly #answers: Answers
   #looks: Position[] = []
   #parts: readonly NearestBuoy[][] = []
   #buoys: ActiveBuoy[] = []
 
-  constructor(scene: Scene, answers: Answers) {
-    this.#scene = scene
+  constructor(api: Api, answers: Answers) {
+    this.#api = api
     this.#answers = answers
   }
 
@@ -81,7 +81,7 @@ export class Guest {
   }
 
   #nearest(point: Position): Answer<{ buoys?: NearestBuoy[] }> {
-    return this.#answers.get(nearestAddress(this.#scene, point, MOST_NEAREST, ANYWHERE_KM))
+    return this.#answers.get(nearestAddress(this.#api, point, MOST_NEAREST, ANYWHERE_KM))
   }
 
   /** Notes where the visitor looks, by whole degrees. */
@@ -97,7 +97,7 @@ export class Guest {
   buoy(name: string): Answer<KnownBuoy> {
     const known = this.#buoys.find(({ slug, id }) => slug === name || String(id) === name)
     if (known !== undefined) return { state: 'here', data: known }
-    const found = this.#answers.get(searchAddress(this.#scene.api, name))
+    const found = this.#answers.get(searchAddress(this.#api, name))
     if (found.state !== 'here') return found
     const item = found.data.buoys.find(({ slug }) => slug === name)
     if (item === undefined) return { state: 'failed', trouble: new ApiTrouble('not found', 'No such buoy') }

@@ -16,7 +16,7 @@ import {
   seriesAddress,
 } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import type { ActiveBuoy, Address, Scene } from './api.ts'
+import type { ActiveBuoy, Address, Api } from './api.ts'
 import { position } from './format.ts'
 import { type Guest, type KnownBuoy, nearAddress } from './guest.ts'
 import type { Position, ViewState } from './view.ts'
@@ -69,40 +69,37 @@ export const placeNames = new Map<string, string>()
 
 const NO_LIST = { state: 'here', data: { buoys: [] } } as const
 
-/** Asks for what is not known yet. The first address is that of all buoys, where they are shown. */
-export function pageOf(scene: Scene, answers: Answers, guest: Guest, view: ViewState): Page {
-  answers.beginDrawing()
-  const buoys = scene.isOfOneBuoy
-    ? NO_LIST
-    : scene.api.isGuest
-      ? guest.buoys(view)
-      : answers.get(mapAddress(scene))
-  const subject = scene.api.isGuest
-    ? guestSubject(scene, answers, guest, view)
-    : subjectOf(scene, answers, view, buoys.state === 'here' ? buoys.data.buoys : [])
-  return { view, buoys, subject, title: titleOf(subject, scene.api.isGuest) }
-}
-
-function guestSubject(
-  scene: Scene,
+/** Asks for what is not known yet; `isOfOneBuoy` means a page within that of somebody else. The first address is that of all buoys, where they are shown. */
+export function pageOf(
+  api: Api,
   answers: Answers,
   guest: Guest,
-  { buoy: slug, point }: ViewState,
-): Subject {
+  view: ViewState,
+  isOfOneBuoy: boolean,
+): Page {
+  answers.beginDrawing()
+  const buoys = isOfOneBuoy ? NO_LIST : api.isGuest ? guest.buoys(view) : answers.get(mapAddress(api))
+  const subject = api.isGuest
+    ? guestSubject(api, answers, guest, view)
+    : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [])
+  return { view, buoys, subject, title: titleOf(subject, api.isGuest) }
+}
+
+function guestSubject(api: Api, answers: Answers, guest: Guest, { buoy: slug, point }: ViewState): Subject {
   if (slug !== null) {
     const answer = guest.buoy(slug)
     return { kind: 'known', slug, answer, known: answer.state === 'here' ? answer.data : null }
   }
   if (point === null) return { kind: 'list', passes: null }
-  const address = nearAddress(scene, point)
+  const address = nearAddress(api, point)
   return { kind: 'point', point, conditions: null, near: { address, answer: answers.get(address) } }
 }
 
-function subjectOf(scene: Scene, answers: Answers, view: ViewState, active: readonly ActiveBuoy[]): Subject {
+function subjectOf(api: Api, answers: Answers, view: ViewState, active: readonly ActiveBuoy[]): Subject {
   const ask = <T>(address: Address<T>): Asked<T> => ({ address, answer: answers.get(address) })
   const { buoy: slug, point } = view
   if (slug !== null) {
-    const { address, answer } = ask(buoyAddress(scene, slug))
+    const { address, answer } = ask(buoyAddress(api, slug))
     if (answer.state !== 'here') {
       const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
       // The list of all buoys has the newest reading, and is here already.
@@ -111,18 +108,18 @@ function subjectOf(scene: Scene, answers: Answers, view: ViewState, active: read
     }
     const { buoy } = answer.data
     const isNow = view.tab === 'now'
-    const [chart, conditions] = [chartAddress(scene, buoy, view.span), conditionsAddress(scene, buoy)]
+    const [chart, conditions] = [chartAddress(api, buoy, view.span), conditionsAddress(api, buoy)]
     return {
       kind: 'buoy',
       buoy,
       address,
       now: isNow ? { chart: ask(chart), conditions: ask(conditions) } : null,
-      seasons: isNow ? null : ask(seriesAddress(scene, slug, view)),
+      seasons: isNow ? null : ask(seriesAddress(api, slug, view)),
     }
   }
   if (point !== null)
-    return { kind: 'point', point, conditions: ask(conditionsAddress(scene, point)), near: null }
-  return { kind: 'list', passes: view.satellites ? ask(passesAddress(scene)) : null }
+    return { kind: 'point', point, conditions: ask(conditionsAddress(api, point)), near: null }
+  return { kind: 'list', passes: view.satellites ? ask(passesAddress(api)) : null }
 }
 
 function titleOf(subject: Subject, isGuest: boolean): string {

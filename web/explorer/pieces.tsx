@@ -218,7 +218,7 @@ export function Copy(props: {
   done: string
   /** The class of the row with the button; `children` stand before it. */
   row: string
-  children: ComponentChildren
+  children?: ComponentChildren
 }) {
   const { what, label, text, shown = text, done, row, children } = props
   const code = useRef<HTMLElement>(null)

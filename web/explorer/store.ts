@@ -23,7 +23,6 @@ const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
 export const api = new Api(basePath, embedded === undefined ? key : '', clock, explorer === 'open')
 api.onDate = (date) => time.learn(date)
-export const scene = { api, clock, isOfOneBuoy: embedded !== undefined }
 
 /** The view of the address; units that it leaves open are those that the visitor once chose here. */
 export function viewOfAddress(): ViewState {
@@ -77,17 +76,19 @@ export const answers: Answers = new Answers(api, (failure, isOther) => {
   if (isNews) whenLetGo(redraw)
   else redraw()
 })
-const guest = new Guest(scene, answers)
+const guest = new Guest(api, answers)
+
+const pageNow = (): Page => pageOf(api, answers, guest, view.peek(), embedded !== undefined)
 
 /** What the panel shows. */
-export const page = signal<Page>(pageOf(scene, answers, guest, view.peek()))
+export const page = signal(pageNow())
 /** A guest finds more where the map has been moved to; for all others its place changes nothing. */
 const asked = computed(() =>
   formatView({ ...view.value, camera: api.isGuest ? view.value.camera : null, units: {} }),
 )
 effect(() => {
   void [asked.value, revision.value]
-  const next = pageOf(scene, answers, guest, view.peek())
+  const next = pageNow()
   now.value = clock()
   if (next.buoys.state === 'here') buoys.value = next.buoys.data.buoys
   const isSame = aboutOf(next.view) === aboutOf(page.peek().view)

@@ -1,6 +1,8 @@
 /** The rows of the box of downloads: for each offer its formats, its picture, and the address to copy. */
 import { signal } from '@preact/signals'
+import { curlLine } from '../addresses.ts'
 import { ApiTrouble, type TroubleKind } from '../api.ts'
+import { WhereKeysComeFrom } from '../dialogs.tsx'
 import { clockTime, UTC } from '../format.ts'
 import { Button, Copy, Note } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
@@ -12,12 +14,14 @@ const underWay = new Set<string>()
 /** How the last download went, and the address of what it was of. */
 const said = signal({ of: '', text: '', isTrouble: false })
 
-export function Menu() {
+/** The box at the end of a panel: what it shows as files, and the calls behind it as curl lines to copy. */
+export function Downloads() {
   const offers = offersNow()
   const { of, text, isTrouble } = said.value
   const isShown = offers.some(({ address }) => address === of)
   return (
-    <div>
+    <details class="calls" id="downloads">
+      <summary>{api.isGuest ? 'Download' : 'Download, or get it from the API'}</summary>
       {offers.length === 0 ? <Note>Search for a buoy to download what you find.</Note> : null}
       {offers.map((offer) => (
         <Row key={offer.label} offer={offer} />
@@ -25,38 +29,68 @@ export function Menu() {
       <p id="download-said" class={isShown && isTrouble ? 'trouble box' : 'note'}>
         {isShown ? text : ''}
       </p>
-    </div>
+      {api.isGuest ? null : (
+        <Note>
+          {api.key.value === ''
+            ? 'This page works without a key; programs need one in place of YOUR_KEY.'
+            : 'The copied curl lines contain your key.'}
+        </Note>
+      )}
+      {api.isOpen.value && api.key.value === '' ? <WhereKeysComeFrom /> : null}
+    </details>
   )
 }
 
+const HIDDEN_KEY = 'YOUR_KEY'
+
 function Row({ offer }: { offer: Offer }) {
   const { label, address, formats, picture = null } = offer
-  const whole = new URL(fileAddress(offer, formats[0] ?? 'csv'), document.baseURI).href
+  const whole = (some: string): string => new URL(some, document.baseURI).href
+  const [first] = formats
+  const link = first && whole(fileAddress(offer, first))
   return (
     <div class="call" role="group" aria-label={label}>
       <p class="call-head row">{label}</p>
-      <Copy
-        key={whole}
-        what="Copy link"
-        label={label}
-        text={whole}
-        done="The link was copied. It does not contain your key."
-        row="row wraps"
-      >
-        {formats.map((format) => (
-          <FileLink key={format} offer={offer} format={format} />
-        ))}
-        {picture === null ? null : (
-          <Button
-            text="PNG"
-            class="small"
-            aria-label={`PNG: ${label}`}
-            onClick={() =>
-              void run(address, picture.file, async () => new File([await pictureOf(picture)], picture.file))
-            }
-          />
-        )}
-      </Copy>
+      {link === undefined ? null : (
+        <Copy
+          key={link}
+          what="Copy link"
+          label={label}
+          text={link}
+          done="The link was copied. It does not contain your key."
+          row="row wraps"
+        >
+          {formats.map((format) => (
+            <FileLink key={format} offer={offer} format={format} />
+          ))}
+          {picture === null ? null : (
+            <Button
+              text="PNG"
+              class="small"
+              aria-label={`PNG: ${label}`}
+              onClick={() =>
+                void run(
+                  address,
+                  picture.file,
+                  async () => new File([await pictureOf(picture)], picture.file),
+                )
+              }
+            />
+          )}
+        </Copy>
+      )}
+      {/* The key is copied but not shown, as screens are shared. A guest's page tells no calls. */}
+      {api.isGuest ? null : (
+        <Copy
+          key={address}
+          what="Copy curl"
+          label={label}
+          text={curlLine(whole(address), api.key.value || HIDDEN_KEY)}
+          shown={curlLine(whole(address), HIDDEN_KEY)}
+          done="The curl line was copied."
+          row="row wraps"
+        />
+      )}
     </div>
   )
 }

@@ -15,7 +15,7 @@ import { creditText, forecastText } from '../panel/credits.tsx'
 import { scalesOf } from '../panel/now.tsx'
 import { SEASON_LABELS, seasonView } from '../panel/seasons.tsx'
 import { LEAST_CHARACTERS } from '../search.tsx'
-import { api, clock, map, page, query, scene, view } from '../store.ts'
+import { api, clock, map, page, query, view } from '../store.ts'
 
 /** Formats of files, in the order of their buttons. Each is a value of `format` in the API. */
 export const FILE_FORMATS = { csv: 'CSV', geojson: 'GeoJSON', parquet: 'Parquet' } as const
@@ -39,6 +39,7 @@ export interface Offer {
   label: string
   /** The address from the server's root, without a format and without a key. */
   address: string
+  /** Those of files; an answer that is no table has none. */
   formats: readonly FileFormat[]
   picture?: Picture | null
 }
@@ -60,7 +61,11 @@ export function offersNow(): Offer[] {
         subject.conditions && places('These conditions', subject.conditions.address),
       ].filter((offer) => offer !== null)
     case 'buoy':
-      return subject.now === null ? [offerOfSeasons(subject)] : offersOfNow(subject.buoy, subject.now)
+      if (subject.now === null) return [offerOfSeasons(subject)]
+      return [
+        ...offersOfNow(subject.buoy, subject.now),
+        { label: 'This buoy', address: subject.address, formats: [] },
+      ]
     case 'known':
       return []
   }
@@ -83,9 +88,9 @@ function offersOfList(satellites: boolean): Offer[] {
   if (api.isGuest) return searchOffers()
   return [
     ...searchOffers(),
-    ...(inView === undefined ? [] : [places('Buoys in the map’s view', mapAddress(scene, inView))]),
-    places('All buoys of the map', mapAddress(scene)),
-    ...(satellites ? [places('Latest satellite passes', passesAddress(scene))] : []),
+    ...(inView === undefined ? [] : [places('Buoys in the map’s view', mapAddress(api, inView))]),
+    places('All buoys of the map', mapAddress(api)),
+    ...(satellites ? [places('Latest satellite passes', passesAddress(api))] : []),
   ]
 }
 
@@ -121,7 +126,7 @@ function offersOfNow(
   const data = chart.answer.state === 'here' ? chart.answer.data : null
   const now = conditions.answer.state === 'here' ? conditions.answer.data : null
   const [start, end] = [data?.time[0], data?.time.at(-1)]
-  const ofNow = places('Forecast and tide now', conditionsAddress(scene, buoy))
+  const ofNow = places('Forecast and tide now', conditionsAddress(api, buoy))
   if (data === null || start === undefined || end === undefined) return [ofNow]
   const zone = chosenZone(page.value.view.zone, buoy.timezone)
   const scales = scalesOf(buoy)
@@ -130,7 +135,7 @@ function offersOfNow(
   return [
     {
       label: 'Readings of the chart',
-      address: readingsAddress(scene, buoy.slug, start, end),
+      address: readingsAddress(api, buoy.slug, start, end),
       formats: ['csv', 'geojson', 'parquet'],
     },
     {
@@ -168,7 +173,7 @@ function dateText(time: Date, { name }: Zone): string {
 function offerOfSeasons({ buoy, seasons }: SubjectOf<'buoy'>): Offer {
   const { view } = page.value
   const { metric, season } = view
-  const address = seriesAddress(scene, buoy.slug, view)
+  const address = seriesAddress(api, buoy.slug, view)
   const drawn = seasonView(view, seasons?.answer ?? { state: 'waiting' })
   const offer: Offer = { label: 'This season over the years', address, formats: ['csv'] }
   if (drawn === null) return offer

@@ -1,8 +1,9 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
+import { Invitation } from '../dialogs.tsx'
+import { Downloads } from '../downloads/menu.tsx'
 import type { SubjectOf } from '../page.ts'
 import { Choices, Tool, Whereabouts } from '../pieces.tsx'
 import { api, favourites, page, toggle, update } from '../store.ts'
-import { FilesAndCalls, Invitation } from './boxes.tsx'
 import { Known, Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 
@@ -19,17 +20,7 @@ export function KnownPanel(subject: SubjectOf<'known'>) {
   )
 }
 
-export function BuoyPanel({ buoy, address, now, seasons }: SubjectOf<'buoy'>) {
-  const calls = [
-    ...(seasons === null ? [] : [{ label: 'This season over the years', address: seasons.address }]),
-    ...(now === null
-      ? []
-      : [
-          { label: 'This buoy', address },
-          { label: 'Chart', address: now.chart.address },
-          { label: 'Forecast and tide', address: now.conditions.address },
-        ]),
-  ]
+export function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
   return (
     <>
       <Whereabouts buoy={buoy} />
@@ -42,7 +33,7 @@ export function BuoyPanel({ buoy, address, now, seasons }: SubjectOf<'buoy'>) {
       />
       {now === null ? null : <Now buoy={buoy} now={now} />}
       {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
-      <FilesAndCalls calls={calls} />
+      <Downloads />
     </>
   )
 }

@@ -8,9 +8,10 @@ import type {
   ListSatellitePassesAnswer,
   SatellitePass,
 } from '../../../clients/typescript/groundswell.ts'
-import { mapAddress } from '../addresses.ts'
 import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
+import { Invitation } from '../dialogs.tsx'
+import { Downloads } from '../downloads/menu.tsx'
 import { chosenZone, clockTime, dayAndTime, isOld, UTC } from '../format.ts'
 import { NEAR_KM } from '../guest.ts'
 import { distanceKm } from '../map/arc.ts'
@@ -28,11 +29,9 @@ import {
   openBuoy,
   openPlace,
   page,
-  scene,
   units,
 } from '../store.ts'
 import type { Position } from '../view.ts'
-import { FilesAndCalls, Invitation } from './boxes.tsx'
 import { ConditionFacts } from './conditions.tsx'
 
 /** Buoys beside a point, and how far away they say something of it. */
@@ -65,8 +64,6 @@ export function BuoyList(props: {
   const count = `${buoys.length} ${buoys.length === 1 ? 'buoy' : 'buoys'} reporting in the last 24 hours`
   const none = 'No buoy has reported in the last 24 hours.'
   const { isGuest } = api
-  const calls = isGuest ? [] : [{ label: 'All buoys of the map', address: mapAddress(scene) as string }]
-  if (passes !== null) calls.push({ label: 'Latest satellite passes', address: passes.address })
   return (
     <>
       {isGuest ? (
@@ -82,7 +79,7 @@ export function BuoyList(props: {
           {passes === null ? null : <Passes answer={passes.answer} />}
           {passes !== null || favourites.value.length > 0 ? <h3>All buoys</h3> : null}
           <BuoyRows buoys={buoys} />
-          <FilesAndCalls calls={calls} />
+          <Downloads />
         </>
       )}
     </>
@@ -147,9 +144,7 @@ export function PointPanel({ point, conditions, near }: SubjectOf<'point'>) {
         />
       )}
       {near !== null && near.answer.state !== 'here' ? null : <NearestBuoys of={point} />}
-      <FilesAndCalls
-        calls={conditions === null ? [] : [{ label: 'These conditions', address: conditions.address }]}
-      />
+      <Downloads />
       {near === null ? null : <Invitation text="Forecast and tide of this point need an API key." />}
     </>
   )
