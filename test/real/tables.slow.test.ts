@@ -9,9 +9,9 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { openErddap } from '../../src/sources/erddap/erddap.ts'
-import type { JsonColumns } from '../../src/sources/json/json-map.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
+import { IRISH_MAP, portusMap, SOFAR_MAP } from '../sources/json_maps.ts'
 import { folderOf, record, type Row, rowLines } from '../sources/recorder.ts'
 import { DATA, test } from './real_files.ts'
 
@@ -24,32 +24,6 @@ interface IrishRow {
 const irishBytes = (): Buffer =>
   gunzipSync(readFileSync(join(DATA, 'irish-imi', 'buoy_data_M2_M3_M4_M5.json.gz')))
 const irishRows = (): IrishRow[] => JSON.parse(irishBytes().toString('utf8')) as IrishRow[]
-
-const IRISH_VALUES = {
-  significantHeight: { at: '/wave_height', unit: 'm' },
-  maximumHeight: { at: '/hmax', unit: 'm' },
-  period: { at: '/wave_period', unit: 's' },
-  direction: { at: '/mean_wave_direction', unit: 'degree' },
-  waterTemperature: { at: '/sea_temperature', unit: 'degree_C' },
-  windSpeed: { at: '/wind_speed', unit: 'knots' },
-  windDirection: { at: '/wind_direction', unit: 'degree' },
-  gustSpeed: { at: '/gust', unit: 'knots' },
-} as const
-
-const IRISH: JsonColumns = {
-  source: 'IMI',
-  network: 'national',
-  tables: [
-    {
-      rows: '',
-      station: '/station_id',
-      lat: '/latitude',
-      lng: '/longitude',
-      time: { at: '/time', unit: 'UTC' },
-      values: IRISH_VALUES,
-    },
-  ],
-}
 
 /** What the files give with three decimals, as whole thousandths. */
 const thousandths = (value: string | number | null): number => Math.round(Number(value) * 1000)
@@ -98,7 +72,7 @@ test('Irish rows of JSON come out value by value', async (t) => {
   const folder = await folderOf(t, {})
   cpSync(join(DATA, 'irish-imi', 'buoy_data_M2_M3_M4_M5.json.gz'), join(folder, 'rows.json.gz'))
   const { rows, bad, skipped, understood, buoys } = await record(
-    (path) => openJson(path, { ...IRISH }),
+    (path) => openJson(path, { ...IRISH_MAP }),
     folder,
   )
   assert.deepEqual([bad, [...skipped]], [[], []])
@@ -212,23 +186,7 @@ test('Real error pages are told apart from answers without rows', async (t) => {
 })
 
 test('A real drifter, a real answer of Puertos del Estado and a real line of Météo-France come out', async (t) => {
-  const place = { rows: '/data/waves', station: '^/data/spotterId', lat: '/latitude', lng: '/longitude' }
-  const sofar: JsonColumns = {
-    source: 'Sofar',
-    network: 'coastal',
-    tables: [
-      {
-        ...place,
-        time: { at: '/timestamp', unit: 'UTC' },
-        values: {
-          significantHeight: { at: '/significantWaveHeight', unit: 'm' },
-          peakPeriod: { at: '/peakPeriod', unit: 's' },
-          direction: { at: '/peakDirection', unit: 'degree' },
-        },
-      },
-    ],
-  }
-  const drifter = await record((path) => openJson(path, { ...sofar }), join(DATA, 'sofar'))
+  const drifter = await record((path) => openJson(path, { ...SOFAR_MAP }), join(DATA, 'sofar'))
   const { data } = JSON.parse(readFileSync(join(DATA, 'sofar', 'spotter_20180214.json'), 'utf8')) as {
     data: { waves: { [name: string]: string | number }[] }
   }
@@ -237,31 +195,17 @@ test('A real drifter, a real answer of Puertos del Estado and a real line of Mé
     data.waves.map((row) => ({
       time: String(row['timestamp']).replace('.000Z', 'Z'),
       significantHeight: row['significantWaveHeight'],
+      period: row['peakPeriod'],
       peakPeriod: row['peakPeriod'],
       direction: row['peakDirection'],
     })),
   )
   assert.deepEqual([drifter.buoys[0].lat, drifter.buoys[0].lng], [-62.5195, 172.13535])
 
-  const value = (name: string) => ({ at: `/@${name}/0`, quality: { at: `/@${name}/1`, good: [0, 1] } })
-  const portus: JsonColumns = {
-    source: 'Puertos del Estado',
-    network: 'coastal',
-    stations: [{ identifier: '3545', name: '3545', lat: 43, lng: -9 }],
-    tables: [
-      {
-        files: 'portus_StationData_{station}.json',
-        rows: '/1',
-        header: '/0',
-        time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
-        values: {
-          significantHeight: { ...value('Hm0 (m)'), unit: 'm' },
-          maximumHeight: { ...value('Hmax (m)'), unit: 'm' },
-          peakPeriod: { ...value('Tp (s)'), unit: 's' },
-        },
-      },
-    ],
-  }
+  const portus = portusMap(
+    { significantHeight: 'Hm0 (m)', maximumHeight: 'Hmax (m)', peakPeriod: 'Tp (s)' },
+    [{ identifier: '3545', name: '3545', lat: 43, lng: -9 }],
+  )
   const spanish = await record((path) => openJson(path, { ...portus }), join(DATA, 'api-samples'))
   assert.deepEqual(rowLines(spanish.rows.get('3545/0')), ['2026-05-22T00:00:00Z 0.2 0.35 - 5.22 - - - - -'])
 

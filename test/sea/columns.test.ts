@@ -7,25 +7,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { codeLimits, codeOf, missingColumn, NO_CODE, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
-
-/** Codes per unit and limits, written out again so that a change of either shows. */
-const EXPECTED: { [name in MeasureName]: [scale: number, min: number, max: number] } = {
-  significantHeight: [1000, 0, 25],
-  maximumHeight: [1000, 0, 50],
-  period: [1000, 0, 60],
-  peakPeriod: [1000, 0, 60],
-  direction: [100, 0, 359.99],
-  waterTemperature: [100, -5, 45],
-  windSpeed: [100, 0, 500],
-  windDirection: [100, 0, 359.99],
-  gustSpeed: [100, 0, 500],
-  swellHeight: [1000, 0, 25],
-  swellPeriod: [1000, 0, 60],
-  swellDirection: [100, 0, 359.99],
-  windWaveHeight: [1000, 0, 25],
-  windWavePeriod: [1000, 0, 60],
-  windWaveDirection: [100, 0, 359.99],
-}
+import { EXPECTED } from '../measures.ts'
 
 test('Every measure has its scale and limits, and the codes within them fit and are never the missing one.', () => {
   assert.deepEqual(Object.keys(EXPECTED), [...MEASURE_NAMES])

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import * as fc from 'fast-check'
 import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import { EXPECTED } from '../measures.ts'
 import { record, type Recording } from './recorder.ts'
 
 /** Bytes and texts that formats are made of, and some that they are not. */
@@ -64,18 +65,6 @@ export function damaged(good: Uint8Array): fc.Arbitrary<Buffer> {
   })
 }
 
-const LIMITS: { readonly [measure: string]: readonly [number, number] } = {
-  significantHeight: [0, 25],
-  maximumHeight: [0, 50],
-  period: [0, 60],
-  peakPeriod: [0, 60],
-  direction: [0, 359.99],
-  waterTemperature: [-5, 45],
-  windSpeed: [0, 500],
-  windDirection: [0, 359.99],
-  gustSpeed: [0, 500],
-}
-
 /** What a file of a test holds, or what it may hold. */
 export type AnyContent = fc.Arbitrary<string | Uint8Array>
 
@@ -130,7 +119,7 @@ function assertSound({ buoys, rows, bad, warnings }: Recording, hasEmptyRows: bo
   for (const [key, list] of rows) {
     for (const row of list) {
       assert.ok(hasEmptyRows || Object.keys(row).length > 1, `a row of ${key} without a value`)
-      for (const [measure, [least, most]] of Object.entries(LIMITS)) {
+      for (const [measure, [, least, most]] of Object.entries(EXPECTED)) {
         const value = row[measure as keyof typeof row] as number | undefined
         assert.ok(value === undefined || (value >= least && value <= most), `${measure} of ${key}: ${value}`)
       }

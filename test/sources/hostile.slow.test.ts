@@ -15,22 +15,12 @@ import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { openTides } from '../../src/sources/tides-source.ts'
+import { plainMap } from './json_maps.ts'
 import { folderOf, record } from './recorder.ts'
 
 const MEGABYTES_64 = 64 * 2 ** 20
 
-const MAP = {
-  source: 'S',
-  network: 'national',
-  tables: [
-    {
-      rows: '/rows',
-      station: '/id',
-      time: { at: '/time', unit: 'UTC' },
-      values: { significantHeight: { at: '/hs', unit: 'm' } },
-    },
-  ],
-}
+const MAP = { ...plainMap('/rows', '/id', '/time', '/hs') }
 const openMapped: OpenSource = (folder) => openJson(folder, MAP)
 
 const NDBC_FILES = {

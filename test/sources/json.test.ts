@@ -3,39 +3,11 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { JsonColumns } from '../../src/sources/json/json-map.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
-import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import { IRISH_MAP, portusMap, SOFAR_MAP } from './json_maps.ts'
 import { folderOf, identifiersOf, placesOf, record, rowLines, rowTable } from './recorder.ts'
 
-/** The kind with a map as the configuration gives it. */
-const withMap =
-  (map: JsonColumns): OpenSource =>
-  (folder) =>
-    openJson(folder, { ...map })
-
-const IRISH: JsonColumns = {
-  source: 'Irish Marine Institute',
-  network: 'national',
-  credit: 'Marine Institute',
-  licence: 'CC BY 4.0',
-  tables: [
-    {
-      rows: '',
-      station: '/station_id',
-      lat: '/latitude',
-      lng: '/longitude',
-      time: { at: '/time', unit: 'UTC' },
-      values: {
-        significantHeight: { at: '/wave_height', unit: 'm' },
-        maximumHeight: { at: '/hmax', unit: 'm' },
-        period: { at: '/wave_period', unit: 's' },
-        direction: { at: '/mean_wave_direction', unit: 'degree' },
-        waterTemperature: { at: '/sea_temperature', unit: 'degree_C' },
-        windSpeed: { at: '/wind_speed', unit: 'knots' },
-      },
-    },
-  ],
-}
+const IRISH: JsonColumns = { ...IRISH_MAP, credit: 'Marine Institute', licence: 'CC BY 4.0' }
 
 const IRISH_ROWS = [
   {
@@ -101,27 +73,13 @@ test('Sofar: several lists of one document, the station named by the document, t
     longitude: lng,
     timestamp: `2018-02-14T0${hour}:27:19.000Z`,
   })
-  const common = { station: '^/data/spotterId', lat: '/latitude', lng: '/longitude' }
-  const time = { at: '/timestamp', unit: 'UTC' }
   const map: JsonColumns = {
-    source: 'Sofar',
-    network: 'coastal',
+    ...SOFAR_MAP,
     tables: [
+      ...SOFAR_MAP.tables,
       {
-        ...common,
-        rows: '/data/waves',
-        time,
-        values: {
-          significantHeight: { at: '/significantWaveHeight', unit: 'm' },
-          period: { at: '/peakPeriod', unit: 's' },
-          peakPeriod: { at: '/peakPeriod', unit: 's' },
-          direction: { at: '/peakDirection', unit: 'degree' },
-        },
-      },
-      {
-        ...common,
+        ...SOFAR_MAP.tables[0],
         rows: '/data/surfaceTemp',
-        time,
         values: { waterTemperature: { at: '/degrees', unit: 'degree_C' } },
       },
     ],
@@ -149,7 +107,7 @@ test('Sofar: several lists of one document, the station named by the document, t
       },
     }),
   })
-  const { buoys, rows, bad } = await record(withMap(map), folder)
+  const { buoys, rows, bad } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, [])
   assert.deepEqual(buoys, [
     { name: 'Sofar SPOT-0070', source: 'Sofar', identifier: 'SPOT-0070', lat: -62.03, lng: 172.5 },
@@ -165,32 +123,15 @@ test('Sofar: several lists of one document, the station named by the document, t
 })
 
 test('Puertos del Estado: names of columns in a header, values with a flag, the station in the name of the file', async (t) => {
-  const value = (name: string) => ({
-    at: `/@${name}/0`,
-    missing: [-9999.9],
-    quality: { at: `/@${name}/1`, good: [0, 1] },
-  })
-  const map: JsonColumns = {
-    source: 'Puertos del Estado',
-    network: 'coastal',
-    stations: [
-      { identifier: '3545', name: 'Boya', lat: 43, lng: -9, country: 'ES', timezone: 'Europe/Madrid' },
-    ],
-    tables: [
-      {
-        files: '*StationData_{station}.json',
-        rows: '/1',
-        header: '/0',
-        time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
-        values: {
-          significantHeight: { ...value('Hm0 (m)'), unit: 'm' },
-          maximumHeight: { ...value('H~0max~1x'), unit: 'm' },
-          peakPeriod: { ...value('Tp (s)'), unit: 's' },
-          period: { ...value('Tabsent'), unit: 's' },
-        },
-      },
-    ],
+  const columns = {
+    significantHeight: 'Hm0 (m)',
+    maximumHeight: 'H~0max~1x',
+    peakPeriod: 'Tp (s)',
+    period: 'Tabsent',
   }
+  const map = portusMap(columns, [
+    { identifier: '3545', name: 'Boya', lat: 43, lng: -9, country: 'ES', timezone: 'Europe/Madrid' },
+  ])
   const folder = await folderOf(t, {
     'portus_StationData_3545.json': JSON.stringify([
       ['UTC', 'Hm0 (m)', 'Tp (s)', 'H~max/x'],
@@ -201,7 +142,7 @@ test('Puertos del Estado: names of columns in a header, values with a flag, the 
     ]),
     'other.json': '{}',
   })
-  const { buoys, rows, bad, skipped, warnings } = await record(withMap(map), folder)
+  const { buoys, rows, bad, skipped, warnings } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, [])
   assert.equal(warnings.length, 1)
   assert.deepEqual(buoys, [{ ...map.stations?.[0], source: 'Puertos del Estado' }])
@@ -248,7 +189,7 @@ test('SMHI: a file for each quantity, put together by time', async (t) => {
     'maximum.json': answer('11', { 1704067200000: '2.0' }),
     'pressure.json': answer('2', { 1704067200000: '1000' }),
   })
-  const { buoys, rows, bad, skipped } = await record(withMap(map), folder)
+  const { buoys, rows, bad, skipped } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, ['pressure.json:1 it holds no table of the map'])
   assert.equal(buoys[0].name, 'Knolls grund')
   assert.deepEqual(rowLines(rows.get('33042/0')), ['2024-01-01T00:00:00Z 1.25 2 - - 170 - - - -'])
@@ -319,7 +260,7 @@ test('Cefas and Queensland: pairs of name and value, local times, texts for numb
       },
     }),
   })
-  const { rows, bad, skipped } = await record(withMap(cefas), folder)
+  const { rows, bad, skipped } = await record((path) => openJson(path, { ...cefas }), folder)
   assert.deepEqual(bad, [])
   assert.deepEqual(rowTable(rows), [
     '101/0 2024-01-01T00:00:00Z 2.5 - 11.1 - - - - - -',

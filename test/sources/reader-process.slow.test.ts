@@ -16,11 +16,11 @@ import { openKind, openSource } from '../../src/sources/kinds.ts'
 import { type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
+import { plainMap } from './json_maps.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
 import { readersOf } from './siege.ts'
+import { until } from '../until.ts'
 import { fieldsOf } from '../fields.ts'
-
-const DEADLINE_MS = 300_000
 
 const HANG_UP = 1
 
@@ -30,12 +30,10 @@ function catches(pid: number, signal: number): boolean {
   return (BigInt(`0x${caught}`) >> BigInt(signal - 1)) % 2n === 1n
 }
 
-async function until<T>(look: () => T | undefined): Promise<T> {
-  for (const end = Date.now() + DEADLINE_MS; Date.now() < end; await sleep(5)) {
-    const found = look()
-    if (found !== undefined) return found
-  }
-  throw new Error('it did not come to that')
+/** The reader that this process has started, once it is there. */
+async function readerOf(pid: number): Promise<number> {
+  await until(() => readersOf(pid).length > 0)
+  return readersOf(pid)[0]
 }
 
 const isRefused =
@@ -98,18 +96,7 @@ test('A source that needs more memory than it may have is refused, with the file
   const folder = await folderOf(t, {
     'a.json': '[]',
     'bomb.json.gz': gzipSync(rows),
-    'columns.json': JSON.stringify({
-      source: 'S',
-      network: 'national',
-      tables: [
-        {
-          rows: '',
-          station: '/b',
-          time: { at: '/t', unit: 'UTC' },
-          values: { significantHeight: { at: '/h', unit: 'm' } },
-        },
-      ],
-    }),
+    'columns.json': JSON.stringify(plainMap('', '/b', '/t', '/h')),
   })
   await assert.rejects(
     recordSource(openSource('json', folder, undefined, { megabytes: 150 })),
@@ -121,7 +108,7 @@ test('A source that is not read in its time is refused, and its reader is gone',
   const folder = await longTable(t)
   const reading = recordSource(openSource('csv', folder, undefined, { seconds: 2 }))
   const refused = assert.rejects(reading, isRefused(/^csv: it was not read within 2 s, its limit/))
-  const pid = await until(() => readersOf(process.pid)[0])
+  const pid = await readerOf(process.pid)
   // From now on it would take for ever.
   process.kill(pid, 'SIGSTOP')
   await refused
@@ -135,7 +122,7 @@ test('A reader that crashes, or is killed by the system, refuses its source', as
     ['SIGKILL', /^csv: its reader was killed, as the system does when memory runs out/],
   ] as const) {
     const refused = assert.rejects(recordSource(openSource('csv', folder)), isRefused(text))
-    process.kill(await until(() => readersOf(process.pid)[0]), signal)
+    process.kill(await readerOf(process.pid), signal)
     await refused
   }
 })
@@ -150,7 +137,7 @@ test('A reader ignores the signals that its builder handles, and ends with it wh
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   t.after(() => builder.kill('SIGKILL'))
-  const reader = await until(() => readersOf(builder.pid!)[0])
+  const reader = await readerOf(builder.pid!)
   const isThere = (): boolean => {
     try {
       return !/^State:\tZ/m.test(readFileSync(`/proc/${reader}/status`, 'latin1'))
@@ -159,12 +146,12 @@ test('A reader ignores the signals that its builder handles, and ends with it wh
     }
   }
   // Before its handlers are there a signal ends it, as any process.
-  await until(() => (catches(reader, HANG_UP) ? true : undefined))
+  await until(() => catches(reader, HANG_UP))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(reader, signal)
   await sleep(200)
   assert.ok(isThere())
   builder.kill('SIGKILL')
-  await until(() => (isThere() ? undefined : true))
+  await until(() => !isThere())
 })
 
 test('No variable of the environment reaches a reader', async (t) => {
@@ -172,7 +159,7 @@ test('No variable of the environment reaches a reader', async (t) => {
   process.env['GROUNDSWELL_TEST_SECRET'] = 'a secret'
   t.after(() => delete process.env['GROUNDSWELL_TEST_SECRET'])
   const refused = assert.rejects(recordSource(openSource('csv', folder)), isRefused(/killed/))
-  const pid = await until(() => readersOf(process.pid)[0])
+  const pid = await readerOf(process.pid)
   const names = readFileSync(`/proc/${pid}/environ`, 'latin1')
     .split('\0')
     .map((entry) => entry.split('=')[0])

@@ -3,33 +3,17 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { MeasureName } from '../../src/sea/columns.ts'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
+import { EXPECTED } from '../measures.ts'
 import { RecordingSink } from './recording_sink.ts'
 
-/** Codes per unit, written out again here so that a change of scale in the product shows. */
-const SCALES = {
-  significantHeight: 1000,
-  maximumHeight: 1000,
-  period: 1000,
-  peakPeriod: 1000,
-  direction: 100,
-  waterTemperature: 100,
-  windSpeed: 100,
-  windDirection: 100,
-  gustSpeed: 100,
-  swellHeight: 1000,
-  swellPeriod: 1000,
-  swellDirection: 100,
-  windWaveHeight: 1000,
-  windWavePeriod: 1000,
-  windWaveDirection: 100,
-} as const
-type Name = keyof typeof SCALES
+const NAMES = Object.keys(EXPECTED) as MeasureName[]
 
 /** A row with its measured values in units; what is missing has no key. */
-export type Row = { time: string } & { [name in Name]?: number }
+export type Row = { time: string } & { [name in MeasureName]?: number }
 
 type Records = Pick<RecordingSink, 'sources' | 'passes' | 'forecasts' | 'harbours' | 'spots'>
 
@@ -114,23 +98,22 @@ export async function recordSource(source: Source): Promise<Recording> {
 
 function rowOf(batch: RowBatch, index: number): Row {
   const row: Row = { time: new Date(batch.time[index] * 1000).toISOString().replace('.000Z', 'Z') }
-  for (const [name, scale] of Object.entries(SCALES) as [Name, number][]) {
+  for (const name of NAMES) {
     const code = batch.columns[name][index]
-    if (code !== (name === 'waterTemperature' ? -32_768 : 65_535)) row[name] = code / scale
+    if (code !== (name === 'waterTemperature' ? -32_768 : 65_535)) row[name] = code / EXPECTED[name][0]
   }
   return row
 }
 
 /**
- * A line for each row: its time, then its values in the order of `SCALES`, `-` for what is missing; those of swell
+ * A line for each row: its time, then its values in the order of `EXPECTED`, `-` for what is missing; those of swell
  * and wind sea where the row has one.
  */
 export function rowLines(rows: readonly Row[] = []): string[] {
-  const names = Object.keys(SCALES) as Name[]
-  const common = names.indexOf('swellHeight')
+  const common = NAMES.indexOf('swellHeight')
   return rows.map((row) => {
-    const hasSwell = names.slice(common).some((name) => row[name] !== undefined)
-    return [row.time, ...names.slice(0, hasSwell ? undefined : common).map((name) => row[name] ?? '-')].join(
+    const hasSwell = NAMES.slice(common).some((name) => row[name] !== undefined)
+    return [row.time, ...NAMES.slice(0, hasSwell ? undefined : common).map((name) => row[name] ?? '-')].join(
       ' ',
     )
   })

@@ -23,6 +23,8 @@ import {
   type FakeRow,
 } from '../../builder/fake_source.ts'
 import { temporaryFolder } from '../../live.ts'
+import { EXPECTED } from '../../measures.ts'
+import { MEASURE_OF } from '../../oracle/oracle.ts'
 import { duck } from './duck.ts'
 import { assertWhole, exportTo, filesIn, grown, listIn } from './exporting.ts'
 
@@ -30,23 +32,7 @@ const at = (text: string): number => Date.parse(text) / 1000
 const reading = (time: string): FakeRow => ({ time: at(time), significantHeight: 1500 })
 
 /** Wire name, code and codes per unit of each measure, written down a second time. */
-const MEASURES = [
-  ['significient_height', 'significantHeight', 1000],
-  ['maximum_height', 'maximumHeight', 1000],
-  ['period', 'period', 1000],
-  ['peak_period', 'peakPeriod', 1000],
-  ['direction', 'direction', 100],
-  ['water_temperature', 'waterTemperature', 100],
-  ['wind_speed', 'windSpeed', 100],
-  ['wind_direction', 'windDirection', 100],
-  ['gust_speed', 'gustSpeed', 100],
-  ['swell_height', 'swellHeight', 1000],
-  ['swell_period', 'swellPeriod', 1000],
-  ['swell_direction', 'swellDirection', 100],
-  ['wind_wave_height', 'windWaveHeight', 1000],
-  ['wind_wave_period', 'windWavePeriod', 1000],
-  ['wind_wave_direction', 'windWaveDirection', 100],
-] as const
+const MEASURES = Object.entries(MEASURE_OF).map(([wire, name]) => [wire, name, EXPECTED[name][0]] as const)
 
 const COMMON_MEASURES = 9
 
