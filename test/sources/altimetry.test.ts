@@ -11,6 +11,7 @@ import * as h5 from 'h5wasm/node'
 import { openAltimetry } from '../../src/sources/altimetry/altimetry.ts'
 import { folderOf, identifiersOf, placesOf, record } from './recorder.ts'
 import { EPOCH_2000, writeL3, type Point, type Shape } from './altimetry_sample.ts'
+import { writeNetcdf } from './netcdf_file.ts'
 import { fieldOf, fieldsOf } from '../fields.ts'
 import { kilometres } from '../oracle/oracle.ts'
 
@@ -263,11 +264,11 @@ test('A file that is broken in any way is named and left out, and the others are
     ['b7.nc', { platform: null }, /a mission whose passes cannot be numbered/],
   ]
   for (const [name, shape] of broken) writeL3(join(folder, name), elsewhere, shape)
-  const other = new h5.File(join(folder, 'b8.nc'), 'w')
-  other.create_attribute('platform', 'Sentinel-3A')
-  other.create_dataset({ name: 'time', data: BigInt64Array.of(1n) })
-  for (const name of ['latitude', 'longitude', 'VAVH']) other.create_dataset({ name, data: Int32Array.of(1) })
-  other.close()
+  const others = ['latitude', 'longitude', 'VAVH'].map((name) => ({ name, data: Int32Array.of(1) }))
+  writeNetcdf(join(folder, 'b8.nc'), { platform: 'Sentinel-3A' }, [
+    { name: 'time', data: BigInt64Array.of(1n) },
+    ...others,
+  ])
   const square = new h5.File(join(folder, 'b9.nc'), 'w')
   square.create_attribute('platform', 'Sentinel-3A')
   square.create_dataset({ name: 'time', data: Float64Array.of(1, 2, 3, 4), shape: [2, 2] })
@@ -354,38 +355,27 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
   const folder = await folderOf(t, {})
   const begin = seconds('2022-02-22T10:10:04Z')
   const write = (name: string, cycle: string | null) => {
-    const file = new h5.File(join(folder, name), 'w')
-    file.create_attribute('platform', 'CFOSAT')
-    if (cycle !== null) file.create_attribute('cycle', cycle)
     const times = Array.from({ length: 12 }, (_, i) => begin + 130 * 2850.54 + 200 + i * 11)
-    const add = (variable: string, data: Float64Array | Float32Array | Int8Array) => {
-      const dataset = file.create_dataset({ name: variable, data })
-      if (variable === 'time_nadir_l2')
-        dataset.create_attribute('units', 'seconds since 2000-01-01 00:00:00.0')
-      else if (data instanceof Float32Array)
-        dataset.create_attribute('_FillValue', Float32Array.of(9.969209968386869e36))
-    }
-    add(
-      'time_nadir_l2',
-      Float64Array.from(times, (time) => time - EPOCH_2000),
-    )
-    add(
-      'lat_nadir_l2',
-      Float32Array.from(times, (_, i) => (i === 0 ? 9.969209968386869e36 : 30 + i * 0.625)),
-    )
-    add(
-      'lon_nadir_l2',
-      Float32Array.from(times, () => -40),
-    )
-    add(
-      'nadir_swh_box',
-      Float32Array.from(times, (_, i) => 2 + i / 10),
-    )
-    add(
-      'flag_valid_swh_box',
-      Int8Array.from(times, (_, i) => (i === 5 ? 1 : i === 11 ? -127 : 0)),
-    )
-    file.close()
+    const units = 'seconds since 2000-01-01 00:00:00.0'
+    const filled = (variable: string, value: (i: number) => number) => ({
+      name: variable,
+      data: Float32Array.from(times, (_, i) => value(i)),
+      attributes: { _FillValue: Float32Array.of(9.969209968386869e36) },
+    })
+    writeNetcdf(join(folder, name), { platform: 'CFOSAT', ...(cycle !== null && { cycle }) }, [
+      {
+        name: 'time_nadir_l2',
+        data: Float64Array.from(times, (time) => time - EPOCH_2000),
+        attributes: { units },
+      },
+      filled('lat_nadir_l2', (i) => (i === 0 ? 9.969209968386869e36 : 30 + i * 0.625)),
+      filled('lon_nadir_l2', () => -40),
+      filled('nadir_swh_box', (i) => 2 + i / 10),
+      {
+        name: 'flag_valid_swh_box',
+        data: Int8Array.from(times, (_, i) => (i === 5 ? 1 : i === 11 ? -127 : 0)),
+      },
+    ])
   }
   write(
     'CFO_OP05_SWI_L2PBOX_F_20220226T173014_20220226T174953.nc',

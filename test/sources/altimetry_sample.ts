@@ -2,9 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { File, ready } from 'h5wasm/node'
-
-await ready
+import { writeNetcdf, type Variable } from './netcdf_file.ts'
 
 /** Seconds of 1970 at the beginning of the year 2000, from which the files count. */
 export const EPOCH_2000 = 946_684_800
@@ -32,42 +30,35 @@ export interface Shape {
 export function writeL3(path: string, points: readonly Point[], shape: Shape = {}): void {
   const { platform = 'Sentinel-3A', units = 'seconds since 2000-01-01 00:00:00.0' } = shape
   const { without = [], shortened = [], heightScale = 0.001, heightOffset } = shape
-  const file = new File(path, 'w')
-  if (platform !== null) file.create_attribute('platform', platform)
-  const add = (
-    name: string,
-    all: Float64Array | Int32Array | Int16Array,
-    attributes: Record<string, Float64Array | Int16Array | string>,
-  ) => {
-    if (without.includes(name)) return
-    const data = shortened.includes(name) ? all.slice(1) : all
-    const variable = file.create_dataset({ name, data })
-    for (const [key, value] of Object.entries(attributes)) variable.create_attribute(key, value)
-  }
   const micro = { scale_factor: Float64Array.of(1e-6) }
-  add(
-    'time',
-    Float64Array.from(points, ({ time }) => time - EPOCH_2000),
-    { units },
-  )
-  add(
-    'latitude',
-    Int32Array.from(points, ({ lat }) => Math.round(lat * 1e6)),
-    micro,
-  )
-  add(
-    'longitude',
-    Int32Array.from(points, ({ lng }) => Math.round((lng < 0 ? lng + 360 : lng) * 1e6)),
-    micro,
-  )
   const raw = ({ height }: Point) =>
     height === null ? -32_767 : Math.round((height - (heightOffset ?? 0)) / heightScale)
-  add('VAVH', Int16Array.from(points, raw), {
-    scale_factor: Float64Array.of(heightScale),
-    _FillValue: Int16Array.of(-32_767),
-    ...(heightOffset !== undefined && { add_offset: Float64Array.of(heightOffset) }),
-  })
-  file.close()
+  const variables: Variable[] = [
+    { name: 'time', data: Float64Array.from(points, ({ time }) => time - EPOCH_2000), attributes: { units } },
+    {
+      name: 'latitude',
+      data: Int32Array.from(points, ({ lat }) => Math.round(lat * 1e6)),
+      attributes: micro,
+    },
+    {
+      name: 'longitude',
+      data: Int32Array.from(points, ({ lng }) => Math.round((lng < 0 ? lng + 360 : lng) * 1e6)),
+      attributes: micro,
+    },
+    {
+      name: 'VAVH',
+      data: Int16Array.from(points, raw),
+      attributes: {
+        scale_factor: Float64Array.of(heightScale),
+        _FillValue: Int16Array.of(-32_767),
+        ...(heightOffset !== undefined && { add_offset: Float64Array.of(heightOffset) }),
+      },
+    },
+  ]
+  const written = variables
+    .filter(({ name }) => !without.includes(name))
+    .map((each) => (shortened.includes(each.name) ? { ...each, data: each.data.slice(1) } : each))
+  writeNetcdf(path, platform === null ? {} : { platform }, written)
 }
 
 /** A small file of an altimeter, along one pass over a virtual buoy of the grid. */

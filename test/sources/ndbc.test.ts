@@ -32,66 +32,56 @@ async function linesOf(
   return rowLines([...rows.values()].flat())
 }
 
-test('Archive files of all five header generations are read by the names of their columns', async (t) => {
-  assert.deepEqual(
-    await linesOf(
-      t,
-      'stdmet/41001h1976.txt',
-      `YY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS
+const GENERATIONS: [path: string, content: string | Uint8Array, rows: string[], which: string][] = [
+  [
+    'stdmet/41001h1976.txt',
+    `YY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS
 76 01 01 00 999 06.2 99.0 04.10 99.00 09.00 999 1021.8  01.1 999.0 999.0 99.0
 76 01 01 03 034 06.7 99.0 03.80 14.30 08.00 360 1022.3  00.9 -01.7 999.0 99.0
 `,
-    ),
     [
       '1976-01-01T00:00:00Z 4.1 - - - - - 22.32 - -',
       '1976-01-01T03:00:00Z 3.8 - 14.3 14.3 0 -1.7 24.12 34 -',
     ],
     'to 1998: two-digit years, no minutes',
-  )
-  assert.deepEqual(
-    await linesOf(
-      t,
-      'stdmet/wpow1h1999.txt',
-      'YYYY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\r\n' +
-        '1999 01 01 00  69  4.5  6.1 99.00 99.00 99.00 999 1021.6   7.6 999.0   4.8 99.0\r\n',
-    ),
+  ],
+  [
+    'stdmet/wpow1h1999.txt',
+    'YYYY MM DD hh WD   WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS\r\n' +
+      '1999 01 01 00  69  4.5  6.1 99.00 99.00 99.00 999 1021.6   7.6 999.0   4.8 99.0\r\n',
     ['1999-01-01T00:00:00Z - - - - - - 16.2 69 21.96'],
     '1999: four-digit years, CRLF',
-  )
-  assert.deepEqual(
-    await linesOf(
-      t,
-      'stdmet/41001h2004.txt.gz',
-      gzipSync(`YYYY MM DD hh  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
+  ],
+  [
+    'stdmet/41001h2004.txt.gz',
+    gzipSync(`YYYY MM DD hh  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
 2004 01 01 00  16  2.5  2.9  0.64 10.81  6.56 999 1026.9  23.1  22.9  16.9 99.0 99.00
 `),
-    ),
     ['2004-01-01T00:00:00Z 0.64 - 10.81 10.81 - 22.9 9 16 10.44'],
     '2000 to 2004: with TIDE, gzip',
-  )
-  assert.deepEqual(
-    await linesOf(
-      t,
-      'stdmet/41001h2005.txt',
-      `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
+  ],
+  [
+    'stdmet/41001h2005.txt',
+    `YYYY MM DD hh mm  WD  WSPD GST  WVHT  DPD   APD  MWD  BAR    ATMP  WTMP  DEWP  VIS  TIDE
 2005 12 31 23 30  11  1.9  2.2 99.00 99.00 99.00 999  987.7   8.5   8.6   7.4 99.0 99.00
 `,
-    ),
     ['2005-12-31T23:30:00Z - - - - - 8.6 6.84 11 7.92'],
     '2005 and 2006: with minutes',
-  )
-  assert.deepEqual(
-    await linesOf(
-      t,
-      'stdmet/41001h202401qc.txt',
-      `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS  TIDE
+  ],
+  [
+    'stdmet/41001h202401qc.txt',
+    `#YY  MM DD hh mm WDIR WSPD GST  WVHT   DPD   APD MWD   PRES  ATMP  WTMP  DEWP  VIS  TIDE
 #yr  mo dy hr mn degT m/s  m/s     m   sec   sec degT   hPa  degC  degC  degC   mi    ft
 2024 01 14 10 26 999 99.0 99.0  3.78 10.53  7.22 190 9999.0 999.0   8.4 999.0 99.0 99.00
 `,
-    ),
     ['2024-01-14T10:26:00Z 3.78 - 10.53 10.53 190 8.4 - - -'],
     'since 2007: a second line of units',
-  )
+  ],
+]
+
+test('Archive files of all five header generations are read by the names of their columns', async (t) => {
+  for (const [path, content, rows, which] of GENERATIONS)
+    assert.deepEqual(await linesOf(t, path, content), rows, which)
 })
 
 test('In the archive each column has its own missing marker, and the marker of one is a value of another', async (t) => {

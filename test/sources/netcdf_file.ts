@@ -1,0 +1,27 @@
+/** Writes NetCDF-4 files for tests: any variables with any attributes. */
+import { File, ready } from 'h5wasm/node'
+
+await ready
+
+type Numbers = Float64Array | Float32Array | Int32Array | Int16Array | Int8Array | BigInt64Array
+type Attributes = { readonly [name: string]: string | Exclude<Numbers, BigInt64Array> }
+
+export interface Variable {
+  name: string
+  /** Row by row. */
+  data: Numbers
+  /** Values in a row; one and a single dimension where it is left out. */
+  levels?: number
+  attributes?: Attributes
+}
+
+export function writeNetcdf(path: string, attributes: Attributes, variables: readonly Variable[]): void {
+  const file = new File(path, 'w')
+  for (const [name, value] of Object.entries(attributes)) file.create_attribute(name, value)
+  for (const { name, data, levels = 1, attributes: own = {} } of variables) {
+    const shape = levels === 1 ? [data.length] : [data.length / levels, levels]
+    const variable = file.create_dataset({ name, data, shape })
+    for (const [key, value] of Object.entries(own)) variable.create_attribute(key, value)
+  }
+  file.close()
+}
