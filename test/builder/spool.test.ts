@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import type { MeasureName } from '../../src/sea/columns.ts'
+import { COMMON_NAMES as NAMES, type MeasureName } from '../../src/sea/columns.ts'
 import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
 import { readMonth } from '../../src/snapshot/part-kinds.ts'
 import { Spool } from '../../src/builder/spool.ts'
@@ -14,17 +14,6 @@ import { batchOf, type FakeRow } from './fake_source.ts'
 const folder = mkdtempSync(join(tmpdir(), 'groundswell-spool-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-const NAMES = [
-  'significantHeight',
-  'maximumHeight',
-  'period',
-  'peakPeriod',
-  'direction',
-  'waterTemperature',
-  'windSpeed',
-  'windDirection',
-  'gustSpeed',
-] as const
 /** What a row without waves keeps. */
 const WEATHER = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const
 

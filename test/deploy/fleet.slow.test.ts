@@ -1,12 +1,12 @@
 /** The shipped files of the balancers, each run by its program: nobody notices that replicas go and come. */
 import assert from 'node:assert/strict'
-import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { missingTool } from '../programs.ts'
 import { rounds } from '../rounds.ts'
 import { exchange } from '../live.ts'
+import { startProgram, type Program } from '../started_program.ts'
 
 const FLEET = 'deploy/fleet/fleet.mjs'
 /** The first in every run, all of them in the nightly tier. */
@@ -16,41 +16,13 @@ const BALANCERS = [
   { name: 'caddy', installs: 'caddy', toHttp10: 200 },
 ].slice(0, rounds(1, 3))
 
-interface Fleet {
-  child: ChildProcess
-  /** What it has written so far: the report, and what it does. */
-  output: () => { report: string; notes: string }
-  says(pattern: RegExp): Promise<string>
-  ended: Promise<number | NodeJS.Signals | null>
-}
-
-function startFleet(t: TestContext, args: readonly string[]): Fleet {
-  const child = spawn(process.execPath, [FLEET, '--port=0', '--minutes=10', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let [report, notes] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (report += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (notes += chunk.toString()))
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
-    child.once('exit', (code, signal) => resolve(signal ?? code)),
-  )
-  t.after(async () => {
-    child.kill('SIGTERM')
-    await ended
-  })
-  return {
-    child,
-    output: () => ({ report, notes }),
-    async says(pattern) {
-      for (;;) {
-        const found = pattern.exec(report + notes)
-        if (found !== null) return found[1] ?? ''
-        assert.equal(child.exitCode, null, notes)
-        await wait(20)
-      }
-    },
-    ended,
-  }
+/** A fleet stops what it has started when it is asked to stop, as it is at the end of the test. */
+function startFleet(t: TestContext, args: readonly string[]): Program {
+  let fleet: Program | null = null
+  t.after(() => fleet?.stop())
+  return (fleet = startProgram(t, ['--port=0', '--minutes=10', ...args], {
+    command: [process.execPath, FLEET],
+  }))
 }
 
 /** Asks by HTTP/1.0 and resolves to the status code. */
@@ -75,10 +47,10 @@ describe('the shipped file', { concurrency: true }, () => {
           '--every=0',
           '--json',
         ])
-        const base = await fleet.says(new RegExp(`${name} on (\\S+) `))
+        const [, base] = await fleet.says(new RegExp(`${name} on (\\S+) `))
         assert.equal(await askByHttp10(base), toHttp10)
         const code = await fleet.ended
-        const { report, notes } = fleet.output()
+        const { stdout: report, stderr: notes } = fleet
         assert.equal(code, 0, `${notes}\n${report}`)
         const { sent, answered, failed } = JSON.parse(report) as { [name: string]: number }
         assert.deepEqual([answered, failed], [sent, 0], report)
@@ -95,8 +67,8 @@ test(
   { skip: missingTool('haproxy', 'haproxy') },
   async (t) => {
     const fleet = startFleet(t, ['--every=1', '--drain-time=1s'])
-    const base = await fleet.says(/curl '(\S+)\/buoys\/nearest/)
-    const key = await fleet.says(/Bearer (\S+)'/)
+    const [, base] = await fleet.says(/curl '(\S+)\/buoys\/nearest/)
+    const [, key] = await fleet.says(/Bearer (\S+)'/)
     const snapshots = new Set<string | null>()
     while (snapshots.size < 2) {
       const answer = await fetch(`${base}/buoys?per_page=1&active_only=false`, {
@@ -107,9 +79,10 @@ test(
       await answer.arrayBuffer()
       await wait(100)
     }
-    fleet.child.kill('SIGINT')
-    const { notes } = fleet.output()
-    assert.equal(await fleet.ended, 0, notes)
+    fleet.kill('SIGINT')
+    const code = await fleet.ended
+    const { stderr: notes } = fleet
+    assert.equal(code, 0, notes)
     const pids = [...notes.matchAll(/\(process (\d+)\)/g)].map(([, pid]) => pid)
     assert.equal(pids.length, 4)
     for (const pid of pids) assert.ok(!existsSync(`/proc/${pid}`), `process ${pid} is left`)
@@ -128,6 +101,6 @@ test('A fleet refuses options that mean nothing, with what is allowed.', async (
   ]) {
     const fleet = startFleet(t, [argument])
     assert.equal(await fleet.ended, 2)
-    assert.ok(fleet.output().notes.includes(message), fleet.output().notes)
+    assert.ok(fleet.stderr.includes(message), fleet.stderr)
   }
 })

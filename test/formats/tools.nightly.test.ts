@@ -6,12 +6,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, test, type TestContext } from 'node:test'
 import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { filesIn } from './bulk/exporting.ts'
+import { listening } from '../listening.ts'
 import { missingPython, missingTool } from '../programs.ts'
 import { startServer } from '../../tools/live_server.ts'
 import { flat, parseCsv } from './parse.ts'
@@ -69,7 +69,7 @@ function run(program: string, args: readonly string[], environment: { [name: str
 }
 
 /** Serves a folder as a bucket does, with ranges. @returns its address and how many bytes it has sent */
-async function serveFolder(root: string): Promise<{ url: string; sent: () => number }> {
+async function serveFolder(t: TestContext, root: string): Promise<{ url: string; sent: () => number }> {
   let sent = 0
   const server = createServer((request, response) => {
     const file = join(root, request.url!)
@@ -87,18 +87,10 @@ async function serveFolder(root: string): Promise<{ url: string; sent: () => num
       createReadStream(file, { start: Number(start), end: last }).pipe(response)
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  ends.push(
-    () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
-  )
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent }
+  return { url: `http://127.0.0.1:${await listening(t, server)}`, sent: () => sent }
 }
 
-test('Parquet is read by URL: an answer whole, a file of the bulk export in ranges.', async () => {
+test('Parquet is read by URL: an answer whole, a file of the bulk export in ranges.', async (t) => {
   const expected = await readings()
   const file = await (
     await fetch(`${live.base}${READINGS}?format=parquet&${RANGE}`, { headers })
@@ -112,7 +104,7 @@ test('Parquet is read by URL: an answer whole, a file of the bulk export in rang
     assert.equal(row['uuid'], reading['uuid'])
     assert.equal(row['energy_per_wave'], reading['energy_per_wave'])
   })
-  const { url, sent } = await serveFolder(bulk)
+  const { url, sent } = await serveFolder(t, bulk)
   const path = filesIn(bulk)
     .filter((name) => name.includes('2026-10') && name.endsWith('.parquet'))
     .toSorted((a, b) => statSync(join(bulk, b)).size - statSync(join(bulk, a)).size)[0]

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { listening } from '../../listening.ts'
 
 /** What is wrong with an answer. Each takes the bytes that a good one would have. */
 export type Fault = (response: ServerResponse, body: Buffer) => void
@@ -34,7 +34,6 @@ export interface Origin {
 }
 
 export async function startOrigin(t: TestContext): Promise<Origin> {
-  const sockets = new Set<Socket>()
   let atOnce = 0
   const origin: Origin = {
     url: '',
@@ -45,7 +44,7 @@ export async function startOrigin(t: TestContext): Promise<Origin> {
     mostAtOnce: 0,
     close: () =>
       new Promise((resolve) => {
-        for (const socket of sockets) socket.destroy()
+        server.closeAllConnections()
         server.close(() => resolve())
       }),
   }
@@ -77,14 +76,8 @@ export async function startOrigin(t: TestContext): Promise<Origin> {
     }
     response.writeHead(200, { etag, 'content-length': body.length }).end(body)
   })
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    socket.once('close', () => sockets.delete(socket))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  origin.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  t.after(() => origin.close())
+  server.on('connection', (socket) => socket.on('error', () => {}))
+  origin.url = `http://127.0.0.1:${await listening(t, server)}`
   return origin
 }
 

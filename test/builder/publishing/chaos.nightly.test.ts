@@ -10,7 +10,6 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { issueKey } from '../../../src/access/keys-file.ts'
 import { cataloguedBuoys, readCatalog } from '../../../src/snapshot/catalog.ts'
 import { decodePart } from '../../../src/snapshot/part-columns.ts'
@@ -19,11 +18,11 @@ import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { Chance } from '../../chance.ts'
 import { amount } from '../../faults/folder.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
+import { CLI } from '../../started_program.ts'
 import { until } from '../../until.ts'
 import { sometimes, StubS3, type Fault } from '../../snapshot/store/stub_s3.ts'
 import { commitsOf, expectSound, NOON } from './builders.ts'
 
-const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 const ADDRESS = 's3://bucket/sea'
 /** Faults that end at once, and with some that cost a client its patience. */
 const QUICK: Fault[] = ['503', '503', '500', 'reset', 'lost', 'truncate', 'wrong', 'old']

@@ -4,21 +4,21 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { BucketTarget } from '../../../src/formats/bulk/bucket-target.ts'
 import { decodeList } from '../../../src/snapshot/file-list.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
+import { onSmallDisk } from '../../faults/folder.ts'
 import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
+import { CLI } from '../../started_program.ts'
 import { openStub } from '../../snapshot/store/opened.ts'
 import { StubS3 } from '../../snapshot/store/stub_s3.ts'
 import { assertWhole, exportTo, filesIn } from './exporting.ts'
 
-const CLI = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url))
 /**
  * Exports that are killed, at moments spread over the time that one takes. GROUNDSWELL_KILLS sets how many.
  */
@@ -63,15 +63,9 @@ test('An export that is killed at any moment leaves the one before, or is whole,
   assert.deepEqual(filesIn(out), filesIn(join(folder, 'timed')))
 })
 
-test('A full disk ends an export with a sentence, and the next one on a larger disk succeeds.', async (t) => {
-  const { folder, dir } = await snapshots(t)
-  const disk = mkdtempSync(join(folder, 'disk-'))
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk], { encoding: 'utf8' })
-  if (mounted.status !== 0) {
-    t.skip(`a small disk cannot be mounted here: ${mounted.stderr.trim()}`)
-    return
-  }
-  try {
+test('A full disk ends an export with a sentence, and the next one on a larger disk succeeds.', (t) =>
+  onSmallDisk(t, '400k', async (disk) => {
+    const { dir } = await snapshots(t)
     const { code, stderr } = await runCli(['export', dir, '--out', disk])
     assert.equal(code, 1)
     assert.match(
@@ -83,10 +77,7 @@ test('A full disk ends an export with a sentence, and the next one on a larger d
     spawnSync('mount', ['-o', 'remount,size=20m', disk])
     await runCliWell(['export', dir, '--out', disk])
     assert.ok(assertWhole(disk)!.files.length > 5)
-  } finally {
-    spawnSync('umount', [disk])
-  }
-})
+  }))
 
 test('A bucket that fails in one call of ten gets the export, and keeps what its list names.', async (t) => {
   const folder = temporaryFolder(t)
