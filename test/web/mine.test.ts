@@ -13,7 +13,7 @@ import {
 } from '../../web/explorer/charts/geometry.ts'
 import { bucketStarts, bucketText, quantile, usual } from '../../web/explorer/charts/calendar.ts'
 import { arcOf, distanceKm } from '../../web/explorer/map/arc.ts'
-import { ServerClock } from '../../web/explorer/api.ts'
+import { Api } from '../../web/explorer/api.ts'
 import { parseFavourites, toggled } from '../../web/explorer/mine/kept.ts'
 import {
   decimalText,
@@ -180,21 +180,21 @@ test('The chart of a single reading has it in the middle of a range, and zooming
 test('A wrong clock is put right by the answers of the server, and a right one is left alone.', () => {
   const noon = Date.UTC(2026, 10, 22, 12)
   let own = noon
-  const clock = new ServerClock(() => own)
-  assert.equal(clock.now(), noon)
-  clock.learn(new Date(noon - 45_000).toUTCString())
-  assert.equal(clock.now(), noon)
+  const api = new Api('', '', () => own)
+  assert.equal(api.clock(), noon)
+  api.learn(new Date(noon - 45_000).toUTCString())
+  assert.equal(api.clock(), noon)
   for (const hours of [-9000, -5, 7, 700]) {
     own = noon + hours * 3_600_000
-    clock.learn(new Date(noon).toUTCString())
-    assert.equal(clock.now(), noon)
+    api.learn(new Date(noon).toUTCString())
+    assert.equal(api.clock(), noon)
     own += 5000
-    assert.equal(clock.now(), noon + 5000)
+    assert.equal(api.clock(), noon + 5000)
   }
-  for (const nonsense of ['', 'yesterday']) clock.learn(nonsense)
-  assert.equal(clock.now(), own - 700 * 3_600_000)
-  clock.learn(new Date(own).toUTCString())
-  assert.equal(clock.now(), own)
+  for (const nonsense of ['', 'yesterday']) api.learn(nonsense)
+  assert.equal(api.clock(), own - 700 * 3_600_000)
+  api.learn(new Date(own).toUTCString())
+  assert.equal(api.clock(), own)
 })
 
 test('Two fingers keep the values that they were put down on, and crossing fingers change nothing.', () => {

@@ -27,13 +27,13 @@ export class ApiTrouble extends Error {
   }
 }
 
+/** Answers may have been on their way, or in a shared cache, for as long as they are fresh. */
+const TOLERANCE_MS = 90_000
 /** The wait for the next try, where the server does not name one. */
 const RETRY_MS = 10_000
 
 export class Api {
   readonly #base: string
-  /** Epoch milliseconds. */
-  readonly clock: () => number
   /** '' where the visitor has none. */
   readonly key: Signal<string>
   /** Whether the server lets its pages read without a key. */
@@ -44,15 +44,24 @@ export class Api {
   readonly isDemo = signal<boolean | null>(null)
   /** The snapshot of the newest answer; null before the first one. */
   snapshot: string | null = null
-  /** Called with the `Date` of each answer. */
-  onDate: (date: string) => void = () => {}
+  readonly #own: () => number
+  #aheadMs = 0
 
-  /** `base` is the path of the operations. */
-  constructor(base: string, key: string, clock: () => number, isOpen = false) {
+  /** `base` is the path of the operations, `own` gives epoch milliseconds by the visitor's machine. */
+  constructor(base: string, key: string, own: () => number, isOpen = false) {
     this.#base = base
     this.key = signal(key)
-    this.clock = clock
+    this.#own = own
     this.isOpen = signal(isOpen)
+  }
+
+  /** Epoch milliseconds by the server, as far as it is known. */
+  readonly clock = (): number => this.#own() + this.#aheadMs
+
+  /** Takes the `Date` of an answer that has just come. A small difference is ignored. */
+  learn(date: string): void {
+    const ahead = Date.parse(date) - this.#own()
+    if (Number.isFinite(ahead)) this.#aheadMs = Math.abs(ahead) < TOLERANCE_MS ? 0 : ahead
   }
 
   /** Whether the visitor has no key and needs one for all but the public operations. */
@@ -135,8 +144,7 @@ export class Api {
   }
 
   #readHead(headers: Headers): void {
-    const date = headers.get('Date')
-    if (date !== null) this.onDate(date)
+    this.learn(headers.get('Date') ?? '')
     const [limit, remaining, reset] = ['Limit', 'Remaining', 'Reset'].map((name) =>
       Number(headers.get(`X-RateLimit-${name}`) ?? NaN),
     ) as [number, number, number]
@@ -158,27 +166,5 @@ export class Api {
     // An answer without data is not one that the request was at fault for.
     if (status >= 400 && status < 500) return new ApiTrouble('refused', message)
     return new ApiTrouble('unavailable', message, again ?? this.clock() + RETRY_MS)
-  }
-}
-
-/** Answers may have been on their way, or in a shared cache, for as long as they are fresh. */
-const TOLERANCE_MS = 90_000
-
-export class ServerClock {
-  readonly #own: () => number
-  #aheadMs = 0
-
-  /** `own` gives epoch milliseconds by the visitor's machine. */
-  constructor(own: () => number) {
-    this.#own = own
-  }
-
-  /** Epoch milliseconds by the server, as far as it is known. */
-  readonly now = (): number => this.#own() + this.#aheadMs
-
-  /** Takes the `Date` of an answer that has just come. A small difference is ignored. */
-  learn(date: string): void {
-    const ahead = Date.parse(date) - this.#own()
-    if (Number.isFinite(ahead)) this.#aheadMs = Math.abs(ahead) < TOLERANCE_MS ? 0 : ahead
   }
 }

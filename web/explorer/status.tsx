@@ -7,17 +7,15 @@ import { live, tryNow } from './live/following.ts'
 import type { LiveState } from './live/live.ts'
 import { api, clock, currentAt, now, trouble } from './store.ts'
 
-/** Clocks differ: the page waits a little longer than the server asks. */
+/** Clocks differ: the page waits a little longer than the server asks, and with a wrong one this long at least. */
 const MARGIN_MS = 1000
-/** A clock that is wrong must not make the page ask all the time. */
-const LEAST_WAIT_MS = 1000
 
 /** What is wrong, and when the page goes on by itself. */
 export function Banner() {
   const failure = trouble.value
   useLayoutEffect(() => {
     if (failure === null || failure.again === null) return
-    const wait = Math.max(LEAST_WAIT_MS, failure.again - clock() + MARGIN_MS)
+    const wait = Math.max(0, failure.again - clock()) + MARGIN_MS
     const timer = setTimeout(tryNow, wait)
     return () => clearTimeout(timer)
   }, [failure])

@@ -3,7 +3,7 @@ import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { Map as MapView } from 'maplibre-gl'
 import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
 import { Answers } from './answers.ts'
-import { type ActiveBuoy, Api, type ApiTrouble, ServerClock } from './api.ts'
+import { type ActiveBuoy, Api, type ApiTrouble } from './api.ts'
 import { Guest } from './guest.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { chosenUnits, type Favourite, keepFavourites, keptFavourites, toggled } from './mine/kept.ts'
@@ -11,18 +11,15 @@ import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } f
 import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
 import { formatView, parseView, type Position, type ViewState } from './view.ts'
 
-const time = new ServerClock(() => Date.now())
-/** Epoch milliseconds by the server. */
-export const clock = time.now
-/** The same, as far as ages in the page have come. */
-export const now = signal(clock())
-
 const { basePath = '', explorer } = document.documentElement.dataset
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
-export const api = new Api(basePath, embedded === undefined ? key : '', clock, explorer === 'open')
-api.onDate = (date) => time.learn(date)
+export const api = new Api(basePath, embedded === undefined ? key : '', () => Date.now(), explorer === 'open')
+/** Epoch milliseconds by the server. */
+export const { clock } = api
+/** The same, as far as ages in the page have come. */
+export const now = signal(clock())
 
 /** The view of the address; units that it leaves open are those that the visitor once chose here. */
 export function viewOfAddress(): ViewState {
