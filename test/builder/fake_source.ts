@@ -99,6 +99,10 @@ export const northBuoy = (
 export const silentReport = (write: (text: string) => void = () => {}): BuildReport =>
   new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
 
+/** How many readings a snapshot has. */
+export const readingsOf = ({ parts }: Pick<Manifest, 'parts'>): number =>
+  parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0)
+
 /** A folder that a build may make. */
 export const folderOf = (t: TestContext): string => join(temporaryFolder(t), 'out')
 

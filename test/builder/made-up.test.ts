@@ -7,7 +7,7 @@ import { inspectSnapshot } from '../../src/snapshot/inspection.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
-import { build, fakeSource, type FakeBuoy, folderOf, northBuoy } from './fake_source.ts'
+import { build, fakeSource, type FakeBuoy, folderOf, northBuoy, readingsOf } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 
@@ -17,11 +17,7 @@ const buoy = (identifier: string, hour: number): FakeBuoy =>
 const measured = (...buoys: FakeBuoy[]): Source => fakeSource(buoys)
 const madeUp = (...buoys: FakeBuoy[]): Source => ({ ...measured(...buoys), isMadeUp: true })
 
-const rowsOf = async (dir: string): Promise<number | undefined> =>
-  (await readManifest(dir))?.parts.reduce(
-    (sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum),
-    0,
-  )
+const rowsOf = async (dir: string): Promise<number> => readingsOf((await readManifest(dir))!)
 
 const isDemo = async (dir: string): Promise<boolean> => (await readManifest(dir))?.demo ?? false
 

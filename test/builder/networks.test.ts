@@ -20,6 +20,7 @@ import {
   folderOf,
   northBuoy,
   partOf,
+  readingsOf,
   silentReport,
 } from './fake_source.ts'
 
@@ -82,7 +83,7 @@ async function build(
   return {
     buoys: buoys.map(({ source, identifier }) => `${source} ${identifier}`),
     ids: buoys.map(({ id }) => id),
-    readings: parts.reduce((sum, { kind, rows }) => (kind === 'readings' ? sum + rows : sum), 0),
+    readings: readingsOf({ parts }),
     asOf,
     document: report.document(),
   }

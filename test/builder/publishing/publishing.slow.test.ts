@@ -12,7 +12,7 @@ import { plainManifest, type Commit } from '../../../src/snapshot/commit.ts'
 import { pack } from '../../../src/snapshot/snapshot-format.ts'
 import { temporaryFolder } from '../../live.ts'
 import { sometimes, type StubRequest, stubFor } from '../../snapshot/store/stub_s3.ts'
-import { fakeSource } from '../fake_source.ts'
+import { fakeSource, readingsOf } from '../fake_source.ts'
 import { Builder, buoyAt, commitsOf, expectSound, idsOf, NOON, sceneFor, currentId } from './builders.ts'
 
 /** What a builder says that finds another one's snapshot. */
@@ -61,10 +61,7 @@ test('A builder in an empty folder continues what the store has, gives the same 
   assert.ok(back.outcome)
   expectSound(stub)
   assert.equal(idsOf(stub, back).size, 4)
-  const readings = back.parts
-    .filter(({ kind }) => kind === 'readings')
-    .reduce((sum, { rows }) => sum + rows, 0)
-  assert.equal(readings, 6, 'the rows of both builders')
+  assert.equal(readingsOf(back), 6, 'the rows of both builders')
   for (const { dir } of [one, two]) assert.deepEqual(await checkFolder(dir), [])
 })
 
@@ -120,11 +117,7 @@ test('A builder that finds the store gone keeps what it builds, and publishes al
   stub.faultOf = () => null
   assert.ok(await one.publish())
   const [, newest] = commitsOf(stub)
-  assert.equal(
-    newest.manifest.parts.find(({ kind }) => kind === 'readings')?.rows,
-    3,
-    'also what came meanwhile',
-  )
+  assert.equal(readingsOf(newest.manifest), 3, 'also what came meanwhile')
   assert.equal(await currentId(one.dir), newest.manifest.id)
   expectSound(stub)
 })
@@ -251,8 +244,7 @@ test("A manifest that reaches the store late, when the builder has given it up, 
   one.store.put = put
   assert.equal(commitsOf(stub).length, 2)
   assert.ok((await one.build([buoyAt('A', 3)])).outcome)
-  const rows = commitsOf(stub)[2].manifest.parts.find(({ kind }) => kind === 'readings')?.rows
-  assert.equal(rows, 4, 'also what came meanwhile')
+  assert.equal(readingsOf(commitsOf(stub)[2].manifest), 4, 'also what came meanwhile')
   expectSound(stub)
 })
 
