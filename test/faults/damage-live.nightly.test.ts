@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
-  cpSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -15,67 +14,22 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type TestContext, before, test } from 'node:test'
-import { partFile, sha256, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { dirname } from 'node:path'
+import { test } from 'node:test'
+import { partFile, sha256, type Part } from '../../src/snapshot/snapshot-format.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { fieldOf } from '../fields.ts'
-import { temporaryFolder } from '../live.ts'
 import { CLI, startProgram } from '../started_program.ts'
 import { startDrill, statusWhen, type Drill } from './drill.ts'
-import { amount, asOf, build } from './folder.ts'
+import { amount, asOf, preparedFolders, type PreparedFolder } from './folder.ts'
 
 /** A user that owns nothing. */
 const NOBODY = 65534
 
-/** Two snapshots in one folder, built once; each test damages a copy. */
-let prepared: { folder: string; ids: string[] }
-before(async (t) => {
-  const folder = join(temporaryFolder(t as TestContext), 'snapshots')
-  prepared = { folder, ids: [await build(folder, 0), await build(folder, 48)] }
-})
-
-/** A copy of the folder in which one of the two is announced. */
-interface Folder {
-  dir: string
-  manifests: Manifest[]
-  /** The manifests' files. */
-  bytes: Uint8Array[]
-  path: (part: PartEntry | string) => string
-  /** Announces one of them as a builder does, by a rename. */
-  announce: (i: number) => void
-  /** Announces a manifest of the test's own making. */
-  announceBytes: (bytes: Uint8Array) => void
-  /** Parts that only the newer one has. */
-  fresh: PartEntry[]
-}
-
-function folderOf(t: TestContext): Folder {
-  const dir = join(temporaryFolder(t), 'snapshots')
-  cpSync(prepared.folder, dir, { recursive: true })
-  const kept = prepared.ids.map((id) => listKept(dir).find((one) => one.id === id)!)
-  const manifests = kept.map(({ manifest }) => manifest!)
-  const had = new Set(manifests[0].parts.map(({ file }) => file))
-  const path = (part: PartEntry | string): string => join(dir, typeof part === 'string' ? part : part.file)
-  const announceBytes = (bytes: Uint8Array): void => {
-    writeFileSync(path('next'), bytes)
-    renameSync(path('next'), path('manifest.msgpack'))
-  }
-  const bytes = kept.map(({ file }) => readFileSync(path(file)))
-  announceBytes(bytes[0])
-  return {
-    dir,
-    manifests,
-    bytes,
-    path,
-    announce: (i) => announceBytes(bytes[i]),
-    announceBytes,
-    fresh: manifests[1].parts.filter(({ file }) => !had.has(file)),
-  }
-}
+const { ids, copyFor } = preparedFolders()
 
 /** Asks again and again until `isOver`; resolves to what was wrong, and how often each snapshot answered. */
 async function load(
@@ -105,7 +59,11 @@ function flip(path: string, bit: number): void {
 }
 
 /** Announces a snapshot one of whose parts says `to` where it said `from`, all hashes as they should be. */
-function announceForged({ fresh, manifests, path, announceBytes }: Folder, from: string, to: string): void {
+function announceForged(
+  { fresh, manifests, path, announceBytes }: PreparedFolder,
+  from: string,
+  to: string,
+): void {
   const [part] = fresh
   const bytes = readFileSync(path(part))
   const at = bytes.indexOf(Buffer.from(from, 'latin1'))
@@ -134,12 +92,12 @@ const LYING_TIDES: Part = {
 }
 
 /** Announces a manifest that lies, its id right. */
-function announceLie(at: Folder, lie: (manifest: Manifest) => Partial<Manifest>): void {
+function announceLie(at: PreparedFolder, lie: (manifest: Manifest) => Partial<Manifest>): void {
   at.announceBytes(encodeManifest({ ...at.manifests[1], ...lie(at.manifests[1]) }).bytes)
 }
 
 /** Puts a part into the folder and names it in the manifest, all hashes as they should be. */
-function announcePart(at: Folder, part: Part): void {
+function announcePart(at: PreparedFolder, part: Part): void {
   const bytes = encodePart(part)
   const hash = sha256(bytes)
   const file = partFile(part.kind, hash)
@@ -156,13 +114,13 @@ function pipeFor(path: string): () => void {
 }
 
 /** Moves the folder away, and puts something in its place; the returned function puts it back. */
-function awayFrom({ dir }: Folder, put: () => void): () => void {
+function awayFrom({ dir }: PreparedFolder, put: () => void): () => void {
   renameSync(dir, `${dir}-away`)
   put()
   return () => (rmSync(dir, { force: true }), renameSync(`${dir}-away`, dir))
 }
 
-type Damage = [what: string, harm: (at: Folder) => (() => void) | void, reported: RegExp]
+type Damage = [what: string, harm: (at: PreparedFolder) => (() => void) | void, reported: RegExp]
 
 /** Lies with right hashes, and what is said to each. */
 const LIES: Damage[] = [
@@ -299,11 +257,11 @@ const DAMAGES: Damage[] = [
 ]
 
 test('Whatever befalls the folder of a live server, it answers from the old snapshot, reports the error, and takes the next good one.', async (t) => {
-  const at = folderOf(t)
+  const at = copyFor(t)
   const drill = await startDrill(t, at.dir)
-  const known = new Set(prepared.ids)
+  const known = new Set(ids)
   for (const [what, harm, reported] of DAMAGES) {
-    await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+    await statusWhen(drill, ({ snapshot }) => snapshot?.id === ids[0])
     let isOver = false
     const loaded = load(drill, () => isOver)
     const mend = harm(at)
@@ -312,16 +270,13 @@ test('Whatever befalls the folder of a live server, it answers from the old snap
       reported.test(status.reload.last_error ?? ''),
     )
     assert.match(reload.last_error!, reported, what)
-    assert.equal(snapshot?.id, prepared.ids[0], what)
+    assert.equal(snapshot?.id, ids[0], what)
     assert.deepEqual(await drill.ready(), { code: 200 }, what)
     mend?.()
     at.announce(1)
     // By itself, when it looks again; `amount` lets the short run ask for it.
     if (amount(1, 0) === 1) await drill.reload()
-    await statusWhen(
-      drill,
-      (status) => status.snapshot?.id === prepared.ids[1] && status.reload.last_error === null,
-    )
+    await statusWhen(drill, (status) => status.snapshot?.id === ids[1] && status.reload.last_error === null)
     isOver = true
     const { failures, by } = await loaded
     assert.deepEqual(failures.slice(0, 3), [], what)
@@ -330,7 +285,7 @@ test('Whatever befalls the folder of a live server, it answers from the old snap
       [],
       what,
     )
-    assert.ok((by.get(prepared.ids[0]) ?? 0) > 0, what)
+    assert.ok((by.get(ids[0]) ?? 0) > 0, what)
     at.announce(0)
   }
   t.diagnostic(`${DAMAGES.length} damages, each reported and survived`)
@@ -339,7 +294,7 @@ test('Whatever befalls the folder of a live server, it answers from the old snap
 
 test('A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.', async (t) => {
   for (const [what, lie, reported] of LIES) {
-    const at = folderOf(t)
+    const at = copyFor(t)
     const mend = lie(at)
     const drill = await startDrill(t, at.dir)
     const { reload, snapshot } = await drill.status()
@@ -349,7 +304,7 @@ test('A server that is started over a lie lives and answers 503, says what is wr
     mend?.()
     at.announce(1)
     await drill.reload()
-    await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
+    await statusWhen(drill, (status) => status.snapshot?.id === ids[1])
     assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200, what)
     assert.equal(await drill.stop(), 0, what)
   }
@@ -366,10 +321,10 @@ test(
   'A folder that may no longer be read is reported, and serving goes on until it may be read again.',
   { skip },
   async (t) => {
-    const at = folderOf(t)
+    const at = copyFor(t)
     chmodSync(dirname(at.dir), 0o755)
     const drill = await startDrill(t, at.dir, isRoot ? NOBODY : null)
-    await statusWhen(drill, ({ snapshot }) => snapshot?.id === prepared.ids[0])
+    await statusWhen(drill, ({ snapshot }) => snapshot?.id === ids[0])
     for (const mode of [0o000, 0o444]) {
       chmodSync(at.dir, mode)
       const { reload } = await statusWhen(drill, (status) => status.reload.last_error !== null)
@@ -383,9 +338,9 @@ test(
     at.announce(1)
     const { reload, snapshot } = await statusWhen(drill, (status) => status.reload.last_error !== null)
     assert.match(reload.last_error!, /: cannot be read \(EACCES\)/)
-    assert.equal(snapshot?.id, prepared.ids[0])
+    assert.equal(snapshot?.id, ids[0])
     chmodSync(at.path(at.fresh[0]), 0o644)
-    await statusWhen(drill, (status) => status.snapshot?.id === prepared.ids[1])
+    await statusWhen(drill, (status) => status.snapshot?.id === ids[1])
   },
 )
 
@@ -393,7 +348,7 @@ test(
   'A builder that may not write to its folder says so in one line and changes nothing.',
   { skip },
   async (t) => {
-    const at = folderOf(t)
+    const at = copyFor(t)
     chmodSync(dirname(at.dir), 0o755)
     chmodSync(at.dir, 0o555)
     const args = ['build', '--source', 'demo:scale,buoys=20,days=60', '--out', at.dir, '--as-of', asOf(60)]
@@ -401,7 +356,7 @@ test(
     assert.equal(await builder.ended, 1)
     assert.match(builder.stderr, /^groundswell: [^\n]*snapshots[^\n]*EACCES[^\n]*$/m)
     assert.doesNotMatch(builder.stderr, /^ +at /m)
-    assert.deepEqual(fieldOf(listKept(at.dir), 'id'), prepared.ids)
+    assert.deepEqual(fieldOf(listKept(at.dir), 'id'), ids)
     chmodSync(at.dir, 0o755)
   },
 )

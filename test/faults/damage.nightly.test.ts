@@ -3,35 +3,21 @@
  * again, and what it forgets. What else may befall a folder is in `damage-live.nightly.test.ts`.
  */
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { before, test } from 'node:test'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { type PartEntry } from '../../src/snapshot/snapshot-format.ts'
-import { decodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { Reloader } from '../../src/server/reload.ts'
-import { temporaryFolder } from '../live.ts'
-import { build } from './folder.ts'
+import { preparedFolders, type PreparedFolder } from './folder.ts'
 
-/** Two snapshots in one folder, built once; each test damages a copy. */
-let prepared: { folder: string; ids: string[] }
-before(async (t) => {
-  const folder = temporaryFolder(t as TestContext)
-  prepared = { folder, ids: [await build(folder, 0), await build(folder, 48)] }
-})
+const { ids, copyFor } = preparedFolders()
 
-interface Scene {
-  folder: string
+interface Scene extends Omit<PreparedFolder, 'announce'> {
   log: string[]
   reloader: Reloader
-  /** The newer snapshot's manifest, not announced yet. */
-  next: Manifest
-  path(part: PartEntry | string): string
   /** Announces the newer snapshot and looks. */
   announce(): Promise<void>
-  /** The parts that only the newer one has. */
-  fresh: PartEntry[]
 }
 
 /** A server's reloader that serves the older of two snapshots. */
@@ -40,16 +26,10 @@ async function scene(
   maxMemory = 0,
   clock: () => number = () => 1_800_000_000,
 ): Promise<Scene> {
-  const folder = join(temporaryFolder(t), 'snapshots')
-  cpSync(prepared.folder, folder, { recursive: true })
-  const kept = readdirSync(folder)
-    .filter((name) => name.startsWith('manifest-'))
-    .toSorted()
-  const [old, next] = kept.map((name) => decodeManifest(readFileSync(join(folder, name)), name))
-  copyFileSync(join(folder, kept[0]), join(folder, 'manifest.msgpack'))
+  const at = copyFor(t)
   const log: string[] = []
   const reloader = new Reloader({
-    dir: folder,
+    dir: at.dir,
     maxMemory,
     threads: 2,
     clock,
@@ -58,17 +38,13 @@ async function scene(
     serve: async (_held: readonly LoadedSnapshot[]) => {},
   })
   await reloader.look()
-  assert.equal(reloader.snapshot?.id, prepared.ids[0])
-  const had = new Set(old.parts.map(({ file }) => file))
+  assert.equal(reloader.snapshot?.id, ids[0])
   return {
-    folder,
+    ...at,
     log,
     reloader,
-    next,
-    path: (part) => join(folder, typeof part === 'string' ? part : part.file),
-    fresh: next.parts.filter(({ file }) => !had.has(file)),
     async announce() {
-      copyFileSync(join(folder, kept[1]), join(folder, 'manifest.msgpack'))
+      at.announce(1)
       await reloader.look()
     },
   }
@@ -82,7 +58,7 @@ test('A part that comes after its manifest, as in a copy under way, is taken whe
   assert.match(at.reloader.state.error ?? '', /is missing/)
   at.reloader.start()
   renameSync(at.path('later'), at.path(part))
-  while (at.reloader.snapshot?.id !== prepared.ids[1]) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (at.reloader.snapshot?.id !== ids[1]) await new Promise((resolve) => setTimeout(resolve, 50))
   at.reloader.stop()
 })
 
@@ -98,9 +74,9 @@ test('A fault is forgotten when the folder announces again what is served.', asy
 })
 
 test('A snapshot that would pass the memory limit is refused with the sums, before it is read and after.', async (t) => {
-  const { parts } = decodeManifest(readFileSync(join(prepared.folder, 'manifest.msgpack')), 'manifest')
-  const bytesOf = (some: readonly PartEntry[]): number => some.reduce((sum, { bytes }) => sum + bytes, 0)
   const first = await scene(t)
+  const { parts } = first.manifests[1]
+  const bytesOf = (some: readonly PartEntry[]): number => some.reduce((sum, { bytes }) => sum + bytes, 0)
   const served = first.reloader.snapshot!
   first.reloader.stop()
   const fresh = parts.filter(({ file }) => served.parts.every(({ entry }) => entry.file !== file))
@@ -122,7 +98,7 @@ test('A snapshot that would pass the memory limit is refused with the sums, befo
   await at.reloader.look()
   assert.equal(at.log.length, 1, 'the same fault is reported once')
   assert.match(at.log[0], /was refused: .*; snapshot [0-9a-f]{24} keeps serving$/)
-  assert.equal(at.reloader.snapshot?.id, prepared.ids[0])
+  assert.equal(at.reloader.snapshot?.id, ids[0])
 })
 
 test('A clock that jumps at every look neither spoils a reload nor moves the next attempt at a refused one.', async (t) => {
@@ -140,8 +116,8 @@ test('A clock that jumps at every look neither spoils a reload nor moves the nex
   // It is not its time yet, whatever the clock says.
   await at.reloader.look()
   assert.equal(at.reloader.state.refused, refused)
-  assert.equal(at.reloader.snapshot?.id, prepared.ids[0])
-  while (at.reloader.snapshot?.id !== prepared.ids[1]) {
+  assert.equal(at.reloader.snapshot?.id, ids[0])
+  while (at.reloader.snapshot?.id !== ids[1]) {
     assert.ok(performance.now() - began < 10_000, 'it is not tried again')
     await new Promise((resolve) => setTimeout(resolve, 50))
     await at.reloader.look()

@@ -3,10 +3,12 @@
  * that can be killed.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { copyFileSync, readdirSync, renameSync } from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
+import { before, type TestContext } from 'node:test'
+import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
+import type { PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
 
@@ -66,6 +68,46 @@ export async function onSmallDisk(
 /** Names in a folder that begin with `start`. */
 export function names(folder: string, start: string): string[] {
   return readdirSync(folder).filter((name) => name.startsWith(start))
+}
+
+/** A copy of the folder in which one of the two is announced. */
+export interface PreparedFolder {
+  dir: string
+  manifests: Manifest[]
+  path: (part: PartEntry | string) => string
+  /** Announces one of them as a builder does, by a rename. */
+  announce: (i: number) => void
+  /** Announces a manifest of the test's own making. */
+  announceBytes: (bytes: Uint8Array) => void
+  /** Parts that only the newer one has. */
+  fresh: PartEntry[]
+}
+
+/** Two snapshots in one folder, built once for all tests of a file; each of them damages a copy. */
+export function preparedFolders(): { ids: string[]; copyFor: (t: TestContext) => PreparedFolder } {
+  let folder = ''
+  const ids: string[] = []
+  before(async (t) => {
+    folder = join(temporaryFolder(t as TestContext), 'snapshots')
+    for (const step of [0, 48]) ids.push(await build(folder, step))
+  })
+  const copyFor = (t: TestContext): PreparedFolder => {
+    const dir = join(temporaryFolder(t), 'snapshots')
+    cpSync(folder, dir, { recursive: true })
+    const kept = ids.map((id) => listKept(dir).find((one) => one.id === id)!)
+    const manifests = kept.map(({ manifest }) => manifest!)
+    const had = new Set(manifests[0].parts.map(({ file }) => file))
+    const path = (part: PartEntry | string): string => join(dir, typeof part === 'string' ? part : part.file)
+    const announceBytes = (bytes: Uint8Array): void => {
+      writeFileSync(path('next'), bytes)
+      renameSync(path('next'), path('manifest.msgpack'))
+    }
+    const bytes = kept.map(({ file }) => readFileSync(path(file)))
+    announceBytes(bytes[0])
+    const fresh = manifests[1].parts.filter(({ file }) => !had.has(file))
+    return { dir, manifests, path, announce: (i) => announceBytes(bytes[i]), announceBytes, fresh }
+  }
+  return { ids, copyFor }
 }
 
 /** Announces a kept snapshot of a folder as a builder does, by a rename. */
