@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { SnapshotError, type PartKind } from '../../src/snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../../src/snapshot/manifest.ts'
@@ -17,9 +16,9 @@ import { loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { batchOf, build, fakeSource, NETWORKS, SMALL_WORLD, type FakeBuoy, catalogOf } from './fake_source.ts'
+import { folderOfFile } from '../live.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'groundswell-build-'))
-after(() => rmSync(root, { recursive: true, force: true }))
+const root = folderOfFile()
 
 let folders = 0
 const newFolder = (): string => join(root, String(folders++))

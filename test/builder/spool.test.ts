@@ -1,18 +1,17 @@
 /** Rows through the spool against one object per row, in memory and by way of files. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { COMMON_NAMES as NAMES, type MeasureName } from '../../src/sea/columns.ts'
 import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
 import { readMonth } from '../../src/snapshot/part-kinds.ts'
 import { Spool } from '../../src/builder/spool.ts'
 import { batchOf, type FakeRow } from './fake_source.ts'
+import { folderOfFile } from '../live.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-spool-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
 /** What a row without waves keeps. */
 const WEATHER = ['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'] as const

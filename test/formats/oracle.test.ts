@@ -3,15 +3,14 @@
  * columns, layouts and `Accept` do what a model of them does.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import * as fc from 'fast-check'
 import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { duck } from './bulk/duck.ts'
-import { runCliWell } from '../live.ts'
+import { folderOfFile, runCliWell } from '../live.ts'
 import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle } from '../oracle/oracle.ts'
 import { requestsFor } from '../oracle/requests.ts'
@@ -32,8 +31,7 @@ const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 /** Random requests in all. */
 const REQUESTS = rounds(180, 2000)
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 const world = makeWorld(SEED)
 writeCsv(world, join(folder, 'world'))
 await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', join(folder, 'snapshots')])

@@ -2,10 +2,7 @@
  * What the formats promise beside the values: rules of CSV, parameters, `Accept`, heads, lines and prices.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import type { Table } from '../../src/operation/answer-table.ts'
@@ -15,7 +12,7 @@ import { OPERATIONS } from '../../src/routes.ts'
 import { preferredFormat } from '../../src/http/preferences.ts'
 import { finish } from '../../src/system/steps.ts'
 import { AskedPath, KEYED, viewOf } from '../answered.ts'
-import { runCliWell } from '../live.ts'
+import { folderOfFile, runCliWell } from '../live.ts'
 import { rounds } from '../rounds.ts'
 import { parseCsv } from './parse.ts'
 import {
@@ -29,8 +26,7 @@ import {
 } from './shapes.ts'
 import { fieldOf } from '../fields.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-formats-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 await runCliWell(['build', '--source', 'demo', '--as-of', '2026-11-01T06:00:00Z', '--out', folder])
 const view = await viewOf(folder)
 const headers = KEYED

@@ -4,9 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
@@ -16,9 +15,9 @@ import { missingPython, missingTool } from '../programs.ts'
 import { startServer } from '../../tools/live_server.ts'
 import { flat, parseCsv } from './parse.ts'
 import type { JsonObject } from '../oracle/oracle.ts'
+import { folderOfFile } from '../live.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-tools-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 const ends: (() => Promise<void>)[] = []
 after(async () => {
   for (const end of ends.toReversed()) await end()
