@@ -75,21 +75,8 @@ test('Every direction has the compass point of its sixteenth of the circle.', ()
 })
 
 test('A whole number is written as String writes it.', () => {
-  const interesting = [
-    0,
-    1,
-    9,
-    10,
-    99,
-    100,
-    999,
-    1000,
-    9999,
-    10_000,
-    2 ** 31,
-    2 ** 32,
-    Number.MAX_SAFE_INTEGER,
-  ]
+  // Small ones are all looked at below.
+  const interesting = [2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER]
   fc.assert(
     fc.property(
       fc.oneof(
@@ -104,7 +91,7 @@ test('A whole number is written as String writes it.', () => {
       },
     ),
   )
-  for (let value = 0; value < 10_001; value++) {
+  for (let value = -10_000; value <= 10_000; value++) {
     if (short((out) => out.integer(value)) !== String(value)) assert.fail(String(value))
   }
 })
@@ -302,75 +289,48 @@ test('A time that no column can hold is written in full all the same.', () => {
   }
 })
 
-type Step =
-  | { kind: 'text' | 'string'; text: string }
-  | { kind: 'integer' | 'hundredths'; value: number }
-  | { kind: 'timestamp'; value: number }
-  | { kind: 'literal'; length: number }
-  | { kind: 'null' | 'comma' | 'quote' | 'copy' }
+/** What is written, and what that should come to. */
+type Step = readonly [write: (out: JsonWriter) => void, expected: string]
 
-const steps = fc.array(
+const graphemes = fc.string({ unit: 'grapheme', maxLength: 90 })
+
+const steps: fc.Arbitrary<(Step | 'copy')[]> = fc.array(
   fc.oneof(
-    fc.record({
-      kind: fc.constantFrom('text', 'string'),
-      text: fc.string({ unit: 'grapheme', maxLength: 90 }),
-    }),
-    fc.record({ kind: fc.constantFrom('integer', 'hundredths'), value: fc.integer() }),
-    fc.record({ kind: fc.constant('timestamp'), value: fc.integer({ min: 0, max: 2 ** 32 - 1 }) }),
-    fc.record({ kind: fc.constant('literal'), length: fc.integer({ min: 0, max: 40 }) }),
-    fc.record({ kind: fc.constantFrom('null', 'comma', 'quote', 'copy') }),
+    graphemes.map((text): Step => [(out) => out.text(text), text]),
+    graphemes.map((text): Step => [(out) => out.string(text), JSON.stringify(text)]),
+    fc.integer().map((value): Step => [(out) => out.integer(value), String(value)]),
+    fc.integer().map((value): Step => [(out) => out.hundredths(value), JSON.stringify(value / 100)]),
+    fc
+      .integer({ min: 0, max: 2 ** 32 - 1 })
+      .map((epoch): Step => [
+        (out) => out.timestamp(epoch),
+        JSON.stringify(new Date(epoch * 1000).toISOString().replace('.000', '')),
+      ]),
+    fc
+      .integer({ min: 0, max: 40 })
+      .map((length): Step => [(out) => out.literal(new Literal(asciiOf(length))), asciiOf(length)]),
+    fc.constantFrom<Step>(
+      [(out) => out.null(), 'null'],
+      [(out) => out.comma(), ','],
+      [(out) => out.quote(), '"'],
+    ),
+    fc.constant('copy' as const),
   ),
   { maxLength: 60 },
-) as fc.Arbitrary<Step[]>
+)
 
 /** Writes the steps and returns what they should have come to. */
-function write(out: JsonWriter, sequence: Step[]): string {
+function write(out: JsonWriter, sequence: readonly (Step | 'copy')[]): string {
   let expected = ''
   const from = out.at
   for (const step of sequence) {
     out.ensure(48)
-    switch (step.kind) {
-      case 'text':
-        out.text(step.text)
-        expected += step.text
-        break
-      case 'string':
-        out.string(step.text)
-        expected += JSON.stringify(step.text)
-        break
-      case 'integer':
-        out.integer(step.value)
-        expected += String(step.value)
-        break
-      case 'hundredths':
-        out.hundredths(step.value)
-        expected += JSON.stringify(step.value / 100)
-        break
-      case 'timestamp':
-        out.timestamp(step.value)
-        expected += `"${new Date(step.value * 1000).toISOString().slice(0, 19)}Z"`
-        break
-      case 'literal':
-        out.literal(new Literal(asciiOf(step.length)))
-        expected += asciiOf(step.length)
-        break
-      case 'null':
-        out.null()
-        expected += 'null'
-        break
-      case 'comma':
-        out.comma()
-        expected += ','
-        break
-      case 'quote':
-        out.quote()
-        expected += '"'
-        break
-      case 'copy':
-        if (expected.length > 10_000) break
-        out.copy(from, out.at)
-        expected += expected
-        break
+    if (step !== 'copy') {
+      step[0](out)
+      expected += step[1]
+    } else if (expected.length <= 10_000) {
+      out.copy(from, out.at)
+      expected += expected
     }
   }
   return expected

@@ -6,6 +6,7 @@ import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { NewestReadings } from '../../src/dataset/newest-readings.ts'
 import { READING_BYTES, writeReadings } from '../../src/dataset/reading-json.ts'
 import { segmentColumns, Segments, type MonthRows } from '../../src/index/segments.ts'
+import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
 import { finish } from '../../src/system/steps.ts'
 
 const IDS = Uint32Array.of(7, 8, 800_000)
@@ -18,7 +19,6 @@ function monthOf(month: number, counts: readonly number[], seed: number): MonthR
   const codes = (step: number): Uint16Array =>
     Uint16Array.from({ length: rows }, (_, row) => (seed + row * step) % 20_000)
   const whole = (step: number) => ({ codes: codes(step), mask: -1 })
-  const none = { codes: Uint16Array.of(0xffff), mask: 0 }
   const time = new Uint32Array(rows)
   for (let buoy = 0; buoy < 3; buoy++) {
     for (let row = start[buoy]; row < start[buoy + 1]; row++)
@@ -31,21 +31,11 @@ function monthOf(month: number, counts: readonly number[], seed: number): MonthR
     start,
     time,
     measures: {
+      ...NOTHING_MEASURED,
       significantHeight: whole(7),
       maximumHeight: whole(11),
       period: whole(13),
       direction: whole(17),
-      waterTemperature: { codes: Int16Array.of(-0x8000), mask: 0 },
-      peakPeriod: none,
-      windSpeed: none,
-      windDirection: none,
-      gustSpeed: none,
-      swellHeight: none,
-      swellPeriod: none,
-      swellDirection: none,
-      windWaveHeight: none,
-      windWavePeriod: none,
-      windWaveDirection: none,
     },
   }
 }

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { READING_BYTES, writeReading, writeReadings } from '../../src/dataset/reading-json.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
-
-const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
+import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
+import { compass, energy } from '../oracle/oracle.ts'
 
 /** One row in codes; `null` where nothing was measured. */
 interface Row {
@@ -37,7 +37,6 @@ function rowsOf(rows: Row[], hasTemperature: boolean): MonthRows {
   const whole = (codes: Uint16Array | Int16Array) => ({ codes, mask: -1 })
   const unsigned = (of: (each: Row) => number | null) =>
     whole(Uint16Array.from(rows, (each) => of(each) ?? 0xffff))
-  const none = { codes: Uint16Array.of(0xffff), mask: 0 }
   return {
     file: 'a part',
     month: 0,
@@ -45,36 +44,19 @@ function rowsOf(rows: Row[], hasTemperature: boolean): MonthRows {
     start: Uint32Array.of(0, rows.length),
     time: Uint32Array.from(rows, ({ time }) => time),
     measures: {
+      ...NOTHING_MEASURED,
       significantHeight: unsigned(({ height }) => height),
       maximumHeight: unsigned(({ maximum }) => maximum),
       period: unsigned(({ period }) => period),
       direction: unsigned(({ direction }) => direction),
-      waterTemperature: hasTemperature
-        ? whole(Int16Array.from(rows, ({ temperature }) => temperature ?? -0x8000))
-        : { codes: Int16Array.of(-0x8000), mask: 0 },
-      peakPeriod: none,
-      windSpeed: none,
-      windDirection: none,
-      gustSpeed: none,
-      swellHeight: none,
-      swellPeriod: none,
-      swellDirection: none,
-      windWaveHeight: none,
-      windWavePeriod: none,
-      windWaveDirection: none,
+      ...(hasTemperature && {
+        waterTemperature: whole(Int16Array.from(rows, ({ temperature }) => temperature ?? -0x8000)),
+      }),
     },
   }
 }
 
 const per = (code: number | null, scale: number): number | null => (code === null ? null : code / scale)
-
-/** The energy by the formula, in exact steps: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π / 1000. */
-function energyOf({ height, period }: Row): number | null {
-  if (height === 0 || period === null || period === 0) return null
-  return Math.round(
-    ((1025 * 9.81 * 9.81) / (16 * Math.PI * 1000)) * (height / 1000) ** 2 * (period / 1000) ** 2,
-  )
-}
 
 function objectOf(id: number, each: Row, hasTemperature: boolean) {
   const hex = each.time.toString(16).padStart(12, '0')
@@ -87,9 +69,9 @@ function objectOf(id: number, each: Row, hasTemperature: boolean) {
     time: new Date(each.time * 1000).toISOString().replace('.000', ''),
     water_temperature: hasTemperature ? per(each.temperature, 100) : null,
     direction: per(each.direction, 100),
-    direction_compass: each.direction === null ? null : POINTS[Math.round(each.direction / 2250) % 16],
+    direction_compass: each.direction === null ? null : compass(each.direction / 100),
     unit: 'm',
-    energy_per_wave: energyOf(each),
+    energy_per_wave: energy(each.height / 1000, per(each.period, 1000)),
   }
 }
 

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
-import { missingColumn } from '../../src/sea/row-batch.ts'
 import { segmentsOf, type Segments } from '../../src/index/segments.ts'
 import { finish } from '../../src/system/steps.ts'
 import type { MonthRows } from '../../src/index/segments.ts'
+import { NOTHING_MEASURED } from './nothing_measured.ts'
 
 /** Times of each buoy's rows in one month, ascending, by the buoy's id. */
 type Month = Map<number, number[]>
@@ -19,16 +18,13 @@ function monthRows(month: number, rows: Month): MonthRows {
     time.push(...(rows.get(id) ?? []))
     start.push(time.length)
   }
-  const measures = Object.fromEntries(
-    MEASURE_NAMES.map((name) => [name, { codes: missingColumn(MEASURES[name], 1), mask: 0 }]),
-  ) as unknown as MonthRows['measures']
   return {
     file: `month ${month}`,
     month,
     buoys: Uint32Array.from(buoys),
     start: Uint32Array.from(start),
     time: Uint32Array.from(time),
-    measures,
+    measures: NOTHING_MEASURED,
   }
 }
 

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { MeasureColumn, MonthRows } from '../../src/index/segments.ts'
-import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
+import type { MonthRows } from '../../src/index/segments.ts'
+import { MEASURES } from '../../src/sea/columns.ts'
 import { ADDED, CHANGED, eachDifference, REMOVED } from '../../src/snapshot/row-changes.ts'
+import { NOTHING_MEASURED } from '../index/nothing_measured.ts'
 
 /** Time and height of each row. */
 type Reading = readonly [time: number, height: number]
@@ -12,17 +13,14 @@ type Reading = readonly [time: number, height: number]
 /** The rows of one buoy, behind `skipped` rows of another; without heights where `heightless`. */
 function monthOf(readings: readonly Reading[], skipped: number, heightless = false): MonthRows {
   const all: Reading[] = [...Array.from({ length: skipped }, (_, i): Reading => [i, 7]), ...readings]
-  const measure = (name: (typeof MEASURE_NAMES)[number]): MeasureColumn =>
-    name === 'significantHeight' && !heightless
-      ? { codes: Uint16Array.from(all, ([, height]) => height), mask: -1 }
-      : { codes: Uint16Array.of(MEASURES[name].missing), mask: 0 }
+  const significantHeight = { codes: Uint16Array.from(all, ([, height]) => height), mask: -1 }
   return {
     file: 'f',
     month: 0,
     buoys: Uint32Array.of(1, 2),
     start: Uint32Array.of(0, skipped, all.length),
     time: Uint32Array.from(all, ([time]) => time),
-    measures: Object.fromEntries(MEASURE_NAMES.map((name) => [name, measure(name)])) as MonthRows['measures'],
+    measures: { ...NOTHING_MEASURED, ...(!heightless && { significantHeight }) },
   }
 }
 
