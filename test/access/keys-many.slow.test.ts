@@ -1,10 +1,9 @@
 /** As many keys as a keys file holds: how long they take to load, and what they take in memory. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { KeyCommandError, MAX_KEYS } from '../../src/access/key-records.ts'
@@ -12,11 +11,11 @@ import { issueKey, watchKeys } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { KeySlots } from '../../src/access/usage-file.ts'
+import { folderOfFile } from '../live.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const MIB = 1024 * 1024
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-many-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

@@ -2,16 +2,16 @@
  * Keys file, ring, slots, counters and usage file together, against a plain model, under any order of events.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { rotated, withQuota } from '../../src/access/key-records.ts'
 import { changeKeys, issueKey, loadKeys, revokeKey } from '../../src/access/keys-file.ts'
 import { KeyRing } from '../../src/access/key-ring.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
+import { folderOfFile } from '../live.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HOUR = 3600
@@ -20,8 +20,7 @@ const OWNERS = ['a', 'b', 'c'] as const
 const SLOTS = OWNERS.length
 const THREADS = 2
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-model-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 
 /** A server's part in it, without sockets: what is gone when its process ends. */
 class Process {

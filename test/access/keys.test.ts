@@ -8,7 +8,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
@@ -17,11 +16,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KeyCommandError, rotated, withQuota, type KeyRecord } from '../../src/access/key-records.ts'
 import {
@@ -35,13 +33,11 @@ import {
 import { KEY_LENGTH, KeyRing } from '../../src/access/key-ring.ts'
 import type { KeyEntry } from '../../src/access/key-ring.ts'
 import { lock } from '../../src/system/lock.ts'
+import { folderOfFile } from '../live.ts'
 import { until } from '../until.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
-const folder = mkdtempSync(join(tmpdir(), 'keys-'))
-after(() => {
-  rmSync(folder, { recursive: true })
-})
+const folder = folderOfFile()
 
 let files = 0
 /** Path of a keys file that is not there yet, in a folder of its own. */
@@ -153,9 +149,10 @@ test('a link to the keys file stays a link and the file behind it is replaced', 
 test('an owner has one key: issuing again is refused with a hint to rotate', () => {
   const path = newPath()
   const { record } = issueKey(path, { owner: 'Caf\u00e9', now: NOON })
-  const error = thrown(() => issueKey(path, { owner: ' Cafe\u0301 ', now: NOON }))
-  assert.ok(error instanceof KeyCommandError)
-  assert.ok(error.message.includes(`rotate ${record.id}`))
+  assert.throws(() => issueKey(path, { owner: ' Cafe\u0301 ', now: NOON }), {
+    name: 'KeyCommandError',
+    message: new RegExp(`rotate ${record.id}`),
+  })
   assert.deepEqual(loadKeys(path), [record])
   issueKey(path, { owner: 'caf\u00e9', now: NOON })
 })
@@ -283,9 +280,10 @@ test('a missing file has no keys; a folder, an oversized and a folderless file a
   truncateSync(path, 65 * 1024 * 1024)
   assert.match(thrown(() => loadKeys(path)).message, /larger than 64 MiB/)
   const nowhere = join(folder, 'missing', 'keys.json')
-  const error = thrown(() => issueKey(nowhere, { owner: 'a', now: NOON }))
-  assert.ok(error instanceof KeysFileError)
-  assert.match(error.message, /missing\/keys\.json: cannot be written: there is no folder .*missing$/)
+  assert.throws(() => issueKey(nowhere, { owner: 'a', now: NOON }), {
+    name: 'KeysFileError',
+    message: /missing\/keys\.json: cannot be written: there is no folder .*missing$/,
+  })
 })
 
 // --- Lock ---

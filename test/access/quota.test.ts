@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { type KeyRecord, MAX_KEYS } from '../../src/access/key-records.ts'
 import { QUOTA_SLOTS, QuotaCounters } from '../../src/access/quota.ts'
 import { keepUsage, KeySlots, readUsage } from '../../src/access/usage-file.ts'
 import { resetAt, retryAfter } from '../../src/access/hours.ts'
+import { folderOfFile } from '../live.ts'
 import { inThreads } from './threads.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
-const folder = mkdtempSync(join(tmpdir(), 'quota-'))
-after(() => {
-  rmSync(folder, { recursive: true })
-})
+const folder = folderOfFile()
 
 function counters(slots = 4): QuotaCounters {
   return new QuotaCounters(QuotaCounters.allocate(slots))

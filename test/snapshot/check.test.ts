@@ -1,9 +1,8 @@
 /** Every rule that a part has to hold, broken once. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check-snapshot.ts'
 import {
   nested,
@@ -19,9 +18,9 @@ import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot, verifyParts, type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
+import { folderOfFile } from '../live.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'groundswell-check-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = folderOfFile()
 const lies = join(folder, 'lies')
 mkdirSync(lies)
 

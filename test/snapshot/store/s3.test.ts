@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import dns from 'node:dns'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { after, afterEach, before, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import type { Store, StoreAnswer } from '../../../src/snapshot/store/store.ts'
@@ -13,6 +13,7 @@ import { openStore } from '../../../src/snapshot/store/open-store.ts'
 import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
 import { sometimes, StubS3, type Fault, stubFor } from './stub_s3.ts'
 import { listening } from '../../listening.ts'
+import { temporaryFolder } from '../../live.ts'
 
 const stub = new StubS3()
 before(() => stub.listen())
@@ -30,11 +31,7 @@ function storeOf(t: TestContext, ...given: Parameters<typeof openStub>): Store {
   return store
 }
 
-async function bodyOf({ body }: StoreAnswer): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk)
-  return Buffer.concat(chunks)
-}
+const bodyOf = ({ body }: StoreAnswer): Promise<Buffer> => buffer(body as AsyncIterable<Buffer>)
 
 /** Once for the first request that matches, or for the first `times` ones. */
 function failing(fault: Fault, method = 'GET', times = Infinity): () => number {
@@ -90,10 +87,8 @@ test('What is put into a bucket comes back, whatever characters its name has.', 
 })
 
 test('A file is put with its hash, which the store compares with what it got.', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'store-'))
-  t.after(() => rmSync(dir, { recursive: true }))
   const bytes = Buffer.alloc(3_000_000, 'wave')
-  const path = join(dir, 'part')
+  const path = join(temporaryFolder(t), 'part')
   writeFileSync(path, bytes)
   const store = storeOf(t, stub)
   const sha256 = createHash('sha256').update(bytes).digest('hex')
