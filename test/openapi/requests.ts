@@ -5,7 +5,7 @@
 import * as fc from 'fast-check'
 import type { Json } from './conformance.ts'
 
-interface WireSchema {
+export interface WireSchema {
   type?: string
   enum?: string[]
   minimum?: number
@@ -225,7 +225,12 @@ const NOT_NUMBERS = [
   '１',
   DIGITS,
   '5\u0000',
+  '5\n',
+  '-.5',
+  '1.2.3',
 ]
+/** Words, numbers, and texts of which a letter comes near to one of the right ones. */
+const NOT_BOOLEANS = 'yes no on 2 -1 01 null 0.0 tru truee 4rue tr5e Tr\u00dce fal\u017fe'.split(' ')
 const BAD_DATES = [
   '2026-02-30',
   '2023-02-29T00:00:00Z',
@@ -264,6 +269,7 @@ const ODD_TEXTS = [
   '-1:00',
   '09:00:00',
   '09:00Z',
+  '09-30',
   '43.5',
   '43.5,',
   ',1',
@@ -308,6 +314,7 @@ const BAD_FOURS = [
   '-2, 43,-1,44',
   '1e1,0,20,1',
   'NaN,0,1,1',
+  `0,0,${DIGITS},1`,
 ]
 const ODD_ZONES = ['Mars/Phobos', 'Europe', '+02:00', '../../etc/passwd', '__proto__', 'Europe/Paris\0']
 
@@ -333,7 +340,7 @@ function badValues({ name, schema }: Pick<QueryParameter, 'name' | 'schema'>): s
   const outside = [...least, ...(maximum === Number.MAX_SAFE_INTEGER ? ['9007199254740992'] : most)]
   switch (type) {
     case 'boolean':
-      return ['yes', 'on', '2', '-1', 'null', '0.0', 'truee', ' true', 'true\u0000', DIGITS]
+      return [...NOT_BOOLEANS, ' true', 'true\u0000', DIGITS]
     case 'integer':
       return [...NOT_NUMBERS, '1.5', '1.0', ...outside]
     case 'number':
@@ -376,6 +383,9 @@ function badBoxes(names: string[]): string[] {
     `${whole}}`,
     whole.replaceAll('"', "'"),
     whole.toUpperCase(),
+    whole.slice(0, -1),
+    ' '.repeat(400) + whole,
+    `{"__proto__":${whole}}`,
     ...names.flatMap((name) => wrong.map((value) => JSON.stringify({ ...box(0), [name]: value }))),
     ...names.flatMap((name) =>
       ['1e999', 'NaN'].map((value) => whole.replace(`"${name}":0`, `"${name}":${value}`)),

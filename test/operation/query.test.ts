@@ -27,6 +27,7 @@ import {
 import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/operation/value-text.ts'
 import { QueryReader, RawQuery } from '../../src/operation/query.ts'
 import { ROUTED } from '../../src/routes.ts'
+import { faultsOf, type WireSchema } from '../openapi/requests.ts'
 
 const description = 'For tests.'
 
@@ -71,29 +72,19 @@ const refuses = (parameter: Parameters[string], values: string[]): void => {
   for (const value of values) refusal(alone(parameter), `p=${encodeURIComponent(value)}`)
 }
 
-const notPlain = [
-  '1e2',
-  '0x10',
-  ' 5',
-  '5 ',
-  '+5',
-  '--5',
-  '1_000',
-  '1,000',
-  'Infinity',
-  'NaN',
-  'null',
-  '٥',
-  '５',
-  '5\n',
-]
+/** Refuses all that its own description on the wire suggests as a fault, and `more` values. */
+const refusesFaults = (parameter: Parameters[string], more: string[] = []): void => {
+  const described = { name: 'p', required: false, schema: parameter.wire as WireSchema }
+  for (const { query } of faultsOf(described)) refusal(alone(parameter), query)
+  refuses(parameter, more)
+}
 
 test('An integer is plain decimal text within its range, and nothing else.', () => {
   const ranged = integer({ description, minimum: -5, maximum: 50 })
   for (let value = -5; value <= 50; value++) assert.equal(valueOf(ranged, String(value)), value)
   assert.equal(valueOf(ranged, '007'), 7)
   assert.equal(valueOf(ranged, '-0'), 0)
-  refuses(ranged, [...notPlain, '5.0', '5.', '.5', '-', '-6', '51', '9'.repeat(400), '1e400'])
+  refusesFaults(ranged)
   assert.match(refusal(alone(ranged), 'p=51'), /out of range.*an integer from -5 to 50$/)
   assert.match(refusal(alone(ranged), 'p=five'), /malformed/)
   refuses(integer({ description }), ['9'.repeat(400)])
@@ -106,7 +97,7 @@ test('A number is plain decimal text within its range, and nothing else.', () =>
       assert.equal(valueOf(latitude, (thousandths / 1000).toFixed(3)), thousandths / 1000 + 0)
     }),
   )
-  refuses(latitude, [...notPlain, '5.', '.5', '-.5', '1.2.3', '90.0000001', '-91', '9'.repeat(400)])
+  refusesFaults(latitude, ['90.0000001'])
 })
 
 test('A boolean is true, false, 1 or 0, in any case: Python sends True.', () => {
@@ -115,21 +106,7 @@ test('A boolean is true, false, 1 or 0, in any case: Python sends True.', () => 
     ['true', '1', 'false', '0', '', 'True', 'TRUE', 'False', 'fAlSe'].map((word) => valueOf(flag, word)),
     [true, true, false, false, true, true, true, false, false],
   )
-  refuses(flag, [
-    'tru',
-    'truee',
-    'Tr\u00dce',
-    '4rue',
-    'tr5e',
-    'fa\u017fe',
-    'yes',
-    'no',
-    'on',
-    '2',
-    '01',
-    ' true',
-    'null',
-  ])
+  refusesFaults(flag)
 })
 
 test('A text has at most a hundred characters, counted by code points, and no control characters.', () => {
@@ -137,27 +114,17 @@ test('A text has at most a hundred characters, counted by code points, and no co
   assert.equal(valueOf(name, encodeURIComponent('  Île d’Yeu ')), 'Île d’Yeu')
   assert.equal(valueOf(name, encodeURIComponent('🌊'.repeat(MAX_TEXT))), '🌊'.repeat(MAX_TEXT))
   assert.equal(valueOf(text({ description }), '+a+'), ' a ')
-  refuses(name, [
-    'a',
-    ' a ',
-    '   ',
-    '🌊',
-    'a'.repeat(MAX_TEXT + 1),
-    'a\u0000b',
-    'a\tb',
-    'a\r\nSet-Cookie: b',
-    '\u007fab',
-  ])
+  refusesFaults(name)
   const code = text({ description, pattern: '^[A-Z]{2}$', allowed: 'two capitals' })
   assert.equal(valueOf(code, 'FR'), 'FR')
-  refuses(code, ['fr', 'FRA', 'F', 'FR\n', 'F1'])
+  refusesFaults(code, ['F', 'FR\n'])
   assert.match(refusal(alone(code), 'p=fr'), /Allowed: two capitals$/)
 })
 
 test('A choice is one of its words, written exactly so.', () => {
   const order = choice({ description, values: ['asc', 'desc'], default: 'desc' })
   assert.deepEqual([valueOf(order, 'asc'), valueOf(order, '')], ['asc', 'desc'])
-  refuses(order, ['ASC', 'asc ', 'up', 'constructor', '__proto__', 'a'.repeat(5000)])
+  refusesFaults(order, ['asc ', '__proto__'])
   assert.match(refusal(alone(order), 'p=up'), /one of asc, desc$/)
 })
 
@@ -172,36 +139,23 @@ test('Times are read as timestamps, dates and times of day.', () => {
     epoch: Date.parse('2026-03-27T08:00:00Z') / 1000,
     wholeDay: false,
   })
-  refuses(moment, ['yesterday', '2026-02-30', '1774602000', '2026-03-27T25:00:00Z'])
+  refusesFaults(moment)
   const day = date({ description })
   assert.equal(valueOf(day, '2024-02-29'), Date.parse('2024-02-29T00:00:00Z') / 1000)
-  refuses(day, ['2023-02-29', '2024-2-29', '2024-02-29T00:00:00Z', '20240229'])
+  refusesFaults(day)
   const time = timeOfDay({ description, required: true })
   assert.deepEqual(
     [valueOf(time, '00:00'), valueOf(time, '09%3A30'), valueOf(time, '23:59')],
     [0, 34_200, 86_340],
   )
-  refuses(time, ['24:00', '9:30', '09:60', '09:30:00', '0930', '09-30'])
+  refusesFaults(time)
 })
 
 test('A point is a latitude and a longitude on the globe.', () => {
   const near = point({ description })
   assert.deepEqual(valueOf(near, '43.5,-1.6'), { lat: 43.5, lng: -1.6 })
   assert.deepEqual(valueOf(near, '-90%2C180'), { lat: -90, lng: 180 })
-  const wrong = [
-    '43.5',
-    '43.5,',
-    ',1',
-    '43.5,-1.6,2',
-    '43.5;1',
-    '43.5, -1.6',
-    '91,0',
-    '0,180.1',
-    '1e1,0',
-    '0,9e400',
-    'a,b',
-  ]
-  refuses(near, wrong)
+  refusesFaults(near)
 })
 
 test('Bounds are a JSON object of four numbers with south not above north.', () => {
@@ -216,24 +170,7 @@ test('Bounds are a JSON object of four numbers with south not above north.', () 
     east: 900,
     west: -900,
   })
-  const without = (key: string) => JSON.stringify({ ...given, [key]: undefined })
-  refuses(box, [
-    'x',
-    '{}',
-    '[]',
-    'null',
-    '5',
-    '"text"',
-    '[1,2,3,4]',
-    ...Object.keys(given).map(without),
-    JSON.stringify({ ...given, north: '45' }),
-    JSON.stringify({ ...given, north: null }),
-    JSON.stringify({ ...given, north: -46 }),
-    '{"north":1e999,"south":0,"east":0,"west":0}',
-    '{"north":1,"south":0,"east":0,"west":0',
-    `${' '.repeat(400)}{"north":1,"south":0,"east":0,"west":0}`,
-    '{"__proto__":{"north":1,"south":0,"east":0,"west":0}}',
-  ])
+  refusesFaults(box)
 })
 
 test('A bbox is west, south, east and north, with south not above north.', () => {
@@ -245,19 +182,7 @@ test('A bbox is west, south, east and north, with south not above north.', () =>
     east: 900,
     north: 120,
   })
-  const huge = `0,0,${'9'.repeat(400)},1`
-  refuses(box, [
-    'x',
-    '1,2,3',
-    '1,2,0,3,4,5',
-    ',,,',
-    '1,2,3,',
-    '1, 2,3,4',
-    '1e1,0,2,3',
-    '0,4,1,3',
-    huge,
-    '[1,2,3,4]',
-  ])
+  refusesFaults(box)
 })
 
 test('Lists of integers are joined over commas, repeats and the form with brackets.', () => {
@@ -272,21 +197,7 @@ test('Lists of integers are joined over commas, repeats and the form with bracke
   ]
   for (const query of queries) assert.deepEqual(readWith(parameters, query).ids, [3, 1, 2], query)
   assert.deepEqual(readWith(parameters, 'ids=9007199254740991').ids, [Number.MAX_SAFE_INTEGER])
-  for (const wrong of [
-    '1,,2',
-    '1,',
-    ',1',
-    '1, 2',
-    '-1',
-    '0',
-    '1.5',
-    '9007199254740992',
-    '9'.repeat(500),
-    'a',
-    '1;2',
-  ]) {
-    assert.match(refusal(parameters, `ids=${encodeURIComponent(wrong)}`), /Parameter ids /)
-  }
+  refusesFaults(parameters.ids)
   assert.match(refusal(parameters, ''), /ids is required/)
   assert.match(refusal(parameters, 'ids=&ids[]='), /ids is required/)
   assert.match(refusal(parameters, 'ids[0]=1'), /ids is required/)
