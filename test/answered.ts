@@ -8,7 +8,6 @@ import {
   type Exchange,
   type HeaderName,
   type LaterEvents,
-  type LaterReply,
   NO_KEY,
   NO_ROUTE,
 } from '../src/http/exchange.ts'
@@ -23,6 +22,10 @@ import { indexSnapshot } from '../src/server/index-snapshot.ts'
 import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot.ts'
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/http/totals.ts'
+import { Reader } from './http/reader.ts'
+
+/** Pieces that a reader takes at a time. */
+const ROOM = 3
 
 /** A key, and what a request with it says. */
 export const KEY = `gsw_${'A'.repeat(49)}`
@@ -63,7 +66,8 @@ class Asked implements Exchange {
   readonly mayWait = false
   keyRow = NO_KEY
   answer: Answered | null = null
-  reply: Reply | null = null
+  /** Who takes a reply that came later, piece by piece. */
+  reader: Reader | null = null
   /** Whether its reply may be put off. */
   takesLater = true
 
@@ -103,60 +107,9 @@ class Asked implements Exchange {
     }
   }
 
-  later(events: LaterEvents): LaterReply | null {
+  later(events: LaterEvents): Reader | null {
     if (!this.takesLater) return null
-    return (this.reply = new Reply(this, events))
-  }
-}
-
-/** A reply that came later, whose reader takes it piece by piece. */
-class Reply implements LaterReply {
-  isOver = false
-  readonly #asked: Asked
-  readonly #events: LaterEvents
-  readonly #pieces: Buffer[] = []
-
-  constructor(asked: Asked, events: LaterEvents) {
-    this.#asked = asked
-    this.#events = events
-  }
-
-  get isHead(): boolean {
-    return this.#asked.method === 'HEAD'
-  }
-
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    this.isOver = true
-    this.#asked.send(head, body)
-  }
-
-  stream(head: string | Uint8Array): void {
-    this.#asked.send(head, null)
-    if (this.isHead) this.isOver = true
-  }
-
-  begin(head: string | Uint8Array, length: number): void {
-    this.#asked.send(head, null)
-    this.#asked.answer!.headers['content-length'] = String(length)
-    if (this.isHead) this.isOver = true
-  }
-
-  write(bytes: Uint8Array): boolean {
-    this.#pieces.push(Buffer.from(bytes))
-    if (this.#pieces.length % 3 !== 0) return true
-    setImmediate(() => this.#events.onRoom())
-    return false
-  }
-
-  end(): void {
-    this.isOver = true
-    const bytes = Buffer.concat(this.#pieces)
-    this.#asked.answer!.bytes = bytes
-    this.#asked.answer!.text = bytes.toString()
-  }
-
-  cut(): void {
-    throw new Error('it was cut')
+    return (this.reader = new Reader(events, ROOM, this.method === 'HEAD'))
   }
 }
 
@@ -223,9 +176,16 @@ export class AskedPath {
   ): Promise<Answered & { isLater: boolean }> {
     const asked = new Asked(url, headers, method)
     this.path.handle(asked)
-    while (asked.reply !== null && !asked.reply.isOver) await turn()
+    const { reader } = asked
+    if (reader !== null) {
+      for (; !reader.isOver; await turn()) if (reader.room <= 0) reader.take(ROOM)
+      if (reader.ending === 'cut') throw new Error(`the answer to ${url} was cut`)
+      const isSentWhole = reader.length === null || reader.ending === 'refused'
+      const length = isSentWhole ? '' : `\r\nContent-Length: ${reader.length}`
+      asked.send(reader.head + length, Buffer.concat(reader.pieces))
+    }
     if (asked.answer === null) throw new Error(`no answer to ${url}`)
-    return { ...asked.answer, isLater: asked.reply !== null }
+    return { ...asked.answer, isLater: reader !== null }
   }
 
   /** As `get`, with an announced body, so that no reply may be put off. */

@@ -193,7 +193,7 @@ test('any calls are granted as a plain model of addresses, IPv6 /64 and /48 says
 test('four threads count the calls of many addresses exactly', async () => {
   const granted = await inThreads(
     4,
-    ['address-counters.ts', 'AddressCounters'],
+    ['access/address-counters.ts', 'AddressCounters'],
     AddressCounters.allocate(),
     `for (let hour = 0; hour < 2; hour++) {
       let [ofAddresses, ofSites] = [0, 0]

@@ -42,7 +42,7 @@ test('four threads that hammer one slot over the turn of the hour get exactly th
   const buffer = QuotaCounters.allocate(8)
   const hits = await inThreads(
     4,
-    ['quota.ts', 'QuotaCounters'],
+    ['access/quota.ts', 'QuotaCounters'],
     buffer,
     `
       // Every thread goes through three hours, at its own pace.
@@ -67,7 +67,7 @@ test('threads that meet a fresh bank together lose no call while it is zeroed', 
   const buffer = QuotaCounters.allocate(100_000)
   const hits = await inThreads(
     4,
-    ['quota.ts', 'QuotaCounters'],
+    ['access/quota.ts', 'QuotaCounters'],
     buffer,
     `
       // A new hour every few calls: each bank is zeroed again and again under contention. A barrier keeps the

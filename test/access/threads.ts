@@ -3,12 +3,12 @@ import { Worker } from 'node:worker_threads'
 
 /**
  * Runs `body` in worker threads that start together. It has `counters`, an instance of the class `name` of
- * `src/access/FILE` on `buffer`, and pushes numbers to `hits`.
+ * `src/FILE`, made of `buffer`, the thread's number and what `more` says; and pushes numbers to `hits`.
  * @returns what each thread has pushed
  */
 export async function inThreads(
   threads: number,
-  [file, name]: [file: string, name: string],
+  [file, name, more = '']: [file: string, name: string, more?: string],
   buffer: SharedArrayBuffer,
   body: string,
 ): Promise<number[][]> {
@@ -18,7 +18,7 @@ export async function inThreads(
     import(workerData.tsx).then(async ({ register }) => {
       register()
       const { ${name} } = await import(workerData.file)
-      const counters = new ${name}(workerData.buffer)
+      const counters = new ${name}(workerData.buffer, workerData.thread, ${more})
       const gate = new Int32Array(workerData.gate)
       Atomics.add(gate, 0, 1)
       while (Atomics.load(gate, 0) < workerData.threads) {}
@@ -28,14 +28,14 @@ export async function inThreads(
     })`
   const workerData = {
     tsx: import.meta.resolve('tsx/esm/api'),
-    file: new URL(`../../src/access/${file}`, import.meta.url).href,
+    file: new URL(`../../src/${file}`, import.meta.url).href,
     buffer,
     gate,
     threads,
   }
   return Promise.all(
-    Array.from({ length: threads }, () => {
-      const worker = new Worker(code, { eval: true, workerData })
+    Array.from({ length: threads }, (_, thread) => {
+      const worker = new Worker(code, { eval: true, workerData: { ...workerData, thread } })
       return new Promise<number[]>((resolve, reject) => {
         worker.once('message', resolve)
         worker.once('error', reject)

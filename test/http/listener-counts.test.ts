@@ -1,8 +1,8 @@
 /** Limits of streams that hold over all threads. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Worker } from 'node:worker_threads'
 import { QUOTA_SLOTS } from '../../src/access/quota.ts'
+import { inThreads } from '../access/threads.ts'
 import { countListeners, ListenerCounts, placeOfAddress, placeOfKey } from '../../src/http/listener-counts.ts'
 
 const LIMITS = { total: 5, perHolder: 3 }
@@ -43,40 +43,20 @@ test('Addresses have places of their own, and of IPv6 the first half counts.', (
 
 const THREADS = 2
 
-/** One thread of several; says how often more were open than may be. */
-const CODE = `
-  const { workerData, parentPort } = require('node:worker_threads')
-  import(workerData.tsx).then(async ({ register }) => {
-    register()
-    const { ListenerCounts } = await import(workerData.counts)
-    const { buffer, thread } = workerData
-    const counts = new ListenerCounts(buffer, thread, { total: 5, perHolder: 3 })
-    const all = new Int32Array(buffer)
-    let tooMany = 0
-    for (let round = 0; round < 50000; round++) {
-      const place = round % 2
-      if (counts.opened(place) !== null) continue
-      if (Atomics.load(all, 0) > 5) tooMany++
-      counts.left(place)
-    }
-    parentPort.postMessage(tooMany)
-  })`
-
 test('Two threads that open and close without a pause never have more than they may, and end with none.', async () => {
   const buffer = ListenerCounts.allocate(THREADS)
-  const workerData = {
-    tsx: import.meta.resolve('tsx/esm/api'),
-    counts: new URL('../../src/http/listener-counts.ts', import.meta.url).href,
+  const tooMany = await inThreads(
+    THREADS,
+    ['http/listener-counts.ts', 'ListenerCounts', JSON.stringify(LIMITS)],
     buffer,
-  }
-  const tooMany = await Promise.all(
-    Array.from({ length: THREADS }, async (_, thread) => {
-      const worker = new Worker(CODE, { eval: true, workerData: { ...workerData, thread } })
-      return new Promise<number>((resolve, reject) => {
-        worker.once('message', resolve).once('error', reject)
-      })
-    }),
+    `const all = new Int32Array(workerData.buffer)
+    for (let round = 0; round < 50000; round++) {
+      const place = round % 2
+      if (counters.opened(place) !== null) continue
+      if (Atomics.load(all, 0) > 5) hits.push(round)
+      counters.left(place)
+    }`,
   )
-  assert.deepEqual(tooMany, [0, 0])
+  assert.deepEqual(tooMany, [[], []])
   assert.deepEqual(countListeners(buffer), { open: 0, byThread: [0, 0] })
 })

@@ -21,7 +21,10 @@ export class Reader implements LaterReply {
   }
 
   send(head: string | Uint8Array, body: Uint8Array | null): void {
-    this.begin(head, body?.length ?? 0)
+    assert.equal(this.head, '', 'begun twice')
+    this.head = headText(head)
+    this.length = body?.length ?? 0
+    if (body !== null) this.pieces.push(Buffer.from(body))
     this.#over('refused')
   }
 
