@@ -10,34 +10,19 @@ import { FollowedKeys } from '../../src/access/followed-keys.ts'
 import { hashOf, type KeyRecord, merged } from '../../src/access/key-records.ts'
 import { issueKey, loadKeys } from '../../src/access/keys-file.ts'
 import { readCopy, writeCopy, type KeysCopy } from '../../src/access/keys-copy.ts'
-import { parseAddress } from '../../src/access/redis/redis-address.ts'
-import { RedisConnection } from '../../src/access/redis/redis-connection.ts'
 import { compareText } from '../../src/system/text.ts'
 import { temporaryFolder } from '../live.ts'
 import { startLyingRedis } from './redis/lying.ts'
 import { RedisStore } from './redis_store.ts'
-import { noRedis, startCluster, startRedis, type RedisServer } from './redis/server.ts'
+import { connectTo, noRedis, startCluster, startRedis, type RedisServer } from './redis/server.ts'
 import { testUnless } from '../programs.ts'
 import { until } from '../until.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
-const clock = (): number => Date.now() / 1000
 const nameOf = (part: string): string => `groundswell:{keys}:${part}`
 
-function connect(t: TestContext, address: string, log: (line: string) => void = () => {}): RedisConnection {
-  const tls = { authorities: null, own: null }
-  const connection = new RedisConnection({
-    address: parseAddress(address),
-    tls,
-    log,
-    clock,
-    random: () => 0.5,
-  })
-  t.after(() => connection.close())
-  return connection
-}
-
-const storeAt = (t: TestContext, address: string): RedisStore => new RedisStore(connect(t, address), () => {})
+const storeAt = (t: TestContext, address: string): RedisStore =>
+  new RedisStore(connectTo(t, address)[0], () => {})
 
 /** A test with a Redis of its own, and the commands of keys on it; left out where there is no Redis. */
 const test = (
@@ -69,7 +54,7 @@ function follow(t: TestContext, address: string, copy: KeysCopy | null = null): 
   const log = (line: string): void => void lines.push(line)
   let hashes = new Map<string, string>()
   const followed = new FollowedKeys({
-    connection: connect(t, address, log),
+    connection: connectTo(t, address, { log })[0],
     copy,
     copyPath: 'COPY',
     log,
@@ -447,7 +432,7 @@ test('Keys in the layout of an earlier version are refused by name, and one comm
 
 test('A key that the earlier version ends during an upgrade does not come back.', async (t, redis) => {
   await startOldKeys(redis)
-  const connection = connect(t, redis.address)
+  const [connection] = connectTo(t, redis.address)
   let revocations = 0
   const runScript = connection.runScript.bind(connection)
   // All is read and staged, and nothing is swapped yet.
@@ -465,7 +450,7 @@ test('A key that the earlier version ends during an upgrade does not come back.'
 
 test('An upgrade whose keys change without end gives up and changes nothing.', async (t, redis) => {
   await startOldKeys(redis)
-  const connection = connect(t, redis.address)
+  const [connection] = connectTo(t, redis.address)
   const runScript = connection.runScript.bind(connection)
   connection.runScript = async (call) => {
     await redis.command('HINCRBY', nameOf('state'), 'version', '1')

@@ -6,20 +6,14 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { VectorTile } from '@mapbox/vector-tile'
 import { PbfReader as Pbf } from 'pbf'
-import { readSite, type StaticFile } from '../../src/server/static-files.ts'
+import type { StaticFile } from '../../src/server/static-files.ts'
 import { fieldOf } from '../fields.ts'
+import { builtSite } from '../server/built_site.ts'
 
-const FILES = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
-  base_path: '/v2',
-  explorer: 'open',
-  contact: '',
-  map_style: '',
-  public_url: '',
-})
+const FILES = builtSite({ explorer: 'open' })
 
 const textOf = (file: StaticFile): string => Buffer.from(file.bytes).toString('utf8')
 

@@ -7,10 +7,11 @@ import { describe, it } from 'node:test'
 import type { TestContext } from 'node:test'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { Site } from '../../src/http/static-site.ts'
-import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
+import { readSite, shareSite, type PageValues, type StaticFile } from '../../src/server/static-files.ts'
 import type { Answer } from './raw_client.ts'
 import { ENGINES, EngineServer, missing } from './server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
+import { USUAL } from '../server/built_site.ts'
 
 const TEXT = 'Waves come in sets. '.repeat(200)
 
@@ -38,13 +39,7 @@ const NOISE: StaticFile = {
 }
 
 const CONTACT = '<b onclick="x"> & {{base_path}}'
-const VALUES = {
-  base_path: '/v2',
-  explorer: 'keyed',
-  contact: CONTACT,
-  map_style: '',
-  public_url: '',
-} as const
+const VALUES: PageValues = { ...USUAL, contact: CONTACT }
 const PAGE_OF_MARKS = '<a href="{{base_path}}/buoys" title="{{contact}}">{{explorer}}</a>'
 
 for (const kind of ENGINES) {

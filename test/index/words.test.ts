@@ -7,6 +7,7 @@ import { Search } from '../../src/index/name-search.ts'
 import { fold } from '../../src/index/spelled-words.ts'
 import { readWords, type WordColumns } from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
+import { fold as plain, searchRank } from '../oracle/oracle.ts'
 
 interface Named {
   name: string
@@ -37,34 +38,13 @@ function wordsOf(buoys: Named[]): Search {
   return new Search(columns, finish(searchColumns(columns, nobody)), active)
 }
 
-/** Letters without case and accents, written without the product's function. */
-const plain = (text: string): string =>
-  Array.from(text.normalize('NFKD').normalize('NFD'))
-    .filter((character) => !/\p{Mark}/u.test(character))
-    .join('')
-    .toLocaleLowerCase('en')
-
-/** Exact slug or identifier, then name prefix, word prefix, substring (decisions, operation 4). */
-function rankOf({ name, slug, identifier }: Named, wanted: string): number {
-  const fields = [plain(name), slug, plain(identifier)]
-  if (fields[1] === wanted || fields[2] === wanted) return 0
-  if (fields[0].startsWith(wanted)) return 1
-  const atWord = fields.some((field) => {
-    for (let at = field.indexOf(wanted); at !== -1; at = field.indexOf(wanted, at + 1)) {
-      if (at === 0 || !/[\p{Letter}\p{Number}]$/u.test(field.slice(0, at))) return true
-    }
-    return false
-  })
-  if (atWord) return 2
-  return fields.some((field) => field.includes(wanted)) ? 3 : 4
-}
-
 function expectedOrder(buoys: Named[], query: string): number[] {
   const wanted = plain(query)
   return [...buoys.keys()]
     .map((ordinal) => {
-      const buoy = buoys[ordinal]
-      return { ordinal, rank: rankOf(buoy, wanted), active: buoy.active ? 0 : 1, name: plain(buoy.name) }
+      const { name, slug, identifier, active } = buoys[ordinal]
+      const rank = searchRank({ slug, record: { name, identifier } }, wanted)
+      return { ordinal, rank: rank ?? 4, active: active ? 0 : 1, name: plain(name) }
     })
     .filter(({ rank }) => rank < 4)
     .toSorted(

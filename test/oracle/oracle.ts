@@ -484,8 +484,14 @@ function lastReadings(buoys: Known[], parameters: ReadonlyMap<string, string>): 
   })
 }
 
-/** 0 the best. A word starts where no letter or digit stands before. */
-function searchRank(buoy: Known, query: string): number | null {
+/**
+ * Exact slug or identifier, then beginning of the name, of a word, then anywhere (decisions, operation 4): 0 the
+ * best. A word starts where no letter or digit stands before.
+ */
+export function searchRank(
+  buoy: { slug: string; record: Pick<WorldBuoy, 'name' | 'identifier'> },
+  query: string,
+): number | null {
   const name = fold(buoy.record.name)
   const identifier = fold(buoy.record.identifier)
   const texts = [name, buoy.slug, identifier]

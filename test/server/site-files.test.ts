@@ -1,11 +1,11 @@
 /** What the server itself adds to the built pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { allowFrames, allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
 import { startSite } from '../../src/server/site-files.ts'
-import { readSite, shareSite, type StaticFile } from '../../src/server/static-files.ts'
+import { shareSite, type StaticFile } from '../../src/server/static-files.ts'
 import { fieldOf } from '../fields.ts'
+import { builtSite } from './built_site.ts'
 
 const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
 
@@ -37,13 +37,7 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   assert.equal(linkset[0].anchor, '/v3')
   const targets = Object.values(linkset[0]).flatMap((links) => (typeof links === 'string' ? [] : links))
   assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
-  const built = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
-    base_path: '/v3',
-    explorer: 'keyed',
-    contact: '',
-    map_style: '',
-    public_url: '',
-  })
+  const built = builtSite({ base_path: '/v3' })
   for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
 })
 
@@ -57,10 +51,8 @@ test('security.txt has the contact of the operator and an end within a year, and
 
 test('A map of the operator opens the policy of the explorer to the servers that were named, and no other page.', () => {
   const style = parseMapStyle(['https://tiles.example/a.json?k="&<', 'https://cdn.example:8443'])!
-  const values = { base_path: '/v2', explorer: 'keyed', contact: '', public_url: '' } as const
-  const folder = fileURLToPath(new URL('../../dist/site', import.meta.url))
   const pageOf = (path: string, mapStyle: MapStyle | null): StaticFile =>
-    readSite(folder, { ...values, map_style: mapStyle?.address ?? '' })
+    builtSite({ map_style: mapStyle?.address ?? '' })
       .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
       .find((file) => file.path === path)!
   const own = pageOf('/', null).contentSecurityPolicy!
@@ -82,13 +74,9 @@ test('A map of the operator opens the policy of the explorer to the servers that
 })
 
 test('Other sites may show the page of one buoy alone, and previews of the explorer have the address that was set.', () => {
-  const files = readSite(fileURLToPath(new URL('../../dist/site', import.meta.url)), {
-    base_path: '/v2',
-    explorer: 'open',
-    contact: '',
-    map_style: '',
-    public_url: 'https://buoys.example',
-  }).map((file) => allowFrames(file, ['https://blog.example']))
+  const files = builtSite({ public_url: 'https://buoys.example' }).map((file) =>
+    allowFrames(file, ['https://blog.example']),
+  )
   const heads = new Map(shareSite(files).files.map(({ path, variants }) => [path, variants[0].head]))
   assert.match(heads.get('/embed/')!, /frame-ancestors 'self' https:\/\/blog\.example\r\n/)
   assert.doesNotMatch(heads.get('/embed/')!, /X-Frame-Options|unsafe/)

@@ -1,7 +1,7 @@
 /** A Redis that lies when a test wants it: a proxy before a real one. */
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { listening } from './server.ts'
+import { listening } from '../../listening.ts'
 
 export interface LyingRedis {
   readonly address: string
@@ -37,14 +37,13 @@ export async function startLyingRedis(t: TestContext, port: number): Promise<Lyi
     })
   })
   const lying: LyingRedis = {
-    address: `redis://127.0.0.1:${await listening(server)}/0`,
+    address: `redis://127.0.0.1:${await listening(t, server)}/0`,
     lie: null,
     lies: 0,
     opened: 0,
     closed: 0,
   }
   t.after(() => {
-    server.close()
     for (const socket of sockets) socket.destroy()
   })
   return lying

@@ -1,39 +1,15 @@
 /** The connection to a real Redis: one line for each change of its state, and no call without an end. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
-import { parseAddress } from '../../../src/access/redis/redis-address.ts'
-import {
-  RedisConnection,
-  RedisScript,
-  type ConnectionOptions,
-} from '../../../src/access/redis/redis-connection.ts'
+import { RedisScript } from '../../../src/access/redis/redis-connection.ts'
 import { RedisFault } from '../../../src/access/redis/redis-fault.ts'
-import { freePort, noRedis, startCluster, startRedis } from './server.ts'
+import { connectTo as connect, freePort, noRedis, startCluster, startRedis } from './server.ts'
 import { startLyingRedis } from './lying.ts'
 import { testUnless } from '../../programs.ts'
 import { until } from '../../until.ts'
 
 const test = testUnless(noRedis())
 const clock = (): number => Date.now() / 1000
-
-function connect(
-  t: TestContext,
-  address: string,
-  more: Partial<ConnectionOptions> = {},
-): [RedisConnection, string[]] {
-  const lines: string[] = []
-  const connection = new RedisConnection({
-    address: parseAddress(address),
-    tls: { authorities: null, own: null },
-    log: (line) => lines.push(line),
-    clock,
-    random: () => 0.5,
-    ...more,
-  })
-  t.after(() => connection.close())
-  return [connection, lines]
-}
 
 const ECHO = new RedisScript(`redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])`)
 const read = (reply: unknown): unknown => reply

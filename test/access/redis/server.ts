@@ -5,9 +5,11 @@
 import { createClient } from '@redis/client'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { parseAddress } from '../../../src/access/redis/redis-address.ts'
+import { RedisConnection, type ConnectionOptions } from '../../../src/access/redis/redis-connection.ts'
+import { findFreePort } from '../../../src/http/engines/port.ts'
 import { temporaryFolder } from '../../live.ts'
 import { findTool, missingTool } from '../../programs.ts'
 import { until } from '../../until.ts'
@@ -104,22 +106,25 @@ export async function startCluster(t: TestContext): Promise<RedisServer[]> {
   return nodes
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listening(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+export const freePort = (): Promise<number> => findFreePort('127.0.0.1', 0)
 
-/** Opens a port of loopback. */
-export function listening(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : 0)
-    })
+/** A connection of ours to the Redis at `address`, which ends with the test, and what it has logged. */
+export function connectTo(
+  t: TestContext,
+  address: string,
+  more: Partial<ConnectionOptions> = {},
+): [RedisConnection, string[]] {
+  const lines: string[] = []
+  const connection = new RedisConnection({
+    address: parseAddress(address),
+    tls: { authorities: null, own: null },
+    log: (line) => lines.push(line),
+    clock: () => Date.now() / 1000,
+    random: () => 0.5,
+    ...more,
   })
+  t.after(() => connection.close())
+  return [connection, lines]
 }
 
 async function sendCommand(port: number, authority: string, words: string[]): Promise<unknown> {
