@@ -52,11 +52,6 @@ export class ModelRedis {
     return sum(this.data.keys.get(tag)?.of ?? new Map())
   }
 
-  pool(tag: string, quota: number): number {
-    const key = this.data.keys.get(tag)
-    return key === undefined ? quota : quota - key.lost - sum(key.of)
-  }
-
   /** Null for a call that is refused, since a later one was there. */
   call(replica: string, { number, seen, requests }: Omit<LeaseCall, 'leases'>): LeaseReply | null {
     const { data, now } = this

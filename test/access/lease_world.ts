@@ -33,10 +33,8 @@ export class World {
   readonly dead: Replica[] = []
   messages: Message[] = []
   admitted = 0
-  /** Requests that were refused for the rest of the hour, and those that waited in vain. */
-  refused = 0
+  /** Requests that waited in vain. */
   late = 0
-  calls = 0
   /** Waits that ended in a call, ms. */
   waits: number[] = []
   isRedisAway = false
@@ -110,7 +108,6 @@ export class World {
       this.admitted++
       replica.admitted++
     } else if (left === REFUSED) {
-      this.refused++
       this.checkRefusal()
     }
     return left
@@ -130,7 +127,6 @@ export class World {
     const { book, sent } = replica
     for (let call = book.next(this.now); call !== null; call = book.next(this.now)) {
       sent.set(call, this.now)
-      this.calls++
       this.messages.push({ to: 'redis', from: replica, call })
     }
     const woken = book.takeWoken()

@@ -64,7 +64,6 @@ export interface Outcome {
   /** Of an error, else the empty text. */
   body: string
   /** By `performance.now()`. */
-  sentAt: number
   receivedAt: number
 }
 
@@ -78,7 +77,6 @@ export class Connection {
   }
 
   async ask(path: string, key: string | null): Promise<Outcome> {
-    const sentAt = performance.now()
     // From a peer that is not a trusted proxy, what is forwarded changes nothing.
     const line =
       key === null ? `X-Forwarded-For: 10.0.0.${this.#asked++ % 250}` : `Authorization: Bearer ${key}`
@@ -93,7 +91,6 @@ export class Connection {
       reset: number('x-ratelimit-reset'),
       retryAfter: number('retry-after'),
       body: status < 400 ? '' : body,
-      sentAt,
       receivedAt: performance.now(),
     }
   }

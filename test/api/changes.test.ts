@@ -244,7 +244,7 @@ test('Many changes are made in slices, the same bytes as at once.', async () => 
 })
 
 test('Over builds and rollbacks the changes since each held snapshot are those of a naive comparison.', async (t) => {
-  const counts = await follow(24, Number(process.env.GROUNDSWELL_SEED ?? 1))
+  const counts = await follow(join(folder, 'followed'), 24, Number(process.env.GROUNDSWELL_SEED ?? 1))
   t.diagnostic(JSON.stringify(counts))
   assert.ok(counts.changed > 0 && counts.added > 0 && counts.removed > 0)
   assert.ok(counts.rollbacks > 0)

@@ -1,8 +1,5 @@
 /** Random builds and rollbacks, and what `/changes` says of them against a naive comparison. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { KEYED } from '../answered.ts'
 import {
@@ -240,9 +237,8 @@ export class Follower {
 const sorted = (row: FakeRow): [string, unknown][] =>
   Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** Follows `builds` steps. @throws Error that names the seed */
-export async function follow(builds: number, seed: number): Promise<Followed> {
-  const dir = mkdtempSync(join(tmpdir(), 'groundswell-copy-'))
+/** Follows `builds` steps in the folder `dir`. @throws Error that names the seed */
+export async function follow(dir: string, builds: number, seed: number): Promise<Followed> {
   try {
     const follower = new Follower(dir, seed)
     for (let step = 0; step < builds; step++) {
@@ -252,7 +248,5 @@ export async function follow(builds: number, seed: number): Promise<Followed> {
     return follower.counts
   } catch (error) {
     throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error })
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
   }
 }

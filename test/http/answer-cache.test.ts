@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { AnswerCache, CompressionJobs } from '../../src/http/answer-cache.ts'
 import { ENCODINGS, KeptAnswer } from '../../src/http/kept-answer.ts'
 import type { Encoding } from '../../src/http/preferences.ts'
+import { until } from '../until.ts'
 
 const TAIL = Buffer.from('2026-03-27T09:00:00Z"}}')
 const LATER = Buffer.from('2026-03-27T09:00:07Z"}}')
@@ -21,12 +22,9 @@ function ask(cache: AnswerCache, key: number, length: number): KeptAnswer | null
 
 /** Asks until the answer comes in a coding. */
 async function untilIn(encoding: Encoding, cache: AnswerCache, key: string): Promise<KeptAnswer> {
-  for (let i = 0; i < 20_000; i++) {
-    const answer = cache.inCoding(key, cache.get(key)!, encoding)
-    if (answer.encoding === encoding) return answer
-    await wait(5)
-  }
-  throw new Error(`${key} never came as ${encoding}`)
+  const answer = (): KeptAnswer => cache.inCoding(key, cache.get(key)!, encoding)
+  await until(() => answer().encoding === encoding, `${key} never came as ${encoding}`)
+  return answer()
 }
 
 test('Whatever is asked for, kept answers take no more than the limit, and each keeps its own bytes.', () => {
@@ -133,8 +131,7 @@ test('An answer that leaves the cache while it is being compressed stays counted
   for (let key = 1; key < 30; key++) ask(cache, key, 100_000)
   assert.equal(answer.kept, false)
   assert.ok(jobs.bytes > 100_000)
-  for (let i = 0; jobs.bytes > 0 && i < 20_000; i++) await wait(5)
-  assert.equal(jobs.bytes, 0)
+  await until(() => jobs.bytes === 0)
   assert.ok(cache.bytes <= 1_000_000)
 })
 

@@ -119,13 +119,6 @@ for (const kind of ENGINES) {
       await assertInStep(client)
     })
 
-    it('answers 200 pipelined requests in order', async () => {
-      const client = open()
-      client.write(Array.from({ length: 200 }, (_, i) => request(`GET /${i}`)).join(''))
-      for (let i = 0; i < 200; i++) assert.equal((await client.answer()).body, `at /${i}`)
-      await assertInStep(client)
-    })
-
     it('stays in step whatever is pipelined and however it is cut into segments', async () => {
       const requests = fc.array(
         fc.record({

@@ -1,18 +1,18 @@
 /** Connections that do not read, where the system's TCP memory is tight, and the turns of long bodies. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { it } from 'node:test'
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { isTcpMemoryTight, TcpPressure } from '../../src/http/engines/tcp-pressure.ts'
 import { PIECE_BYTES } from '../../src/http/engines/limits.ts'
 import { SendQueue } from '../../src/http/engines/unsent-bodies.ts'
+import { listening } from '../listening.ts'
 import { until } from '../until.ts'
 
 /** More than the kernel's buffers of a connection hold. */
 const LONG_LENGTH = 16_000_000
 
-it('Tight TCP memory costs those their connection who take nothing, and nobody else.', async () => {
+it('Tight TCP memory costs those their connection who take nothing, and nobody else.', async (t) => {
   let isTight = false
   let resets = 0
   const pressure = new TcpPressure(
@@ -25,9 +25,8 @@ it('Tight TCP memory costs those their connection who take nothing, and nobody e
     accepted.push(socket)
     pressure.watch(socket)
     socket.write(Buffer.alloc(LONG_LENGTH))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  })
+  const port = await listening(t, server)
   const clients: Socket[] = []
   try {
     const reader = connect(port, '127.0.0.1')
@@ -58,7 +57,6 @@ it('Tight TCP memory costs those their connection who take nothing, and nobody e
   } finally {
     pressure.stop()
     for (const socket of [...clients, ...accepted]) socket.destroy()
-    server.close()
   }
 })
 

@@ -8,12 +8,13 @@ import { checkForecast } from '../../src/snapshot/check-snapshot.ts'
 import { ForecastSet } from '../../src/snapshot/make-forecast.ts'
 import { readForecast } from '../../src/snapshot/part-kinds.ts'
 import { Forecast } from '../../src/index/forecast.ts'
-import type { Part, PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import type { Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
+import { entryOf } from './entry_of.ts'
 
 const START = 1_774_569_600
 
@@ -34,10 +35,6 @@ function partOf(records: readonly ForecastRecord[]): { part: Part; rows: number 
   return set.part()
 }
 
-function entryOf(rows: number): PartEntry {
-  return { kind: 'forecast', file: 'forecast-0.msgpack', bytes: 0, sha256: '', rows, month: null }
-}
-
 /** Through the bytes of a part, as a reader sees it. */
 function reread(part: Part) {
   return readForecast(decodePart(encodePart(part), 'forecast-0.msgpack'), 'forecast-0.msgpack')
@@ -52,7 +49,7 @@ test('Points know their model and owner; a part in which nobody named one is as 
   const modelsOf = (records: readonly ForecastRecord[]) => {
     const { part, rows } = partOf(records)
     const columns = reread(part)
-    checkForecast(columns, entryOf(rows))
+    checkForecast(columns, entryOf('forecast', rows))
     const set = new ForecastSet()
     set.restore(columns)
     assert.deepEqual(set.part(), { part, rows }, 'and a part of a part is the same')
@@ -68,7 +65,7 @@ test('Points know their model and owner; a part in which nobody named one is as 
   assert.deepEqual([part.meta, part.columns.has('model')], [{}, false])
   const { part: wrong, rows } = partOf([named])
   wrong.columns.set('model', Uint16Array.of(1))
-  assert.throws(() => checkForecast(reread(wrong), entryOf(rows)), /of no model/)
+  assert.throws(() => checkForecast(reread(wrong), entryOf('forecast', rows)), /of no model/)
 })
 
 test('A forecast is read back point by point, south to north, rounded to its codes.', () => {
@@ -79,7 +76,7 @@ test('A forecast is read back point by point, south to north, rounded to its cod
     recordAt(-10, 120.5, { runAt: START - 60, times: [START], values: { swellPeriod: [12.3456] } }),
   ])
   const columns = reread(part)
-  checkForecast(columns, entryOf(rows))
+  checkForecast(columns, entryOf('forecast', rows))
   assert.equal(rows, 3)
   assert.deepEqual([...columns.lat], [-10, 50])
   assert.deepEqual([...columns.lng], [120.5, -5])
@@ -176,11 +173,11 @@ test('A part whose columns contradict each other is refused before it is served.
   }
   const refuses = (broken: Part, message: RegExp, expectedRows = rows) =>
     assert.throws(
-      () => checkForecast(reread(broken), entryOf(expectedRows)),
+      () => checkForecast(reread(broken), entryOf('forecast', expectedRows)),
       { name: 'SnapshotError', message },
       String(message),
     )
-  checkForecast(reread(part), entryOf(rows))
+  checkForecast(reread(part), entryOf('forecast', rows))
   refuses(part, /the manifest says 5/, 5)
   const values: [name: string, at: number, value: number, message: RegExp][] = [
     ['lat', 0, 91, /not on the globe/],

@@ -11,6 +11,7 @@ import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { checkMonth } from '../../src/snapshot/check-snapshot.ts'
 import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
 import { readMonth } from '../../src/snapshot/part-kinds.ts'
+import { entryOf } from './entry_of.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2
 const missingOf = (name: MeasureName): number => (name === 'waterTemperature' ? -32_768 : 65_535)
@@ -118,15 +119,7 @@ test('A part without a column of the rows, or with one of another type or length
 /** The check of a month of readings, as a server reads it. */
 function checkOf(table: MonthTable): Steps<void> {
   const part = through(monthPart('readings', table))
-  const entry = {
-    kind: 'readings' as const,
-    file: 'f',
-    bytes: 0,
-    sha256: '',
-    rows: table.time.length,
-    month: MONTH,
-  }
-  return checkMonth(readMonth(part, MONTH, 'f'), entry)
+  return checkMonth(readMonth(part, MONTH, 'f'), entryOf('readings', table.time.length, { month: MONTH }))
 }
 
 /** A month of `rows` rows with codes at the limits of a measure, but `code` in one row. */

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Bounds } from '../../src/sea/geo.ts'
-import { SnapshotError, type Part, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
@@ -15,6 +15,7 @@ import { passesPart } from '../../src/snapshot/make-passes.ts'
 import { readPasses } from '../../src/snapshot/part-kinds.ts'
 import type { PassColumns } from '../../src/index/passes.ts'
 import type { PassRecord } from '../../src/sea/records.ts'
+import { entryOf } from './entry_of.ts'
 
 const START = 1_774_569_600
 const FILE = 'passes-0.msgpack'
@@ -34,15 +35,6 @@ function pass(number: number, more: Partial<PassRecord> = {}): PassRecord {
   }
 }
 
-const entryOf = (rows: number): PartEntry => ({
-  kind: 'passes',
-  file: FILE,
-  bytes: 0,
-  sha256: '',
-  rows,
-  month: null,
-})
-
 /** Ids are handles plus 100. */
 function build(records: PassRecord[], asOf: number | null = null): { bytes: Uint8Array; rows: number } {
   const { part, rows } = passesPart(records, (handle) => handle + 100, asOf)
@@ -53,7 +45,7 @@ function build(records: PassRecord[], asOf: number | null = null): { bytes: Uint
 function columnsOf(records: PassRecord[], asOf: number | null = null): PassColumns {
   const { bytes, rows } = build(records, asOf)
   const columns = readPasses(decodePart(bytes, FILE), FILE)
-  checkPasses(columns, entryOf(rows))
+  checkPasses(columns, entryOf('passes', rows))
   return columns
 }
 
@@ -243,14 +235,14 @@ test('A part that does not hold together is refused, whatever was changed.', () 
     else columns.set(name, value)
     const bytes = encodePart({ ...part, columns } satisfies Part)
     assert.throws(
-      () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf(rows)),
+      () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf('passes', rows)),
       { name: 'SnapshotError', message: new RegExp(`^${FILE}: `) },
       `${name} ${value?.join(' ')}`,
     )
   }
   const { bytes, rows } = build(records)
   assert.throws(
-    () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf(rows + 1)),
+    () => checkPasses(readPasses(decodePart(bytes, FILE), FILE), entryOf('passes', rows + 1)),
     SnapshotError,
   )
 })

@@ -4,7 +4,7 @@ import { Tides, type TideColumns } from '../../src/index/tides.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
 import { openedOf } from '../answered.ts'
-import { SnapshotError, type PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { SnapshotError } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'
@@ -15,6 +15,7 @@ import { type Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { HarbourRecord } from '../../src/sea/records.ts'
 import { folderOf } from '../sources/recorder.ts'
+import { entryOf } from './entry_of.ts'
 
 const HARBOURS: HarbourRecord[] = [
   {
@@ -41,10 +42,6 @@ const HARBOURS: HarbourRecord[] = [
   },
 ]
 
-function entryOf(rows: number): PartEntry {
-  return { kind: 'tides', file: 'tides-x.msgpack', bytes: 0, sha256: '', rows, month: null }
-}
-
 function columnsOf(records: readonly HarbourRecord[]): TideColumns {
   const bytes = encodePart(tidesPart(records).part)
   return readTides(decodePart(bytes, 'part'), 'part')
@@ -52,7 +49,7 @@ function columnsOf(records: readonly HarbourRecord[]): TideColumns {
 
 test('Harbours come back from the part by identifier, constituents by name, zeros left out and phases within a circle.', () => {
   const columns = columnsOf(HARBOURS)
-  checkTides(columns, entryOf(2))
+  checkTides(columns, entryOf('tides', 2))
   assert.deepEqual(columns.identifiers, ['x/1', 'x/2'])
   assert.deepEqual(columns.names, ['First', 'Second'])
   assert.deepEqual([...columns.lat], [-17, 48.4])
@@ -123,7 +120,7 @@ test('A part that does not hold together is refused.', () => {
   for (const [change, reason] of refused) {
     const columns = columnsOf(HARBOURS)
     assert.throws(
-      () => checkTides({ ...columns, ...change(columns) }, entryOf(2)),
+      () => checkTides({ ...columns, ...change(columns) }, entryOf('tides', 2)),
       { name: 'SnapshotError', message: reason },
       String(reason),
     )

@@ -9,8 +9,7 @@ export interface LyingRedis {
   lie: { word: string; reply: string } | null
   /** Lies told. */
   lies: number
-  /** Connections that clients have made, and of these, those that are closed. */
-  opened: number
+  /** Connections of clients that are closed. */
   closed: number
 }
 
@@ -18,7 +17,6 @@ export async function startLyingRedis(t: TestContext, port: number): Promise<Lyi
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     const redis = connect(port, '127.0.0.1')
-    lying.opened++
     client.once('close', () => lying.closed++)
     for (const socket of [client, redis]) {
       sockets.add(socket.on('error', () => {}))
@@ -40,7 +38,6 @@ export async function startLyingRedis(t: TestContext, port: number): Promise<Lyi
     address: `redis://127.0.0.1:${await listening(t, server)}/0`,
     lie: null,
     lies: 0,
-    opened: 0,
     closed: 0,
   }
   t.after(() => {

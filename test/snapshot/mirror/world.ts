@@ -3,7 +3,6 @@
  */
 import { readFileSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { buildSnapshot } from '../../../src/builder/run-build.ts'
@@ -15,6 +14,7 @@ import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openSource } from '../../../src/sources/kinds.ts'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
 import type { ReadableStore, StoreLimits } from '../../../src/snapshot/store/store.ts'
+import { listening } from '../../listening.ts'
 import { temporaryFolder } from '../../live.ts'
 import { SHORT_LIMITS } from '../store/opened.ts'
 
@@ -86,9 +86,7 @@ export async function serveFolder(t: TestContext, dir: string): Promise<WebFolde
     if (fault !== null) fault(response, good)
     else response.writeHead(good.status, good.headers).end(good.bytes)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  web.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/data/`
-  t.after(() => web.close())
+  web.url = `http://127.0.0.1:${await listening(t, server)}/data/`
   return web
 }
 
