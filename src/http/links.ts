@@ -1,8 +1,10 @@
 /** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
 import type { Paging } from '../operation/answer-table.ts'
 
-/** Characters of one page's path and query, twice the longest sensible: some proxies take 4 KB of headers. */
+/** Characters of one page's path and query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
+/** Where `next` stands alone. Without it whoever follows links would take one page for the whole list. */
+const LONGEST_NEXT = 4 * LONGEST_TARGET
 /** More than four header lines. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
@@ -22,18 +24,17 @@ export function linkHeader(
   { page, pages }: Paging,
   hasAll: boolean,
 ): string {
-  if (!hasAll && page >= pages) return ''
   let at = 0
   const target = basePath + path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(args[at++]))
   const start = `${target}?snapshot=${snapshot}${given}&page=`
-  if (start.length > LONGEST_TARGET) return ''
+  if (start.length > LONGEST_NEXT) return ''
   const links: string[] = []
   const link = (rel: string, to: number): void => void links.push(`<${start}${to}>; rel="${rel}"`)
   if (page < pages) link('next', page + 1)
-  if (hasAll) {
+  if (hasAll && start.length <= LONGEST_TARGET) {
     if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
     link('first', 1)
     if (pages > 0) link('last', pages)
   }
-  return `\r\nLink: ${links.join(', ')}`
+  return links.length === 0 ? '' : `\r\nLink: ${links.join(', ')}`
 }
