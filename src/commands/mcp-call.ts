@@ -98,13 +98,14 @@ export class ToolCall {
 
   /** What to do after an answer that is not a success. */
   #adviceOf(status: number, text: string): string {
-    let body: Partial<ErrorAnswer & RateLimitAnswer>
+    let body: Partial<ErrorAnswer & RateLimitAnswer> | null
     try {
       body = JSON.parse(text) as typeof body
     } catch {
-      return this.#foreign(status)
+      body = null
     }
-    const said = plainText(String(body.message))
+    if (typeof body?.message !== 'string') return this.#foreign(status)
+    const said = plainText(body.message)
     const meant = body.details?.did_you_mean
     if (status === 401)
       return `${said}. The user has to set GROUNDSWELL_KEY; without a key only find_buoys answers.`

@@ -179,6 +179,7 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
       silences.begun += 1
       request.on('close', () => (silences.ended += 1))
     } else if (query === 'page') reply.end('<html>')
+    else if (query === 'nothing') reply.writeHead(500).end('null')
     else if (query === 'elsewhere') reply.writeHead(302, { Location: 'http://127.0.0.1:1/' }).end()
     else if (query === 'fault') reply.writeHead(503).end('{"message":"No snapshot"}')
     else if (query === 'gone') reply.writeHead(410).end('{"message":"gone"}')
@@ -191,6 +192,7 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
   const said = async (text: string): Promise<string> => (await assistant.call('find_buoys', { text })).text
   for (const [what, advice] of [
     ['page', /not as groundswell does: this program needs another --url/],
+    ['nothing', /answers \(500\), but not as groundswell does/],
     ['elsewhere', /answers \(302\), but not as groundswell does/],
     ['fault', /No snapshot\. Ask again in a minute/],
     ['gone', /The data changed while this was asked: ask again/],
