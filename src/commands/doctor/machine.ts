@@ -17,6 +17,8 @@ const NODE_ENDS: { readonly [major: number]: string } = {
 /** What the binaries of the HTTP engine need, by major version of Node. */
 const GLIBC_NEEDED: { readonly [major: number]: string } = { 20: '2.27', 22: '2.27', 24: '2.38', 26: '2.38' }
 
+const HAS_BINARIES = process.platform === 'linux' && process.arch === 'x64'
+
 /** Bytes. With less, the demo and a build do not fit into memory together. */
 const LEAST_MEMORY = 512 * 2 ** 20
 
@@ -49,9 +51,8 @@ export function engineFinding({ engine, workers }: ServeConfig): Finding {
 
 function engineAdvice(): string {
   const { platform, arch } = process
-  if (platform !== 'linux' || arch !== 'x64') {
+  if (!HAS_BINARIES)
     return `there is no binary for ${platform} on ${arch}: serve on Linux on x64, or install an official release of uWebSockets.js`
-  }
   const [needed, found] = [neededGlibc(), glibcVersion()]
   if (found === null) return 'use a system with glibc; Alpine has another C library'
   if (needed !== null && compareVersions(found, needed) < 0)
@@ -61,7 +62,7 @@ function engineAdvice(): string {
 
 export function glibcFinding(): Finding {
   const [needed, found] = [neededGlibc(), glibcVersion()]
-  if (process.platform !== 'linux') return ok('glibc', `not asked for on ${process.platform}`)
+  if (!HAS_BINARIES) return ok('glibc', `not asked for on ${process.platform} on ${process.arch}`)
   if (found === null)
     return advise(
       'glibc',

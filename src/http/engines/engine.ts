@@ -33,7 +33,7 @@ export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
   }
   if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
   return nodeChoice(
-    `uWebSockets.js cannot be loaded, serving with node:http${SHARES_PORT ? '' : ' on one thread'}, several times slower: ${reason}`,
+    `uWebSockets.js cannot be loaded, serving with node:http${SHARES_PORT ? '' : ' on one thread (on all workers with Node 22.12 or newer on Linux)'}, several times slower: ${reason}`,
   )
 }
 
