@@ -4,6 +4,7 @@ import { extraMeasures, WIRE_NAMES } from './wire-measures.ts'
 import {
   COMPASS_TEXT,
   compassIndex,
+  FOUR_DIGITS,
   fourHex,
   HUNDREDTHS,
   SIGNED_HUNDREDTHS,
@@ -11,7 +12,8 @@ import {
 } from './number-text.ts'
 import { roundedEnergy } from './energy.ts'
 import { Literal, wordsOf } from './literals.ts'
-import type { JsonWriter } from './json-writer.ts'
+import { JsonWriter } from './json-writer.ts'
+import { writeTime } from './time-text.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
 
@@ -38,9 +40,9 @@ export function readingTime(text: string, buoyId: number): number | null {
 
 const DASH = 0x2d
 const COMMA = 0x2c
+const QUOTE = 0x22
 const LINE_END = 0x0a
 const [END] = wordsOf('}')
-const [ID] = wordsOf('{"id":')
 const FOUR_ZEROS = 0x30303030
 const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
 const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
@@ -48,10 +50,18 @@ const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
 const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
 const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
 const [TIME] = wordsOf(',"time":')
-const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf(',"water_temperature":')
+const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf('","water_temperature":')
 const [DIRECTION_1, DIRECTION_2] = wordsOf(',"direction":')
 const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
 const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
+
+const ROWS_AT_ONCE = 128
+/**
+ * Rows are written here and then copied: V8 knows the place and length of a view that never changes, so that a
+ * store takes 6 instructions in place of 15, and a row two thirds of the time.
+ */
+const rows = new JsonWriter(ROWS_AT_ONCE * READING_BYTES)
+const view = rows.view
 
 /**
  * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
@@ -60,11 +70,26 @@ const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_pe
 export function writeReadings(
   out: JsonWriter,
   buoyId: number,
-  { time: times, measures }: MonthRows,
+  month: MonthRows,
   row: number,
   step: number,
   count: number,
   asLines = false,
+): void {
+  for (let done = 0; done < count; done += ROWS_AT_ONCE) {
+    gatherRows(buoyId, month, row + done * step, step, Math.min(ROWS_AT_ONCE, count - done), asLines)
+    out.take(rows.answer())
+  }
+}
+
+/** Puts at most `ROWS_AT_ONCE` Readings into `rows`. */
+function gatherRows(
+  buoyId: number,
+  { time: times, measures }: MonthRows,
+  row: number,
+  step: number,
+  count: number,
+  asLines: boolean,
 ): void {
   const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
   const [heights, heightMask] = [significantHeight.codes, significantHeight.mask]
@@ -73,9 +98,17 @@ export function writeReadings(
   const [temperatures, temperatureMask] = [waterTemperature.codes, waterTemperature.mask]
   const [directions, directionMask] = [direction.codes, direction.mask]
   const end = asLines ? LINE_END : COMMA
-  const { view } = out
-  const [thousandths, thousandthsLength] = [THOUSANDTHS.words, THOUSANDTHS.lengths]
+  const { words: thousandths, lengths: thousandthsLength } = THOUSANDTHS
+  const { words: hundredths, lengths: hundredthsLength } = HUNDREDTHS
+  const { words: signed, lengths: signedLength } = SIGNED_HUNDREDTHS
+  const { words: compass, lengths: compassLength } = COMPASS_TEXT
   const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
+  rows.begin()
+  rows.text('{"id":')
+  rows.integer(buoyId)
+  const idLength = rows.at
+  const [id1, id2] = [view.getFloat64(0, true), view.getFloat64(8, true)]
+  let at = 0
   for (let i = 0; i < count; i++, row += step) {
     // All reads come first, so that their misses overlap.
     const time = times[row]
@@ -84,27 +117,31 @@ export function writeReadings(
     const periodCode = periods[row & periodMask]
     const temperature = temperatures[row & temperatureMask] & 0xffff
     const from = directions[row & directionMask]
-    view.setFloat64(out.at, ID, true)
-    out.at += 6
-    out.integer(buoyId)
-    out.tenDigits(time)
-    let at = out.at
-    view.setFloat64(at, UUID_1, true)
-    view.setFloat64(at + 8, UUID_2, true)
-    view.setUint32(at + 13, fourHex(time >>> 16), true)
-    view.setUint8(at + 17, DASH)
-    view.setUint32(at + 18, fourHex(time & 0xffff), true)
-    view.setFloat64(at + 22, MIDDLE_1, true)
-    view.setFloat64(at + 30, MIDDLE_2, true)
+    view.setFloat64(at, id1, true)
+    view.setFloat64(at + 8, id2, true)
+    at += idLength
+    // Ten digits.
+    const upper = (time / 1e4) >>> 0
+    const top = (upper / 1e4) >>> 0
+    view.setUint16(at, FOUR_DIGITS[top] >>> 16, true)
+    view.setUint32(at + 2, FOUR_DIGITS[upper - top * 1e4], true)
+    view.setUint32(at + 6, FOUR_DIGITS[time - upper * 1e4], true)
+    view.setFloat64(at + 10, UUID_1, true)
+    view.setFloat64(at + 18, UUID_2, true)
+    view.setUint32(at + 23, fourHex(time >>> 16), true)
+    view.setUint8(at + 27, DASH)
+    view.setUint32(at + 28, fourHex(time & 0xffff), true)
+    view.setFloat64(at + 32, MIDDLE_1, true)
+    view.setFloat64(at + 40, MIDDLE_2, true)
     // Ids take at most 20 bits.
-    view.setUint32(at + 33, FOUR_ZEROS, true)
-    view.setUint32(at + 37, buoyHigh, true)
-    view.setUint32(at + 41, buoyLow, true)
-    view.setFloat64(at + 45, HEIGHT_1, true)
-    view.setFloat64(at + 53, HEIGHT_2, true)
-    view.setFloat64(at + 61, HEIGHT_3, true)
-    view.setFloat64(at + 69, thousandths[height], true)
-    at += 69 + thousandthsLength[height]
+    view.setUint32(at + 43, FOUR_ZEROS, true)
+    view.setUint32(at + 47, buoyHigh, true)
+    view.setUint32(at + 51, buoyLow, true)
+    view.setFloat64(at + 55, HEIGHT_1, true)
+    view.setFloat64(at + 63, HEIGHT_2, true)
+    view.setFloat64(at + 71, HEIGHT_3, true)
+    view.setFloat64(at + 79, thousandths[height], true)
+    at += 79 + thousandthsLength[height]
     view.setFloat64(at, MAXIMUM_1, true)
     view.setFloat64(at + 8, MAXIMUM_2, true)
     view.setFloat64(at + 16, MAXIMUM_3, true)
@@ -115,36 +152,36 @@ export function writeReadings(
     view.setFloat64(at + 10, thousandths[periodCode], true)
     at += 10 + thousandthsLength[periodCode]
     view.setFloat64(at, TIME, true)
-    out.at = at + 8
-    out.timestamp(time)
-    at = out.at
-    view.setFloat64(at, TEMPERATURE_1, true)
-    view.setFloat64(at + 8, TEMPERATURE_2, true)
-    view.setFloat64(at + 16, TEMPERATURE_3, true)
-    view.setFloat64(at + 21, SIGNED_HUNDREDTHS.words[temperature], true)
-    at += 21 + SIGNED_HUNDREDTHS.lengths[temperature]
+    view.setUint8(at + 8, QUOTE)
+    writeTime(view, at + 9, time)
+    view.setFloat64(at + 29, TEMPERATURE_1, true)
+    view.setFloat64(at + 37, TEMPERATURE_2, true)
+    view.setFloat64(at + 45, TEMPERATURE_3, true)
+    view.setFloat64(at + 51, signed[temperature], true)
+    at += 51 + signedLength[temperature]
     view.setFloat64(at, DIRECTION_1, true)
     view.setFloat64(at + 8, DIRECTION_2, true)
-    view.setFloat64(at + 13, HUNDREDTHS.words[from], true)
-    at += 13 + HUNDREDTHS.lengths[from]
+    view.setFloat64(at + 13, hundredths[from], true)
+    at += 13 + hundredthsLength[from]
     view.setFloat64(at, COMPASS_1, true)
     view.setFloat64(at + 8, COMPASS_2, true)
     view.setFloat64(at + 16, COMPASS_3, true)
     const point = compassIndex(from)
-    view.setFloat64(at + 21, COMPASS_TEXT.words[point], true)
-    at += 21 + COMPASS_TEXT.lengths[point]
+    view.setFloat64(at + 21, compass[point], true)
+    at += 21 + compassLength[point]
     view.setFloat64(at, ENERGY_1, true)
     view.setFloat64(at + 8, ENERGY_2, true)
     view.setFloat64(at + 16, ENERGY_3, true)
     view.setFloat64(at + 24, ENERGY_4, true)
-    out.at = at + 30
-    if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
-    else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
-    at = out.at
+    rows.at = at + 30
+    if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) rows.null()
+    else rows.integer(roundedEnergy(height / 1000, periodCode / 1000))
+    at = rows.at
     view.setFloat64(at, END, true)
     view.setUint8(at + 1, end)
-    out.at = at + 2
+    at += 2
   }
+  rows.at = at
 }
 
 /** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */

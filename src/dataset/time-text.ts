@@ -1,24 +1,29 @@
 /** Dates and times as text, a few digits a store. */
+import { wordsOf } from './literals.ts'
 import { FOUR_DIGITS } from './number-text.ts'
 import { civilFromDays, DAY, MINUTE } from '../sea/time.ts'
 
-const COLON = 0x3a
 const Z = 0x5a
-/** `-` before and behind two digits, and `T` before and `:` behind them. */
+/** `-` before and behind two digits. */
 const DASHES = 0x2d00002d
-const HOUR_FRAME = 0x3a000054
+const MINUTES_A_DAY = DAY / MINUTE
+/** `T09:30:0` of each minute of a day. */
+const MINUTE_WORDS = wordsOf(
+  Array.from({ length: MINUTES_A_DAY }, (_, minute) => `T${clockText(minute)}:0`).join(''),
+)
 
 /** The day that was written last: most times of an answer are of a few days. */
 let knownDay = -1
-let yearWord = 0
-let monthWord = 0
+/** `2026-03-` of it in eight bytes, and in two halves. */
+const yearAndMonth = new Float64Array(1)
+const yearAndMonthHalves = new Uint32Array(yearAndMonth.buffer)
 let dayWord = 0
 
 function know(day: number): void {
   const { year, month, day: dayOfMonth } = civilFromDays(day)
   knownDay = day
-  yearWord = FOUR_DIGITS[year]
-  monthWord = DASHES | (twoDigits(month) << 8)
+  yearAndMonthHalves[0] = FOUR_DIGITS[year]
+  yearAndMonthHalves[1] = DASHES | (twoDigits(month) << 8)
   dayWord = twoDigits(dayOfMonth)
 }
 
@@ -28,18 +33,13 @@ function twoDigits(value: number): number {
 
 /** `2026-03-27T09:00:00Z`, 20 bytes, of whole epoch seconds from 0 to 2^32 − 1. */
 export function writeTime(view: DataView, at: number, epoch: number): void {
-  const day = (epoch / DAY) >>> 0
+  const minutes = (epoch / MINUTE) >>> 0
+  const day = (minutes / MINUTES_A_DAY) >>> 0
   if (day !== knownDay) know(day)
-  const second = epoch - day * DAY
-  const minute = (second / MINUTE) >>> 0
-  const hour = (minute / 60) >>> 0
-  view.setUint32(at, yearWord, true)
-  view.setUint32(at + 4, monthWord, true)
+  view.setFloat64(at, yearAndMonth[0], true)
   view.setUint16(at + 8, dayWord, true)
-  view.setUint32(at + 10, HOUR_FRAME | (twoDigits(hour) << 8), true)
-  view.setUint16(at + 14, twoDigits(minute - hour * 60), true)
-  view.setUint8(at + 16, COLON)
-  view.setUint16(at + 17, twoDigits(second - minute * MINUTE), true)
+  view.setFloat64(at + 10, MINUTE_WORDS[minutes - day * MINUTES_A_DAY], true)
+  view.setUint16(at + 17, twoDigits(epoch - minutes * MINUTE), true)
   view.setUint8(at + 19, Z)
 }
 
