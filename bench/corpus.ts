@@ -43,8 +43,8 @@ export async function corpusFolder(name: CorpusName): Promise<string> {
     now: AS_OF,
     report: new BuildReport({
       maxBadShare: 0,
-      write: (text) => void process.stderr.write(text),
-      terminal: process.stderr.isTTY,
+      write: (text) => void process.stderr.write(`${text}\n`),
+      terminal: false,
       clock: Date.now,
     }),
   })

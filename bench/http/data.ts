@@ -206,7 +206,7 @@ async function madeOnce(out: string, { name }: Builder, make: () => Promise<unkn
 function build(out: string, sources: Source[], builder: Builder): Promise<{ id: string }> {
   const report = new builder.BuildReport({
     maxBadShare: 0,
-    write: (text) => void process.stderr.write(text),
+    write: (text) => void process.stderr.write(`${text.trimEnd()}\n`),
     terminal: false,
     clock: Date.now,
   })

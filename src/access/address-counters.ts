@@ -2,6 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { addressText, isIpv4, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
+import type { LogLine } from '../system/log.ts'
 
 // A place is a fingerprint and a count; eight fill a cache line. There are two banks of 23.6 MB. A million
 // addresses in an hour, half of them IPv6 and each in another /48, fill half of a bank.
@@ -174,10 +175,10 @@ export class AddressCounters {
 /** Warns of an untrusted proxy once an hour at most: its clients share one quota. Not for serving threads. */
 export class ProxyWarnings {
   readonly #counters: AddressCounters
-  readonly #log: (line: string) => void
+  readonly #log: LogLine
   #warnedIn = -1
 
-  constructor(counters: AddressCounters, log: (line: string) => void) {
+  constructor(counters: AddressCounters, log: LogLine) {
     this.#counters = counters
     this.#log = log
   }
@@ -188,7 +189,8 @@ export class ProxyWarnings {
     if (peer === null || hour === this.#warnedIn) return
     this.#warnedIn = hour
     this.#log(
-      `warning: ${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+      `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+      'warning',
     )
   }
 }

@@ -4,6 +4,7 @@ import { RedisFault } from './redis/redis-fault.ts'
 import { MAX_KEYS, recordOf, type KeyRecord } from './key-records.ts'
 import type { KeysCopy } from './keys-copy.ts'
 import { KeysReader, RedisKeysError, shownId, type KeysState, type KeyVersion } from './keys-redis.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** A key that ends is refused within two seconds, with the time that it takes to hand the change on. */
 const LOOK_INTERVAL_MS = 1000
@@ -18,7 +19,7 @@ export interface FollowerOptions {
   readonly copy: KeysCopy | null
   readonly copyPath: string
   readonly onSet: (records: ReadonlyMap<string, KeyRecord>) => void
-  readonly log: (line: string) => void
+  readonly log: LogLine
 }
 
 export class FollowedKeys {
@@ -137,7 +138,8 @@ export class FollowedKeys {
       if (this.#set !== '') return this.#enter(`${place}: holds no keys any more; ${this.#inForce()}`)
       if (!this.#isKnown) {
         this.#options.log(
-          `warning: no keys in ${place}: every keyed operation answers 401 until "keys issue --keys ${place}" issues one`,
+          `no keys in ${place}: every keyed operation answers 401 until "keys issue --keys ${place}" issues one`,
+          'warning',
         )
       }
       return this.#setKnown()
@@ -209,7 +211,8 @@ export class FollowedKeys {
     if (isLost && !this.#isForked) {
       this.#isForked = true
       this.#options.log(
-        `warning: ${place}: has lost the newest changes of keys, as a copy that lags does when it takes over; they stay in force here, and "keys import ${copyPath} --replace --keys ${place}" puts them back`,
+        `${place}: has lost the newest changes of keys, as a copy that lags does when it takes over; they stay in force here, and "keys import ${copyPath} --replace --keys ${place}" puts them back`,
+        'warning',
       )
     }
     if (!(await this.#apply([...changes.keys()]))) return
@@ -261,7 +264,8 @@ export class FollowedKeys {
     if (this.#broken.size < MAX_KEYS) this.#broken.add(id)
     if (this.#broken.size > 1) return
     this.#options.log(
-      `warning: ${this.#reader.place}: the record of ${shownId(id)} cannot be read: ${isInForce ? 'its last good form stays in force' : 'it is passed over'}; "keys revoke" ends it (/status counts further ones)`,
+      `${this.#reader.place}: the record of ${shownId(id)} cannot be read: ${isInForce ? 'its last good form stays in force' : 'it is passed over'}; "keys revoke" ends it (/status counts further ones)`,
+      'warning',
     )
   }
 
@@ -269,7 +273,7 @@ export class FollowedKeys {
     if (problem === this.#problem) return
     const had = this.#problem !== null
     this.#problem = problem
-    if (problem !== null) this.#options.log(`warning: ${problem}`)
+    if (problem !== null) this.#options.log(problem, 'warning')
     else if (had)
       this.#options.log(`${this.#reader.place}: keys are followed again, ${this.#records.size} of them`)
   }

@@ -6,6 +6,7 @@ import { replaceFile } from '../system/replace-file.ts'
 import type { KeyRecord } from './key-records.ts'
 import { KeysFileError, keysText, loadKeys } from './keys-file.ts'
 import type { KeyVersion } from './keys-redis.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** Bytes; an address and {@link KEPT_VERSIONS} versions are shorter. */
 const MAX_HEAD_BYTES = 16_384
@@ -100,13 +101,13 @@ function checkedHead(head: unknown): Head | null {
 export class CopyKeeper {
   readonly #path: string
   readonly #address: string
-  readonly #log: (line: string) => void
+  readonly #log: LogLine
   readonly #copy: () => KeysCopy | null
   #timer: NodeJS.Timeout | null = null
   #pauseMs = 0
   #isFailing = false
 
-  constructor(path: string, address: string, log: (line: string) => void, copy: () => KeysCopy | null) {
+  constructor(path: string, address: string, log: LogLine, copy: () => KeysCopy | null) {
     this.#path = path
     this.#address = address
     this.#log = log
@@ -136,7 +137,8 @@ export class CopyKeeper {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
       if (!this.#isFailing) {
         this.#log(
-          `warning: ${this.#path}: the copy of the keys cannot be written (${code}): without it, a start needs Redis`,
+          `${this.#path}: the copy of the keys cannot be written (${code}): without it, a start needs Redis`,
+          'warning',
         )
       }
       this.#isFailing = true

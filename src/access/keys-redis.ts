@@ -251,10 +251,10 @@ const NAME_LETTERS = 16
 const NAME_BYTES = 12
 
 export class KeysInRedis extends KeysReader implements KeyStore {
-  readonly #warn: (line: string) => void
+  readonly #warn: (message: string) => void
 
-  /** @param warn gets a line about unreadable records, which are passed over. */
-  constructor(connection: RedisConnection, warn: (line: string) => void) {
+  /** @param warn is told of unreadable records, which are passed over. */
+  constructor(connection: RedisConnection, warn: (message: string) => void) {
     super(connection, CALL_MS)
     this.#warn = warn
   }
@@ -356,7 +356,7 @@ export class KeysInRedis extends KeysReader implements KeyStore {
     const { records, broken } = found
     if (broken.length > 0) {
       this.#warn(
-        `warning: ${this.place}: ${broken.length} records cannot be read and are passed over, the first ${shownId(broken[0])}`,
+        `${this.place}: ${broken.length} records cannot be read and are passed over, the first ${shownId(broken[0])}`,
       )
     }
     return [...records.values()].toSorted((a, b) => compareText(a.created + a.id, b.created + b.id))

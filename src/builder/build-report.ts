@@ -4,6 +4,7 @@ import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { lineText, type LogLine } from '../system/log.ts'
 import { compareText, counted } from '../system/text.ts'
 import type { CarriedOver } from './source-state.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
@@ -35,8 +36,9 @@ const PLAIN_INTERVAL_MS = 2000
 const TERMINAL_INTERVAL_MS = 100
 
 interface BuildReportOptions {
-  write: (text: string) => void
-  /** A terminal gets one line of progress that is written over; anything else gets plain lines. */
+  /** Takes the messages of a log, or what a terminal shows. */
+  write: LogLine
+  /** A terminal gets one line of progress that is written over; a log gets a message now and then. */
   terminal: boolean
   /** Milliseconds. */
   clock: () => number
@@ -107,7 +109,7 @@ export class BuildReport implements Report {
   warn(message: string): void {
     const { warnings } = this.#source
     if (warnings.length < REMARKS_KEPT) warnings.push(message)
-    this.line(`warning: ${message}`)
+    this.line(message, 'warning')
   }
 
   withoutPosition(kind: string, identifiers: readonly string[]): void {
@@ -121,7 +123,7 @@ export class BuildReport implements Report {
 
   refused(reason: string): void {
     this.#source.refused = reason
-    this.line(`warning: ${this.#source.name} is left out: ${reason}`)
+    this.line(`${this.#source.name} is left out: ${reason}`, 'warning')
   }
 
   /** What a stale source gave at `lastRead` is carried over. */
@@ -188,13 +190,14 @@ export class BuildReport implements Report {
     const now = clock()
     if (now - this.#lastProgressMs < (terminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return
     this.#lastProgressMs = now
-    write(terminal ? `\r\x1b[K${message}` : `${message}\n`)
+    write(terminal ? `\r\x1b[K${message}` : message)
   }
 
   /** Writes a line that must not be lost. */
-  line(message: string): void {
+  readonly line: LogLine = (...event) => {
     const { write, terminal } = this.#options
-    write(terminal ? `\r\x1b[K${message}\n` : `${message}\n`)
+    if (terminal) write(`\r\x1b[K${lineText(...event)}\n`)
+    else write(...event)
   }
 
   summary(): void {

@@ -10,11 +10,12 @@ import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import type { Lock } from '../system/lock.ts'
+import type { LogLine } from '../system/log.ts'
 
 interface Exporting {
   dir: string
   target: Target
-  log: (line: string) => void
+  log: LogLine
   warn: (message: string) => void
 }
 

@@ -49,7 +49,7 @@ export function publishingOptions({
     prefix: new Prefix(publishTo.store, publishTo.singleWriter),
     keep: keep ?? DEFAULT_KEPT,
     now,
-    log: (line) => report.line(line),
+    log: report.line,
   }
 }
 
@@ -99,7 +99,7 @@ async function exported(
   const exporting = {
     dir: out,
     target: exportTo,
-    log: (line: string) => report.line(line),
+    log: report.line,
     warn: (message: string) => report.warn(message),
   }
   await exportBuilt(exporting, manifest, lock)

@@ -42,11 +42,7 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     process.stderr.isTTY && logSettings.format === 'text' && ['info', 'debug'].includes(logSettings.level)
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
-    // Only a terminal gets lines that are written over.
-    write: (text) => {
-      if (isTerminal) process.stderr.write(text)
-      else text.split('\n').forEach((line) => line !== '' && note(line))
-    },
+    write: isTerminal ? (text) => void process.stderr.write(text) : note,
     terminal: isTerminal,
     clock: Date.now,
   })

@@ -161,7 +161,7 @@ export async function runCommand(argv: readonly string[], isJson: boolean, signa
     const fault = expectedFault(error)
     if (fault === null) {
       if (logSettings.format === 'text') throw error
-      note(`fault: ${error instanceof Error ? error.stack : String(error)}`)
+      note(`${error instanceof Error ? error.stack : String(error)}`, 'error')
       process.exitCode = FAILED
       return
     }
@@ -174,7 +174,7 @@ export async function runCommand(argv: readonly string[], isJson: boolean, signa
 function logAsJson(): void {
   setLog('json', 'info', false)
   process.removeAllListeners('warning')
-  process.on('warning', ({ name, message }) => note(`warning: ${name}: ${message}`))
+  process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'))
 }
 
 /** What nobody caught ends the process, unless it belongs to work that fails with it: the rest goes on. */
@@ -183,13 +183,14 @@ function onUncaught(error: unknown): void {
   if (hasOwner(error)) {
     // The message is left out, since it may quote an address with a key in it.
     note(
-      `fault: ${error instanceof Error ? error.name : 'a value'} out of turn${stack.slice(stack.indexOf('\n    at '))}`,
+      `${error instanceof Error ? error.name : 'a value'} out of turn${stack.slice(stack.indexOf('\n    at '))}`,
+      'error',
     )
     return
   }
   // A server that serves ends in good order, by a listener of its own.
   if (process.listenerCount('uncaughtException') > 1) return
-  if (logSettings.format === 'json') note(`fault: ${stack}`)
+  if (logSettings.format === 'json') note(stack, 'error')
   else process.stderr.write(`${stack}\n`)
   process.exit(FAILED)
 }
@@ -306,7 +307,8 @@ function warnOfPasswords(config: object, given: ReadonlyMap<string, string>): vo
     const isKey = option === 'key'
     if (given.get(option) !== `--${option}` || !(isKey || holdsPassword(value))) continue
     note(
-      `warning: --${option} holds a ${isKey ? 'key' : 'password'}, which every user of this machine can see: give ${isKey ? 'it' : 'the address'} in ${variableOf(option)}${isKey ? '' : ', or the password in a file (--redis-password-file)'}`,
+      `--${option} holds a ${isKey ? 'key' : 'password'}, which every user of this machine can see: give ${isKey ? 'it' : 'the address'} in ${variableOf(option)}${isKey ? '' : ', or the password in a file (--redis-password-file)'}`,
+      'warning',
     )
   }
 }

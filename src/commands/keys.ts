@@ -57,7 +57,9 @@ type StoreConfig = RedisConfig & { readonly keys: string }
 async function withStore<T>(config: StoreConfig, use: (store: KeyStore) => Promise<T>): Promise<T> {
   const store = isAddress(config.keys)
     ? // The command itself reports a fault of the connection, once.
-      new KeysInRedis(openRedis(config.keys, config, { log: () => {}, clock, random }), note)
+      new KeysInRedis(openRedis(config.keys, config, { log: () => {}, clock, random }), (message) =>
+        note(message, 'warning'),
+      )
     : fileStore(config.keys)
   try {
     return await use(store)

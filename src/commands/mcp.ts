@@ -47,7 +47,7 @@ export const mcp = service({
       maxBufferSize: MESSAGE_BYTES,
     })
     const onerror = ({ message }: Error): void =>
-      note(`warning: the assistant's connection: ${plainText(message)}`)
+      note(`the assistant's connection: ${plainText(message)}`, 'warning')
     const ended = once(process.stdin, 'close')
     const connection = serveStdio(() => serverOf(url, key), { transport, onerror })
     note(`tools for assistants, from ${url}${key === null ? '; without a key find_buoys alone answers' : ''}`)
@@ -357,7 +357,7 @@ function serverOf(url: string, key: string | null): McpServer {
           return { content: [{ type: 'text', text: textOf(told) }], structuredContent: told }
         } catch (error) {
           if (error instanceof AdviceError || signal.aborted) throw error
-          note(`fault: ${(error as Error).stack}`)
+          note(`${(error as Error).stack}`, 'error')
           throw new AdviceError('This program has a fault, which its log describes: ask something else.')
         } finally {
           underWay--

@@ -156,7 +156,7 @@ async function buildFirst(
     if (signal.aborted) return null
     // A source that cannot be reached now may come back.
     if (!(error instanceof BuildError) || every === 0) throw error
-    note(`warning: the first build failed: ${error.message}; the build is tried again`)
+    note(`the first build failed: ${error.message}; the build is tried again`, 'warning')
     return { failure: error.message }
   }
 }

@@ -130,7 +130,8 @@ export async function serveUntilStopped(
   onListening(address, server.anonymousAccess)
   signals.onReload(() => void server.reload())
   const failure = await Promise.race([stops.asked.then(() => null), server.failed])
-  note(failure === null ? 'stopping' : `fault: ${failure}: stopping, to be restarted`)
+  if (failure === null) note('stopping')
+  else note(`${failure}: stopping, to be restarted`, 'error')
   const haveEnded = await server.stop()
   if (failure !== null) throw new ServerFailure(failure)
   if (!haveEnded) throw new ServerFailure('a worker does not end')
@@ -185,7 +186,7 @@ async function openMirror(
       environment,
       clock,
       random,
-      warn: (message) => note(`warning: ${message}`),
+      warn: (message) => note(message, 'warning'),
       limits: { attempts: STORE_ATTEMPTS },
     })
     return new Mirror({

@@ -2,19 +2,19 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Log, type Format, type Level } from '../system/log.ts'
+import { Log, type Format, type Level, type LogLine } from '../system/log.ts'
 
 /** Writes one line to standard output: what the operator asked for. */
 export const print = (line: string): void => {
   if (printed === null) process.stdout.write(`${line}\n`)
-  else if (line.trim() !== '') printed.always(line.trim())
+  else if (line.trim() !== '') printed.always(line.trim(), 'info')
 }
 
 /** Writes one event to standard error: what happens meanwhile, warnings and faults. */
-export const note = (line: string): void => noted.line(line)
+export const note: LogLine = (...event) => noted.line(...event)
 
-/** Writes why the program ends to standard error, whatever the level. @param text without its level */
-export const noteEnd = (text: string): void => noted.always(text, 'error')
+/** Writes why the program ends to standard error, whatever the level. */
+export const noteEnd = (text: string): void => noted.always(text, 'error', '')
 
 /** Where what is printed is a log as well; null where it goes out as it is. */
 let printed: Log | null = null

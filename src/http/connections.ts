@@ -4,6 +4,7 @@ import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 import { unmapped } from '../access/ip-address.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** Values of the hash of addresses. Two with one hash share a limit: of 1,000 addresses one in 16 does. */
 const ADDRESS_SLOTS = 16_384
@@ -177,7 +178,7 @@ export function connectionsWithin(
   { connections, listeners }: WantedConnections,
   threads: number,
   openFiles: number | null,
-  log: (line: string) => void,
+  log: LogLine,
 ): { maxConnections: number; maxListeners: number } {
   if (openFiles === null) return { maxConnections: connections, maxListeners: listeners }
   const possible = Math.max(2, openFiles - OTHER_FILES - threads * FILES_PER_THREAD)
@@ -193,7 +194,7 @@ export function connectionsWithin(
       : []),
     ...(maxListeners < listeners ? [`--max-listeners ${listeners} as ${maxListeners}`] : []),
   ]
-  log(`warning: ${reduced.join(' and ')}: this process may have ${openFiles} files open (ulimit -n)`)
+  log(`${reduced.join(' and ')}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
   return { maxConnections, maxListeners }
 }
 

@@ -7,7 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
-import { LEVELS, type Level } from '../system/log.ts'
+import { LEVELS, type Level, type LogLine } from '../system/log.ts'
 import { EXPOSITION_TYPE } from './exposition.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/engines/port.ts'
@@ -59,7 +59,7 @@ export const DEFAULT_ADMIN_PORT = 8081
  */
 export async function openAdminPort(
   config: ServeConfig,
-  log: (line: string) => void,
+  log: LogLine,
   options: Omit<AdminOptions, 'host' | 'port' | 'names' | 'token'>,
 ): Promise<AdminPort | null> {
   const wanted = config['admin-port']
@@ -68,7 +68,8 @@ export async function openAdminPort(
   const token = config['admin-token-file'] === null ? null : readToken(config['admin-token-file'])
   if (token === null && !isLoopback(host)) {
     log(
-      `warning: the admin port listens on ${host} without a token: whoever can reach it can see the status and ask for reloads; set one with --admin-token-file`,
+      `the admin port listens on ${host} without a token: whoever can reach it can see the status and ask for reloads; set one with --admin-token-file`,
+      'warning',
     )
   }
   try {
@@ -82,24 +83,24 @@ export async function openAdminPort(
     })
   } catch (error) {
     if (wanted !== 'auto' || isElsewhere(error)) throw error
-    log(`warning: no admin port: ${(error as Error).message}`)
+    log(`no admin port: ${(error as Error).message}`, 'warning')
     return null
   }
 }
 
 /** A change of the level is in the log, with the level that shows it. */
-function announced(logLevel: { level: Level }, log: (line: string) => void): { level: Level } {
+function announced(logLevel: { level: Level }, log: LogLine): { level: Level } {
   return {
     get level() {
       return logLevel.level
     },
     set level(level) {
       const before = logLevel.level
-      const line = `warning: the log level is now ${level}, it was ${before}`
+      const line = `the log level is now ${level}, it was ${before}`
       const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
-      if (!showsMore) log(line)
+      if (!showsMore) log(line, 'warning')
       logLevel.level = level
-      if (showsMore) log(line)
+      if (showsMore) log(line, 'warning')
     },
   }
 }

@@ -2,6 +2,7 @@
  * Builds again and again, aligned to the clock: `every` 30 minutes means at :00 and :30. A build that fails
  * is tried again after longer and longer times, and at the latest at the next regular time.
  */
+import type { LogLine } from '../system/log.ts'
 
 /** The first retry comes after this; each further one after twice the time. */
 const FIRST_RETRY_S = 15
@@ -22,7 +23,7 @@ export interface ScheduleOptions {
   /** A number in [0, 1). */
   random: () => number
   build: () => Promise<void>
-  log: (line: string) => void
+  log: LogLine
 }
 
 /** Times are epoch seconds. */
@@ -103,7 +104,7 @@ export class Schedule {
       state.failures_in_row++
       state.failed++
       state.last_error = (error as Error).message
-      log(`warning: build failed (${state.failures_in_row} in a row): ${state.last_error}`)
+      log(`build failed (${state.failures_in_row} in a row): ${state.last_error}`, 'warning')
     }
     state.last_at = clock()
     state.running_since = null

@@ -11,6 +11,7 @@ import { keepUsage, KeySlots, readUsage, usagePath } from '../access/usage-file.
 import { isAddress } from '../access/redis/redis-address.ts'
 import { openRedis, type RedisSurroundings } from './redis-clients.ts'
 import type { REDIS_SETTINGS, ServeConfig } from './serve-settings.ts'
+import type { LogLine } from '../system/log.ts'
 
 export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
 
@@ -56,11 +57,11 @@ export function startKeys(
   const counts = usagePath(followed.file)
   const { log, clock } = surroundings
   const usage = readUsage(counts, clock())
-  if (usage.warning !== null) log(`warning: ${usage.warning}`)
+  if (usage.warning !== null) log(usage.warning, 'warning')
   slots.restore(usage.counts, clock())
   // Keys that come later than the counts, as from Redis, get their counts then.
   void followed.known.then(() => slots.restore(usage.counts, clock()))
-  const keeper = keepUsage(counts, slots, clock, (error) => log(`warning: ${error.message}`))
+  const keeper = keepUsage(counts, slots, clock, (error) => log(error.message, 'warning'))
   return {
     entries: () => rings.entries,
     figures: () => followed.figures(),
@@ -104,7 +105,7 @@ class Rings {
   }
 }
 
-function followFile(path: string, log: (line: string) => void, rings: Rings): Followed {
+function followFile(path: string, log: LogLine, rings: Rings): Followed {
   const state: KeyFigures = { backend: 'file', count: 0, isUp: true }
   const watch = watchKeys(
     path,
@@ -115,12 +116,13 @@ function followFile(path: string, log: (line: string) => void, rings: Rings): Fo
     },
     (error) => {
       state.isUp = false
-      log(`warning: ${error.message}; the last good keys stay in force`)
+      log(`${error.message}; the last good keys stay in force`, 'warning')
     },
   )
   if (!existsSync(path)) {
     log(
-      `warning: no keys in ${path}: every keyed operation answers 401 until "keys issue --keys ${path}" issues one`,
+      `no keys in ${path}: every keyed operation answers 401 until "keys issue --keys ${path}" issues one`,
+      'warning',
     )
   }
   return {

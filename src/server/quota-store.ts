@@ -15,6 +15,7 @@ import { faultOf } from '../access/redis/redis-fault.ts'
 import type { TlsFiles } from '../access/redis/redis-link.ts'
 import { timestampText } from '../sea/time.ts'
 import { WAIT_BOUNDS_MS, type TotalName } from '../http/totals.ts'
+import type { LogLine } from '../system/log.ts'
 
 const SCRIPT = new RedisScript(LEASE_SCRIPT)
 const LOOK_INTERVAL_MS = 20
@@ -42,7 +43,7 @@ export interface QuotaStoreOptions {
   readonly replicas: number
   /** Gets slots and hours, in turn, for which waiting requests should try again. */
   readonly wake: (woken: readonly number[]) => void
-  readonly log: (line: string) => void
+  readonly log: LogLine
   /** Epoch seconds. */
   readonly clock: () => number
 }
@@ -231,7 +232,7 @@ export class QuotaStore {
       fallback === 'closed'
         ? 'requests beyond what is leased are answered 503 (--quota-fallback closed)'
         : `each key may use 1/${replicas} of its hourly quota on this replica (--quota-fallback share)`
-    log(`warning: quotas: Redis ${address.name} ${fault.message}: meanwhile ${meanwhile}`)
+    log(`quotas: Redis ${address.name} ${fault.message}: meanwhile ${meanwhile}`, 'warning')
   }
 
   #recover(): void {

@@ -5,6 +5,7 @@ import type { TlsFiles } from '../access/redis/redis-link.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import type { REDIS_SETTINGS } from './serve-settings.ts'
 import { type ConfigOf, UsageError } from './setting.ts'
+import type { LogLine } from '../system/log.ts'
 
 const MAX_PASSWORD_FILE_BYTES = 4096
 /** A bundle of all public authorities has 250 kB. */
@@ -13,7 +14,7 @@ const MAX_PEM_BYTES = 4 * 1024 * 1024
 export type RedisConfig = ConfigOf<typeof REDIS_SETTINGS>
 
 export interface RedisSurroundings {
-  readonly log: (line: string) => void
+  readonly log: LogLine
   /** Epoch seconds. */
   readonly clock: () => number
   readonly random?: () => number

@@ -8,6 +8,7 @@ import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
 import { readManifest, type LoadedParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** Time between two looks at the folder. A watch on it mostly notices sooner. */
 const POLL_INTERVAL_MS = 1000
@@ -53,7 +54,7 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   /** Why a snapshot must never be tried again; null where it may be. */
   refusedForGood?: (id: string) => string | null
   clock: () => number
-  log: (line: string) => void
+  log: LogLine
   /** Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. */
   serve: (held: readonly IndexedSnapshot[], changes: readonly Changes[]) => Promise<void>
   letGo?: (held: readonly IndexedSnapshot[]) => Promise<void>
@@ -170,11 +171,11 @@ export class Reloader {
       if (why !== null) throw new SnapshotError(why)
       const began = performance.now()
       this.state.loading = { id: seen, since: clock() }
-      log(`debug: loading snapshot ${seen}`)
+      log(`loading snapshot ${seen}`, 'debug')
       const snapshot = await this.#load(manifest)
       if (this.#isStopping) return
       const loadedAt = performance.now()
-      if (snapshot.filesFault !== null) log(`warning: ${snapshot.filesFault}; GET /files lists nothing`)
+      if (snapshot.filesFault !== null) log(`${snapshot.filesFault}; GET /files lists nothing`, 'warning')
       const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
       const changes = await this.#compare(held)
       if (this.#isStopping) return
@@ -189,7 +190,8 @@ export class Reloader {
       this.state.swapTook = (performance.now() - loadedAt) / 1000
       const { loadTook, swapTook } = this.state
       log(
-        `debug: snapshot ${seen} was read in ${loadTook.toFixed(3)} s and taken over in ${swapTook.toFixed(3)} s`,
+        `snapshot ${seen} was read in ${loadTook.toFixed(3)} s and taken over in ${swapTook.toFixed(3)} s`,
+        'debug',
       )
       this.state.loaded++
     } catch (error) {
@@ -223,7 +225,7 @@ export class Reloader {
     if (id !== '') this.#options.onRefused?.(id)
     if (!isNews) return
     const stays = this.snapshot === null ? '' : `; snapshot ${this.snapshot.id} keeps serving`
-    log(`warning: the snapshot in ${dir} was refused: ${message}${stays}`)
+    log(`the snapshot in ${dir} was refused: ${message}${stays}`, 'warning')
   }
 
   async #load(published: PublishedManifest): Promise<IndexedSnapshot> {
@@ -263,7 +265,8 @@ export class Reloader {
         // Unknown changes do not keep an old snapshot: a client that asks gets 410, and takes the lists.
         if (this.#isStopping) return changes
         this.#options.log(
-          `warning: the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,
+          `the changes from snapshot ${before.id} to ${after.id} are not known: ${(error as Error).message}`,
+          'warning',
         )
       }
     }
@@ -291,7 +294,8 @@ export class Reloader {
     if (this.#isShort || held.length + 1 >= hold) return
     this.#isShort = true
     log(
-      `warning: ${held.length + 1} snapshots are held for pinned reads and changes, --hold-snapshots says ${hold}: more would pass ${limit.bytes} bytes (${limit.name})`,
+      `${held.length + 1} snapshots are held for pinned reads and changes, --hold-snapshots says ${hold}: more would pass ${limit.bytes} bytes (${limit.name})`,
+      'warning',
     )
   }
 }

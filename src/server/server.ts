@@ -29,6 +29,7 @@ import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** While lines of the access log are dropped, the operator hears of it this often. */
 const DROPPED_INTERVAL_MS = 5000
@@ -59,8 +60,8 @@ export class StoppedEarly extends Error {
  */
 export async function startServer(config: ServeConfig, surroundings: Surroundings): Promise<RunningServer> {
   const engine = loadEngine(config.engine)
-  if (engine.warning !== null) surroundings.log(`warning: ${engine.warning}`)
-  for (const { found, advice } of settingsWarnings(config)) surroundings.log(`warning: ${found}; ${advice}`)
+  if (engine.warning !== null) surroundings.log(engine.warning, 'warning')
+  for (const { found, advice } of settingsWarnings(config)) surroundings.log(`${found}; ${advice}`, 'warning')
   // A taken port is reported before anything is loaded.
   await findFreePort(config.host, config.port, API_ADDRESS)
   const server = new RunningServer(
@@ -262,7 +263,7 @@ export class RunningServer {
           this.#reloader.start()
           await orStopped(this.#served, signal)
         } else if (this.#reloader.state.error === null) {
-          log(`warning: ${snapshots} holds no snapshot; answering 503 until one is published there`)
+          log(`${snapshots} holds no snapshot; answering 503 until one is published there`, 'warning')
         }
       }
       // 4. It is known which keys there are: Redis may have to come first.
@@ -339,7 +340,7 @@ export class RunningServer {
       reload: () => this.reload(),
       logLevel: logLevel ?? null,
       onFault: (path, error) =>
-        log(`fault: ${path}: ${error instanceof Error ? error.stack : String(error)}`),
+        log(`${path}: ${error instanceof Error ? error.stack : String(error)}`, 'error'),
     })
   }
 
@@ -401,13 +402,14 @@ export class RunningServer {
   }
 }
 
-function reportDropped(workerFigures: SharedArrayBuffer, log: (line: string) => void): NodeJS.Timeout {
+function reportDropped(workerFigures: SharedArrayBuffer, log: LogLine): NodeJS.Timeout {
   let before = 0
   return setInterval(() => {
     const dropped = readWorkers(workerFigures).reduce((sum, row) => sum + row.dropped_lines, 0)
     if (dropped > before) {
       log(
-        `warning: ${counted(dropped, 'line')} of the access log dropped since the start: standard output is not read fast enough`,
+        `${counted(dropped, 'line')} of the access log dropped since the start: standard output is not read fast enough`,
+        'warning',
       )
     }
     before = dropped

@@ -11,6 +11,7 @@ import { DAY, timestampText } from '../sea/time.ts'
 import type { SharedSite } from '../http/static-site.ts'
 import { allowFrames, allowServers, type MapStyle } from './map-style.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** Next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
@@ -33,7 +34,7 @@ export interface SiteSettings {
 }
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
-export function startSite(settings: SiteSettings, log: (line: string) => void): SharedSite {
+export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
   const { basePath, anonymousAccess, contact, mapStyle, publicUrl, embedFrom, securityContact, now } =
     settings
   const made = [
@@ -52,11 +53,11 @@ export function startSite(settings: SiteSettings, log: (line: string) => void): 
       .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
       .map((file) => allowFrames(file, embedFrom))
     if (!files.some(({ path }) => path === '/')) {
-      log(`warning: no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`)
+      log(`no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`, 'warning')
     }
     return shareSite([...made, ...files])
   } catch (error) {
-    log(`warning: no pages: ${(error as Error).message}; "npm run build" makes them`)
+    log(`no pages: ${(error as Error).message}; "npm run build" makes them`, 'warning')
     return shareSite(made)
   }
 }

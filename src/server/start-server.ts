@@ -1,5 +1,5 @@
 /** A server within another program. */
-import { levelOf } from '../system/log.ts'
+import { lineText } from '../system/log.ts'
 import { startServer as start } from './server.ts'
 import { SERVE_SETTINGS, type ServeConfig } from './serve-settings.ts'
 import { type Setting, UsageError } from './setting.ts'
@@ -92,8 +92,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { log = (line) => void process.stderr.write(`${line}\n`), signal, ...settings } = options
   const server = await start(configOf(settings), {
     // Debug lines stay out where nobody can change the level.
-    log: (line) => {
-      if (levelOf(line) !== 'debug') log(line)
+    log: (message, level, word) => {
+      if (level !== 'debug') log(lineText(message, level, word))
     },
     clock: () => Date.now() / 1000,
     ...(signal !== undefined && { signal }),

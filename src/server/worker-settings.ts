@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
 import { anonymousAccessOf } from '../http/anonymous-access.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
-import type { Format, Level } from '../system/log.ts'
+import type { Format, Level, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
 import { RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
@@ -18,7 +18,7 @@ import { startSite } from './site-files.ts'
 import type { WorkerStart } from './worker-messages.ts'
 
 export interface Surroundings {
-  log: (line: string) => void
+  log: LogLine
   /** Epoch seconds. */
   clock: () => number
   /** A number in [0, 1). */

@@ -16,6 +16,7 @@ import {
   startWorker,
   type WorkerThread,
 } from './worker-thread.ts'
+import type { LogLine } from '../system/log.ts'
 
 /** A worker that dies younger than this is replaced after a pause: the next one may die at once, too. */
 const YOUNG_MS = 1000
@@ -41,7 +42,7 @@ export interface WorkersOptions {
     changes: readonly Changes[],
   ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
   requestsOf: (thread: number) => number
-  log: (line: string) => void
+  log: LogLine
   /** Writes lines of the access log, and tells when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   onReplaced: () => void
@@ -218,14 +219,15 @@ export class Workers {
     return new Promise((resolve, reject) => {
       worker.on('error', (error: NodeJS.ErrnoException) => {
         // Until a worker is ready, its rejection logs the message. A later message may quote a request.
-        if (this.#members[thread] === member) log(`fault in worker ${thread}: ${error.code ?? error.name}`)
+        if (this.#members[thread] === member)
+          log(`fault in worker ${thread}: ${error.code ?? error.name}`, 'error', '')
         reject(error)
       })
       worker.on('message', (message: FromWorker) => {
         if (message.type === 'ready') {
           this.#members[thread] = member
           member.since = performance.now()
-          log(`debug: worker ${thread} is ready`)
+          log(`worker ${thread} is ready`, 'debug')
           resolve(member)
         } else this.#take(message, member)
       })
@@ -253,7 +255,7 @@ export class Workers {
         this.#options.onWanted(message.wanted)
         break
       case 'warning':
-        this.#options.log(`warning: worker ${member.thread}: ${message.message}`)
+        this.#options.log(`worker ${member.thread}: ${message.message}`, 'warning')
         break
       case 'lines': {
         const { lines } = message
@@ -262,7 +264,7 @@ export class Workers {
         break
       }
       case 'fault':
-        this.#options.log(`fault in worker ${member.thread}: ${message.message}`)
+        this.#options.log(`fault in worker ${member.thread}: ${message.message}`, 'error', '')
         break
     }
   }
@@ -276,7 +278,7 @@ export class Workers {
     if (!member.hasEnded) answered(member, new Error(ENDED))
     member.hasEnded = true
     if (this.#closing || !wasReady) return
-    this.#options.log(`warning: worker ${thread} ended with code ${code} and is replaced`)
+    this.#options.log(`worker ${thread} ended with code ${code} and is replaced`, 'warning')
     this.#replace(thread, performance.now() - member.since < YOUNG_MS ? REPLACE_AFTER_MS : 0)
   }
 
@@ -322,7 +324,8 @@ export class Workers {
     }
     answered(member, new Error(ENDED))
     log(
-      `fault: worker ${thread} was stalled for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
+      `worker ${thread} was stalled for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
+      'error',
     )
     if (wasReady && !this.#closing) this.#replace(thread, 0)
   }
@@ -335,7 +338,7 @@ export class Workers {
       const member = this.#members[thread]
       if (member === null) return
       this.#inTurn(() => this.#catchUp(member)).catch((error: Error) => {
-        log(`warning: worker ${thread} serves an older snapshot: ${error.message}`)
+        log(`worker ${thread} serves an older snapshot: ${error.message}`, 'warning')
       })
     }
     setTimeout(() => {
@@ -346,7 +349,7 @@ export class Workers {
         .finally(() => this.#starting.delete(thread))
         .then(listening, (error: Error) => {
           if (this.#closing) return
-          log(`warning: worker ${thread} cannot be replaced yet: ${error.message}`)
+          log(`worker ${thread} cannot be replaced yet: ${error.message}`, 'warning')
           this.#replace(thread, Math.min(Math.max(afterMs * 2, REPLACE_AFTER_MS), LONGEST_REPLACE_AFTER_MS))
         })
     }, afterMs)

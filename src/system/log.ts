@@ -1,14 +1,26 @@
 /**
- * The lines that a process writes for its operator, as text or as JSON. Text begins with its level: `fault`,
- * `warning: `, `debug: `, and nothing for all else. Nothing in a message can end its line, or steer a
- * terminal.
+ * The lines that a process writes for its operator, as text or as JSON. Nothing in a message can end its
+ * line, or steer a terminal.
  */
 
 /** From the most serious on. A level shows its own lines and those before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
 export type Level = (typeof LEVELS)[number]
+/** What text begins with, by level. */
+const WORDS: { readonly [level in Level]: string } = {
+  error: 'fault: ',
+  warning: 'warning: ',
+  info: '',
+  debug: 'debug: ',
+}
 export const FORMATS = ['text', 'json'] as const
 export type Format = (typeof FORMATS)[number]
+
+/**
+ * Takes an event, at the level `info` unless another one is given.
+ * @param word what text begins with in place of the word of the level
+ */
+export type LogLine = (message: string, level?: Level, word?: string) => void
 
 export interface LogOptions {
   format: Format
@@ -27,11 +39,11 @@ export function jsonLine(now: number, level: Level, fields: { [name: string]: un
   return `${JSON.stringify({ time: new Date(now * 1000).toISOString(), level, ...fields })}\n`
 }
 
-export function levelOf(line: string): Level {
-  if (line.startsWith('fault')) return 'error'
-  if (line.startsWith('warning: ')) return 'warning'
-  return line.startsWith('debug: ') ? 'debug' : 'info'
-}
+export const lineText: (...event: Parameters<LogLine>) => string = (
+  message,
+  level = 'info',
+  word = WORDS[level],
+) => word + message
 
 export class Log {
   level: Level
@@ -47,16 +59,13 @@ export class Log {
   }
 
   /** Writes an event unless the level leaves it out. */
-  line(text: string): void {
-    const level = levelOf(text)
-    if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.always(text, level)
+  line(message: string, level: Level = 'info', word?: string): void {
+    if (LEVELS.indexOf(level) <= LEVELS.indexOf(this.level)) this.always(message, level, word)
   }
 
-  always(text: string, level: Level = levelOf(text)): void {
-    if (this.format === 'json') {
-      const message = text.replace(/^(fault|warning|debug): /, '')
-      this.#write(jsonLine(this.#clock(), level, { message }))
-    } else this.#write(`${oneLine(text)}\n`)
+  always(message: string, level: Level, word?: string): void {
+    if (this.format === 'json') this.#write(jsonLine(this.#clock(), level, { message }))
+    else this.#write(`${oneLine(lineText(message, level, word))}\n`)
   }
 }
 

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { AddressCounters, ProxyWarnings } from '../../src/access/address-counters.ts'
 import { holdingEverybody, TrustedProxies } from '../../src/access/trusted-proxies.ts'
+import { lineText } from '../../src/system/log.ts'
 import { inThreads } from './threads.ts'
 
 const NOON = Date.parse('2026-03-27T12:00:00Z') / 1000
@@ -214,7 +215,9 @@ test('four threads count the calls of many addresses exactly', async () => {
 test('a proxy that is not trusted is reported by its address, once an hour', () => {
   const buffer = AddressCounters.allocate()
   const lines: string[] = []
-  const warnings = new ProxyWarnings(new AddressCounters(buffer), (line) => lines.push(line))
+  const warnings = new ProxyWarnings(new AddressCounters(buffer), (...event) =>
+    lines.push(lineText(...event)),
+  )
   warnings.prepare(NOON)
   assert.deepEqual(lines, [])
   const worker = new AddressCounters(buffer)

@@ -11,6 +11,7 @@ import { hashOf, type KeyRecord, merged } from '../../src/access/key-records.ts'
 import { issueKey, loadKeys } from '../../src/access/keys-file.ts'
 import { readCopy, writeCopy, type KeysCopy } from '../../src/access/keys-copy.ts'
 import { compareText } from '../../src/system/text.ts'
+import { lineText, type LogLine } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { startLyingRedis } from './redis/lying.ts'
 import { RedisStore } from './redis_store.ts'
@@ -51,7 +52,7 @@ interface Replica {
 /** What a server keeps of the keys. */
 function follow(t: TestContext, address: string, copy: KeysCopy | null = null): Replica {
   const lines: string[] = []
-  const log = (line: string): void => void lines.push(line)
+  const log: LogLine = (...event) => void lines.push(lineText(...event))
   let hashes = new Map<string, string>()
   const followed = new FollowedKeys({
     connection: connectTo(t, address, { log })[0],

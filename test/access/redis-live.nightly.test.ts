@@ -12,6 +12,7 @@ import { readOptions } from '../../src/commands/command.ts'
 import { startServer, type RunningServer } from '../../src/server/server.ts'
 import { openRedis } from '../../src/server/redis-clients.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
+import { lineText } from '../../src/system/log.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 import { freePort, noRedis, startRedis } from './redis/server.ts'
 import { testUnless } from '../programs.ts'
@@ -53,7 +54,7 @@ async function begin(
     ...args,
   ]
   const { config } = readOptions(SERVE_SETTINGS, argv)
-  const server = await startServer(config, { log: (line) => log.push(line), clock })
+  const server = await startServer(config, { log: (...event) => log.push(lineText(...event)), clock })
   t.after(() => server.stop())
   const ask = async (key: string): Promise<number> => {
     const answer = await fetch(`http://127.0.0.1:${server.port}/v2/countries`, {

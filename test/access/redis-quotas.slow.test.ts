@@ -6,6 +6,7 @@ import { hourOf } from '../../src/access/hours.ts'
 import { ASK, LeaseCounters } from '../../src/access/lease-counters.ts'
 import { QuotaStore } from '../../src/server/quota-store.ts'
 import { parseAddress } from '../../src/access/redis/redis-address.ts'
+import { lineText } from '../../src/system/log.ts'
 import { noRedis, startRedis } from './redis/server.ts'
 
 const clock = (): number => Date.now() / 1000
@@ -36,7 +37,7 @@ test(
           fallback: 'closed',
           replicas: count,
           wake: () => waiting.splice(0).forEach((resume) => resume()),
-          log: (line) => log.push(line),
+          log: (...event) => log.push(lineText(...event)),
           clock,
         })
         t.after(() => store.close())

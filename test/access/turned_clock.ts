@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { readOptions } from '../../src/commands/command.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { startServer, type RunningServer } from '../../src/server/server.ts'
+import { lineText } from '../../src/system/log.ts'
 import { RawClient } from '../http/raw_client.ts'
 import { folderOfFile, runCliWell } from '../live.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
@@ -48,7 +49,11 @@ export async function startTurned(
   const places = [`--snapshots=${snapshots}`, `--keys=${keysFile}`]
   const { config } = readOptions(SERVE_SETTINGS, [...argv, ...places, ...args])
   const log: string[] = []
-  const server = await startServer(config, { log: (line) => log.push(line), clock, clockShift })
+  const server = await startServer(config, {
+    log: (...event) => log.push(lineText(...event)),
+    clock,
+    clockShift,
+  })
   t.after(() => server.stop())
   return { server, log, set, now: clock }
 }

@@ -15,6 +15,7 @@ import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'
 import type { Source } from '../../src/sources/source.ts'
 import type { BuoyRecord, SourceInfo } from '../../src/sea/records.ts'
+import type { LogLine } from '../../src/system/log.ts'
 
 /** Codes by measure; what is missing has no key. */
 export type Codes = { [name in MeasureName]?: number }
@@ -67,7 +68,7 @@ export interface FakeBuild {
   latest?: number
   exportTo?: Target
   /** Takes every line of the report. */
-  write?: (text: string) => void
+  write?: LogLine
 }
 
 export function build(
@@ -96,7 +97,7 @@ export const northBuoy = (
 })
 
 /** A report that nobody reads, but for what `write` takes. */
-export const silentReport = (write: (text: string) => void = () => {}): BuildReport =>
+export const silentReport = (write: LogLine = () => {}): BuildReport =>
   new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
 
 /** How many readings a snapshot has. */

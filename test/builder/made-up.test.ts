@@ -7,6 +7,7 @@ import { inspectSnapshot } from '../../src/snapshot/inspection.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { Source } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import { lineText } from '../../src/system/log.ts'
 import { build, fakeSource, type FakeBuoy, folderOf, northBuoy, readingsOf } from './fake_source.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -51,7 +52,7 @@ test('Measured data after a demo start over: no made-up row stays, the ids do, a
     (await openSnapshot(dir)).buoys.find(({ sourceIdentifier }) => sourceIdentifier === 'A')?.id
   const idBefore = await idOfA()
   const lines: string[] = []
-  await build([measured(buoy('A', 1))], dir, { write: (text) => void lines.push(text) })
+  await build([measured(buoy('A', 1))], dir, { write: (...event) => void lines.push(lineText(...event)) })
   assert.equal(await rowsOf(dir), 1)
   assert.equal(await isDemo(dir), false)
   assert.ok(idBefore !== undefined)

@@ -13,6 +13,7 @@ import type { ReportDocument } from '../../src/builder/report-document.ts'
 import { type Source, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
+import { lineText } from '../../src/system/log.ts'
 import {
   fakeSource,
   type FakeBuoy,
@@ -237,7 +238,7 @@ test('An order of networks that names one which no source has is refused with th
   await build(out, [failing('feed of the south'), north], { prefer, allowLoss: 1 })
   // Of a source that was never read nobody knows the networks.
   const lines: string[] = []
-  const report = silentReport((text) => void lines.push(text))
+  const report = silentReport((...event) => void lines.push(lineText(...event)))
   await buildSnapshot({
     sources: [north, failing('new')],
     out,

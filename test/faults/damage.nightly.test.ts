@@ -9,6 +9,7 @@ import type { TestContext } from 'node:test'
 import { type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { Reloader } from '../../src/server/reload.ts'
+import { lineText } from '../../src/system/log.ts'
 import { preparedFolders, type PreparedFolder } from './folder.ts'
 
 const { ids, copyFor } = preparedFolders()
@@ -34,7 +35,7 @@ async function scene(
     threads: 2,
     clock,
     // What was read, and how long it took, is for those who look for a fault.
-    log: (line) => void (line.startsWith('debug: ') || log.push(line)),
+    log: (...event) => void (event[1] === 'debug' || log.push(lineText(...event))),
     serve: async (_held: readonly LoadedSnapshot[]) => {},
   })
   await reloader.look()

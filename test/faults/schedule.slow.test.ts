@@ -9,6 +9,7 @@ import { mock, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { nextBuild, Schedule } from '../../src/server/build-schedule.ts'
+import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
@@ -68,7 +69,7 @@ function drill(
     failedFirst,
     clock: () => now,
     random: () => 0.5,
-    log: (line) => log.push(line),
+    log: (...event) => log.push(lineText(...event)),
     build: async () => {
       builds.push(now - NOON)
       if (fails()) throw new Error('the source is gone')

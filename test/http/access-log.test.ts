@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { test } from 'node:test'
 import { parseAccessRules } from '../../src/http/access-log-rules.ts'
 import { AccessLog, readTraceparent, sampleOf, type AccessEntry } from '../../src/http/access-log.ts'
-import { LEVELS, Log, type Format, type Level } from '../../src/system/log.ts'
+import { LEVELS, Log, type Format, type Level, type LogLine } from '../../src/system/log.ts'
 
 const NOW = 1_774_602_000
 
-function logged(format: Format, level: Level, lines: readonly string[]): string {
+function logged(format: Format, level: Level, events: readonly Parameters<LogLine>[]): string {
   let text = ''
   const log = new Log({ format, level, write: (more) => (text += more), clock: () => NOW })
-  for (const line of lines) log.line(line)
+  for (const event of events) log.line(...event)
   return text
 }
 
@@ -31,7 +31,7 @@ const message = fc.oneof(
 
 test('Whatever a message holds, an event is one line: one object of JSON, or a text without what steers a terminal.', () => {
   fc.assert(
-    fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
+    fc.property(fc.array(fc.tuple(message, fc.constantFrom(...LEVELS)), { maxLength: 8 }), (messages) => {
       const json = logged('json', 'debug', messages)
       assert.equal(json.split('\n').length - 1, messages.length)
       for (const line of json.split('\n').slice(0, -1)) {
@@ -47,26 +47,29 @@ test('Whatever a message holds, an event is one line: one object of JSON, or a t
   )
 })
 
-test('A level shows its own lines and the more serious ones; the beginning of a line says how serious it is.', () => {
+test('A level shows its own lines and the more serious ones; text begins with a word for the level.', () => {
+  const events: Parameters<LogLine>[] = [
+    ['fault in worker 1: Error', 'error', ''],
+    ['the engine ended', 'error'],
+    ['no explorer', 'warning'],
+    ['serving snapshot a'],
+    ['worker 0 is ready', 'debug'],
+  ]
   const lines = [
     'fault in worker 1: Error',
+    'fault: the engine ended',
     'warning: no explorer',
     'serving snapshot a',
     'debug: worker 0 is ready',
   ]
   LEVELS.forEach((level, i) => {
-    assert.equal(
-      logged('text', level, lines),
-      lines
-        .slice(0, i + 1)
-        .map((line) => `${line}\n`)
-        .join(''),
+    const textLines = logged('text', level, events).split('\n')
+    assert.deepEqual(textLines, [...lines.slice(0, i + 2), ''])
+    const json = logged('json', level, events).split('\n').slice(0, -1)
+    assert.deepEqual(
+      json.map((line) => Object.values(JSON.parse(line) as object).slice(1)),
+      events.slice(0, i + 2).map(([message, own = 'info']) => [own, message]),
     )
-    const levels = logged('json', level, lines)
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => (JSON.parse(line) as { level: string }).level)
-    assert.deepEqual(levels, LEVELS.slice(0, i + 1))
   })
 })
 

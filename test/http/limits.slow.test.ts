@@ -22,6 +22,7 @@ import {
   PIECE_BYTES,
   REQUESTS_PER_TURN,
 } from '../../src/http/engines/limits.ts'
+import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
 import { ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
@@ -331,7 +332,7 @@ describe('connections that are counted', () => {
 describe('connections and open files', () => {
   it('leave room for each other, and the operator is told', () => {
     const lines: string[] = []
-    const log = (line: string): number => lines.push(line)
+    const log: LogLine = (...event) => lines.push(lineText(...event))
     const wanted = { connections: 10_000, listeners: 10_000 }
     const all = { maxConnections: 10_000, maxListeners: 10_000 }
     assert.deepEqual(connectionsWithin(wanted, 2, 40_000, log), all)

@@ -7,6 +7,7 @@ import { listKept } from '../../src/snapshot/retained.ts'
 import { Reloader } from '../../src/server/reload.ts'
 import type { Changes } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
+import { lineText } from '../../src/system/log.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
 
@@ -32,7 +33,7 @@ test('The newest snapshots are held, fewer where memory is too small, and the lo
       maxMemory,
       threads: 2,
       clock: () => 1_800_000_000,
-      log: (line) => log.push(line),
+      log: (...event) => log.push(lineText(...event)),
       serve: (now, changes: readonly Changes[]) => {
         held.push(now.map(({ id }) => id))
         pairs = changes.map(({ since, until }) => [since, until].toSorted().join(' '))

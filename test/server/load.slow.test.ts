@@ -16,6 +16,7 @@ import type { IndexedSnapshot } from '../../src/dataset/view.ts'
 import { indexSnapshot } from '../../src/server/index-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
 import { Reloader } from '../../src/server/reload.ts'
+import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { everythingSource } from '../builder/everything_source.ts'
 import { build } from '../builder/fake_source.ts'
@@ -52,7 +53,7 @@ function sceneOf(
     threads: 2,
     limitMs: loadLimit,
     clock: () => 1_800_000_000,
-    log: (line) => void (line.startsWith('debug: ') || log.push(line)),
+    log: (...event) => void (event[1] === 'debug' || log.push(lineText(...event))),
     serve: (held) => {
       served.push(held.at(-1)!)
       return Promise.resolve()

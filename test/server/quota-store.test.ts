@@ -6,6 +6,7 @@ import { hourOf } from '../../src/access/hours.ts'
 import { CLOSED, LeaseCounters } from '../../src/access/lease-counters.ts'
 import { QuotaStore } from '../../src/server/quota-store.ts'
 import { parseAddress } from '../../src/access/redis/redis-address.ts'
+import { lineText } from '../../src/system/log.ts'
 import { startLyingRedis } from '../access/redis/lying.ts'
 import { noRedis, startRedis } from '../access/redis/server.ts'
 import { until } from '../until.ts'
@@ -28,7 +29,7 @@ async function leasing(t: TestContext, address: string, fallback: 'share' | 'clo
     fallback,
     replicas: 1,
     wake: (slots) => woken.push(...slots),
-    log: (line) => lines.push(line),
+    log: (...event) => lines.push(lineText(...event)),
     clock,
   })
   t.after(() => store.close())

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startServer, type ServerOptions } from '../../src/server/start-server.ts'
+import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 
 /** The warnings of a start that are about an option. */
@@ -13,7 +14,7 @@ async function warnings(t: TestContext, options: ServerOptions): Promise<string[
     port: 0,
     workers: 2,
     adminPort: 'off',
-    log: (line) => lines.push(line),
+    log: (...event) => lines.push(lineText(...event)),
     ...options,
   })
   await server.stop()

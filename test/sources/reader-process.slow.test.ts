@@ -15,6 +15,7 @@ import { BuildReport } from '../../src/builder/build-report.ts'
 import { openKind, openSource } from '../../src/sources/kinds.ts'
 import { type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
+import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { plainMap } from './json_maps.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
@@ -215,7 +216,7 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   const log: string[] = []
   const report = new BuildReport({
     maxBadShare: 0.5,
-    write: (text) => void log.push(text),
+    write: (...event) => void log.push(lineText(...event)),
     terminal: false,
     clock: Date.now,
   })

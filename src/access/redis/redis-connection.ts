@@ -4,6 +4,7 @@ import { timestampText } from '../../sea/time.ts'
 import type { RedisAddress } from './redis-address.ts'
 import { faultOf, GARBLED, RedisFault, type FaultKind } from './redis-fault.ts'
 import { factsOf, openLink, type Link, type Reply, type TlsFiles } from './redis-link.ts'
+import type { LogLine } from '../../system/log.ts'
 
 /** Redis may still carry out a call that takes longer. */
 const CALL_TIMEOUT_MS = 250
@@ -23,7 +24,7 @@ const MAX_SKEW_S = 1
 export interface ConnectionOptions {
   readonly address: RedisAddress
   readonly tls: TlsFiles
-  readonly log: (line: string) => void
+  readonly log: LogLine
   /** Epoch seconds. */
   readonly clock: () => number
   /** A number in [0, 1). */
@@ -201,7 +202,8 @@ export class RedisConnection {
       if (faultOf(error).kind !== 'forbidden' || this.#unheard.has(channel)) return
       this.#unheard.add(channel)
       this.#say(
-        `warning: Redis ${this.address.name}: its user may not subscribe to ${channel}: changes are found by polling alone`,
+        `Redis ${this.address.name}: its user may not subscribe to ${channel}: changes are found by polling alone`,
+        'warning',
       )
     })
     await this.#bounded(link, answer, CALL_TIMEOUT_MS).catch(() => {})
@@ -340,11 +342,10 @@ export class RedisConnection {
     const isOff = Math.abs(this.#skew) > MAX_SKEW_S
     if (isOff === this.#hasWarnedOfSkew) return
     this.#hasWarnedOfSkew = isOff
-    this.#say(
-      isOff
-        ? `warning: Redis ${this.address.name}: its clock and that of this machine differ by ${Math.abs(this.#skew).toFixed(1)} s: set both by NTP`
-        : `Redis ${this.address.name}: its clock and that of this machine agree again`,
-    )
+    const clocks = `Redis ${this.address.name}: its clock and that of this machine`
+    if (!isOff) return this.#say(`${clocks} agree again`)
+    const seconds = Math.abs(this.#skew).toFixed(1)
+    this.#say(`${clocks} differ by ${seconds} s: set both by NTP`, 'warning')
   }
 
   #stateKind(): FaultKind {
@@ -361,15 +362,12 @@ export class RedisConnection {
     this.#hasSpoken = true
     this.#state = { state, since: this.#options.clock(), fault: text }
     const { name } = this.address
-    this.#say(
-      text === null
-        ? `Redis ${name}: connected${version === '' ? ' again' : `, ${version}`}`
-        : `warning: Redis ${name}: ${text}`,
-    )
+    if (text !== null) this.#say(`Redis ${name}: ${text}`, 'warning')
+    else this.#say(`Redis ${name}: connected${version === '' ? ' again' : `, ${version}`}`)
   }
 
-  #say(line: string): void {
-    if (!this.#isClosed) this.#options.log(line)
+  #say(...event: Parameters<LogLine>): void {
+    if (!this.#isClosed) this.#options.log(...event)
   }
 }
 

@@ -35,6 +35,7 @@ import {
   type PlannedFile,
 } from './fetch-plan.ts'
 import { entryOf } from '../../system/entry-of.ts'
+import type { LogLine } from '../../system/log.ts'
 
 const LOCK_FILE = '.fetching.lock'
 /** How long to wait for another builder that fetches into the same folder. */
@@ -67,7 +68,7 @@ export interface FetchContext {
   clock: () => number
   /** A number in [0, 1). */
   random: () => number
-  report: { progress(message: string): void; line(message: string): void }
+  report: { progress(message: string): void; line: LogLine }
   limits?: FetchLimits
   /** Waits `ms` milliseconds before another attempt; for tests. */
   pause?: (ms: number) => Promise<void>
@@ -177,7 +178,7 @@ async function fetchSource(
       error instanceof LockError ? 'somebody else is fetching into the folder' : (error as Error).message
     outcome.failed = 1
     outcome.failures.push({ url: '', reason, used_from: null })
-    context.report.line(`warning: ${name}: nothing is fetched: ${reason}`)
+    context.report.line(`${name}: nothing is fetched: ${reason}`, 'warning')
     return outcome
   }
   const began = performance.now()
@@ -205,7 +206,8 @@ async function fetchSource(
     if (outcome.failed > 0) {
       const [{ url, reason }] = outcome.failures
       context.report.line(
-        `warning: ${name}: ${outcome.failed} of ${files.length} files could not be fetched; ${url}: ${reason}`,
+        `${name}: ${outcome.failed} of ${files.length} files could not be fetched; ${url}: ${reason}`,
+        'warning',
       )
     }
     return outcome

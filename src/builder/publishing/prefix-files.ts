@@ -10,6 +10,7 @@ import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { whyNotWritten } from '../../system/file-faults.ts'
 import { CONTENT, FORMER, NEVER_CHANGING, NUMBERED, type Prefix } from './prefix.ts'
+import type { LogLine } from '../../system/log.ts'
 
 /** Age from which unnamed objects are collected, by the store's clock. */
 const COLLECTED_AFTER_S = 86_400
@@ -79,13 +80,13 @@ export async function collectObjects(
   prefix: Prefix,
   newest: Commit,
   keep: number,
-  log: (line: string) => void,
+  log: LogLine,
 ): Promise<void> {
   try {
     await collect(prefix, newest, keep)
   } catch (error) {
     if (!(error instanceof RequestFault) && !(error instanceof BuildError)) throw error
-    log(`warning: old objects stay for now: ${error.message}`)
+    log(`old objects stay for now: ${error.message}`, 'warning')
   }
 }
 

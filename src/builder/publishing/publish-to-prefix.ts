@@ -33,6 +33,7 @@ import { REGISTRY_FILE } from '../registry.ts'
 import { readAgreed, writeAgreed, type Agreed } from './agreed.ts'
 import { collectObjects, fetchFiles, storeFiles, type FileToStore } from './prefix-files.ts'
 import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.ts'
+import type { LogLine } from '../../system/log.ts'
 
 export interface PublishingOptions {
   dir: string
@@ -40,7 +41,7 @@ export interface PublishingOptions {
   keep: number
   /** Epoch seconds. */
   now: number
-  log: (line: string) => void
+  log: LogLine
 }
 
 /** What was put into the store for a snapshot; null where the store had it already. */
@@ -134,7 +135,7 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
     const isEmpty = listKept(dir).length === 0 && !hasHistory(dir)
     if (!(error instanceof RequestFault) || !error.passing || isEmpty) throw error
     writeAgreed(dir, agreedWith(dir, prefix), lock)
-    log(`warning: ${error.message}; the build goes on upon what ${dir} has`)
+    log(`${error.message}; the build goes on upon what ${dir} has`, 'warning')
     return null
   }
 }

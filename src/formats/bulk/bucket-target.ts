@@ -5,6 +5,7 @@ import { StoreError, type Store, type StoredObject } from '../../snapshot/store/
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../../snapshot/file-list.ts'
 import { faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './bulk-target.ts'
+import type { LogLine } from '../../system/log.ts'
 
 /** Age from which unnamed objects are collected, by the store's clock. */
 const COLLECTED_AFTER_S = 86_400
@@ -20,7 +21,7 @@ export class BucketTarget implements Target {
   staging = ''
   readonly #store: Store
   readonly #temporary: string
-  readonly #log: (line: string) => void
+  readonly #log: LogLine
   #before: Buffer | null = null
   #objects = new Map<string, StoredObject>()
   #storeNow: number | null = null
@@ -28,7 +29,7 @@ export class BucketTarget implements Target {
   #named = new Set<string>()
 
   /** @param temporary folder of this machine in which one file at a time is written before it is put */
-  constructor(store: Store, temporary: string, log: (line: string) => void) {
+  constructor(store: Store, temporary: string, log: LogLine) {
     this.#store = store
     this.#temporary = temporary
     this.#log = log
@@ -117,7 +118,7 @@ export class BucketTarget implements Target {
       for (const { name } of garbage) await this.#store.remove(name)
     } catch (error) {
       if (!(error instanceof RequestFault)) throw error
-      this.#log(`warning: old exported files stay for now: ${error.message}`)
+      this.#log(`old exported files stay for now: ${error.message}`, 'warning')
     }
   }
 

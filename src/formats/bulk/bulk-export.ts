@@ -29,6 +29,7 @@ import { collectGarbage } from '../../system/collect-garbage.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
 import { metadataOf, ReadingsFile, unitsOf, writeBuoys, writeGeoJson } from './bulk-tables.ts'
 import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
+import type { LogLine } from '../../system/log.ts'
 
 export interface ExportOptions {
   dir: string
@@ -38,7 +39,7 @@ export interface ExportOptions {
   since: Manifest | null
   /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
   named: ReadonlySet<string>
-  log: (line: string) => void
+  log: LogLine
 }
 
 export interface Exported {

@@ -21,6 +21,7 @@ import { LockError, type Lock } from '../../system/lock.ts'
 import { disownStrayFaults, owningStrayFaults } from '../../system/stray-faults.ts'
 import { megabytes, MirrorFolder } from './mirror-folder.ts'
 import { fetchFileList, readShown, type Shown } from './mirror-source.ts'
+import type { LogLine } from '../../system/log.ts'
 
 export interface MirrorFigures {
   /** Whether the last look at the source reached it. */
@@ -54,7 +55,7 @@ export interface MirrorOptions {
   clock: () => number
   /** A number in [0, 1). */
   random: () => number
-  log: (line: string) => void
+  log: LogLine
 }
 
 const HELD = 'held by another process'
@@ -254,7 +255,7 @@ export class Mirror {
     await this.#fetchAll(missing, signal)
     const isNew = this.#folder.held()?.id !== id
     const why = isNew ? await fetchFileList(source, id, { dir, lock, signal }) : null
-    if (why !== null) log(`warning: ${why}; snapshot ${id} comes without its list of bulk files`)
+    if (why !== null) log(`${why}; snapshot ${id} comes without its list of bulk files`, 'warning')
     signal.throwIfAborted()
     this.#folder.publish(shown, lock)
     this.#fetched.snapshots++
@@ -324,7 +325,7 @@ export class Mirror {
     const kind = found.why.replaceAll(/\d+/g, '0')
     if (this.#logged.has(kind) || this.#logged.size >= FAULTS_LOGGED) return
     this.#logged.add(kind)
-    log(`warning: ${found.why}; ${this.#stays()}`)
+    log(`${found.why}; ${this.#stays()}`, 'warning')
   }
 
   #stays(): string {

@@ -10,6 +10,7 @@ import type { TestContext } from 'node:test'
 import { parseAddress } from '../../../src/access/redis/redis-address.ts'
 import { RedisConnection, type ConnectionOptions } from '../../../src/access/redis/redis-connection.ts'
 import { findFreePort } from '../../../src/http/engines/port.ts'
+import { lineText } from '../../../src/system/log.ts'
 import { temporaryFolder } from '../../live.ts'
 import { findTool, missingTool } from '../../programs.ts'
 import { until } from '../../until.ts'
@@ -118,7 +119,7 @@ export function connectTo(
   const connection = new RedisConnection({
     address: parseAddress(address),
     tls: { authorities: null, own: null },
-    log: (line) => lines.push(line),
+    log: (...event) => lines.push(lineText(...event)),
     clock: () => Date.now() / 1000,
     random: () => 0.5,
     ...more,

@@ -22,6 +22,7 @@ import { openStub } from '../../snapshot/store/opened.ts'
 import { stubFor, type StubS3 } from '../../snapshot/store/stub_s3.ts'
 import { temporaryFolder } from '../../live.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
+import { lineText } from '../../../src/system/log.ts'
 import { fakeSource, northBuoy, silentReport, type FakeBuoy } from '../fake_source.ts'
 
 export const NOON = Date.UTC(2026, 2, 27, 12) / 1000
@@ -66,9 +67,7 @@ export class Builder {
   ): Promise<BuiltSnapshot> {
     this.lines.length = 0
     const { clock = () => NOON, keep = 5, singleWriter = false } = this.#options
-    const report = silentReport(
-      (text) => void this.lines.push(...text.split('\n').filter((line) => line !== '')),
-    )
+    const report = silentReport((...event) => void this.lines.push(lineText(...event)))
     return buildSnapshot({
       sources: given.every((one): one is Source => 'read' in one) ? [...given] : [fakeSource(given)],
       out: this.dir,
@@ -93,7 +92,7 @@ export class Builder {
           prefix: new Prefix(this.store, singleWriter),
           keep,
           now: clock(),
-          log: (line) => this.lines.push(line),
+          log: (...event) => this.lines.push(lineText(...event)),
         },
         lock,
       )

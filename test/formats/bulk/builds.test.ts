@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { rollback } from '../../../src/snapshot/retained.ts'
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import { loadSnapshot } from '../../../src/snapshot/read-snapshot.ts'
+import { lineText } from '../../../src/system/log.ts'
 import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
 import { Client, startLive, temporaryFolder } from '../../live.ts'
 import { mirrorOf, serveFolder } from '../../snapshot/mirror/world.ts'
@@ -64,7 +65,7 @@ test('An export that fails keeps no snapshot from being published, and the files
   const lines: string[] = []
   const second = await build([fakeSource(grown(1))], dir, {
     exportTo: new FolderTarget(join(folder, 'file', 'below'), 0),
-    write: (text) => lines.push(text),
+    write: (...event) => lines.push(lineText(...event)),
   })
   assert.match(lines.join(''), /was not exported: .*below.*; the next build tries again/)
   const loaded = await loadSnapshot(dir)

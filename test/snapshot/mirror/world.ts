@@ -14,6 +14,7 @@ import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openSource } from '../../../src/sources/kinds.ts'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
 import type { ReadableStore, StoreLimits } from '../../../src/snapshot/store/store.ts'
+import { lineText } from '../../../src/system/log.ts'
 import { listening } from '../../listening.ts'
 import { temporaryFolder } from '../../live.ts'
 import { SHORT_LIMITS } from '../store/opened.ts'
@@ -166,7 +167,7 @@ export function mirrorOf(
     maxBytes: 0,
     clock: () => FIRST + 86_400,
     random: () => 0.5,
-    log: (line) => lines.push(line),
+    log: (...event) => lines.push(lineText(...event)),
     ...options,
   })
   t.after(() => mirror.stop())
