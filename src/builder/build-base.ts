@@ -12,8 +12,8 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import { type Hold, type KeptSnapshot, listKept, readHold } from '../snapshot/retained.ts'
-import { readAgreed } from './publishing/agreed.ts'
-import { type SourceState, readGiven } from './source-state.ts'
+import { readPublished } from './publishing/published.ts'
+import { type SourceState, readStates } from './source-state.ts'
 import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
 import { type Registry, readRegistryFile, unite } from './registry.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -84,7 +84,7 @@ export async function readBase(out: string, fresh: boolean, warn: (message: stri
 
 function statesOf(out: string, id: string, warn: (message: string) => void): SourceState[] | null {
   try {
-    return readGiven(out, id)
+    return readStates(out, id)
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     warn(`${error.message}: all that the snapshot has stays while a source cannot be read`)
@@ -102,7 +102,7 @@ async function baseManifest(out: string, hold: Hold | null): Promise<Manifest | 
   // The manifest was lost, or the first build was killed before it published what it had kept.
   const lost = (): KeptSnapshot | undefined => kept.findLast(({ id }) => id === hold?.snapshot) ?? kept.at(-1)
   const other =
-    kept.findLast(({ sequence }) => sequence > (hold?.after ?? readAgreed(out)?.after ?? Infinity)) ??
+    kept.findLast(({ sequence }) => sequence > (hold?.after ?? readPublished(out)?.after ?? Infinity)) ??
     (published === null ? lost() : undefined)
   if (other === undefined) return published
   if (other.manifest !== null) return other.manifest

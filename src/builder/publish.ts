@@ -12,7 +12,7 @@ import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
 import { exportBuilt } from './export-built.ts'
 import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
-import { type SourceState, type StateBuoy, withoutSlug, writeGiven } from './source-state.ts'
+import { type SourceState, type StateBuoy, withoutSlug, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
 import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
@@ -72,7 +72,7 @@ export async function publish(
   const { id, bytes } = encodeManifest({ asOf, ...mark, parts })
   // What the next build counts on comes first: a build that is killed here has published nothing.
   if (sources.some(({ terms }) => terms !== undefined))
-    writeGiven(out, id, statesNow(gathered, identified, own, base, now), lock)
+    writeStates(out, id, statesNow(gathered, identified, own, base, now), lock)
   writeRegistryFile(out, { entries: identified.registry, former: registry.former }, lock)
   await exported(options, { id, asOf, ...mark, parts }, hold !== null, lock)
   if (id !== listKept(out).at(-1)?.id) keepManifest(out, nextKeptFile(out, id), bytes, lock)

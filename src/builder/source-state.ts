@@ -45,24 +45,24 @@ export interface SourceState {
   parts: PartEntry[]
 }
 
-export const givenFile = (id: string): string => `given-${id}.jsonl`
+export const statesFile = (id: string): string => `given-${id}.jsonl`
 
 /**
  * The states of a snapshot's sources; null without a configuration, or from an older program.
  * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
-export function readGiven(dir: string, id: string): SourceState[] | null {
-  const states = readStateFile(dir, givenFile(id), FORMAT) as SourceState[] | null
+export function readStates(dir: string, id: string): SourceState[] | null {
+  const states = readStateFile(dir, statesFile(id), FORMAT) as SourceState[] | null
   for (const state of states ?? []) {
     const lists = [state?.networks, state?.buoys, state?.spots, state?.parts]
-    if (!lists.every(Array.isArray)) throw new SnapshotError(`${givenFile(id)}: a source is malformed`)
+    if (!lists.every(Array.isArray)) throw new SnapshotError(`${statesFile(id)}: a source is malformed`)
   }
   return states
 }
 
 /** @throws BuildError when it cannot be written */
-export function writeGiven(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {
-  writeStateFile(dir, givenFile(id), FORMAT, states, lock)
+export function writeStates(dir: string, id: string, states: readonly SourceState[], lock: Lock): void {
+  writeStateFile(dir, statesFile(id), FORMAT, states, lock)
 }
 
 export function withoutSlug(buoy: CataloguedBuoy): StateBuoy {
@@ -98,7 +98,7 @@ export async function loadStateParts(dir: string, { name, parts }: SourceState):
 
 /** The parts in the states of a snapshot's sources. @throws SnapshotError when the file is not whole */
 export function stateParts(dir: string, id: string): PartEntry[] {
-  return (readGiven(dir, id) ?? []).flatMap(({ parts }) => parts)
+  return (readStates(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
 export interface CarriedOver {
@@ -135,7 +135,7 @@ interface StaleSource {
 export function staleSources(dir: string): (id: string, now: number) => StaleSource[] {
   let known: { mark: string; stale: SourceState[] } = { mark: '', stale: [] }
   return (id, now) => {
-    const changed = changedAt(join(dir, givenFile(id)))
+    const changed = changedAt(join(dir, statesFile(id)))
     const mark = `${id} ${changed}`
     if (mark !== known.mark) known = { mark, stale: readStale(dir, id) }
     return known.stale.map(({ name, refused, read_at: lastRead }) => {
@@ -162,7 +162,7 @@ function changedAt(path: string): number | null {
 function readStale(dir: string, id: string): SourceState[] {
   try {
     // What the sources gave may take much memory and is not kept.
-    return (readGiven(dir, id) ?? [])
+    return (readStates(dir, id) ?? [])
       .filter(({ refused }) => refused !== null)
       .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))
   } catch {

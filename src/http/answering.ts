@@ -174,9 +174,9 @@ export class Answering {
   /** Makes the JSON once more, for a slow reader. */
   #again({ target, path, query, now, language }: Asked): () => Uint8Array | null {
     const { second, served } = this.#state
-    const { hold, pin } = served
+    const { reference, pin } = served
     return () => {
-      const { view } = hold
+      const { view } = reference
       if (view === null) return null
       const { writer } = view.fragments
       try {

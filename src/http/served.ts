@@ -5,12 +5,12 @@ import type { Format } from '../operation/shape.ts'
 import { Heads, snapshotHeaders } from './reply.ts'
 
 /** What slow readers retain, so that it can be taken from them. */
-export interface Hold {
+export interface ViewReference {
   view: View | null
 }
 
 /** Time for which a slow reader may retain a snapshot that has left. */
-const LONGEST_HOLD_MS = 120_000
+const LONGEST_RETAINED_MS = 120_000
 /** Pinned answers' share of the answer cache: few clients pin, and none may take as much as all others. */
 const PINNED_CACHE_SHARE = 1 / 16
 
@@ -22,7 +22,7 @@ export interface ServedOptions {
 }
 
 export class ServedView {
-  readonly hold: Hold
+  readonly reference: ViewReference
   cache: AnswerCache
   readonly isPinned: boolean
   /** The id of a pinned snapshot, else ''. */
@@ -47,7 +47,7 @@ export class ServedView {
     const id = view === null ? '' : view.dataset.snapshotId
     // The bodies of lists differ, and a client must not take one for the other.
     const tag = isPinned ? `${settingsTag}p` : settingsTag
-    this.hold = { view }
+    this.reference = { view }
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
     this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
@@ -68,7 +68,7 @@ export class ServedView {
   }
 
   get view(): View | null {
-    return this.hold.view
+    return this.reference.view
   }
 
   /** Another snapshot has left: kept answers may compare with it (`since=ID`). */
@@ -79,12 +79,12 @@ export class ServedView {
   /** Has slow readers let go after a while. */
   leave(): void {
     // Through a weak reference: a timer would retain the snapshot.
-    const held = new WeakRef(this.hold)
+    const held = new WeakRef(this.reference)
     const letGo = (): void => {
       const left = held.deref()
       if (left !== undefined) left.view = null
     }
-    setTimeout(letGo, LONGEST_HOLD_MS).unref()
+    setTimeout(letGo, LONGEST_RETAINED_MS).unref()
   }
 }
 

@@ -48,7 +48,7 @@ export class Status {
   readonly #dir: string
   readonly #clock: () => number
   readonly #more: () => object
-  readonly #silentOf: ReturnType<typeof staleSources>
+  readonly #staleOf: ReturnType<typeof staleSources>
 
   /**
    * @param clock epoch seconds
@@ -58,7 +58,7 @@ export class Status {
     this.#dir = dir
     this.#clock = clock
     this.#more = more
-    this.#silentOf = staleSources(dir)
+    this.#staleOf = staleSources(dir)
   }
 
   document(observed: Observed): object {
@@ -66,7 +66,7 @@ export class Status {
     return {
       ...snapshotStatus(snapshot, this.#clock()),
       held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
-      silent_sources: snapshot === null ? [] : this.#silentOf(snapshot.id, this.#clock()),
+      silent_sources: snapshot === null ? [] : this.#staleOf(snapshot.id, this.#clock()),
       hold: holdStatus(this.#dir),
       reload: reloadStatus(reload),
       engine: { name: engine.kind, warning: engine.warning },

@@ -26,11 +26,11 @@ import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
 import { randomName } from '../../system/random-name.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
-import { givenFile, stateParts } from '../source-state.ts'
+import { statesFile, stateParts } from '../source-state.ts'
 import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
 import { MAX_STATE_BYTES } from '../state-file.ts'
 import { REGISTRY_FILE } from '../registry.ts'
-import { readAgreed, writeAgreed, type Agreed } from './agreed.ts'
+import { readPublished, writePublished, type Published } from './published.ts'
 import { collectObjects, fetchFiles, storeFiles, type FileToStore } from './prefix-files.ts'
 import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.ts'
 import type { LogLine } from '../../system/log.ts'
@@ -57,7 +57,7 @@ export function outcomeText(outcome: Outcome, address: string): string {
 export interface Publishing extends PublishingOptions {
   lock: Lock
   newest: StoredCommit | null
-  agreed: Agreed
+  published: Published
 }
 
 /**
@@ -66,10 +66,10 @@ export interface Publishing extends PublishingOptions {
  */
 export async function beginPublishing(options: PublishingOptions, lock: Lock): Promise<Publishing> {
   const { dir, prefix, now, log } = options
-  let agreed = agreedWith(dir, prefix)
+  let published = publishedTo(dir, prefix)
   const newest = await prefix.newest()
   if (newest === null) {
-    if (agreed.commit !== '') {
+    if (published.commit !== '') {
       throw new BuildError(
         `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To begin anew there, remove ${join(dir, 'published.json')}`,
       )
@@ -77,16 +77,16 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
     await prefix.expectEmpty()
   }
   await prefix.probe()
-  if (newest !== null && !ownCommits(agreed).includes(newest.name)) {
+  if (newest !== null && !ownCommits(published).includes(newest.name)) {
     const built = listKept(dir).at(-1)?.id
     if (built === undefined ? hasHistory(dir) : built !== newest.manifest.id) {
       throw anotherBuilder(dir, prefix, newest)
     }
-    agreed = await continueFrom(dir, prefix, newest, now, lock)
+    published = await continueFrom(dir, prefix, newest, now, lock)
     log(`continues ${commitText(newest)} at ${prefix.address}`)
   }
-  writeAgreed(dir, agreed, lock)
-  return { ...options, lock, newest, agreed }
+  writePublished(dir, published, lock)
+  return { ...options, lock, newest, published }
 }
 
 /**
@@ -101,7 +101,7 @@ async function continueFrom(
   { manifest, stateParts, registry, states, hold, bytes, name }: Commit,
   now: number,
   lock: Lock,
-): Promise<Agreed> {
+): Promise<Published> {
   const { id, parts } = manifest
   await fetchFiles(store, dir, [...parts, ...stateParts])
   await verifyParts(dir, parts)
@@ -111,7 +111,7 @@ async function continueFrom(
   }
   // The registry goes first: a snapshot must never have ids that the next build does not know of.
   const texts = new Map([[registry, REGISTRY_FILE]])
-  if (states !== null) texts.set(states, givenFile(id))
+  if (states !== null) texts.set(states, statesFile(id))
   await fetchFiles(store, lock.folder, [...texts.keys()])
   if (!lock.isHeld()) throw lostLock(dir)
   for (const [{ file }, as] of texts) renameSync(join(lock.folder, file), join(dir, as))
@@ -134,16 +134,18 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
     const { dir, prefix, log } = options
     const isEmpty = listKept(dir).length === 0 && !hasHistory(dir)
     if (!(error instanceof RequestFault) || !error.passing || isEmpty) throw error
-    writeAgreed(dir, agreedWith(dir, prefix), lock)
+    writePublished(dir, publishedTo(dir, prefix), lock)
     log(`${error.message}; the build goes on upon what ${dir} has`, 'warning')
     return null
   }
 }
 
 /** The snapshot for the store: of a rollback that holds, else the newest built; null without one. */
-export function pendingSnapshot({ dir, agreed }: Publishing): { id: string; bytes: Uint8Array } | null {
+export function pendingSnapshot({ dir, published }: Publishing): { id: string; bytes: Uint8Array } | null {
   const kept = readHold(dir) === null ? listKept(dir) : []
-  const unpublished = kept.findLast(({ sequence, manifest }) => sequence > agreed.after && manifest !== null)
+  const unpublished = kept.findLast(
+    ({ sequence, manifest }) => sequence > published.after && manifest !== null,
+  )
   const file = unpublished?.file ?? MANIFEST_FILE
   const manifest = manifestOf(join(dir, file))
   return manifest === null
@@ -156,7 +158,7 @@ export function pendingSnapshot({ dir, agreed }: Publishing): { id: string; byte
  * next build or `publish` tries again. BuildError where another builder was there first
  */
 export async function publishSnapshot(
-  { dir, prefix, keep, now, log, lock, newest, agreed }: Publishing,
+  { dir, prefix, keep, now, log, lock, newest, published }: Publishing,
   { id, bytes }: { id: string; bytes: Uint8Array },
 ): Promise<Outcome> {
   const { store } = prefix
@@ -174,7 +176,7 @@ export async function publishSnapshot(
     await store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
   }
   if (isSame) {
-    agree(dir, newest, bytes, agreed, lock)
+    settle(dir, newest, bytes, published, lock)
     return null
   }
   if (!lock.isHeld()) throw lostLock(dir)
@@ -188,29 +190,35 @@ export async function publishSnapshot(
   const commit = decodeCommit(encodeCommit(bytes, record), MANIFEST_FILE)
   // The replaced commit keeps its files for its readers.
   if (newest !== null) await store.put(formerFile(newest), newest.bytes, { cacheControl: CHANGING })
-  const tried = { ...agreed, tried: [...agreed.tried, commit.name] }
-  writeAgreed(dir, tried, lock)
+  const tried = { ...published, tried: [...published.tried, commit.name] }
+  writePublished(dir, tried, lock)
   const other = await prefix.replace(newest, commit, ownCommits(tried))
   if (other !== null) throw anotherBuilder(dir, prefix, other)
-  agree(dir, commit, bytes, agreed, lock)
+  settle(dir, commit, bytes, published, lock)
   await collectObjects(prefix, commit, keep, log)
   return put
 }
 
-function agree(dir: string, { name, manifest }: Commit, plain: Uint8Array, { to }: Agreed, lock: Lock): void {
+function settle(
+  dir: string,
+  { name, manifest }: Commit,
+  plain: Uint8Array,
+  { to }: Published,
+  lock: Lock,
+): void {
   const isShown = readHold(dir) !== null || manifestOf(join(dir, MANIFEST_FILE))?.id === manifest.id
   if (!isShown) publishManifest(dir, plain, lock)
   const after = listKept(dir).at(-1)?.sequence ?? 0
-  writeAgreed(dir, { to, commit: name, tried: [], after }, lock)
+  writePublished(dir, { to, commit: name, tried: [], after }, lock)
 }
 
-/** What a folder agreed on with a store, which it may never have published to. */
-function agreedWith(dir: string, { address }: Prefix): Agreed {
-  const known = readAgreed(dir)
+/** What a folder has published to a store: nothing, where the two have not met. */
+function publishedTo(dir: string, { address }: Prefix): Published {
+  const known = readPublished(dir)
   return known?.to === address ? known : { to: address, commit: '', tried: [], after: 0 }
 }
 
-const ownCommits = ({ commit, tried }: Agreed): string[] => [commit, ...tried]
+const ownCommits = ({ commit, tried }: Published): string[] => [commit, ...tried]
 
 /** Whether anybody can have seen ids of this folder: it has published a snapshot. */
 function hasHistory(dir: string): boolean {
@@ -238,7 +246,7 @@ function filesOf(
       `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
     )
   }
-  const states = contentOf(dir, givenFile(id), 'given')
+  const states = contentOf(dir, statesFile(id), 'given')
   const parts = [...more.values()]
   const fromDisk = [...entries, ...parts].map((part) => ({ ...part, from: join(dir, part.file) }))
   const made = states === null ? [registry] : [registry, states]

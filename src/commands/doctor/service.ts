@@ -173,11 +173,11 @@ export async function snapshotFindings(
     hold === null
       ? []
       : [advise('hold', holdText(hold, snapshots), `groundswell resume ${snapshots} ends it`)]
-  return { findings: [finding, ...held, ...silentFindings(snapshots)], bytes, manifest }
+  return { findings: [finding, ...held, ...staleFindings(snapshots)], bytes, manifest }
 }
 
 /** Sources that the newest build could not read. */
-function silentFindings(dir: string): Finding[] {
+function staleFindings(dir: string): Finding[] {
   try {
     return newestReport(dir)
       .sources.filter(({ refused }) => refused !== null)

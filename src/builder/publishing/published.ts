@@ -1,5 +1,5 @@
 /**
- * `published.json`: what a folder and its store last agreed on. Later builds are ahead of the store.
+ * `published.json`: what a folder published last, or took from its store. Later builds are ahead of the store.
  *
  *   {"format":"groundswell-published","version":2,"to":"s3://…","commit":"…","tried":["…"],"after":N}
  */
@@ -10,14 +10,14 @@ import { errorCode, isSystemFault } from '../../system/file-faults.ts'
 import type { Lock } from '../../system/lock.ts'
 import { BuildError } from '../../system/build-error.ts'
 
-const AGREED_FILE = 'published.json'
+const PUBLISHED_FILE = 'published.json'
 
 const FORMAT = 'groundswell-published'
 const MAX_BYTES = 8192
 /** Names of commits that may still arrive; the oldest are forgotten. */
 const MOST_TRIED = 100
 
-export interface Agreed {
+export interface Published {
   to: string
   /** Name of the commit; empty before there is one. */
   commit: string
@@ -27,9 +27,9 @@ export interface Agreed {
   after: number
 }
 
-/** The agreement, null for a folder that was never published. @throws BuildError for an unreadable file */
-export function readAgreed(dir: string): Agreed | null {
-  const path = join(dir, AGREED_FILE)
+/** Null for a folder that was never published. @throws BuildError for an unreadable file */
+export function readPublished(dir: string): Published | null {
+  const path = join(dir, PUBLISHED_FILE)
   try {
     const note = JSON.parse(readRegularFileSync(path, MAX_BYTES).toString('utf8')) as {
       [name: string]: unknown
@@ -48,8 +48,8 @@ export function readAgreed(dir: string): Agreed | null {
 }
 
 /** @throws BuildError when it cannot be written */
-export function writeAgreed(dir: string, { to, commit, tried, after }: Agreed, lock: Lock): void {
+export function writePublished(dir: string, { to, commit, tried, after }: Published, lock: Lock): void {
   const note = { format: FORMAT, version: 2, to, commit, tried: tried.slice(-MOST_TRIED), after }
-  writeDurably(dir, AGREED_FILE, Buffer.from(`${JSON.stringify(note)}\n`), lock.folder)
+  writeDurably(dir, PUBLISHED_FILE, Buffer.from(`${JSON.stringify(note)}\n`), lock.folder)
   syncFolder(dir)
 }
