@@ -1,4 +1,4 @@
-/** Anonymous calls by address and clock hour (decisions, "Two public operations"). */
+/** Anonymous calls by address and clock hour. */
 import { randomFillSync } from 'node:crypto'
 import { addressText, isIpv4, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
@@ -8,7 +8,7 @@ import type { LogLine } from '../system/log.ts'
 // addresses in an hour, half of them IPv6 and each in another /48, fill half of a bank.
 const LINES = 368_000
 const LINE_WORDS = 16
-// Sixteen cache lines; half would be full for one newcomer in twenty hours, at a million addresses an hour.
+// Sixteen cache lines: half as many would be full for one newcomer in twenty hours, at a million an hour.
 const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
@@ -24,7 +24,7 @@ const SITE_SHARES = 16
 const SITE_BYTES = 6
 const MAX_COUNT = 0x7fff_ffff
 
-/** Each purpose has its own count: with its number, the hashed length is one that no address has. */
+/** Each purpose counts apart: its number makes the hashed length one that no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES
 

@@ -2,7 +2,7 @@
  * Keys: their records, their texts, and what the commands make of the records.
  * The text of a key is `gsw_`, 256 random bits and a checksum for scanners that look for leaked keys. Only
  * what `issued` and `rotated` return, its owner and requests have it; all else holds its SHA-256 at most. A
- * fast hash is enough for 256 random bits (contract, "Authentication").
+ * fast hash is enough for 256 random bits.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'

@@ -1,6 +1,6 @@
 /**
- * Calls per key and clock hour (UTC): with a quota of N exactly N calls of an hour succeed, over all threads
- * (decisions, "Exactness"). A request allocates nothing here. `now` is epoch seconds everywhere.
+ * Calls per key and clock hour (UTC): with a quota of N exactly N calls of an hour succeed, over all threads.
+ * A request allocates nothing here. `now` is epoch seconds everywhere.
  */
 import { charge, HourBanks, hourOf } from './hours.ts'
 

@@ -18,7 +18,7 @@ import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
 import { type Registry, readRegistryFile, unite } from './registry.ts'
 import { BuildError } from '../system/build-error.ts'
 
-/** A larger lost share of what the folder has means that the sources are broken. */
+/** Where a larger share of what the folder has would be lost, the sources are broken. */
 export const DEFAULT_ALLOWED_LOSS = 0.5
 
 export interface BuildOptions {

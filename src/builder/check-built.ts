@@ -34,7 +34,7 @@ async function checkParts(out: string, parts: readonly PartEntry[], folder: Prev
   )
 }
 
-/** Counts by their name in the message. Buoys count by id: a new one does not replace a lost one. */
+/** Counts under their names in messages. Buoys count by id: a new one does not replace a lost one. */
 interface Tally {
   buoys: ReadonlySet<number>
   counts: { readonly [what: string]: number }

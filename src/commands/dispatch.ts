@@ -313,7 +313,7 @@ function warnOfPasswords(config: object, given: ReadonlyMap<string, string>): vo
   }
 }
 
-/** Whether a setting is an address of Redis with a password, as a text or read already. */
+/** Whether a setting, a text or one that was read, is an address of Redis with a password. */
 function holdsPassword(value: unknown): boolean {
   if (typeof value === 'string') return /^rediss?:/i.test(value) && parseAddress(value).password !== null
   return typeof value === 'object' && value !== null && 'password' in value && value.password !== null

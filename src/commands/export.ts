@@ -90,7 +90,7 @@ export function openTarget(
   return { target: new FolderTarget(address, clock()), store: null }
 }
 
-/** A path without links, also where the end of it is not there yet. */
+/** A path with its links resolved; its end may not exist yet. */
 function realPath(path: string): string {
   const whole = resolve(path)
   try {

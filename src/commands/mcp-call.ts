@@ -11,7 +11,7 @@ const LONGEST_TEXT = 500
 /** With a smaller share of its quota left, an answer advises to ask less. */
 const LOW_QUOTA = 0.1
 
-/** What an assistant has to ask in another way. The message tells it. */
+/** A call that the assistant has to make in another way, which the message names. */
 export class AdviceError extends Error {}
 
 /** A text of others as one line without control characters. */

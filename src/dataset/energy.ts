@@ -1,4 +1,4 @@
-/** Energy of a wave, deep water (decisions, "Definitions"): ⅛ρgH² · gT²/2π, ρ 1025 kg/m³, g 9.81 m/s². */
+/** Energy of a wave, deep water: ⅛ρgH² · gT²/2π, ρ 1025 kg/m³, g 9.81 m/s². */
 
 /** kJ per metre of crest of a wave of 1 m and 1 s. */
 export const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000

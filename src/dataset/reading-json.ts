@@ -1,4 +1,4 @@
-/** The Reading: its ids, and its bytes where it stands alone (contract, "Reading"). */
+/** The Reading: its ids, and its bytes where it stands alone. */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import { extraMeasures, WIRE_NAMES } from './wire-measures.ts'
 import {

@@ -47,7 +47,7 @@ interface Lane {
   readonly hourly: Uint16Array<ArrayBuffer>
   /** Values by slot, where there are any: 90 kB at most. */
   slots: Uint16Array
-  /** Whether the chart that is made has such values at all. */
+  /** Whether the chart under way has any of these values. */
   has: boolean
 }
 

@@ -26,7 +26,7 @@ import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 const FRESH_SECONDS = 3 * HOUR
 /** A reading farther away in time is not used. */
 const READING_REACH_SECONDS = DAY
-/** A buoy farther away is not used for a position (contract, "Conditions nearest buoy"). */
+/** A buoy farther away is not used for a position. */
 const READING_REACH_KM = 50
 /** Buoys around a spot: as many as this, and no farther than `nearest` looks by default. */
 const NEARBY_BUOYS = 5

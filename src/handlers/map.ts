@@ -1,4 +1,4 @@
-/** `GET /buoys/map` (decisions, 15): all active buoys unpaged; the word beats a slug `map`. */
+/** `GET /buoys/map`: all active buoys unpaged; the word beats a slug `map`. */
 import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'

@@ -126,7 +126,7 @@ export class Admission {
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
     this.#address = address
     const remaining = this.#takeOfAddress(limit, now)
-    // An address passes this number of calls left once in an hour.
+    // Once an hour, an address has exactly this number of calls left.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer)
     return this.#charged(limit, remaining, now)
   }

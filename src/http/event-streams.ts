@@ -75,7 +75,7 @@ export class EventStreams {
       connections.returned(slot)
     }
     const since = exchange.header(LAST_EVENT_ID)
-    // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id is as none.
+    // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
     const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
     const isTaken = listeners.add(
       head,

@@ -2,7 +2,7 @@
 
 import type { Connections } from './connections.ts'
 
-/** Bytes of request line and headers. Both engines answer 431 beyond. Contract: "Server side" limits. */
+/** Bytes of request line and headers. Both engines answer 431 beyond. */
 export const HEADER_LIMIT_BYTES = 16_384
 
 /** Header lines, the most that uWebSockets.js has room for. Both engines answer 431 beyond. */

@@ -65,7 +65,7 @@ const MEDIA_TYPES: { readonly [range: string]: Format } = {
   'application/vnd.apache.parquet': 'parquet',
 }
 
-/** Of equal weights the one named first wins. A wildcard alone, unknown and malformed values mean JSON. */
+/** The first of equal weights wins. A wildcard alone, unknown and malformed values mean JSON. */
 export function preferredFormat(accept: string, offered: readonly Format[]): Format {
   let best: Format = 'json'
   let bestWeight = 0

@@ -61,7 +61,7 @@ export class WaitingRequests {
     if (exchange instanceof WaitingExchange) {
       exchange.isWaiting = true
       if (exchange.key === key) return true
-      // It counts all along: `empty` must not resolve.
+      // The request counts all along: `empty` must not resolve in between.
       this.#count++
       this.#remove(exchange)
       exchange.key = key

@@ -3,7 +3,7 @@ import Flatbush from 'flatbush'
 import KDBush from 'kdbush'
 import { boundsPieces, type Bounds } from '../sea/geo.ts'
 
-/** No points are no bytes: Flatbush refuses an empty set. */
+/** Without points there are no bytes: Flatbush refuses an empty set. */
 export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   if (lat.length === 0) return new Uint8Array(0)
   const tree = new Flatbush(lat.length)
@@ -37,7 +37,7 @@ export class Boxes {
     }
   }
 
-  /** Ordinals that `accept` takes in `box`, borders included, ascending; it may cross the antimeridian. */
+  /** Ordinals that `accept` takes in `box`, its edges included, ascending; it may cross the antimeridian. */
   within(box: Bounds, accept: (ordinal: number) => boolean = anyPoint): number[] {
     const found: number[] = []
     if (this.#tree === null) return found

@@ -1,6 +1,6 @@
 /**
  * The forecast at a position and a time: the nearest point within reach, linear between its two neighbouring
- * times, directions on the circle, never beyond the first or last time (decisions, operation 13).
+ * times, directions on the circle, never beyond the first or last time.
  *
  * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree
  * or km/h); `MISSING_U16` stands for none.

@@ -16,7 +16,7 @@ export interface Groups {
 
 export const EMPTY_GROUP: Group = { all: new Uint32Array(0), active: new Uint32Array(0) }
 
-/** A source's name as compared: no case, accents, blanks, hyphens, slashes (decisions, operation 1). */
+/** A source's name as compared: no case, accents, blanks, hyphens, slashes. */
 export function sourceKey(name: string): string {
   return fold(name).replace(/[\p{Z}\p{Pd}\s_/]+/gu, '')
 }

@@ -10,7 +10,7 @@ import { EARTH_RADIUS_KM, FARTHEST_KM, haversineKm } from '../sea/geo.ts'
 const RADIANS = Math.PI / 180
 const BANDS_PER_DEGREE = 4
 const BANDS = 180 * BANDS_PER_DEGREE
-/** Degrees added to the reach against rounding at a band's border. */
+/** Degrees added to the reach against rounding at a band's edge. */
 const MARGIN = 1e-9
 /** Only the great circle distinguishes squared chords this close together. */
 const SAME_CHORD = 1e-13

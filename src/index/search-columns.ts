@@ -1,4 +1,4 @@
-/** Makes what `search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
+/** Makes what `name-search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
 import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/text.ts'
 import { finish, type Steps } from '../system/steps.ts'

@@ -1,4 +1,4 @@
-/** Seasons as dates of a zone's clock: days, instants and years (contract and decisions, operation 10). */
+/** Seasons as dates of a zone's clock: days, instants and years. */
 import { civilFromDays, DAY, daysFromCivil, daysInMonth, isLeapYear } from '../sea/time.ts'
 import type { Zone } from '../sea/zones.ts'
 
@@ -10,9 +10,9 @@ export interface SeasonDates {
   readonly endDay: number
 }
 
-/** Most seasons in one answer (contract, "Limits"). */
+/** Most seasons in one answer. */
 export const MOST_SEASONS = 13
-/** Seasons in an answer to a request without years (contract, operation 10). */
+/** Seasons in an answer to a request without years. */
 export const DEFAULT_SEASONS = 10
 
 const A_LEAP_YEAR = 2024

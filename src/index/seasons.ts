@@ -1,5 +1,5 @@
 /**
- * Year-over-year seasonal series of one buoy (contract and decisions, operation 10).
+ * Year-over-year seasonal series of one buoy.
  *
  * Buckets follow the wall clock of a zone and never overlap: each begins at the first instant at which the
  * clock shows its first second or later, and lasts until the next one begins. So a day may have 23 or 25

@@ -2,7 +2,7 @@
  * The rows of each buoy over all monthly parts as one sequence from its oldest row.
  *
  * Closed months are shared between snapshots. The months of a buoy are its segments; a prefix sum of their
- * lengths makes counts and page borders subtractions, and a time costs two searches: segments, then rows.
+ * lengths makes counts and ends of pages subtractions, and a time costs two searches: segments, then rows.
  */
 import { likelyRow, lowerBound, nearerRow, timeBoundBetween, timeBoundNear } from './bisect.ts'
 import type { Codes, MeasureName } from '../sea/columns.ts'

@@ -6,7 +6,7 @@ export type Aggregation = 'median' | 'avg' | 'min' | 'max'
 /** Stands for "no value": the circular mean of directions that cancel out. */
 export const NO_VALUE = -0x80000000
 
-/** Resultant length below which directions count as cancelling out (decisions, operation 10). */
+/** Resultant length below which directions count as cancelling out. */
 const LEAST_RESULTANT = 1e-6
 
 /** Directions have a circular mean only: `min` and `max` mean nothing, `median` and `avg` are the same. */

@@ -27,7 +27,7 @@ export interface TideColumns {
   phase: Float32Array
 }
 
-/** A harbour farther away tells nothing about the tide (decisions, operation 13). */
+/** A harbour farther away tells nothing about the tide. */
 const HARBOUR_REACH_KM = 100
 
 export interface Extreme {

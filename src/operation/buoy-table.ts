@@ -1,4 +1,4 @@
-/** Buoys as columns, under their names on the wire (contract, "Buoy"), and which of them each item has. */
+/** Buoys as columns, under their names on the wire, and which of them each item has. */
 import { NO_COUNTRY } from '../sea/columns.ts'
 import { newestReadingTime, type Dataset } from '../dataset/dataset.ts'
 import { elsewhere, flag, integer, number, text, time } from './table-columns.ts'

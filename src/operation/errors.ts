@@ -1,4 +1,4 @@
-/** The closed table of errors (contract, "Errors"). Codes stay, messages may change. */
+/** The closed table of errors. Codes stay, messages may change. */
 
 export const ERRORS = {
   bad_request: { status: 400, reason: 'Bad Request' },

@@ -26,7 +26,7 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/** The largest page number (decisions, "Numbers in requests"). */
+/** The largest page number. */
 export const MAX_PAGE = 2147483647
 
 /** A longer answer is expensive: it is made and sent in slices, between which others are served. */
@@ -55,7 +55,7 @@ export interface Operation<P extends Parameters = Parameters> {
   readonly access: 'keyed' | 'public'
   readonly summary: string
   readonly parameters: P
-  /** The error of a missing, malformed or out-of-range parameter (decisions, "Everywhere"). */
+  /** The error of a missing, malformed or out-of-range parameter. */
   readonly refusal: 'bad_request' | 'validation_failed'
   readonly errors: readonly ErrorCode[]
   /** Without a `time` parameter the answer and its validators are those of the current minute. */

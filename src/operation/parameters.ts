@@ -1,4 +1,4 @@
-/** Kinds of parameters, declared once in a handler's file (decisions, "Everywhere"). */
+/** Kinds of parameters, declared once in a handler's file. */
 import type { Bounds } from '../sea/geo.ts'
 import type { ParsedTime } from '../sea/time.ts'
 import {

@@ -1,4 +1,4 @@
-/** Satellite passes as columns, under their names on the wire (contract, "Satellite pass"). */
+/** Satellite passes as columns, under their names on the wire. */
 import {
   externalPassId,
   missionOfIndex,

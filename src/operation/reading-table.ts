@@ -1,4 +1,4 @@
-/** Readings as columns, under their names on the wire (contract, "Reading"). */
+/** Readings as columns, under their names on the wire. */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'

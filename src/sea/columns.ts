@@ -1,4 +1,4 @@
-/** Measures as `round(value × scale)`, finer than any source's digits (contract, "Units used everywhere"). */
+/** Measures as `round(value × scale)`, finer than any source's digits. */
 
 export const MISSING_U16 = 0xffff
 export const MISSING_I16 = -0x8000

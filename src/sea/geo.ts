@@ -1,4 +1,4 @@
-/** Positions on a sphere of 6371 km, great circles by the haversine formula (decisions, operation 5). */
+/** Positions on a sphere of 6371 km, great circles by the haversine formula. */
 
 export const EARTH_RADIUS_KM = 6371
 export const FARTHEST_KM = Math.PI * EARTH_RADIUS_KM
@@ -44,7 +44,7 @@ export interface Bounds {
 /** Spans from here on are the whole circle: a client's binary turn often ends a hair below 360. */
 const WHOLE_CIRCLE = 360 - 10 / WRAPPED_STEPS
 
-/** Clamps latitudes, wraps longitudes; a span of 360 degrees or more is all (decisions, operation 1). */
+/** Clamps latitudes, wraps longitudes; a span of 360 degrees or more is all. */
 export function boundsOnGlobe(box: Bounds): Bounds {
   const clamp = (lat: number): number => Math.min(90, Math.max(-90, lat))
   const all = box.east - box.west >= WHOLE_CIRCLE
@@ -56,7 +56,7 @@ export function boundsOnGlobe(box: Bounds): Bounds {
   }
 }
 
-/** Borders are included; −180 and 180 are one meridian. */
+/** Edges are included; −180 and 180 are one meridian. */
 export function boundsContain(box: Bounds, lat: number, lng: number): boolean {
   if (lat < box.south || lat > box.north) return false
   return longitudeWithin(box, lng) || (Math.abs(lng) === 180 && longitudeWithin(box, -lng))

@@ -1,5 +1,5 @@
 /**
- * The satellite missions that number passes, and the names of passes (contract, "Satellite mission").
+ * The satellite missions that number passes, and the names of passes.
  *
  * A pass is half an orbit between two turning points of the latitude; odd ones ascend. Passes are numbered
  * within a cycle, after which the ground track repeats. Numbers follow from time, by the crossings of the

@@ -2,7 +2,7 @@
 import type { ForecastName } from './forecast-names.ts'
 import type { Bounds } from './geo.ts'
 
-/** `national` has waves, temperature and wind, `coastal` waves only (contract, operation 10). */
+/** `national` has waves, temperature and wind, `coastal` waves only. */
 export type Network = 'national' | 'coastal' | 'satellite'
 
 export interface SourceInfo {
@@ -31,13 +31,13 @@ export interface BuoyRecord {
   country?: string
   /** IANA zone; by default found from the position. */
   timezone?: string
-  /** A fixed sea point fed by satellite passes (decisions, "Virtual buoy"). */
+  /** A fixed sea point fed by satellite passes. */
   virtual?: boolean
   /** The network's word for this kind of station ("buoy", "oilrig"), for filters; reaches no snapshot. */
   type?: string
 }
 
-/** Half an orbit of a mission that touched virtual buoys (contract, "Satellite pass"). */
+/** Half an orbit of a mission that touched virtual buoys. */
 export interface PassRecord {
   /** Slug of one of `MISSIONS`. */
   mission: string

@@ -56,7 +56,7 @@ export function missingColumn(measure: Measure, length: number): Codes {
 
 export type RowColumns = { [name in MeasureName]: Codes }
 
-/** Rows of one buoy; rows without `significantHeight` are not readings (decisions, "Definitions"). */
+/** Rows of one buoy; rows without `significantHeight` are not readings. */
 export class RowBatch {
   length = 0
   /** Epoch seconds, UTC. */

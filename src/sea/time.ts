@@ -46,7 +46,7 @@ function dayText(day: number): string {
 const MINUTE_TEXTS = Array.from({ length: 1440 }, (_, i) => `T${pad2(Math.floor(i / 60))}:${pad2(i % 60)}:`)
 const SECOND_TEXTS = Array.from({ length: 60 }, (_, i) => `${pad2(i)}Z`)
 
-/** `2026-03-27T09:00:00Z`, whole seconds (decisions, "Times in answers"). */
+/** `2026-03-27T09:00:00Z`, whole seconds. */
 export function timestampText(epoch: number): string {
   // A window around the first or last moment with four digits a year ends there.
   const whole = Math.min(END_OF_TEXT - 1, Math.max(FIRST_TEXT, Math.floor(epoch)))
@@ -63,7 +63,7 @@ export interface ParsedTime {
   wholeDay: boolean
 }
 
-/** The moment a range ends at: a date alone means its last second (decisions, "Times in requests"). */
+/** The moment a range ends at: a date alone means its last second. */
 export function endOf({ epoch, wholeDay }: ParsedTime): number {
   return wholeDay ? epoch + DAY - 1 : epoch
 }
@@ -95,8 +95,8 @@ const FIRST_TEXT = -62167219200
 const END_OF_TEXT = 253402300800
 
 /**
- * ISO 8601 with `Z`, an offset or milliseconds, or a date alone; UTC without a zone (decisions, "Times in
- * requests"). Null for any other text, and outside the years 0000 to 9999.
+ * ISO 8601 with `Z`, an offset or milliseconds, or a date alone; UTC without a zone. Null for any other text,
+ * and outside the years 0000 to 9999.
  */
 export function parseTimestamp(text: string): ParsedTime | null {
   if (text.length === DATE_LENGTH) {

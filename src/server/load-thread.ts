@@ -49,7 +49,7 @@ export interface ToCollect {
 
 export type FromLoading = { indexed: IndexedSnapshot } | { changes: Changes } | { refusal: string }
 
-/** As in `read.ts`: serving threads may share this one's core. */
+/** As in `read-parts.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
 
 /** Once something is served, serving threads come first where processors are scarce. */

@@ -52,7 +52,7 @@ export interface Reading {
   readonly windDirection: number | null
   /** km/h */
   readonly gustSpeed: number | null
-  /** Of the swell and of the wind sea apart: m, s, and degrees that they come from. */
+  /** The swell and the wind sea apart: m, s, and degrees that they come from. */
   readonly swellHeight: number | null
   readonly swellPeriod: number | null
   readonly swellDirection: number | null

@@ -109,7 +109,7 @@ export class QuotaStore {
     this.#go()
   }
 
-  /** Resolves when Redis leases, or does not answer, or has been learning for long. */
+  /** Resolves when Redis leases, does not answer, or has leased nothing for long. */
   async ready(signal: AbortSignal | undefined): Promise<void> {
     await this.#connection.tried
     const until = performance.now() + START_PATIENCE_MS

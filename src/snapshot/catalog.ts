@@ -2,7 +2,7 @@
  * The catalogue part: sources, countries, buoys with their ids and slugs, spots, and the indexes over them.
  *
  * The registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
- * today: an id or slug is never given to another buoy (decisions, operation 2).
+ * today: an id or slug is never given to another buoy.
  */
 import { readWords, type WordColumns } from '../index/suffixes.ts'
 import { lowerBound } from '../index/bisect.ts'

@@ -1,6 +1,6 @@
 /**
  * A lock between processes of one machine, of containers, or of machines that share a folder. It has one
- * holder at a time, and no hold outlives its process.
+ * holder at a time, and no process holds it after its own end.
  * `PATH/HOLDER/`: the lock is held, by the process that the folder's name describes.
  * `PATH/HOLDER/beat`: a number that goes up while the holder of a long lock lives.
  * `PATH.HOLDER/`: a process is about to take the lock, or has just given it back.
@@ -230,7 +230,7 @@ function held(path: string, own: string, isLong: boolean): Lock {
   }
 }
 
-/** Does nothing where `holder` has no hold. */
+/** Does nothing where `holder` does not have the lock. */
 function takeAway(path: string, holder: string): void {
   const away = waitingPlace(path, nameOf(self()))
   try {

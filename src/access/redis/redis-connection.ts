@@ -11,11 +11,11 @@ const CALL_TIMEOUT_MS = 250
 const RETRY_FIRST_MS = 50
 const RETRY_LONGEST_MS = 2000
 const LOOK_INTERVAL_MS = 1000
-/** Time without an answer in time; one late answer on a busy machine is not slowness. */
+/** Redis counts as slow when answers were late for this long: on a busy machine one may be late. */
 const SLOW_AFTER_MS = 1000
 /**
- * Time without an answer in time: a peer that vanished closes nothing, and after one that left out an answer each
- * call gets that of the call before it.
+ * A connection ends when answers were late for this long: a peer that vanished does not close it, and after
+ * one that left out an answer each call would get that of the call before it.
  */
 const GIVE_UP_AFTER_MS = 5000
 /** Replicas with clocks that differ by more may disagree about the hour. */

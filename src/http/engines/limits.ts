@@ -37,7 +37,7 @@ export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
  * unfinished answer, so pipelined answers are finished though their client has not read those before them.
  */
 export const UNREAD_LIMIT_BYTES = 1024 * 1024
-/** Of these bytes, what is spared for the refusals of what goes beyond them. */
+/** The part of these bytes that is spared for refusing what goes beyond them. */
 export const UNREAD_REFUSALS_BYTES = 64 * 1024
 
 /** A port is closed behind a turn as short as this: closing resets connections that are not accepted yet. */

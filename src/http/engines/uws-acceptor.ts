@@ -125,7 +125,7 @@ export class Acceptor {
     return this.#unread.size
   }
 
-  /** Whether the engine may keep so many more bytes of answers for `connection`. */
+  /** Whether the engine may keep `bytes` more of answers for `connection`. */
   mayKeep(connection: UwsResponse, bytes: number): boolean {
     const unread = this.#unread.get(connection) ?? 0
     return unread + bytes <= UNREAD_LIMIT_BYTES - UNREAD_REFUSALS_BYTES && this.#held.hasSpare(bytes)

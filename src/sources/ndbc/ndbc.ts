@@ -41,7 +41,7 @@ const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/
 /** `4100132024.txt.gz`: 41001 in March 2024. The digit of the month is a, b or c from October on. */
 const MONTH_FILE = /^([0-9a-z]{5})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
 
-/** `44013.spec`: the spectral wave summary beside `44013.txt`. */
+/** `44013.spec`: the spectral wave summary that goes with `44013.txt`. */
 const SUMMARY_FILE = /^([0-9a-z]{3,8})\.spec(?:\.gz)?$/i
 
 const LATEST_FILE = /^latest_obs.*\.txt(?:\.gz)?$/i

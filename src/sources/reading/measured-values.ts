@@ -161,8 +161,8 @@ const WAVE_MEASURES: ReadonlySet<MeasureName> = new Set([
 ])
 
 /**
- * Takes wave values without a significant height out of a row and counts that (contract: "Reading"). Returns
- * whether a value is left. `codes[i]` belongs to `names[i]`.
+ * Takes wave values without a significant height out of a row and counts that. Returns whether a value is
+ * left. `codes[i]` belongs to `names[i]`.
  */
 export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, file: FileReport): boolean {
   const height = names.indexOf('significantHeight')
