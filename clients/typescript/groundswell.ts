@@ -1226,7 +1226,7 @@ export type ListBuoysParameters = {
   active_only?: boolean
   /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
@@ -1280,7 +1280,7 @@ export type NearestBuoysParameters = {
   limit?: number
   /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
@@ -1338,7 +1338,7 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   end_date?: string
-  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer is as the contract has it. Allowed: one or more of measures, swell, separated by commas. */
+  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, separated by commas. */
   include?: string
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean
@@ -1431,7 +1431,7 @@ export type MapBuoysParameters = {
   bbox?: number[]
   /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
-  /** Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string

@@ -159,7 +159,11 @@ export function keepUsage(
     } catch (error) {
       if (!failing) {
         const what = `${path}: cannot be written ${codeInWords(error)}`
-        onError(new Error(`${what}; a restart forgets the calls of this hour until it can`, { cause: error }))
+        onError(
+          new Error(`${what}; a restart forgets the calls of this hour until it can be written`, {
+            cause: error,
+          }),
+        )
       }
       failing = true
     }

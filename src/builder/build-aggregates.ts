@@ -169,7 +169,7 @@ export async function faultOfYear(
   for (const { name, rules } of said.zones) {
     const found = zone(name)
     if (found !== null && yearDays(found, said.year).hasRules(rules)) continue
-    return `${file}: the days of ${name} are others to this program, whose edition of the tz database is another one; such days are served from the readings, and the next build makes the part anew`
+    return `${file}: the days of ${name} differ in this program's edition of the tz database; they are served from the readings, and the next build makes the part anew`
   }
   const zones = new Map<number, string>()
   said.buoys.forEach((id, i) => {

@@ -67,7 +67,8 @@ async function readSources(
     try {
       await source.read(input, { asOf, now, report })
       if (input.isEmpty() && source.terms !== undefined) {
-        if (gaveSomething(states, source)) throw new BuildError('it gives nothing, and did before')
+        if (gaveSomething(states, source))
+          throw new BuildError('it has nothing now, and had something before')
         // A feed of the latest rows may have none yet.
         if (source.complete !== false) throw new BuildError('nothing in it could be read')
       }

@@ -247,7 +247,7 @@ const history = defined({
       notes.push(`No readings then: its newest is of ${about.buoy.last_reading_time}.`)
     else if (missing.length > 0) notes.push(`Not measured then: ${missing.join(', ')}.`)
     if (groups.length > MOST_ROWS)
-      notes.push(`Cut: the newest ${MOST_ROWS} of ${groups.length} rows; ask for less, or by a longer step.`)
+      notes.push(`Cut: the newest ${MOST_ROWS} of ${groups.length} rows; ask for less, or for a longer step.`)
     return { ...about, columns: ['time', ...columns.map((i) => FIELDS[i]), 'readings'], rows, notes }
   },
 })

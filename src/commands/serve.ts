@@ -134,7 +134,7 @@ export async function serveUntilStopped(
   else note(`${failure}: stopping, to be restarted`, 'error')
   const haveEnded = await server.stop()
   if (failure !== null) throw new ServerFailure(failure)
-  if (!haveEnded) throw new ServerFailure('a worker does not end')
+  if (!haveEnded) throw new ServerFailure('a worker cannot be ended')
 }
 
 /** @throws Error with the address and what to do; where a groundswell listens there, with its pages */

@@ -31,7 +31,7 @@ const parameters = {
   include: wordSet({
     values: ['measures', 'swell'],
     description:
-      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer is as the contract has it.',
+      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone.',
   }),
   optimized: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),

@@ -14,7 +14,7 @@ export const latestFilters = {
   }),
   max_age: duration({
     description:
-      "Only buoys whose last reading is at most so old at the snapshot's time: seconds, or `15m`, `2h`, `7d`.",
+      "Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`.",
   }),
 }
 

@@ -161,7 +161,8 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
     default:
       answer(response, 404, {
         error: 'resource_not_found',
-        message: 'Known are GET /livez, /readyz, /status, /metrics, /log-level and POST /reload, /log-level',
+        message:
+          'This port answers GET /livez, /readyz, /status, /metrics and /log-level, and POST /reload and /log-level',
       })
   }
 }

@@ -300,7 +300,7 @@ const SNAPSHOT: readonly Metric[] = [
   ),
   metric(
     'groundswell_snapshot_swap_seconds',
-    'How long the workers then took to get it ready beside the one before and to switch',
+    'How long the workers then took to get it ready next to the one before and to switch',
     ({ reload }) => reload.swapTook,
   ),
   metric(

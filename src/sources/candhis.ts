@@ -197,8 +197,7 @@ async function readAnswer(
   }
   const file = report.file(path)
   const answer = parseAnswer(await readText(path, file, MAX_ANSWER_BYTES), file)
-  if (answer !== null && isTable)
-    file.bad(1, "neither the file's name nor a column says of which campaign it is")
+  if (answer !== null && isTable) file.bad(1, "neither the file's name nor a column names the campaign")
   else if (answer !== null) readInfos(answer, own, file, stations)
   file.end()
   return null

@@ -153,7 +153,7 @@ function headOf(netcdf: Netcdf, file: File, path: string): Head {
   const { attrs } = file
   const attribute = (name: string): string => cleanName(textAttribute(attrs[name]) ?? '')
   const identifier = attribute('platform_code') || attribute('wmo_platform_code')
-  if (!IDENTIFIER.test(identifier)) throw new UnusableFile('does not say of which platform it is')
+  if (!IDENTIFIER.test(identifier)) throw new UnusableFile('does not name its platform')
   const times = readTimes(netcdf, file)
   const lat = readPositions(netcdf, file, 'LATITUDE', times)
   const lng = readPositions(netcdf, file, 'LONGITUDE', times)

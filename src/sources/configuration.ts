@@ -249,7 +249,7 @@ function checkTemplates({ url, to, stations, days }: FileDownload, fail: (what: 
   }
   const byDay = [...inUrl].some((word) => DAY_WORDS.has(word))
   if (byDay && [...inUrl].some((word) => RANGE_WORDS.has(word))) {
-    fail('has words of a day and of a range of days in its url')
+    fail('has words both of a day and of a range of days in its url')
   }
   // Without these words in `to`, one file would replace another.
   if (stations !== undefined && !inPath.has('station')) fail('needs {station} in "to"')

@@ -44,7 +44,7 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
   cmems: 'DIR: Copernicus Marine in-situ NetCDF',
   erddap: 'DIR: ERDDAP tables as CSV, CSVP or JSON',
   meteofrance: 'DIR: Météo-France marine CSV',
-  json: 'DIR: rows of any JSON, told by columns.json',
+  json: 'DIR: rows of any JSON, mapped by columns.json',
   altimetry: 'DIR: Copernicus Marine L3 along-track NetCDF: satellite passes',
   csv: 'DIR: tables of our own plain format',
   forecast: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',

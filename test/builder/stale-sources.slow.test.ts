@@ -185,7 +185,7 @@ test('The report says which sources are silent, since when, and what of theirs s
 test('A source that gives nothing is not called read, and what it gave before stays.', async (t) => {
   const empty = [source('one', FIRST), source('two', {})]
   for (const [out, content, refused] of [
-    [await begun(t), ALL, 'it gives nothing, and did before'],
+    [await begun(t), ALL, 'it has nothing now, and had something before'],
     [folderOf(t), null, 'nothing in it could be read'],
   ] as const) {
     const built = await build(out, empty)

@@ -85,7 +85,7 @@ test(
       lying.lie = { word: 'EVALSHA', reply }
       store.wanted(SLOT, hourOf(clock()), 1)
       await until(() => status().state === 'away' && lying.closed > closed, name)
-      assert.equal(status().fault, 'gives an answer that has not the form it must have')
+      assert.equal(status().fault, 'gives an answer in an unexpected form')
       lying.lie = null
       await until(() => status().state === 'leasing', `${name}: healed`)
       const said = lines.slice(before).filter((line) => line.startsWith('warning: Redis'))

@@ -220,7 +220,7 @@ test('Answers without data, errors of the API, other units and cells that are no
     'getCampTR_06403_e.json:1 not JSON, or cut off',
     'getCampTR_06403_f.json:1 not an answer of the API with a table',
     'getCampTR_06403_i.json:1 not an answer of the API with a table',
-    "getCampTR_g.json:1 neither the file's name nor a column says of which campaign it is",
+    "getCampTR_g.json:1 neither the file's name nor a column names the campaign",
     'getCampTR_06403_a.json:2 H1/3 is not a decimal number',
     'getCampTR_06403_a.json:4 wrong number of fields',
     'getCampTR_06403_d.json:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',

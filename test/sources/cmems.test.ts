@@ -252,7 +252,7 @@ test('Platforms without waves or position are left out, and so are files of anyt
     [
       'calendar.nc: its times are in an unknown unit; the file is left out',
       'cut.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
-      'nobody.nc: does not say of which platform it is; the file is left out',
+      'nobody.nc: does not name its platform; the file is left out',
       'wide.nc: LATITUDE has another length than TIME; the file is left out',
       'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW; the file is left out',
       'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',

@@ -172,7 +172,7 @@ test('Spots are read with their own ids, faulty ones reported.', async (t) => {
     { id: 4_294_967_295, name: 'Last', lat: -90, lng: 180 },
   ])
   assert.deepEqual(bad, [
-    'spots.csv:4 a spot with this id stands above',
+    'spots.csv:4 a spot with this id is listed above',
     'spots.csv:5 id is not a whole number from 1 to 4294967295',
     'spots.csv:6 id is not a whole number from 1 to 4294967295',
     'spots.csv:7 id is not a whole number from 1 to 4294967295',

@@ -93,9 +93,9 @@ test('Every rule of the format that the broken fixture breaks is reported with f
   assert.deepEqual(bad, [
     'sources.csv:3 a source needs a name, without quotes',
     'sources.csv:4 network is not one of national, coastal, satellite',
-    'sources.csv:5 a source with this name stands above',
+    'sources.csv:5 a source with this name is listed above',
     'sources.csv:6 wrong number of fields',
-    'buoys.csv:3 a buoy with this source and identifier stands above',
+    'buoys.csv:3 a buoy with this source and identifier is listed above',
     'buoys.csv:4 this source is not in sources.csv',
     'buoys.csv:5 identifier is not 1 to 64 characters without quotes',
     'buoys.csv:6 a buoy without a name',

@@ -297,7 +297,7 @@ test('Answers without rows count as empty, errors and other files are reported',
     'k.json:1 more than 64 levels of lists and objects',
   ])
   assert.equal(warnings.length, 1)
-  assert.match(warnings[0], /h\.csv: none of its columns is one that is read/)
+  assert.match(warnings[0], /h\.csv: it has no column that is read/)
 })
 
 test('Files of other names are named in one remark', async (t) => {

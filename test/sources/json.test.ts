@@ -340,7 +340,7 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   )
   assert.match(await withTable({ files: '{station}{station}.json' }), /more than once/)
   const { station: _, ...nobody } = table
-  assert.match(await refusal({ ...IRISH, tables: [nobody] }), /whose its rows are/)
+  assert.match(await refusal({ ...IRISH, tables: [nobody] }), /does not name the station of its rows/)
   const place = { identifier: 'M4', name: 'M4', lat: 55, lng: -10 }
   assert.match(await refusal({ ...IRISH, stations: [{ ...place, timezone: 'Mars/Base' }] }), /timezone/)
   assert.match(

@@ -306,7 +306,7 @@ export class RedisConnection {
   #onSilence(link: Link): void {
     if (link !== this.#link) return
     const silence = performance.now() - this.#lastAnswer
-    if (silence > GIVE_UP_AFTER_MS) this.#onEnd(link, new RedisFault('slow', 'has stopped to answer'))
+    if (silence > GIVE_UP_AFTER_MS) this.#onEnd(link, new RedisFault('slow', 'has stopped answering'))
     else if (silence > SLOW_AFTER_MS) this.#enter(new RedisFault('slow', 'answers late or not at all'))
   }
 

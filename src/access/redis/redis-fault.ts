@@ -21,7 +21,7 @@ export type FaultKind =
   /** Redis refused the call for another reason. */
   | 'refused'
 
-export const GARBLED = 'gives an answer that has not the form it must have'
+export const GARBLED = 'gives an answer in an unexpected form'
 
 /** A call that Redis did not carry out, as far as is known. The message has no password or content. */
 export class RedisFault extends Error {

@@ -99,7 +99,7 @@ async function follow(wanted: DownloadRequest): Promise<WebAnswer> {
     if (![301, 302, 303, 307, 308].includes(answer.status) || location === undefined) return answer
     const next = URL.canParse(location, url.href) ? new URL(location, url) : null
     if (next === null || (next.protocol !== url.protocol && next.protocol !== 'https:')) {
-      throw statusFault('redirected to where it does not go', answer)
+      throw statusFault('redirects to an address that is not followed', answer)
     }
     answer.body.destroy()
     url = next

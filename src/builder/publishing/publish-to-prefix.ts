@@ -71,7 +71,7 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
   if (newest === null) {
     if (published.commit !== '') {
       throw new BuildError(
-        `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To begin anew there, remove ${join(dir, 'published.json')}`,
+        `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To start over there, remove ${join(dir, 'published.json')}`,
       )
     }
     await prefix.expectEmpty()

@@ -22,7 +22,7 @@ export interface SourceFindings {
 export async function sourceFindings({ source, config }: RunConfig): Promise<SourceFindings> {
   const findings = source.map(({ kind, argument }) => commandLineFinding(kind, argument))
   if (config === null) {
-    const demo = ok('sources', 'none are named: the demo, which is made up')
+    const demo = ok('sources', 'none is named: the demo, whose data are made up')
     return { findings: findings.length === 0 ? [demo] : findings, clocks: [] }
   }
   let configuration: Configuration

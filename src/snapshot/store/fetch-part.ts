@@ -176,7 +176,7 @@ async function answerFault(
   const isRest = status === 206 && headers['content-range']?.startsWith(`bytes ${half.at}-`) === true
   if (!isRest) await half.restart()
   if (status === 206 && !isRest) return 'comes in another range than was asked for'
-  if (status === 304) return 'is said to be unchanged, although nothing was asked about that'
+  if (status === 304) return 'is answered as unchanged, although nothing was asked about that'
   if (status === 416) return null
   if (headers['content-type']?.startsWith('text/html') === true) return 'is answered with a web page'
   const said = headers['content-length']

@@ -265,7 +265,7 @@ const REASONS: { readonly [code: string]: string } = {
   ECONNRESET: CUT,
   EPIPE: CUT,
   ERR_STREAM_PREMATURE_CLOSE: CUT,
-  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer has another length than the server said',
+  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer has another length than its headers state',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are too large',
   EAI_AGAIN: 'the name of the server cannot be looked up now',
 }

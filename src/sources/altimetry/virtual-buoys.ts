@@ -53,7 +53,7 @@ export async function readVirtualBuoys(
   await readTable(path, report.file(path), columns, columns, (cell) => {
     const place = identifiedPlaceOf(cell, 'virtual buoy')
     if (typeof place === 'string') return place
-    if (known.has(place.identifier)) return 'a virtual buoy with this identifier stands above'
+    if (known.has(place.identifier)) return 'a virtual buoy with this identifier is listed above'
     if (known.size === MAX_VIRTUAL_BUOYS) return `more than ${MAX_VIRTUAL_BUOYS} virtual buoys`
     known.add(place.identifier)
     points.push(place)

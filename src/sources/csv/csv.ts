@@ -89,7 +89,7 @@ async function readNetworks(tables: Tables, sink: Sink): Promise<Handles> {
   await tables.read('sources.csv', SOURCE_COLUMNS, ['name', 'network'], (cell) => {
     const info = sourceOf(cell)
     if (typeof info === 'string') return info
-    if (handles.has(info.name)) return 'a source with this name stands above'
+    if (handles.has(info.name)) return 'a source with this name is listed above'
     handles.set(info.name, new Map())
     sink.source(info)
     return null
@@ -104,7 +104,7 @@ async function readBuoys(tables: Tables, handles: Handles, sink: Sink): Promise<
     if (typeof record === 'string') return record
     const ofSource = handles.get(record.source)
     if (ofSource === undefined) return 'this source is not in sources.csv'
-    if (ofSource.has(record.identifier)) return 'a buoy with this source and identifier stands above'
+    if (ofSource.has(record.identifier)) return 'a buoy with this source and identifier is listed above'
     ofSource.set(record.identifier, sink.buoy(record))
     return null
   })
@@ -139,7 +139,7 @@ async function readPasses(tables: Tables, handles: Handles): Promise<Iterable<Pa
   await tables.read('passes.csv', PASS_COLUMNS, PASS_COLUMNS, (cell) => {
     const pass = passOf(cell)
     if (typeof pass === 'string') return pass
-    if (passes.has(passKey(cell))) return 'a pass with this mission, cycle and number stands above'
+    if (passes.has(passKey(cell))) return 'a pass with this mission, cycle and number is listed above'
     passes.set(passKey(cell), pass)
     return null
   })
@@ -163,7 +163,7 @@ async function readSpots(tables: Tables, sink: Sink): Promise<void> {
   await tables.read('spots.csv', SPOT_COLUMNS, SPOT_COLUMNS, (cell) => {
     const spot = spotOf(cell)
     if (typeof spot === 'string') return spot
-    if (ids.has(spot.id)) return 'a spot with this id stands above'
+    if (ids.has(spot.id)) return 'a spot with this id is listed above'
     ids.add(spot.id)
     sink.spot(spot)
     return null
@@ -176,7 +176,7 @@ async function readHarbours(tables: Tables): Promise<Iterable<HarbourRecord>> {
   await tables.read('harbours.csv', HARBOUR_COLUMNS, HARBOUR_COLUMNS, (cell) => {
     const harbour = harbourOf(cell)
     if (typeof harbour === 'string') return harbour
-    if (harbours.has(harbour.identifier)) return 'a harbour with this identifier stands above'
+    if (harbours.has(harbour.identifier)) return 'a harbour with this identifier is listed above'
     harbours.set(harbour.identifier, harbour)
     return null
   })
@@ -185,7 +185,7 @@ async function readHarbours(tables: Tables): Promise<Iterable<HarbourRecord>> {
     if (constituents === undefined) return 'this harbour is not in harbours.csv'
     const constituent = constituentLineOf(cell)
     if (typeof constituent === 'string') return constituent
-    if (constituents.some(({ name }) => name === constituent.name)) return 'this constituent stands above'
+    if (constituents.some(({ name }) => name === constituent.name)) return 'this constituent is listed above'
     constituents.push(constituent)
     return null
   })

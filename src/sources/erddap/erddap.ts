@@ -207,7 +207,7 @@ async function readRows(
   }
   const { time, station, measured, depth } = layout
   const names = measured.map(({ column }) => column.name)
-  if (names.length === 0) warn('none of its columns is one that is read')
+  if (names.length === 0) warn('it has no column that is read')
   for (const warning of warnings) report?.warn(`erddap: ${source.path}: ${warning}`)
   if (names.length === 0) return ''
   const codes = new Int32Array(names.length)

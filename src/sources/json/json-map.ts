@@ -200,7 +200,9 @@ export function compileColumns(value: unknown, place: string): ColumnMap {
   const tables = value.tables.map((table, i) => {
     const at = `${place}/tables/${i}`
     if (table.station === undefined && !(table.files ?? '').includes('{station}')) {
-      throw new BuildError(`${at} does not say whose its rows are: give "station", or {station} in "files"`)
+      throw new BuildError(
+        `${at} does not name the station of its rows: give "station", or {station} in "files"`,
+      )
     }
     return compileTable(table, at)
   })

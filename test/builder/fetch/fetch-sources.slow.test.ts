@@ -139,7 +139,7 @@ const WRONG: {
   unaskedEncoding: { reason: /encoding/, attempts: 1 },
   huge: { reason: /^has more than 5000 bytes$/, attempts: 1 },
   loop: { reason: /^redirected more than 5 times$/, attempts: 6 },
-  toFile: { reason: /^redirected to where it does not go$/, attempts: 1 },
+  toFile: { reason: /^redirects to an address that is not followed$/, attempts: 1 },
   page: { reason: /^the answer is a web page$/, attempts: 1 },
   empty: { reason: /^the answer is empty$/, attempts: 1 },
   closes: { reason: CUT, attempts: 4 },
