@@ -113,7 +113,6 @@ export class KeyCommandError extends Error {
 export interface KeyRequest {
   readonly owner: string
   readonly quota?: number
-  /** Epoch seconds. */
   readonly now: number
 }
 

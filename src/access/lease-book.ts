@@ -37,7 +37,6 @@ export interface BookOptions {
   readonly replicas: number
   /** What is admitted while Redis is away: this replica's share of each quota, or nothing. */
   readonly fallback: 'share' | 'closed'
-  /** Epoch seconds. */
   readonly clock: () => number
 }
 

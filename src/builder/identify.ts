@@ -53,10 +53,7 @@ export async function identify(options: BuildOptions, base: Base, gathered: Gath
   }
 }
 
-/**
- * Buoys that no source mentions, but in a network of sources that mention only who reported lately, with
- * these sources.
- */
+/** Buoys that stay unmentioned, in a network of sources that mention only who reported lately, with these. */
 function stayingBuoys(
   known: readonly CataloguedBuoy[],
   input: Collector,
@@ -159,10 +156,7 @@ async function withoutDuplicates<Staying extends BuoyRecord>(
   }
 }
 
-/**
- * Pairs of physical buoys in two networks of `prefer` within `km`, the most preferred networks first, then
- * the nearest.
- */
+/** Physical buoys of two networks of `prefer` within `km`, in pairs: most preferred first, then nearest. */
 export function pairsWithin(km: number, buoys: readonly BuoyRecord[], prefer: readonly string[]): SameBuoy[] {
   const rank = new Map(prefer.map((name, i) => [name, i]))
   const ranked = buoys.filter((buoy) => buoy.virtual !== true && rank.has(buoy.source))

@@ -319,7 +319,6 @@ function holdsPassword(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'password' in value && value.password !== null
 }
 
-/** @throws KeysFileError */
 function expectFile(
   option: string,
   config: object,

@@ -47,7 +47,6 @@ process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
 
 export const environment: { readonly [name: string]: string | undefined } = process.env
 
-/** Epoch seconds. */
 export function clock(): number {
   return Date.now() / 1000
 }

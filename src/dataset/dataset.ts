@@ -20,7 +20,6 @@ import type { SpotRecord } from '../sea/records.ts'
 
 export interface Dataset {
   readonly snapshotId: string
-  /** Epoch seconds. */
   readonly asOf: number
   readonly publishedAt: number
   /** Whether any of the data are made up. */

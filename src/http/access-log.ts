@@ -46,7 +46,6 @@ export interface AccessLogOptions {
   rules: AccessRules
   format: Format
   worker: number
-  /** Epoch seconds. */
   clock: () => number
   /** Gets lines as bytes that are its own; `written` has to be called when they have left. */
   hand: (lines: Uint8Array<ArrayBuffer>) => void

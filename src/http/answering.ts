@@ -31,7 +31,6 @@ interface Asked {
   readonly path: readonly string[]
   readonly raw: RawQuery
   readonly query: Parameters<Operation['answer']>[1]
-  /** Epoch seconds. */
   readonly now: number
   readonly language: Language
 }
@@ -143,7 +142,6 @@ export class Answering {
     }
   }
 
-  /** @throws ApiError */
   #json(view: View, asked: Asked): Made {
     const { target, path, raw, query, now, language } = asked
     const { served, second, options } = this.#state

@@ -213,7 +213,6 @@ function targetsOf({
   return targets
 }
 
-/** @throws ApiError */
 function beginStream(
   state: RequestState,
   exchange: Exchange,

@@ -31,10 +31,7 @@ import {
 } from './operation-texts.ts'
 import { ANSWERS, SCHEMAS, type Schema } from './schemas.ts'
 
-/**
- * The contract's version, with its first number in every path (`/v2`). CHANGELOG.md tells it from the
- * package's.
- */
+/** The contract's version: its first number is in every path (`/v2`). The package has another one. */
 const VERSION = '2.0.0'
 
 /** The parameter is written out, as generators of clients mostly pass over references to parameters. */

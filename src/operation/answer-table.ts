@@ -62,7 +62,6 @@ export interface Run {
   readonly count: number
 }
 
-/** Decimal degrees. */
 export interface Line {
   readonly lat: readonly number[]
   readonly lng: readonly number[]
@@ -120,7 +119,6 @@ export interface ReadingsBuoy {
   readonly id: number
   readonly slug: string
   readonly name: string
-  /** Decimal degrees. */
   readonly lat: number
   readonly lng: number
   readonly source: string
@@ -147,7 +145,6 @@ export interface TableRequest<P extends Parameters = Parameters> {
   readonly view: View
   readonly query: QueryOf<P>
   readonly path: readonly string[]
-  /** Epoch seconds. */
   readonly now: number
   readonly language: Language
   /** Neither a page nor its size was asked for, and the format has room for everything. */

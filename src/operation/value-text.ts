@@ -31,7 +31,6 @@ const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])$/
 const ZERO = 0x30
 const COMMA = 0x2c
 
-/** Decimal degrees. */
 export interface LatLng {
   lat: number
   lng: number

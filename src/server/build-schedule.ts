@@ -18,9 +18,7 @@ export interface ScheduleOptions {
   lastBuilt: number | null
   /** Null when the build succeeded or when none was tried. */
   failedFirst?: string | null
-  /** Epoch seconds. */
   clock: () => number
-  /** A number in [0, 1). */
   random: () => number
   build: () => Promise<void>
   log: LogLine

@@ -23,7 +23,6 @@ const MOST_REASONS = 20
 export interface MetricsOptions {
   dir: string
   version: string
-  /** Epoch seconds. */
   clock: () => number
   common: CommonStart
   mirror: () => MirrorFigures | null

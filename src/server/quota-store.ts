@@ -44,7 +44,6 @@ export interface QuotaStoreOptions {
   /** Gets slots and hours, in turn, for which waiting requests should try again. */
   readonly wake: (woken: readonly number[]) => void
   readonly log: LogLine
-  /** Epoch seconds. */
   readonly clock: () => number
 }
 

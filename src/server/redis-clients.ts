@@ -15,7 +15,6 @@ export type RedisConfig = ConfigOf<typeof REDIS_SETTINGS>
 
 export interface RedisSurroundings {
   readonly log: LogLine
-  /** Epoch seconds. */
   readonly clock: () => number
   readonly random?: () => number
 }

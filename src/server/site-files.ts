@@ -23,7 +23,6 @@ export interface SiteSettings {
   contact: string | null
   /** Where weaknesses are reported; null where the operator does not tell. */
   securityContact: string | null
-  /** Epoch seconds. */
   now: number
   /** Null for the explorer's own map. */
   mapStyle: MapStyle | null

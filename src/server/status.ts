@@ -50,10 +50,7 @@ export class Status {
   readonly #more: () => object
   readonly #staleOf: ReturnType<typeof staleSources>
 
-  /**
-   * @param clock epoch seconds
-   * @param more more members of the document
-   */
+  /** @param more more members of the document */
   constructor(dir: string, clock: () => number, more: () => object) {
     this.#dir = dir
     this.#clock = clock

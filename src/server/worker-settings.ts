@@ -19,9 +19,7 @@ import type { WorkerStart } from './worker-messages.ts'
 
 export interface Surroundings {
   log: LogLine
-  /** Epoch seconds. */
   clock: () => number
-  /** A number in [0, 1). */
   random?: () => number
   /** One Float64: seconds by which workers' clocks are ahead, so that a test can bring a new hour. */
   clockShift?: SharedArrayBuffer

@@ -1,6 +1,4 @@
-/**
- * The workers as one: they start together and switch snapshots together, and each is replaced when it dies.
- */
+/** The workers as one: they start and switch snapshots together, and each is replaced when it dies. */
 import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './watchdog.ts'
 import { LOOK_INTERVAL_MS } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'

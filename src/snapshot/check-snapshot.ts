@@ -46,10 +46,7 @@ import {
   type PartKind,
 } from './snapshot-format.ts'
 
-/**
- * @returns what is kept of the part
- * @throws SnapshotError naming the file and what does not hold
- */
+/** @returns what is kept of the part @throws SnapshotError naming the file and what does not hold */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
   if (part.kind !== kind)
@@ -118,7 +115,6 @@ const MAX_ALIASES = 64
 const COUNTRY_CODE = /^[A-Z]{2}$/
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
-/** @throws SnapshotError */
 function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void> {
   const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
   catalog.registry()
@@ -242,7 +238,6 @@ const MOST_SAMPLES = 1_000_000
 /** Some 0.1 ms of work. */
 const AGGREGATED_A_SLICE = 4
 
-/** @throws SnapshotError */
 function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
   const { buoys, zone, zones, first, days, streams } = year
   const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)

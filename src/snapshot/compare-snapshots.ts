@@ -25,7 +25,6 @@ import { entryOf } from '../system/entry-of.ts'
 /** A snapshot, or as much of it as is compared. */
 export interface ComparedSnapshot {
   id: string
-  /** Epoch seconds. */
   asOf: number
   parts: readonly LoadedPart[]
 }

@@ -125,10 +125,7 @@ export function encodeList(list: FileList): Buffer {
   return Buffer.from(`${JSON.stringify({ format: LIST_FORMAT, version: LIST_VERSION, ...list }, null, 1)}\n`)
 }
 
-/**
- * @param where what a message begins with
- * @throws BuildError where the bytes are not a list
- */
+/** @param where what a message begins with @throws BuildError where the bytes are not a list */
 export function decodeList(bytes: Uint8Array, where: string): FileList {
   const list = listOf(bytes)
   if (list === null) {

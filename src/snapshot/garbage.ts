@@ -20,7 +20,6 @@ export interface BuilderFiles {
 
 /**
  * Removes manifests beyond the newest `keep`, and parts that no kept manifest names. Run under the lock.
- * @param now epoch seconds
  * @param builder null in the folder of a mirror
  * @param isHeld asked before each removal, since a builder that stalled may have lost the lock
  */

@@ -58,7 +58,6 @@ export function readHold(dir: string): Hold | null {
   }
 }
 
-/** @param now epoch seconds */
 export function writeHold(dir: string, snapshot: string, after: number, now: number, lock: Lock): void {
   const hold = { format: FORMAT, version: 1, snapshot, since: timestampText(Math.floor(now)), after }
   writeDurably(dir, HOLD_FILE, Buffer.from(`${JSON.stringify(hold)}\n`), lock.folder)
@@ -212,7 +211,6 @@ interface Republished {
  * whole, and holds later builds back until `resume`. Where the current manifest is lost or broken, the
  * snapshot that it named, or the newest kept one without a rollback, is published again; that repair holds
  * nothing.
- * @param now epoch seconds
  * @throws BuildError for an unknown snapshot or a folder in use, SnapshotError for one that is not whole
  */
 export async function rollback(dir: string, id: string | null, now: number): Promise<Republished> {

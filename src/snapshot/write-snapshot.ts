@@ -36,10 +36,7 @@ export const TEMPORARY_PREFIX = '.tmp-'
 /** Long enough to replace a holder that was killed, and for a rollback to finish. */
 const LOCK_PATIENCE_MS = 1000
 
-/**
- * Keeps others from writing to `dir`.
- * @throws BuildError while another writes, and for a folder that mirrors another one
- */
+/** Keeps others from writing to `dir`. @throws BuildError while another writes, and for a mirror's folder */
 export function lockFolder(dir: string): Lock {
   const held = lockOf(dir)
   const source = mirroredSource(dir)

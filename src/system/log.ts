@@ -1,7 +1,4 @@
-/**
- * The lines that a process writes for its operator, as text or as JSON. Nothing in a message can end its
- * line, or steer a terminal.
- */
+/** The lines of a process for its operator, as text or JSON: nothing in a message can end its line. */
 
 /** From the most serious on. A level shows its own lines and those before it. */
 export const LEVELS = ['error', 'warning', 'info', 'debug'] as const
@@ -26,7 +23,6 @@ export interface LogOptions {
   format: Format
   level: Level
   write: (text: string) => void
-  /** Epoch seconds. */
   clock: () => number
 }
 

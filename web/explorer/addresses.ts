@@ -85,10 +85,7 @@ export function chartAddress(
   } satisfies ChartParameters)
 }
 
-/**
- * All readings of a range, with all that a buoy measures; the API gives the range as a whole in other
- * formats.
- */
+/** All readings of a range with all measures; the API gives the range as a whole in other formats. */
 export function readingsAddress(api: Api, slug: string, start: string, end: string): Address<unknown> {
   return api.address(`${buoyPath(slug)}/readings`, {
     start_date: start,

@@ -107,10 +107,7 @@ export class Api {
     return { data: body.data, snapshot: answer.headers.get('X-Snapshot-Id') }
   }
 
-  /**
-   * A file at an address, and the name that the server gives it.
-   * @throws ApiTrouble
-   */
+  /** A file at an address, and the name that the server gives it. @throws ApiTrouble */
   async file(address: string): Promise<{ bytes: Blob; name: string | undefined }> {
     const answer = await this.#fetch(address, null)
     const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1]

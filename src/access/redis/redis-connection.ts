@@ -25,9 +25,7 @@ export interface ConnectionOptions {
   readonly address: RedisAddress
   readonly tls: TlsFiles
   readonly log: LogLine
-  /** Epoch seconds. */
   readonly clock: () => number
-  /** A number in [0, 1). */
   readonly random: () => number
 }
 

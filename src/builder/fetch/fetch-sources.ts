@@ -64,9 +64,7 @@ const DEFAULT_LIMITS: FetchLimits = {
 }
 
 export interface FetchContext {
-  /** Epoch seconds. */
   clock: () => number
-  /** A number in [0, 1). */
   random: () => number
   report: { progress(message: string): void; line: LogLine }
   limits?: FetchLimits

@@ -39,7 +39,6 @@ export interface PublishingOptions {
   dir: string
   prefix: Prefix
   keep: number
-  /** Epoch seconds. */
   now: number
   log: LogLine
 }
@@ -92,7 +91,6 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
 /**
  * Makes a folder continue a store's snapshot, ids, source states and hold; once killed, it starts over.
  * @param dir without snapshots, or with that of the commit as its newest
- * @param now epoch seconds
  * @throws RequestFault, SnapshotError or BuildError; then the folder's snapshot stays as it was
  */
 async function continueFrom(

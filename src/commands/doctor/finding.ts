@@ -1,9 +1,6 @@
 /** What the doctor finds. */
 
-/**
- * `advice`: the server would start, and something is worth doing. `impossible`: it would not start, or serve
- * nothing.
- */
+/** `advice`: a start works, and something is worth doing. `impossible`: it fails, or serves nothing. */
 export type Level = 'ok' | 'advice' | 'impossible'
 
 export interface Finding {

@@ -22,7 +22,6 @@ const HAS_BINARIES = process.platform === 'linux' && process.arch === 'x64'
 /** Bytes. With less, the demo and a build do not fit into memory together. */
 const LEAST_MEMORY = 512 * 2 ** 20
 
-/** @param now epoch seconds */
 export function nodeFinding(version: string, now: number): Finding {
   const major = Number(version.split('.', 1)[0])
   const ends = NODE_ENDS[major]

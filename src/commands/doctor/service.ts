@@ -135,7 +135,6 @@ export function keysFinding({ keys }: ServeConfig): Finding {
   return ok('keys', `${count} in ${keys}`)
 }
 
-/** @param now epoch seconds */
 export async function snapshotFindings(
   { snapshots, from }: ServeConfig,
   now: number,
@@ -194,10 +193,7 @@ function staleFindings(dir: string): Finding[] {
   }
 }
 
-/**
- * @param now epoch seconds
- * @param others times by other clocks, epoch seconds, each with the name of its clock
- */
+/** @param others times by other clocks, epoch seconds, each with the name of its clock */
 export function clockFinding(
   now: number,
   manifest: PublishedManifest | null,

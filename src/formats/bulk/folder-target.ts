@@ -48,7 +48,6 @@ export class FolderTarget implements Target {
   readonly address: string
   readonly publicAddress = null
   staging = ''
-  /** Epoch seconds. */
   readonly #now: number
   #lock: Lock | null = null
   #staged: { path: string; from: string }[] = []

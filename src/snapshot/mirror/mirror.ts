@@ -51,9 +51,7 @@ export interface MirrorOptions {
   poll: number
   /** Bytes that the files of the folder may take; 0 for what the disk has. */
   maxBytes: number
-  /** Epoch seconds. */
   clock: () => number
-  /** A number in [0, 1). */
   random: () => number
   log: LogLine
 }

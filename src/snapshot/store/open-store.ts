@@ -4,10 +4,7 @@ import { S3Store } from './s3.ts'
 import type { ReadableStore, Store, StoreContext } from './store.ts'
 import { WebStore } from './web-store.ts'
 
-/**
- * @param address `s3://bucket/prefix`
- * @throws StoreError for an address or variables of the environment that cannot be used
- */
+/** @param address `s3://bucket/prefix` @throws StoreError for a bad address, or bad variables */
 export function openStore(address: string, context: StoreContext): Store {
   return new S3Store(parseBucket(address), context)
 }

@@ -519,7 +519,6 @@ function keyPairOf(environment: StoreContext['environment']) {
   return { accessKeyId, secretAccessKey, ...(sessionToken !== '' && { sessionToken }) }
 }
 
-/** @throws StoreError */
 function endpointOf(environment: StoreContext['environment']): S3ClientConfig & { region: string } {
   const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? ''
   if (region !== '' && !REGION.test(region))

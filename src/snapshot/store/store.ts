@@ -97,9 +97,7 @@ export class StoreError extends RequestFault {
 export interface StoreContext {
   /** Variables `AWS_…`: credentials, region, endpoint. */
   environment: { readonly [name: string]: string | undefined }
-  /** Epoch seconds. */
   clock: () => number
-  /** A number in [0, 1). */
   random: () => number
   /** Takes what an operator should know although it was made good. */
   warn?: (message: string) => void

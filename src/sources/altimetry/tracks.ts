@@ -53,10 +53,7 @@ export interface FileTrack {
   cycle: OrbitPhase | null
 }
 
-/**
- * The valid points of a file.
- * @throws UnusableFile when anything in it is not as described, before any point is taken
- */
+/** The valid points of a file. @throws UnusableFile for anything unexpected in it, before a point is taken */
 export function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): FileTrack {
   const { attrs } = file
   const known = (code: string | undefined): Mission | undefined =>

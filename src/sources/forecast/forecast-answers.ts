@@ -7,7 +7,6 @@ import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
 
-/** @throws UnusableFile */
 export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile(parsed.fault)

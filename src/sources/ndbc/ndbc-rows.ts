@@ -112,10 +112,7 @@ const standardColumns: Columns = (labels) => {
   return { realtime, columns }
 }
 
-/**
- * Finds the header and returns a reader of the lines below, all of `station` if named. A missing header is
- * reported.
- */
+/** Finds the header, or reports that it is missing. Returns a reader of the lines below (of `station`). */
 export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
   const reader = openLines(bytes, file, standardColumns, station)
   if (!(reader instanceof RowReader))
@@ -171,10 +168,7 @@ class RowReader {
     this.#file = file
   }
 
-  /**
-   * Puts the next row with waves, wind or water temperature at `base` of `codes`, in order of READ; false at
-   * the end.
-   */
+  /** Puts the next row with waves, wind or water temperature at `base` of `codes`, as READ; false at the end. */
   next(codes: Int32Array, base: number): boolean {
     while (this.any(codes, base)) {
       if (codes[base + DPD] === 0) {

@@ -1,6 +1,4 @@
-/**
- * The readings of a buoy over some days: heights with the forecast, and below them all else that it measures.
- */
+/** The readings of a buoy over some days: heights with the forecast, and all else that it measures below. */
 import type UPlot from 'uplot'
 import type { Chart } from '../../../clients/typescript/groundswell.ts'
 import { dayTimeAndZone, directionText, type Zone } from '../format.ts'

@@ -23,9 +23,7 @@ import { Live } from './live.ts'
  * without a body.
  */
 const REFRESH_MS = 60_000
-/**
- * A published snapshot that does not come by then is on other servers alone: the page asks again after these.
- */
+/** A published snapshot that does not come by then is on other servers alone, and the page asks again. */
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const
 /** Ages in the page are this much behind at most. */
 const TICK_MS = 10_000

@@ -1,6 +1,4 @@
-/**
- * The units that a visitor reads. The API answers in metres, km/h and °C; the page converts when it writes.
- */
+/** The units that a visitor reads; the API answers in metres, km/h and °C, and the page converts. */
 
 export const UNIT_CHOICES = {
   height: ['m', 'ft'],

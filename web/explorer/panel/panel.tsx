@@ -94,9 +94,7 @@ const topOf = (node: Element): number => node.getBoundingClientRect().top
 const rowOf = (slug: string): string =>
   ['favourite', 'row'].map((list) => `#${list}-${CSS.escape(slug)}`).join()
 
-/**
- * The control with the focus, else the first one in sight, and where it is; null at the top of the panel.
- */
+/** The control with the focus, or the first in sight, and where it is; null at the top of the panel. */
 function anchorIn(panel: HTMLElement | null, focused: Element | null): { node: Element; top: number } | null {
   if (panel === null || panel.scrollTop === 0) return null
   const { top, bottom } = panel.getBoundingClientRect()
