@@ -1,6 +1,3 @@
-/**
- * How much a test does: `few` in every run, `many` in the nightly tier (`rounds.nightly.test.ts`), which sets
- * GROUNDSWELL_NIGHTLY.
- */
+/** How much a test does: `few` in every run, `many` in the nightly tier, by GROUNDSWELL_NIGHTLY. */
 export const rounds = (few: number, many: number): number =>
   process.env['GROUNDSWELL_NIGHTLY'] === '1' ? many : few

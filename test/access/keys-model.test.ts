@@ -1,6 +1,4 @@
-/**
- * Keys file, ring, slots, counters and usage file together, against a plain model, under any order of events.
- */
+/** Keys file, ring, slots, counters and usage file together, against a plain model, events in any order. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

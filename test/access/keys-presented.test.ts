@@ -1,7 +1,4 @@
-/**
- * How a key is presented, in every odd form, and which address a call without one is charged to: over both
- * engines, byte by byte.
- */
+/** How a key is presented, in every odd form, and which address pays without one: over both engines. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -43,10 +40,7 @@ const authorization = (value: string): string => `Authorization: ${value}`
 
 type Expected = 'accepted' | 'required' | 'invalid' | 'engine'
 
-/**
- * `engine`: refused before we see it, or a key that is invalid; the two engines differ in which bytes they
- * take.
- */
+/** `engine`: refused before we see it, or an invalid key; the engines differ in which bytes they take. */
 function cases(key: string): [name: string, presented: Presented, expected: Expected][] {
   const bearer = (value: string): Presented => ({ lines: [authorization(value)] })
   const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`

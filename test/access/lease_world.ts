@@ -1,6 +1,4 @@
-/**
- * Replicas, a Redis and a network between them, all of them bad when a test wants it, in a time of their own.
- */
+/** Replicas, a Redis and a network, all of them bad when a test wants it, in a time of their own. */
 import assert from 'node:assert/strict'
 import { hourOf } from '../../src/access/hours.ts'
 import { LeaseBook, type LeaseCall } from '../../src/access/lease-book.ts'

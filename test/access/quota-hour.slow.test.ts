@@ -1,7 +1,4 @@
-/**
- * Quotas of keys and addresses over turns of the hour, natural ones and those of a clock that is set, under
- * load.
- */
+/** Quotas of keys and addresses under load when the hour turns, by itself or by a clock that is set. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

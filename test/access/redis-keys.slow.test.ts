@@ -1,7 +1,4 @@
-/**
- * Keys in a real Redis: commands that change them, replicas that follow them, and what happens when data are
- * lost.
- */
+/** Keys in a real Redis: commands that change them, replicas that follow them, and data that are lost. */
 import assert from 'node:assert/strict'
 import { statSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

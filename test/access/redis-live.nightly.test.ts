@@ -1,7 +1,4 @@
-/**
- * Servers whose keys are in Redis: a change is in force everywhere within two seconds, and no fault of Redis
- * shows to a client.
- */
+/** Servers with keys in Redis: a change is in force within two seconds, and clients see no fault of Redis. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

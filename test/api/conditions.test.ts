@@ -1,7 +1,4 @@
-/**
- * `GET /conditions` over a live server, request by request against a walk over the whole world: contract,
- * operation 13.
- */
+/** `GET /conditions` over a live server, request by request against a walk over the whole world. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -114,9 +114,7 @@ export class Follower {
     return row
   }
 
-  /**
-   * Changes the world a little: new readings, late corrections, buoys that come, go, move and are renamed.
-   */
+  /** Changes the world a little: new readings, late corrections, buoys that come, go and are renamed. */
   #mutate(): void {
     this.#time += HALF_HOUR * (1 + this.#chance.below(40))
     const world = new Map(this.#world)

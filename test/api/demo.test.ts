@@ -1,6 +1,4 @@
-/**
- * How a server says that its data are made up: on every answer that is made from them, and to its operator.
- */
+/** How a server tells that its data are made up: on every answer made from them, and to its operator. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Answers that take long, made in slices: the same bytes as made at once, within bounds, while others are
- * answered.
- */
+/** Long answers, made in slices: the same bytes as made at once, within bounds, while others are answered. */
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { join } from 'node:path'

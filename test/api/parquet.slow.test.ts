@@ -1,7 +1,4 @@
-/**
- * Parquet over both engines, written by a real thread: framing, heads and prices, and how what breaks off
- * shows.
- */
+/** Parquet over both engines, by a real thread: framing, heads, prices, and how a broken file shows. */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

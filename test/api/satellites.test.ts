@@ -1,7 +1,4 @@
-/**
- * Satellites, their passes and the map's pass fields, request by request against a look at every record:
- * contract, 11 and 12.
- */
+/** Satellites, their passes and the map's fields of passes, against a look at every record. */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * The reader of answers that the benches count with: whatever the pieces in which bytes come, it sees the
- * same answers.
- */
+/** The reader of answers that the benches count with, whatever the pieces in which bytes come. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

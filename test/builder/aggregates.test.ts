@@ -27,9 +27,7 @@ import { build, fakeSource, type FakeBuoy, type FakeRow, northBuoy } from './fak
 const at = (text: string): number => Date.parse(text) / 1000
 const HOUR = 3600
 
-/**
- * Half an hour ahead, a change of clocks of half an hour, a day that was skipped, no change, and far behind.
- */
+/** Half an hour ahead, clocks that change by half an hour, a skipped day, no change, and far behind. */
 const ZONES = [
   'Europe/Paris',
   'America/St_Johns',

@@ -1,7 +1,4 @@
-/**
- * A build as a whole: what time it is for, that its bytes depend on the data alone, and what is left when it
- * fails.
- */
+/** A build as a whole: its time, that its bytes depend on the data alone, and what a failed one leaves. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'

@@ -183,10 +183,7 @@ export const SMALL_WORLD: FakeBuoy[] = [
 ]
 
 const [alpha, bravo, silent, far] = SMALL_WORLD
-/**
- * `SMALL_WORLD` an hour later: Alpha is corrected in February and has two readings more; Bravo leaves; Silent
- * moves; Delta comes.
- */
+/** `SMALL_WORLD` an hour later: Alpha has other readings, Bravo leaves, Silent moves, Delta comes. */
 export const LATER_WORLD: FakeBuoy[] = [
   {
     ...alpha,

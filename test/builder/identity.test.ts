@@ -1,7 +1,4 @@
-/**
- * Ids and slugs stay with their buoys: over snapshots that were rolled back, dropped, or lost with a part
- * of the folder's files.
- */
+/** Ids and slugs stay with their buoys: over rollbacks, dropped snapshots and lost files of the folder. */
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Several networks in one build: feeds that mention only who reported lately, sources that fail alone, and
- * buoys of two networks.
- */
+/** Several networks in one build: feeds of recent reports, sources that fail, buoys of two networks. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

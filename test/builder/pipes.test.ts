@@ -1,7 +1,4 @@
-/**
- * Pipes and devices in the place of files of a snapshot folder: whoever reads it goes on or says so, and
- * waits for nobody.
- */
+/** Pipes and devices in place of a snapshot's files: whoever reads it goes on or tells, and never waits. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs'

@@ -1,7 +1,4 @@
-/**
- * Quality control: impossible values are taken out, suspect ones are counted and stay, nothing is made
- * up.
- */
+/** Quality control: impossible values go, suspect ones are counted and stay, nothing is made up. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

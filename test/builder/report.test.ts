@@ -1,7 +1,4 @@
-/**
- * The report of a build: what it counts, that it is bounded and escaped, and that it lives as long as its
- * snapshot.
- */
+/** The report of a build: what it counts, that it is bounded and escaped, and how long it lives. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Sources that cannot be read take nothing away: what each gave last stays until it is read again or taken
- * out of the configuration.
- */
+/** Unreadable sources take nothing away: what each gave last stays until it is read or removed. */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

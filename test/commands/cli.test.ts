@@ -1,7 +1,4 @@
-/**
- * The command line as its users meet it: exit codes, one line for each fault, help, and what the small
- * commands print.
- */
+/** The command line as users meet it: exit codes, a line for each fault, help, and the small commands. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fstatSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'

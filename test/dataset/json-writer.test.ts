@@ -1,7 +1,4 @@
-/**
- * The bytes of answers against String, Date and JSON: every code of each table, and every writer over what it
- * may be given.
- */
+/** The bytes of answers against String, Date and JSON: every code of each table, and every writer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,7 +1,4 @@
-/**
- * Alerts and dashboard: they name metrics that there are, each alert has its runbook, fires in its fault, and
- * in no other.
- */
+/** Alerts and dashboard name metrics that exist; each alert has a runbook, and fires in its fault alone. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

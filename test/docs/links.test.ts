@@ -1,6 +1,4 @@
-/**
- * What the documents name is there: files, anchors, scripts and options.
- */
+/** What the documents name is there: files, anchors, scripts and options. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -118,10 +116,7 @@ const OPTIONS = new Set([
   ...Object.values(LOADED).flatMap(({ settings }) => Object.keys(settings)),
 ])
 
-/**
- * Options of other programs that documents name: npm, node, git, npm's lock files, cpulimit, and our benches
- * and tests.
- */
+/** Options of other programs that documents name: npm, node, git, cpulimit, and our benches and tests. */
 const OTHER_OPTIONS = new Set([
   'import',
   // Of LibreOffice.

@@ -1,7 +1,4 @@
-/**
- * Builders that are killed, meet each other, or run out of disk: the folder always holds a whole snapshot,
- * and recovers.
- */
+/** Builders that are killed, meet, or fill the disk: the folder holds a whole snapshot, and recovers. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

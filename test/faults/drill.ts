@@ -27,10 +27,7 @@ export interface Drill {
   /** Status code of `/readyz`, and the reason when it is not ready. */
   ready(): Promise<{ code: number; reason?: string }>
   reload(): Promise<Status>
-  /**
-   * Has a serving thread (0 is the oldest) do something: a method of the debugger's protocol. Resolves to its
-   * result.
-   */
+  /** Has a serving thread (0: the oldest) run a method of the debugger's protocol. Resolves to the result. */
   debug(thread: number, method: string, params?: object): Promise<unknown>
   /** Has it run an expression, as `debug`; resolves to the value. */
   evaluate(thread: number, expression: string): Promise<unknown>

@@ -1,6 +1,4 @@
-/**
- * Every end is a clean one: exit codes as documented, nothing left behind. The long forms are in `ends.ts`.
- */
+/** Every end is a clean one: exit codes as documented, nothing left behind. Long forms: `ends.ts`. */
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

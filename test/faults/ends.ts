@@ -222,10 +222,7 @@ export function stops(place: string, snapshots: string, count: number, low: numb
   })
 }
 
-/**
- * One or two signals each at a random moment from the start of the process on. Every other server has to
- * build first.
- */
+/** One or two signals each at a random moment from the start on. Every other server has to build first. */
 export function moments(place: string, snapshots: string, count: number, longestMs = 8000) {
   return inLanes(count, 3, (number) => {
     // Not the beginning of another one's name.

@@ -1,7 +1,4 @@
-/**
- * Snapshot folders for fault tests: small ones that are made quickly, and builders in processes of their own
- * that can be killed.
- */
+/** Small snapshot folders for fault tests, and builders in processes of their own that can be killed. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

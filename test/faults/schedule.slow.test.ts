@@ -1,7 +1,4 @@
-/**
- * Building on schedule: aligned to the clock, sooner after failures, unmoved by a clock that is set, and
- * reported.
- */
+/** Builds on schedule: by the clock, sooner after failures, unmoved by a clock that is set, and reported. */
 import assert from 'node:assert/strict'
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'

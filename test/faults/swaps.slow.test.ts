@@ -1,7 +1,4 @@
-/**
- * A server under load: swaps, a failing worker, a stop. Every answer is checked against the snapshot that its
- * header names.
- */
+/** A server under load: swaps, a failing worker, a stop. Answers are checked against their snapshot. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

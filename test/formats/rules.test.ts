@@ -1,6 +1,4 @@
-/**
- * What the formats promise beside the values: rules of CSV, parameters, `Accept`, heads, lines and prices.
- */
+/** What the formats promise: rules of CSV, parameters, `Accept`, heads, lines and prices. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -195,9 +195,7 @@ export const accepts = fc.uniqueArray(
   { minLength: 1, maxLength: 5, selector: ([name]) => name },
 )
 
-/**
- * `Accept` chooses the format of the greatest weight, and each form has a head, a tag and a 304 of its own.
- */
+/** `Accept` chooses the format of the greatest weight; each form has its own head, tag and 304. */
 export function assertAccepted(get: Get, url: string, ranges: readonly (readonly [string, number])[]): void {
   const accept = ranges
     .map(([name, weight]) => `${MEDIA[name as keyof typeof MEDIA] ?? name};q=${(weight / 1000).toFixed(3)}`)

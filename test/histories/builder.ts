@@ -1,7 +1,4 @@
-/**
- * A process that works on a folder once, as a message asks it to, and may be killed between two changes of
- * the disk.
- */
+/** A process that works on a folder once, and may be killed between two changes of the disk. */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Speaker } from './world.ts'

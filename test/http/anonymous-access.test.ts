@@ -1,6 +1,4 @@
-/**
- * Whose pages may read without a key: what the operator's choice means, and which requests are a page's own.
- */
+/** Whose pages may read without a key: the operator's choices, and which requests are a page's own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AddressCounters } from '../../src/access/address-counters.ts'

@@ -81,10 +81,7 @@ describe('loadEngine', () => {
   })
 })
 
-/**
- * Connects to a port again and again and notes how each time ended. From an address of its own, lest it
- * connect to itself.
- */
+/** Connects to a port again and again, from another address, and notes how each time ended. */
 const ENDLESS_CLIENT = `
   const { connect } = require('node:net')
   const { parentPort, workerData } = require('node:worker_threads')

@@ -12,9 +12,7 @@ for (const kind of ENGINES) {
   describe(`the ${kind} engine`, { skip: missing(kind) }, () => {
     const server = pathServer(kind).forSuite()
     const open = (): RawClient => server.open()
-    /**
-     * That the connection is still in step: a further request gets its own answer, and nothing else was sent.
-     */
+    /** That the connection is in step: a further request gets its own answer, and nothing else was sent. */
     const assertInStep = async (client: RawClient): Promise<void> => {
       await delay(20)
       assert.equal(client.received.toString('latin1'), '')

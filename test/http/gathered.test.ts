@@ -88,9 +88,7 @@ function handlerOf(head: number, body: number): UwsHandler {
 
 const REQUEST = { forEach: () => {}, getUrl: () => '/', getQuery: () => '' } as unknown as UwsRequest
 
-/**
- * Calls of the kernel for batches of requests that come together, each answered with `head` and `body` bytes.
- */
+/** Calls of the kernel for requests that come together, each answered with `head` and `body` bytes. */
 function callsOf(batches: readonly number[], head: number, body: number): number[] {
   const get = handlerOf(head, body)
   return batches.map((requests) => {

@@ -1,7 +1,4 @@
-/**
- * Many later answers whose clients go away before the end: each hears of it, and the connections of others
- * are known apart.
- */
+/** Later answers whose clients go away before the end: each hears of it, and no other connection. */
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * The built site: whole files, right compressed forms, a page that has all of its assets, a basemap and a coast
- * that are right at their seams, towns.
- */
+/** The built site: whole files and forms, all assets of its pages, basemap and coast without seams, towns. */
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * That no connection is held for ever by a client that does nothing. All waits run side by side: some 24 s in
- * all.
- */
+/** No connection is held for ever by a client that does nothing. All waits run side by side: some 24 s. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'

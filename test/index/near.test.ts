@@ -1,7 +1,4 @@
-/**
- * Near points against a look at every point, which decides by the great circle alone, and the page of a radius
- * against all of them in order.
- */
+/** Near points, and pages of a radius, against a look at every point by the great circle alone. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -202,10 +202,7 @@ const frame = (event: object, id = ''): string =>
 
 type Script = (response: ServerResponse, request: IncomingMessage) => void
 
-/**
- * A server that does with each connection what the next script says, and with all others what the last one
- * says.
- */
+/** A server whose connections follow scripts, one after the other; the last script serves all others. */
 async function scripted(
   t: TestContext,
   scripts: Script[],

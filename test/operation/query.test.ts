@@ -1,7 +1,4 @@
-/**
- * Raw query text to typed values: each kind of parameter, repeats, empties, encodings, aliases and the
- * canonical form.
- */
+/** Raw query text to typed values: kinds, repeats, empties, encodings, aliases and the canonical form. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -1,7 +1,4 @@
-/**
- * Compares what a server said with what the oracle says: values, order of keys, order of items, and nothing
- * else besides.
- */
+/** Compares a server's answers with the oracle's: values, order of keys and items, and nothing besides. */
 import assert from 'node:assert/strict'
 import { TIMESTAMP } from './oracle.ts'
 import type { Answer, Json, JsonObject, Ranked } from './oracle.ts'

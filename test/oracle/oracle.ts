@@ -25,9 +25,7 @@ export type Operation =
   | 'countries'
   | 'map'
 
-/**
- * A request whose parameters were understood: one text per parameter, decoded. Absent and empty are the same.
- */
+/** A request that was understood: one decoded text per parameter. Absent and empty are the same. */
 export interface Question {
   operation: Operation
   /** The `{buoy_id}` of the path. */
@@ -50,9 +48,7 @@ export interface Answer {
   unsure: string | null
   /** Where order or choice may differ between points equally far away: every candidate, nearest first. */
   ranking: Ranked[] | null
-  /**
-   * Series points that lie on a rounding tie of a circular mean: `year/bucket_index` → the other right value.
-   */
+  /** Points of series on a rounding tie of a circular mean: `year/bucket_index` → the other right value. */
   either: Map<string, number>
 }
 

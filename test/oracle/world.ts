@@ -131,10 +131,7 @@ function ordinaryPlans(random: () => number, count: number): Plan[] {
   })
 }
 
-/**
- * A world of about 120 buoys, the same for the same seed. Its newest reading is at 2026-03-27T09:00:00Z,
- * exactly.
- */
+/** A world of some 120 buoys, the same for a seed. Its newest reading is at 2026-03-27T09:00:00Z. */
 export function makeWorld(seed: number, ordinary = 46): World {
   const random = randomNumbers(seed)
   const asOf = Date.UTC(2026, 2, 27, 9) / 1000
@@ -147,10 +144,7 @@ export function makeWorld(seed: number, ordinary = 46): World {
   return { asOf, sources: SOURCES, buoys }
 }
 
-/**
- * Three buoys of one network with a reading an hour for two days: enough where the data itself does not
- * matter.
- */
+/** Three buoys of one network, hourly for two days: enough where the data itself does not matter. */
 export function smallWorld(): World {
   const asOf = Date.UTC(2026, 2, 27, 9) / 1000
   const hours = Array.from({ length: 49 }, (_, index) => asOf - (48 - index) * 3600)

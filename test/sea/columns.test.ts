@@ -1,7 +1,4 @@
-/**
- * The measured columns: every value that the wire may hold has a code, and a batch loses no row while it
- * grows.
- */
+/** The measured columns: every value on the wire has a code, and a batch that grows loses no row. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

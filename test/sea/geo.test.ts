@@ -13,10 +13,7 @@ import {
 
 const RADIUS = 6371
 
-/**
- * Angle between unit vectors by atan2(|a × b|, a · b), which is well conditioned everywhere; times the
- * radius.
- */
+/** Angle between unit vectors, times the radius, by atan2(|a × b|, a · b): well conditioned everywhere. */
 function vectorKm(lat1: number, lng1: number, lat2: number, lng2: number): number {
   const vector = (lat: number, lng: number): [number, number, number] => {
     const [phi, lambda] = [(lat / 180) * Math.PI, (lng / 180) * Math.PI]

@@ -1,7 +1,4 @@
-/**
- * Loading on a thread of its own: what keeps a snapshot from being loaded is reported, and the next one is
- * loaded all the same.
- */
+/** Loading on a thread of its own: what keeps a snapshot out is reported, and the next one is loaded. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, renameSync, rmSync, writeFileSync } from 'node:fs'

@@ -14,10 +14,7 @@ class KeepingExchange extends SilentExchange {
   }
 }
 
-/**
- * What clients ask for: every operation, about places, buoys and times within the small world and far from
- * it.
- */
+/** What clients ask for: every operation, about places, buoys and times in the small world and beyond. */
 function questions(ids: readonly (number | string)[]): string[] {
   const box = (west: number, south: number, east: number, north: number): string =>
     encodeURIComponent(JSON.stringify({ west, south, east, north }))
@@ -73,10 +70,7 @@ function questions(ids: readonly (number | string)[]): string[] {
 
 const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
 
-/**
- * What a client would see that it must never see: faults and answers that are no JSON. Empty where all is
- * well.
- */
+/** What a client must never see: faults, and answers that are not JSON. Empty where all is well. */
 export function faultsOf(snapshot: IndexedSnapshot): string[] {
   const view = finish(openView(snapshot))
   finish(warmUp(view, false))

@@ -1,7 +1,4 @@
-/**
- * A thread that opens and asks snapshots as a serving one does, so that whatever they do to it, it can be
- * ended.
- */
+/** A thread that opens and asks snapshots as a serving one does, and can be ended whatever they do. */
 import { parentPort } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../../src/dataset/view.ts'
 import { faultsOf } from './asked.ts'

@@ -1,6 +1,4 @@
-/**
- * The forecast part: what goes in comes out, in an order of its own, and a part that is not whole is refused.
- */
+/** The forecast part: what goes in comes out, in an order of its own; a part that is not whole is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -1,7 +1,4 @@
-/**
- * The bytes of a snapshot: what goes in comes out, other tools can read it, and damage of any kind is
- * refused.
- */
+/** The bytes of a snapshot: what goes in comes out, other tools read it, and any damage is refused. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

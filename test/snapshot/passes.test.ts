@@ -1,7 +1,4 @@
-/**
- * The passes part: what goes in comes out newest first, parts of a pass become one, and a part that is not
- * whole is refused.
- */
+/** The passes part: newest first, parts of a pass become one, and a part that is not whole is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -1,7 +1,4 @@
-/**
- * The walk over bytes that a liar may have written, against a MessagePack library on bytes that nobody lied
- * about.
- */
+/** The walk over MessagePack that may lie, against a library on bytes that nobody lied about. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -27,10 +27,7 @@ function linesOf(...args: string[]): string[][] {
     .map((line) => line.split('\t'))
 }
 
-/**
- * A buoy's readings as the reader has to print them, newest first, out of the program's own view of the
- * parts.
- */
+/** A buoy's readings as the reader has to print them, newest first, by the program's own view of parts. */
 async function expectedReadings(dir: string, buoy: number): Promise<string[][]> {
   const { parts } = await loadSnapshot(dir)
   const rows: string[][] = []

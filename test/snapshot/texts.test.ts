@@ -1,7 +1,4 @@
-/**
- * Texts of sources that are longer than a snapshot may hold: names are cut, and what identifies things is
- * refused by name.
- */
+/** Texts that are longer than a snapshot may hold: names are cut, and identifiers refused by name. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MAX_TEXT_LENGTH } from '../../src/snapshot/snapshot-format.ts'

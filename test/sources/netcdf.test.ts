@@ -1,7 +1,4 @@
-/**
- * NetCDF files that point out of themselves: crafted ones of `data/fixtures/hostile/netcdf`, and files made
- * here.
- */
+/** NetCDF files that point out of themselves: those of `data/fixtures/hostile/netcdf`, and made ones. */
 import assert from 'node:assert/strict'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,4 @@
-/**
- * Sources in processes of their own: what they give is the same, and what they do there harms nothing here.
- */
+/** Sources in processes of their own give the same, and what they do there harms nothing here. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'

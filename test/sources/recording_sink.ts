@@ -9,9 +9,7 @@ import type {
   SpotRecord,
 } from '../../src/sea/records.ts'
 
-/**
- * A sink that keeps every record as it came; what becomes of the rows is said by the test that extends it.
- */
+/** A sink that keeps every record as it came; the test that extends it decides about the rows. */
 export abstract class RecordingSink implements Sink {
   sources: SourceInfo[] = []
   /** By handle. */

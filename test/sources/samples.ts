@@ -1,7 +1,4 @@
-/**
- * Good files of every kind of source, for tests that damage them: the examples of the documentation, and the other
- * forms that a kind reads.
- */
+/** Good files of every kind of source, for tests that damage them: documented examples and other forms. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourceOptions } from '../../src/sources/source.ts'

@@ -1,7 +1,4 @@
-/**
- * A lock between processes: of one machine, and of two containers, which share neither process numbers nor,
- * perhaps, host names.
- */
+/** A lock between processes: of one machine, and of containers that share neither pids nor host names. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

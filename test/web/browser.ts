@@ -34,9 +34,7 @@ export const ACTIVE = 6
 const HALF_HOUR = 1800
 const DAY = 86_400
 
-/**
- * Readings of ten days every half hour, and of two years before them every day. `newest` in epoch seconds.
- */
+/** Half-hourly readings of ten days, daily ones of two years before. `newest` in epoch seconds. */
 function* readings(source: string, identifier: string, newest: number, level: number): Generator<string> {
   const times = [
     ...Array.from({ length: 790 }, (_, i) => newest - (800 - i) * DAY),

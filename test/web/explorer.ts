@@ -32,10 +32,7 @@ async function doubleText(page: Page, times = 2): Promise<void> {
   await session.detach()
 }
 
-/**
- * Texts of which a part lies outside the window, or is cut by what they stand in, and nobody can scroll
- * there.
- */
+/** Texts that are cut, or partly outside the window, where nobody can scroll to the rest. */
 const CUT = `(() => {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   const cut = []

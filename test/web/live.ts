@@ -1,6 +1,4 @@
-/**
- * The explorer follows what the server publishes: in a real browser, over a real server that goes and comes.
- */
+/** The explorer follows what a server publishes that goes and comes, in a real browser. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'

@@ -1,7 +1,4 @@
-/**
- * Fingers on a page, as Chromium's debugging protocol has them: real touches, with all that the browser makes
- * of them.
- */
+/** Fingers on a page by Chromium's debugging protocol: real touches, with what the browser makes of them. */
 import type { CDPSession, Page } from 'playwright-core'
 
 interface Finger {

@@ -1,7 +1,4 @@
-/**
- * Real Redis servers for tests: each on a free port of loopback, in a folder of its own, ended by its process
- * id.
- */
+/** Real Redis servers for tests: each on a free port of loopback, in a folder of its own. */
 import { createClient } from '@redis/client'
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

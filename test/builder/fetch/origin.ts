@@ -1,7 +1,4 @@
-/**
- * A web server on loopback that serves what a test puts into it, with validators, and misbehaves where the
- * test asks for it.
- */
+/** A web server on loopback with what a test puts into it; it misbehaves where the test asks for it. */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'

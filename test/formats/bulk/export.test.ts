@@ -1,6 +1,4 @@
-/**
- * Exports of snapshots: what other programs read in them, which files stay, and what failures leave behind.
- */
+/** Exports: what other programs read in them, which files stay, and what failures leave behind. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -37,9 +37,7 @@ export async function exportTo(
 
 export const listIn = (out: string): FileList => decodeList(readFileSync(join(out, 'files.json')), out)
 
-/**
- * What a reader sees: the list, if there is one, and every file that it names with the bytes that it says.
- */
+/** What a reader sees: the list, if there is one, and every file that it names with its bytes. */
 export function assertWhole(out: string): FileList | null {
   if (!existsSync(join(out, 'files.json'))) return null
   const list = listIn(out)

@@ -1,7 +1,4 @@
-/**
- * Exports that are killed, that fill the disk, and whose store fails: the export before stays, or the new one
- * is whole.
- */
+/** Exports that are killed, fill the disk, or whose store fails: one export, old or new, is whole. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs'
@@ -19,9 +16,7 @@ import { openStub } from '../../snapshot/store/opened.ts'
 import { StubS3 } from '../../snapshot/store/stub_s3.ts'
 import { assertWhole, exportTo, filesIn } from './exporting.ts'
 
-/**
- * Exports that are killed, at moments spread over the time that one takes. GROUNDSWELL_KILLS sets how many.
- */
+/** Exports that are killed at moments spread over the time of one. GROUNDSWELL_KILLS sets how many. */
 const KILLS = Number(process.env['GROUNDSWELL_KILLS'] ?? 3)
 
 /** A folder with a few months of made-up readings. */

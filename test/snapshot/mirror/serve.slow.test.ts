@@ -1,7 +1,4 @@
-/**
- * Replicas as their operators run them: processes that wait, follow, lose their source, are killed and
- * stopped.
- */
+/** Replicas as operators run them: processes that wait, follow, lose their source, and are killed. */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

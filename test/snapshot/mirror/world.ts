@@ -1,6 +1,4 @@
-/**
- * Sources for tests of the mirror: a folder that a builder fills, and a web server with manners of choice.
- */
+/** Sources for tests of mirrors: a folder that a builder fills, and a web server with manners of choice. */
 import { readFileSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
