@@ -438,10 +438,11 @@ function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
   })
 }
 
-function availableOf({ rows }: Known): JsonObject {
+function availableOf({ rows, readings }: Known): JsonObject {
   return Object.fromEntries(
     Object.entries(MEASURE_OF).flatMap(([field, measure]) => {
-      const times = rows.filter((row) => row[measure] !== null).map(({ time }) => time)
+      const those: WorldRow[] = /^(wind_(speed|direction)|gust|water)/.test(field) ? rows : readings
+      const times = those.filter((row) => row[measure] !== null).map(({ time }) => time)
       if (times.length === 0) return []
       return [[field, { first: isoTime(Math.min(...times)), last: isoTime(Math.max(...times)) }]]
     }),
