@@ -271,7 +271,7 @@ export class LeaseBook {
     for (const lease of this.#leases()) {
       if (!this.#isNear(lease.hour)) continue
       if (wasAway) this.#allow(lease)
-      // What was refused while Redis was away may be asked for; what was taken, or known of others, is reported.
+      // What was refused while Redis was away may be asked for; what was taken, or known, is reported.
       const isUnknown = lease.held === 0 && lease.others < 0
       if (isUnknown || (!hasLost && lease.held === lease.toldHeld)) continue
       this.#active.add(lease)

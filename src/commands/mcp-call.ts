@@ -1,4 +1,4 @@
-/** The API as a tool of `mcp` asks it: within bounds of time and bytes, and with errors that say what to do. */
+/** The API as a tool of `mcp` asks it: within bounds of time and bytes; its errors say what to do. */
 import type { ErrorAnswer, RateLimitAnswer } from '../../clients/typescript/groundswell.ts'
 import { timestampText } from '../sea/time.ts'
 

@@ -1,4 +1,4 @@
-/** `mcp`: a server of the Model Context Protocol over standard input and output, for assistants that ask the API. */
+/** `mcp`: a server of the Model Context Protocol on standard input and output, for assistants. */
 import { once } from 'node:events'
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
@@ -187,7 +187,7 @@ const STARTS: { readonly [step in Step]: (epoch: number) => number } = {
 }
 const STEPS = Object.keys(STARTS) as Step[]
 
-/** The greatest maximum height or gust, the circular mean of directions, the mean of all else; null for none. */
+/** The greatest maximum height or gust, the circular mean of directions, else the mean; null for none. */
 function together(field: string, values: readonly number[]): number | null {
   if (values.length === 0) return null
   if (/^(maximum|gust)/.test(field)) return Math.max(...values)

@@ -1,11 +1,11 @@
-/** The states of a snapshot in memory after it is loaded: indexed once for all threads, and opened as a view. */
+/** What a loaded snapshot becomes in memory: indexed once for all threads, then opened as a view. */
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { Steps } from '../system/steps.ts'
 import { openDataset, openParts, type Dataset, type Indexes } from './dataset.ts'
 import { openFragments, type IndexedFragments, type OpenedFragments } from './fragments.ts'
 
-/** Plain enough to be posted to a worker, which then sees the same bytes. `server/index-snapshot.ts` makes it. */
+/** Plain, so that it can be posted to workers, which see the same bytes (`server/index-snapshot.ts`). */
 export interface IndexedSnapshot extends LoadedSnapshot {
   readonly indexes: Indexes
   readonly fragments: IndexedFragments

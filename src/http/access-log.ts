@@ -5,7 +5,7 @@
 import type { AccessRules } from './access-log-rules.ts'
 import { type Format, jsonLine } from '../system/log.ts'
 
-/** The header `traceparent` (W3C Trace Context): version, trace id, id of the caller's span, flags: 55 characters, lower case. */
+/** `traceparent` (W3C Trace Context): version, trace id, id of the caller's span, flags; in lower case. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 const TRACEPARENT_LENGTH = 55
 /** The last digits of a trace id are random: 32 bits. */

@@ -78,7 +78,7 @@ export class Answering {
     if (shape !== null) tag.add(shaped)
     const { low, high } = tag
     const format = shape?.format ?? 'json'
-    // A client that names the ETag has the answer: it need not be made, but for the `Link` lines of a pinned one.
+    // A client that names the ETag has the answer: it is made only for the `Link` lines of a pinned one.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
       state.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return

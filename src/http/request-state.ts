@@ -1,7 +1,7 @@
 /**
- * What the parts of the request path share. One object serves all: one request is answered at a time. Its calls
- * come in one order: `begin`, `admit`, `pin` where a snapshot is named, `describe` when the answer is known; a head
- * is written from `fields` behind them. An error has `commonHeaders`, which say what is known by then.
+ * What the parts of the request path share. One object serves all: one request is answered at a time. Its
+ * calls come in one order: `begin`, `admit`, `pin` where a snapshot is named, `describe` when the answer is
+ * known; then a head is written from `fields`. An error has `commonHeaders`, which say what is known by then.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'

@@ -169,7 +169,7 @@ export class Tides {
     }
   }
 
-  /** Levels in hundredths of a metre at the full hours of a block, up to 2 mm from `height` before they are rounded. */
+  /** Levels at the full hours of a block, hundredths of a metre, up to 2 mm from `height` before rounding. */
   #hourlyLevels(harbour: number, block: number): Int16Array {
     const datumOffset = this.columns.datumOffset[harbour]
     const begin = block * BLOCK

@@ -1,4 +1,4 @@
-/** Parameters of several operations: a box, what lists and nearest filter by, and what readings have in addition. */
+/** Parameters of several operations: a box, what lists and nearest filter by, and what `include` adds. */
 import type { Dataset } from '../dataset/dataset.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'

@@ -53,7 +53,7 @@ export type AdminPort = Awaited<ReturnType<typeof startAdmin>>
 export const DEFAULT_ADMIN_PORT = 8081
 
 /**
- * Resolves to null where no admin port is wanted, and where the default port is taken: that is only a warning.
+ * Resolves to null where no admin port is wanted, or where the default port is taken, which is a warning.
  * @throws ListenError naming the address when a port that was asked for cannot be opened, or the address is
  * not this machine's; AdminTokenError.
  */

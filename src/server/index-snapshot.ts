@@ -26,8 +26,8 @@ export interface TakenOver {
 }
 
 /**
- * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds; in `pictures`,
- * `{slug}` stands for the mission. @throws SnapshotError when a part is missing or malformed
+ * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds; `{slug}` in
+ * `pictures` stands for the mission. @throws SnapshotError when a part is missing or malformed
  */
 export function* indexSnapshot(
   snapshot: LoadedSnapshot,

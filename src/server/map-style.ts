@@ -1,6 +1,6 @@
 /**
- * What the operator opens of the pages' policies: by `--map-style` the servers of a style for the explorer's map, by
- * `--embed-from` the sites that may show the page of one buoy.
+ * What the operator opens of the pages' policies: by `--map-style` the servers of a style for the explorer's
+ * map, by `--embed-from` the sites that may show the page of one buoy.
  */
 import { EMBED_PATH } from '../http/static-site.ts'
 import type { StaticFile } from './static-files.ts'

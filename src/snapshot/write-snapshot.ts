@@ -203,7 +203,7 @@ function columnType(column: Column): ColumnType {
   throw new SnapshotError('a column has a type that parts do not know')
 }
 
-/** The mark of a folder that mirrors another one, where a builder does not write: format, version and `source`. */
+/** Marks a folder that mirrors another one, so that no builder writes there: format, version, `source`. */
 export const MARK_FILE = 'mirror.json'
 
 const MARK_FORMAT = 'groundswell-mirror'

@@ -1,4 +1,4 @@
-// Builds the explorer: bundles the program, and has basemap, coast and towns made. Everything but the page itself has its hash
+// Builds the explorer: bundles the program, and has basemap, coast and towns made. All but the page has its hash
 // in its name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
 import { once } from 'node:events'

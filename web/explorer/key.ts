@@ -1,4 +1,4 @@
-/** The visitor's key: where it is kept, and how an address brings one. It never stays in the address for long. */
+/** The visitor's key: where it is kept, and how an address brings one, which does not keep it. */
 
 import { attempt } from './mine/kept.ts'
 

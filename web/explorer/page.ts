@@ -64,12 +64,12 @@ export function aboutOf({ buoy, point }: Pick<ViewState, 'buoy' | 'point'>): str
   return buoy ?? (point === null ? '' : `${point.lat} ${point.lng}`)
 }
 
-/** Names of points, by what `aboutOf` gives for them. An address has none: a link could have the page say anything. */
+/** Names of points by `aboutOf`. An address has none: a link could have the page say anything. */
 export const placeNames = new Map<string, string>()
 
 const NO_LIST = { state: 'here', data: { buoys: [] } } as const
 
-/** Asks for what is not known yet; `isOfOneBuoy` means a page within that of somebody else. The first address is that of all buoys, where they are shown. */
+/** Asks for what is not known yet, first for all buoys. `isOfOneBuoy`: within a page of somebody else's. */
 export function pageOf(
   api: Api,
   answers: Answers,

@@ -1,4 +1,4 @@
-/** The pieces that components are made of. Text goes in as text, so no name from a source can become markup. */
+/** The pieces of components. Text goes in as text, so no name from a source can become markup. */
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { Answer } from './answers.ts'
@@ -78,7 +78,7 @@ export function Waiting({ what }: { what: string }) {
   )
 }
 
-/** Shown where an answer has not come or never will. `none` says that there is nothing of what was asked for. */
+/** Shown where an answer has not come or never will. `none`: there is nothing of what was asked for. */
 export function Instead({ of, what, none }: { of: Answer<unknown>; what: string; none?: string }) {
   if (of.state === 'waiting') return <Waiting what={what} />
   if (of.state === 'here') return null

@@ -7,7 +7,7 @@ import { live, tryNow } from './live/following.ts'
 import type { LiveState } from './live/live.ts'
 import { api, clock, currentAt, now, trouble } from './store.ts'
 
-/** Clocks differ: the page waits a little longer than the server asks, and with a wrong one this long at least. */
+/** Clocks differ: the page waits longer than the server asks, and with a wrong clock at least this long. */
 const MARGIN_MS = 1000
 
 /** What is wrong, and when the page goes on by itself. */

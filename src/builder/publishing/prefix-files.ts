@@ -1,4 +1,4 @@
-/** Moves files that never change between a folder and a store, checked by their hashes, and removes old ones. */
+/** Moves files that never change between a folder and a store, checked by hash, and removes old ones. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'

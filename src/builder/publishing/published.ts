@@ -1,5 +1,5 @@
 /**
- * `published.json`: what a folder published last, or took from its store. Later builds are ahead of the store.
+ * `published.json`: what a folder published last, or took from its store. Later builds are ahead of it.
  *
  *   {"format":"groundswell-published","version":2,"to":"s3://…","commit":"…","tried":["…"],"after":N}
  */

@@ -36,7 +36,7 @@ const REFUSAL_OF_CONNECTION = Buffer.concat([
   TOO_MANY_CONNECTIONS.body,
 ])
 
-/** Where threads can listen on one port and the kernel spreads connections: `reusePort` is in Node 22.12 and 23.1. */
+/** Whether threads share a port (`reusePort`: Node 22.12 and 23.1), on which the kernel spreads clients. */
 export const SHARES_PORT = process.platform === 'linux' && hasReusePort(process.versions.node)
 
 export function hasReusePort(version: string): boolean {

@@ -132,7 +132,7 @@ export class Acceptor {
   }
 
   /**
-   * Has the engine keep the last `bytes` of an answer: `end` moves the write offset of its connection from `from`.
+   * Has the engine keep the last `bytes` of an answer: `end` moves its connection's write offset from `from`.
    * @returns that connection, null if unknown; false if nothing more may be kept, and `end` was not called
    */
   keep(from: number, bytes: number, end: () => void, isRefusal: boolean): UwsResponse | null | false {

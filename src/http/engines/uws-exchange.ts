@@ -91,7 +91,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   isPipelined = false
   /** Connection of the row for which the engine keeps answers; it has asked again if its offset is 0. */
   rowUnread: UwsResponse | null = null
-  /** All of the answer is with the engine: `complete` is to be called with another object for the connection. */
+  /** All of the answer is with the engine: `complete` is called with another object for the connection. */
   isUncompleted = false
   /** Later replies that are not out yet. */
   #deferred = 0

@@ -24,7 +24,7 @@ import { CLOSING } from './uws-later.ts'
 const ACCEPTORS = 8
 /** Requests in one turn before any is watched: telling that a turn ends costs 0.5 µs. */
 const UNWATCHED_REQUESTS = 8
-/** Requests in a row by one acceptor behind which their connection is looked for, which takes 0.1 µs for each. */
+/** Requests in a row by one acceptor after which their connection is looked for, in 0.1 µs for each. */
 const ROW_BY_CHANCE = 3
 /** No request waits for this time after pipelining: the engine cuts connections that send behind one. */
 const PIPELINED_MS = 10_000
@@ -44,7 +44,7 @@ export class UwsEngine implements Engine {
   #inRow = 0
   /** All of the row surely came in this turn. */
   #isRowWatched = false
-  /** The connection of the row, null if unknown, and whether it was looked for; requests of the row before. */
+  /** The row's connection, null if unknown, and whether it was looked for; requests of the row before. */
   #asking: UwsResponse | null = null
   #isSought = false
   #inRowBefore = 0
@@ -122,7 +122,7 @@ export class UwsEngine implements Engine {
     const { connections, onProgress } = this.#surroundings
     onProgress()
     this.#open--
-    // A request that comes next by this acceptor is from another connection, and a closed one must not be asked.
+    // The next request by this acceptor is from another connection, and a closed one must not be asked.
     this.#acceptor = null
     this.#asking = null
     connections.left(acceptor.closed(connection))
@@ -136,7 +136,7 @@ export class UwsEngine implements Engine {
     else if (hasAskedAgain) this.#seePipelining()
     this.#inRow++
     if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
-    // A request waits unless its connection may well have sent several: limits by connection hold pipelined ones.
+    // A request waits unless its connection may have sent several: limits by connection hold pipelined ones.
     this.#exchange.mayWait =
       this.#pipelined === null &&
       this.#inRow <= acceptor.open &&

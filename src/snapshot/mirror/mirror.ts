@@ -38,7 +38,7 @@ const LONGEST_RETRY_S = 60
 const LONGEST_RETRY_AFTER_S = 300
 /** A wait is longer or shorter by up to this share, so that many mirrors do not ask at once. */
 const JITTER = 0.1
-/** One look in this many asks without the ETag: web servers make ETags of seconds and size, so two may match. */
+/** One look in this many asks without the ETag: servers make ETags of seconds and size, so two may match. */
 const LOOKS_PER_FULL_ONE = 12
 const LONGEST_STOP_MS = 1000
 /** Different faults of one outage that are logged. */

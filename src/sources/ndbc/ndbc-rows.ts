@@ -168,7 +168,7 @@ class RowReader {
     this.#file = file
   }
 
-  /** Puts the next row with waves, wind or water temperature at `base` of `codes`, as READ; false at the end. */
+  /** Puts the next row with waves, wind or water temperature at `base` of `codes`; false at the end. */
   next(codes: Int32Array, base: number): boolean {
     while (this.any(codes, base)) {
       if (codes[base + DPD] === 0) {

@@ -1,4 +1,4 @@
-/** Ranges of a chart's x axis, what zooming and pinching make of them, pauses of a line, and signs of directions. */
+/** Ranges of a chart's x axis, and of zooming and pinching; pauses of a line; signs of directions. */
 
 /** The lower end, then the higher one. */
 export type Range = readonly [number, number]

@@ -1,4 +1,4 @@
-/** One plot: lines, and signs of directions below them, over one x axis. Its colours are those of the page's style. */
+/** One plot: lines, and signs of directions below them, over one x axis, in the colours of the page. */
 import UPlot from 'uplot'
 import { variable } from '../theme.ts'
 import { scaledText, type Scale } from '../mine/units.ts'

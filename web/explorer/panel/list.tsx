@@ -108,7 +108,7 @@ function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
 /** Where the browser does not tell where it is. */
 const isNowhere = signal(false)
 
-/** Opens what is near the visitor. The place goes into the address and to the server, so it is only roughly that. */
+/** Opens what is near the visitor. The place goes into the address and to the server, so it is rough. */
 export function NearMe() {
   const open = ({ coords }: GeolocationPosition): void => {
     isNowhere.value = false

@@ -29,7 +29,7 @@ export const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
 
 const SEASON_OPTIONS = SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)
 
-/** What the chart shows, by the visitor's choice where it has readings, else of the newest two years; null without any. */
+/** What the chart shows: the visitor's choice where it has readings, else the newest two years, or null. */
 export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): SeasonView | null {
   if (answer.state !== 'here') return null
   const { metric, season } = view
