@@ -115,10 +115,7 @@ async function buildPart(part, made, kept, say, isQuick) {
   }
 }
 
-/**
- * A hash over all that decides a part: its sources, what makes its map, the client, this file and the versions of
- * all packages.
- */
+/** A hash over all that decides a part: sources, map, client, this file and the versions of packages. */
 function stampOf(part) {
   const hash = createHash('sha256')
   const root = dirname(source)

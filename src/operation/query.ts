@@ -1,7 +1,4 @@
-/**
- * Raw query text → typed values: strict parsers, then the operation's ajv schema. What fails becomes an error
- * that names the parameter.
- */
+/** Raw query text → typed values: strict parsers, then the ajv schema. A fault names the parameter. */
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Parameter, Parameters, QueryOf } from './parameters.ts'

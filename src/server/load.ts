@@ -1,7 +1,4 @@
-/**
- * Loads snapshots on a thread of its own, which a time limit, a memory limit or a stop can end, and makes
- * there what workers share.
- */
+/** Loads snapshots, and makes what workers share, on a thread that limits of time and memory can end. */
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'

@@ -7,10 +7,7 @@ import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'
 import { type Part } from './snapshot-format.ts'
 
-/**
- * Harbours ascend by identifier; of several with one identifier the first counts.
- * @throws BuildError for an unknown constituent
- */
+/** Harbours ascend by identifier, the first of each. @throws BuildError for an unknown constituent */
 export function tidesPart(records: readonly HarbourRecord[]): { part: Part; rows: number } {
   const byIdentifier = new Map<string, HarbourRecord>()
   for (const record of records)

@@ -171,10 +171,7 @@ export async function loadPart(dir: string, entry: PartEntry): Promise<LoadedPar
   return part
 }
 
-/**
- * What `read` makes of a part, checked as a server would check it.
- * @throws SnapshotError when it is missing, damaged or of another kind
- */
+/** What `read` makes of a part, checked as a server does. @throws SnapshotError for a bad part */
 export async function readPart<T>(
   dir: string,
   entry: PartEntry,

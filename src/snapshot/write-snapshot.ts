@@ -1,7 +1,4 @@
-/**
- * Puts parts and manifests into a folder so that a reader sees the whole old snapshot or the whole new one,
- * whatever process is killed.
- */
+/** Puts parts and manifests into a folder: readers see one whole snapshot, whatever process is killed. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Column } from '../sea/columns.ts'

@@ -38,10 +38,7 @@ export const SCALAR = {
     'https://github.com/scalar/scalar */\n',
 }
 
-/**
- * Scalar's library of schemas tries whether it may evaluate text. The page's policy refuses that, and
- * browsers report the attempt.
- */
+/** Scalar tries whether it may evaluate text; the page's policy refuses that, and browsers report it. */
 const BEFORE_SCALAR = 'globalThis.__zod_globalConfig = { jitless: true };\n'
 
 /** Time that npm waits for an answer of the registry. */

@@ -1,7 +1,4 @@
-/**
- * The addresses of everything that panels and map show, the same for drawing and for the `curl` lines, and of
- * the stations' own pages.
- */
+/** The addresses of all that panels and map show, also for `curl` lines, and of the stations' own pages. */
 import type {
   BuoyDetail,
   Chart,

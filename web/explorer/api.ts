@@ -1,7 +1,4 @@
-/**
- * The public API as the explorer uses it: calls with the visitor's key, what may go wrong with them, and the
- * server's clock.
- */
+/** The public API as the explorer uses it: calls with the visitor's key, their faults, the server's clock. */
 import { signal, type Signal } from '@preact/signals'
 import type { MapBuoysAnswer, Quota } from '../../clients/typescript/groundswell.ts'
 

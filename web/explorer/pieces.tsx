@@ -203,10 +203,7 @@ export function Whereabouts({ buoy }: { buoy: Omit<KnownBuoy, 'last_reading'> })
   return <p class="sub">{[country, network, position(lat, lng)].filter(Boolean).join(' · ')}</p>
 }
 
-/**
- * A line to copy, with its button. Where a browser refuses, as without HTTPS, the line shows the whole text and
- * is selected.
- */
+/** A line to copy, with a button. Where a browser refuses, the whole line is shown and selected. */
 export function Copy(props: {
   /** The text of the button, and what it copies: its name for screen readers has both. */
   what: string

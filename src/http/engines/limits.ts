@@ -33,7 +33,7 @@ export const WAITING_REQUESTS = 256
 export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
- * Bytes of answers that `uws` keeps for one connection: the engine cuts a connection that has sent more behind
+ * Bytes of answers that `uws` keeps for a connection: the engine cuts a connection that has sent more behind
  * an unfinished answer, so pipelined answers are finished though their client has not read those before them.
  */
 export const UNREAD_LIMIT_BYTES = 1024 * 1024

@@ -292,10 +292,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     else if (connection !== null) setImmediate(() => acceptor.close(connection))
   }
 
-  /**
-   * Has the engine keep what the client has not taken, so that it goes on with requests behind.
-   * @returns false if nothing more may be kept
-   */
+  /** Has the engine keep what is not taken, to go on with requests behind. @returns false if it may not */
   #keep(response: UwsResponse, body: Uint8Array): boolean {
     const sent = response.getWriteOffset()
     if (!this.isPipelined || (sent > 0 && !this.mayComplete)) return false

@@ -113,10 +113,7 @@ export class Mirror {
     return first
   }
 
-  /**
-   * Looks at the source now. Never rejects.
-   * @param force also takes a manifest older than what is held, as the operator asks
-   */
+  /** Looks at the source now. Never rejects. @param force also takes an older manifest than what is held */
   async look(force = false): Promise<void> {
     while (this.#looking !== null) await this.#looking
     if (this.#stopping.signal.aborted) return

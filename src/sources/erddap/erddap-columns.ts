@@ -293,10 +293,7 @@ function chooseColumns(
   return chosen
 }
 
-/**
- * The identifier of a table's rows: the longest listed one that the file's name begins with, else the
- * description's, else the file's name.
- */
+/** A table's identifier: the longest listed one that begins the file's name, the description's, or that name. */
 function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
   const isFront = (identifier: string): boolean =>
     stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))

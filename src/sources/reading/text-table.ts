@@ -96,10 +96,7 @@ export type Cell = (column: string) => string
 /** Takes in a line; returns what is wrong with it, or null. */
 export type ReadLine = (cell: Cell) => string | null
 
-/**
- * Reads a small table line by line, of 128 MiB at most.
- * @throws BuildError when the file is missing or its header lacks a required column
- */
+/** Reads a table of 128 MiB at most. @throws BuildError when it, or a column of its header, is missing */
 export async function readTable(
   path: string,
   file: FileReport,

@@ -18,10 +18,7 @@ import {
 } from '../store.ts'
 import { Live } from './live.ts'
 
-/**
- * Without events a new snapshot is seen within this. Mostly that costs one call a minute, with an answer
- * without a body.
- */
+/** Without events a new snapshot is seen within this, mostly by one call a minute without a body. */
 const REFRESH_MS = 60_000
 /** A published snapshot that does not come by then is on other servers alone, and the page asks again. */
 const ASK_AGAIN_MS = [1000, 4000, 15_000] as const

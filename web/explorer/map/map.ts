@@ -130,10 +130,7 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
   return map
 }
 
-/**
- * Without this the world is never smaller than the map is high, and an upright phone cannot show all of it at
- * once.
- */
+/** Without this the world is as wide as the map is high, and an upright phone cannot show all of it. */
 function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoom: number } {
   const lat = Math.min(MOST_LATITUDE, Math.max(-MOST_LATITUDE, center.lat))
   return {

@@ -1,7 +1,4 @@
-/**
- * What a buoy measures now: its newest reading, a chart of the last days with its text and table, and forecast
- * and tide beside it.
- */
+/** What a buoy measures now: newest reading, chart and table of the last days, forecast and tide. */
 import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { Column } from '../charts/readings.ts'

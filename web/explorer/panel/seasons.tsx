@@ -128,10 +128,7 @@ export function seasonName(
   return complete ? name : `${name} so far`
 }
 
-/**
- * Means over the parts of the season that both years have. Half a year beside a whole one would compare
- * summer with winter.
- */
+/** Means over the parts of the season that both years have: half a year would compare summer with winter. */
 function Summary({ all, year, against, scale, of }: SeasonView & { against: number; of: SeasonName }) {
   const pointsOf = (which: number): SeriesYear['points'] =>
     all.find((each) => each.year === which)?.points ?? []
