@@ -293,7 +293,7 @@ function chooseColumns(
   return chosen
 }
 
-/** A table's identifier: the longest listed one that begins the file's name, the description's, or that name. */
+/** A table's identifier: the longest listed one that begins its file's name, its description's, or that. */
 function identifierOf(stem: string, info: Info, known: ReadonlyMap<string, BuoyRecord>): string {
   const isFront = (identifier: string): boolean =>
     stem.startsWith(identifier) && !/^[0-9A-Za-z]/.test(stem.slice(identifier.length))
