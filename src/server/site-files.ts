@@ -113,6 +113,8 @@ function descriptionFiles(operations: readonly Declared[], basePath: string): St
     },
     {
       path: '/.well-known/api-catalog',
+      // RFC 9727 wants it of HEAD.
+      link: '</.well-known/api-catalog>; rel="api-catalog"',
       type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
       bytes: ENCODER.encode(JSON.stringify(catalogOf(basePath))),
       cache: 'revalidate',

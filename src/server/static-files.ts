@@ -18,6 +18,7 @@ export interface StaticFile {
   /** `immutable` where the name changes with the bytes, `revalidate` where the name stays. */
   cache: 'immutable' | 'revalidate'
   contentSecurityPolicy?: string
+  link?: string
   /** The bytes compressed beforehand, where that would take too long at start. */
   compressed?: { readonly [encoding in Compression]?: Uint8Array }
 }
@@ -161,6 +162,7 @@ function headersOf(file: StaticFile, etag: string): string {
     '\r\nX-Content-Type-Options: nosniff' +
     // An address may hold what a visitor looks at, which is nobody else's business.
     '\r\nReferrer-Policy: no-referrer' +
+    (file.link === undefined ? '' : `\r\nLink: ${file.link}`) +
     (file.contentSecurityPolicy === undefined
       ? ''
       : `\r\nContent-Security-Policy: ${file.contentSecurityPolicy}` +

@@ -33,6 +33,7 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   const site = siteWith(null)
   const { head, text } = site.get('/.well-known/api-catalog')!
   assert.match(head, /Content-Type: application\/linkset\+json;/)
+  assert.match(head, /\r\nLink: <\/\.well-known\/api-catalog>; rel="api-catalog"(\r|$)/)
   const { linkset } = JSON.parse(text) as { linkset: { [relation: string]: string | { href: string }[] }[] }
   assert.equal(linkset[0].anchor, '/v3')
   const targets = Object.values(linkset[0]).flatMap((links) => (typeof links === 'string' ? [] : links))
