@@ -395,6 +395,10 @@ export type ChartFields = {
   forecast_wind_speed?: ChartField
   /** About `forecast_wind_direction`. */
   forecast_wind_direction?: ChartField
+  /** About `forecast_wave_period`. */
+  forecast_wave_period?: ChartField
+  /** About `forecast_wave_direction`. */
+  forecast_wave_direction?: ChartField
   /** About `swell_height`. */
   swell_height?: ChartField
   /** About `swell_period`. */
@@ -451,6 +455,10 @@ export type Chart = {
   forecast_wind_speed?: (number | null)[]
   /** Forecast of the direction that wind comes from, at full hours, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
   forecast_wind_direction?: (number | null)[]
+  /** Forecast of the wave period, at full hours, in s. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  forecast_wave_period?: (number | null)[]
+  /** Forecast of the direction that waves come from, at full hours, clockwise from north, in degrees. `null` where there is none. As long as `time`. Only with `include=measures`. */
+  forecast_wave_direction?: (number | null)[]
   /** Of the sea in two parts: significant height of the swell, in m. `null` where there is none. As long as `time`. Only with `include=swell`. */
   swell_height?: (number | null)[]
   /** Of the sea in two parts: period of the swell, in s. `null` where there is none. As long as `time`. Only with `include=swell`. */
@@ -1338,7 +1346,7 @@ export type ChartParameters = {
   start_date?: string
   /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27). */
   end_date?: string
-  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, separated by commas. */
+  /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, separated by commas. */
   include?: string
   /** Accepted for older clients; changes nothing. Allowed: true, false, 1 or 0, in any case. Default: false. */
   optimized?: boolean

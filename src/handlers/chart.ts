@@ -31,7 +31,7 @@ const parameters = {
   include: wordSet({
     values: ['measures', 'swell'],
     description:
-      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone.',
+      'More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone.',
   }),
   optimized: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
@@ -57,10 +57,12 @@ function lane(unit: string, signed = false): Lane {
   return { missing, unit, scale: 100, signed, hourly, slots: new Uint16Array(0), has: false }
 }
 const WAVE_HEIGHT = lane('m')
+const WAVE_PERIOD = lane('s')
+const WAVE_DIRECTION = lane(MEASURES.direction.unit)
 const TIDE_LEVEL = lane('m', true)
 const WIND_SPEED = lane(MEASURES.windSpeed.unit)
 const WIND_DIRECTION = lane(MEASURES.windDirection.unit)
-const LANES = [WAVE_HEIGHT, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
+const LANES = [WAVE_HEIGHT, WAVE_PERIOD, WAVE_DIRECTION, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
 
 /** An array of a chart: its name, its text in `fields`, and where its values come from. */
 interface ChartArray {
@@ -119,6 +121,14 @@ const MEASURE_ARRAYS = [
     WIND_DIRECTION,
     HUNDREDTHS,
     'Forecast of the direction that wind comes from',
+    'degrees',
+  ),
+  array('forecast_wave_period', WAVE_PERIOD, HUNDREDTHS, 'Forecast wave period', 's'),
+  array(
+    'forecast_wave_direction',
+    WAVE_DIRECTION,
+    HUNDREDTHS,
+    'Forecast of the direction that waves come from',
     'degrees',
   ),
 ]
@@ -278,13 +288,13 @@ const axis = {
   hours: new Uint32Array(LONGEST_SECONDS / HOUR + 1),
 }
 
-function layAxis(view: View, ordinal: number, start: number, end: number, withWind: boolean): void {
+function layAxis(view: View, ordinal: number, start: number, end: number, withMore: boolean): void {
   const { readings } = view.dataset
   const last = readings.positionOf(ordinal, end + 1)
   let position = readings.positionOf(ordinal, start)
   const firstHour = Math.ceil(start / HOUR) * HOUR
   const hoursInRange = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
-  layHours(view, ordinal, firstHour, hoursInRange, withWind)
+  layHours(view, ordinal, firstHour, hoursInRange, withMore)
   const hours = LANES.some(({ has }) => has) ? hoursInRange : 0
   clearAxis(Math.max(0, last - position) + hours)
   let hour = 0
@@ -397,16 +407,20 @@ function layHours(
   ordinal: number,
   first: number,
   count: number,
-  withWind: boolean,
+  withMore: boolean,
 ): void {
   const lat = catalog.lat[ordinal]
   const lng = catalog.lng[ordinal]
   const point = forecast === null ? -1 : forecast.nearest(lat, lng)
   const harbour = tides === null ? -1 : tides.nearest(lat, lng)
   WAVE_HEIGHT.has = point !== -1
-  WIND_SPEED.has = WIND_DIRECTION.has = withWind && point !== -1
+  const hasMore = withMore && point !== -1
+  for (const each of [WAVE_PERIOD, WAVE_DIRECTION, WIND_SPEED, WIND_DIRECTION]) each.has = hasMore
   TIDE_LEVEL.has = harbour !== -1
   if (WAVE_HEIGHT.has) forecast!.hoursInto(point, first, count, WAVE_HEIGHT.hourly)
-  if (WIND_SPEED.has) forecast!.windInto(point, first, count, WIND_SPEED.hourly, WIND_DIRECTION.hourly)
+  if (hasMore) {
+    forecast!.withDirectionInto('wave', point, first, count, WAVE_PERIOD.hourly, WAVE_DIRECTION.hourly)
+    forecast!.withDirectionInto('wind', point, first, count, WIND_SPEED.hourly, WIND_DIRECTION.hourly)
+  }
   if (TIDE_LEVEL.has) tides!.hoursInto(harbour, first, count, new Int16Array(TIDE_LEVEL.hourly.buffer))
 }

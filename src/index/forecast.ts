@@ -109,16 +109,28 @@ export class Forecast {
     }
   }
 
-  /** Wind as in `hoursInto`: hundredths of a km/h rounded to tenths, and of a degree rounded to degrees. */
-  windInto(point: number, from: number, count: number, speed: Uint16Array, direction: Uint16Array): void {
+  /**
+   * As `hoursInto`, with a direction in whole degrees: of the waves the period, in hundredths of a second, or of the
+   * wind the speed, in tenths of a km/h, which are written as hundredths, too.
+   */
+  withDirectionInto(
+    of: 'wave' | 'wind',
+    point: number,
+    from: number,
+    count: number,
+    target: Uint16Array,
+    direction: Uint16Array,
+  ): void {
     const { codes } = this.#columns
+    const step = of === 'wave' ? 1 : TENTH
     for (let i = 0; i < count; i++) {
       const time = from + i * HOUR
       const row = this.rowAt(point, time)
       const share = row === -1 ? 0 : this.shareAt(row, time)
-      const kmh = row === -1 ? MISSING_U16 : valueAt(codes.windSpeed, row, share)
-      const degrees = row === -1 ? MISSING_U16 : directionAt(codes.windDirection, row, share)
-      speed[i] = kmh === MISSING_U16 ? MISSING_U16 : Math.round(kmh / TENTH) * TENTH
+      const code =
+        row === -1 ? MISSING_U16 : valueAt(of === 'wave' ? codes.wavePeriod : codes.windSpeed, row, share)
+      const degrees = row === -1 ? MISSING_U16 : directionAt(codes[`${of}Direction`], row, share)
+      target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round(code / TENTH) * step
       direction[i] =
         degrees === MISSING_U16 ? MISSING_U16 : (Math.round(degrees / DEGREE) % WHOLE_CIRCLE) * DEGREE
     }

@@ -194,6 +194,8 @@ const MEASURE_ARRAYS = {
   gust_speed: orNull(speed('Speed of gusts')),
   forecast_wind_speed: orNull(speed('Forecast of the wind speed, at full hours')),
   forecast_wind_direction: orNull(degrees('Forecast of the direction that wind comes from, at full hours')),
+  forecast_wave_period: orNull(seconds('Forecast of the wave period, at full hours')),
+  forecast_wave_direction: orNull(degrees('Forecast of the direction that waves come from, at full hours')),
 }
 const SWELL_ARRAYS = swellOf('Of the sea in two parts: ')
 const chartArrays = (arrays: Properties, when: string): Properties =>

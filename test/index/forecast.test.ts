@@ -217,7 +217,7 @@ test('Full hours hold what each hour alone is answered, in hundredths.', () => {
   )
 })
 
-test('Wind at full hours is what each hour alone is answered, in tenths of a km/h and whole degrees.', () => {
+test('Waves and wind at full hours are what each hour alone is answered, in hundredths of a second, tenths of a km/h and whole degrees.', () => {
   const code = fc.option(fc.integer({ min: 0, max: 30_000 }))
   fc.assert(
     fc.property(
@@ -232,13 +232,20 @@ test('Wind at full hours is what each hour alone is answered, in tenths of a km/
             values: {
               waveHeight: rows.map(() => 1),
               windSpeed: rows.map(([speed]) => (speed === null ? null : speed / 100)),
+              wavePeriod: rows.map(([speed]) => (speed === null ? null : speed / 1000)),
               windDirection: rows.map(([, from]) => (from === null ? null : from / 100)),
+              waveDirection: rows.map(([, from]) => (from === null ? null : from / 100)),
             },
           }),
         ])
         const from = START + firstHour * HOUR
-        const [speeds, directions] = [new Uint16Array(count + 1).fill(7), new Uint16Array(count + 1).fill(7)]
-        index.windInto(0, from, count, speeds, directions)
+        const targets = ['wind', 'wave'] as const
+        const [[speeds, directions], [periods, waves]] = targets.map((of) => {
+          const pair = [new Uint16Array(count + 1).fill(7), new Uint16Array(count + 1).fill(7)]
+          index.withDirectionInto(of, 0, from, count, pair[0], pair[1])
+          return pair
+        })
+        assert.deepEqual(waves, directions)
         for (let i = 0; i < count; i++) {
           const time = from + i * HOUR
           const row = index.rowAt(0, time)
@@ -246,13 +253,14 @@ test('Wind at full hours is what each hour alone is answered, in tenths of a km/
           const speed = row === -1 ? NONE : valueAt(index.codes.windSpeed, row, share)
           const direction = row === -1 ? NONE : directionAt(index.codes.windDirection, row, share)
           assert.equal(speeds[i], speed === NONE ? NONE : Math.round(speed / 10) * 10, `hour ${i}`)
+          assert.equal(periods[i], speed === NONE ? NONE : Math.round(speed / 10), `hour ${i}`)
           assert.equal(directions[i] === NONE, direction === NONE, `hour ${i}`)
           if (direction === NONE) continue
           assert.ok(directions[i] < 36_000 && directions[i] % 100 === 0)
           const apart = Math.abs(directions[i] - direction)
           assert.ok(Math.min(apart, 36_000 - apart) <= 50, `hour ${i}`)
         }
-        assert.deepEqual([speeds[count], directions[count]], [7, 7])
+        assert.deepEqual([speeds[count], periods[count], directions[count]], [7, 7, 7])
       },
     ),
     { numRuns: 300 },

@@ -686,6 +686,8 @@ function chart(buoys: Known[], question: Question, asOf: number): Answer {
       ...columnsOf(['gust_speed']),
       forecast_wind_speed: nothing,
       forecast_wind_direction: nothing,
+      forecast_wave_period: nothing,
+      forecast_wave_direction: nothing,
     }),
     ...(parts.includes('swell') && columnsOf(SWELL_FIELDS)),
   })

@@ -223,7 +223,7 @@ function seriesOf(
   }
 }
 
-const isValue = (value: number | null): boolean => value !== null
+export const isValue = (value: number | null): boolean => value !== null
 
 /** Draws as many signs into the rows below a plot as have room beside each other. */
 function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[]): void {

@@ -7,7 +7,7 @@ import { now } from '../store.ts'
 import { variable } from '../theme.ts'
 import { ARROW, windBarb } from './geometry.ts'
 import { drawTogether, type Memory } from './group.ts'
-import type { Line, Plot, Shared } from './plot.ts'
+import { isValue, type Line, type Plot, type Shared } from './plot.ts'
 
 /** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
 const LONGEST_PAUSE_S = 3 * 3600
@@ -57,7 +57,7 @@ export function drawReadings(
   })
 }
 
-const hasValues = ({ values }: Line): boolean => values.some((value) => value !== null)
+const hasValues = ({ values }: Line): boolean => values.some(isValue)
 
 /** The plots from top to bottom, with lines that may have no values. */
 function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boolean): Plot[] {
@@ -93,12 +93,15 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
     }
   const [height, speed] = [scaleOf('height'), scaleOf('speed')]
   const [wind, forecastWind] = [column('wind_speed'), column('forecast_wind_speed')]
-  // A barb needs both, and there is no forecast beside what was measured.
-  const measured = column('wind_direction').map((value, i) => (wind[i] === null ? null : value))
-  const last = measured.findLastIndex((value) => value !== null)
-  const ahead = column('forecast_wind_direction').map((value, i) =>
-    i <= last || forecastWind[i] === null ? null : value,
-  )
+  // A barb needs both.
+  const where = (speeds: Values, name: Column): Values =>
+    column(name).map((value, i) => (speeds[i] === null ? null : value))
+  const windFrom = where(wind, 'wind_direction')
+  // There is no forecast beside what was measured.
+  const after = (measured: Values, ahead: Values): Values => {
+    const last = measured.findLastIndex(isValue)
+    return ahead.map((value, i) => (i > last ? value : null))
+  }
   return [
     {
       name: 'Heights',
@@ -112,6 +115,11 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
         line('Swell', 'swell_height', 4, swell),
         line('Wind sea', 'wind_wave_height', 5, windSea),
         line('Waves from', 'direction', 1, arrows),
+        line('Forecast from', 'forecast_wave_direction', 3, {
+          ...arrows,
+          row: 'Waves from',
+          values: after(column('direction'), column('forecast_wave_direction')),
+        }),
         line('Swell from', 'swell_direction', 4, arrows),
         line('Wind sea from', 'wind_wave_direction', 5, arrows),
       ],
@@ -124,6 +132,7 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       lines: [
         line('Period', 'period', 1),
         line('Peak', 'peak_period', 2, thin),
+        line('Forecast', 'forecast_wave_period', 3, forecast),
         line('Swell', 'swell_period', 4, swell),
         line('Wind sea', 'wind_wave_period', 5, windSea),
       ],
@@ -137,8 +146,11 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
         line('Wind', 'wind_speed', 1),
         line('Gusts', 'gust_speed', 2, thin),
         line('Forecast', 'forecast_wind_speed', 3, forecast),
-        line('Wind from', 'wind_direction', 1, { ...barbs(wind), values: measured }),
-        line('Wind forecast from', 'forecast_wind_direction', 3, { ...barbs(forecastWind), values: ahead }),
+        line('Wind from', 'wind_direction', 1, { ...barbs(wind), values: windFrom }),
+        line('Forecast from', 'forecast_wind_direction', 3, {
+          ...barbs(forecastWind),
+          values: after(windFrom, where(forecastWind, 'forecast_wind_direction')),
+        }),
       ],
     },
     {
