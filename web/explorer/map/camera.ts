@@ -2,6 +2,7 @@
 import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
 import type { ActiveBuoy } from '../api.ts'
 import { coveredByPanel } from '../panel/panel.tsx'
+import { byId } from '../store.ts'
 import type { Position } from '../view.ts'
 import { arcOf } from './arc.ts'
 import { firstBuoys } from './first.ts'
@@ -12,8 +13,8 @@ const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
 const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
-/** Room for the buttons at the right of the map and the legend at its bottom. */
-const [BUTTONS_PIXELS, LEGEND_PIXELS] = [36, 90]
+/** Room for the buttons at the right of the map. */
+const BUTTONS_PIXELS = 36
 /** The closest first view: the coast is not loaded for it. */
 const FIT_ZOOM = 3.9
 /** What lies further south than Cape Horn has no buoys and much room on a flat map. */
@@ -49,7 +50,7 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
   if (shown.length === 0) return
   // Antarctica goes out of view where the buoys leave room.
   const yOf = (lat: number): number => map.project([0, lat]).y
-  const room = height - covered - LEGEND_PIXELS - yOf(Math.min(...shown.map(({ lat }) => lat)))
+  const room = height - coveredBelow(map) - yOf(Math.min(...shown.map(({ lat }) => lat)))
   const up = Math.min(height - covered - yOf(SOUTHMOST), room)
   if (up > 0) map.panBy([0, -up], { duration: 0 }, OWN_MOVE)
 }
@@ -64,7 +65,7 @@ export function fitPositions(
   const { clientWidth: width, clientHeight: height } = map.getContainer()
   // A small map is not all frame.
   const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
-  const bottom = Math.min(Math.max(LEGEND_PIXELS, coveredByPanel() + edge), height / 2)
+  const bottom = Math.min(coveredBelow(map) + edge, height / 2)
   map.fitBounds(
     boundsOf(positions),
     {
@@ -74,6 +75,12 @@ export function fitPositions(
     },
     isOwn ? OWN_MOVE : {},
   )
+}
+
+/** Pixels of the map, from its bottom, that legend or panel cover. */
+function coveredBelow(map: MapView): number {
+  const { bottom } = map.getContainer().getBoundingClientRect()
+  return Math.max(coveredByPanel(), bottom - byId('legend').getBoundingClientRect().top)
 }
 
 function boundsOf(positions: readonly Position[]): LngLatBounds {

@@ -80,7 +80,7 @@ const BOX = byZoom(({ high }) => high * 1.7)
 export const [BOX_IMAGE, DOT_IMAGE] = ['box', 'dot']
 
 /** The layers that draw buoys. */
-export const BUOY_LAYERS = ['buoys', 'virtual-buoys']
+export const BUOY_LAYERS = ['buoys', 'virtual-buoys', 'mark-dot']
 
 /** All layers above a basemap's own, from the lowest. */
 export function layers(theme: Theme, font: string[]): LayerSpecification[] {
@@ -291,6 +291,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
   return [
     labels('virtual-labels', 'virtual'),
     labels('labels', 'buoys'),
+    labels('mark-labels', 'mark'),
     {
       id: 'cluster-counts',
       type: 'symbol',
@@ -308,7 +309,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
 }
 
 /** Keeps labels off the dots: nothing is drawn. */
-const labelObstacles = ['virtual', 'buoys'].map((source): LayerSpecification => ({
+const labelObstacles = ['virtual', 'buoys', 'mark'].map((source): LayerSpecification => ({
   id: `${source}-obstacles`,
   type: 'symbol',
   source,

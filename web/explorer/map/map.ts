@@ -119,6 +119,7 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
     transformConstrain,
     maxPitch: 0,
     dragRotate: false,
+    boxZoom: false,
     attributionControl: false,
     // That of MapLibre does not say that the visitor has moved nothing.
     trackResize: false,
@@ -178,16 +179,24 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
       }
     }
   })
-  effect(() => {
-    setData('virtual', { ...EMPTY, features: dots.value.virtual })
-    setData('buoys', { ...EMPTY, features: dots.value.physical })
-  })
-  effect(() => void map.getSource<GeoJSONSource>('buoys')?.setClusterOptions({ cluster: isNarrow.value }))
-  effect(() => {
+  /** The buoy of the panel, and whether it is drawn above all others and in no cluster. */
+  const marked = computed(() => {
     const { virtual, physical } = dots.value
     const dot = [...virtual, ...physical].find(({ properties }) => properties.slug === about.value)
     // Nothing but a ring marks what has no new reading.
-    if (dot?.properties.old === false) setData('mark', dot)
+    return { dot, isAbove: dot !== undefined && !dot.properties.old && dot.properties.height !== undefined }
+  })
+  effect(() => {
+    const { dot, isAbove } = marked.value
+    const below = (features: ReturnType<typeof buoyFeatures>) =>
+      features.filter((each) => !isAbove || each !== dot)
+    setData('virtual', { ...EMPTY, features: below(dots.value.virtual) })
+    setData('buoys', { ...EMPTY, features: below(dots.value.physical) })
+  })
+  effect(() => void map.getSource<GeoJSONSource>('buoys')?.setClusterOptions({ cluster: isNarrow.value }))
+  effect(() => {
+    const { dot, isAbove } = marked.value
+    if (dot !== undefined && isAbove) setData('mark', dot)
     else if (position.value === null) setData('mark', EMPTY)
     else setData('mark', { ...pointAt(position.value), ...(dot && { geometry: dot.geometry }) })
   })
