@@ -136,10 +136,13 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     await page.clock.fastForward(61_000)
     await untilInPage(page, `document.getElementById('live').textContent === 'Every minute'`)
     await until(() => mapsAsked() > minutes, 'the map is not asked for')
+    const age = page.locator('#row-anglet time.ago')
+    const old = await age.textContent()
     isAway = true
     await page.clock.fastForward(10 * 60_000)
     await page.locator('#live').getByText('10 min old').waitFor()
     assert.equal(asked.filter((path) => path === '/v2/events').length, 1, 'the server has asked for an hour')
+    assert.notEqual(await age.textContent(), old, 'ages go on')
   })
 
   await t.test(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import {
   longPauses,
   inside,
@@ -20,17 +21,18 @@ import {
   formatUnits,
   parseUnits,
   quantityText,
+  scaledText,
   scaleOf,
-  UNIT_CHOICES,
+  scalesOfSources,
   unitsOfLocales,
   type Units,
 } from '../../web/explorer/mine/units.ts'
 
 const units: fc.Arbitrary<Units> = fc
   .record({
-    height: fc.constantFrom(...UNIT_CHOICES.height),
-    speed: fc.constantFrom(...UNIT_CHOICES.speed),
-    temperature: fc.constantFrom(...UNIT_CHOICES.temperature),
+    height: fc.constantFrom('m' as const, 'ft' as const),
+    speed: fc.constantFrom('kmh' as const, 'kn' as const, 'ms' as const),
+    temperature: fc.constantFrom('c' as const, 'f' as const),
   })
   .map((each) => structuredClone(each))
 
@@ -55,8 +57,10 @@ test('Units are converted as their definitions say, with rounding that fits them
     assert.equal(quantityText(quantity, AMERICAN, value), text)
   }
   assert.equal(quantityText('height', METRIC, 1.524), '1.52 m')
-  assert.equal(quantityText('height', METRIC, 1.524, 1), '1.5 m')
-  assert.equal(quantityText('height', AMERICAN, 1.524, 2), '5.0 ft')
+  const buoy = { source: 'A', last_reading: { significient_height: 0.87, peak_period: 13.5 } } as BuoyDetail
+  const scales = scalesOfSources([buoy], METRIC)({ ...buoy, last_reading: null })
+  assert.equal(scaledText(scales('height'), 1.5), '1.50 m')
+  assert.equal(scaledText(scales('period'), 13), '13.0 s')
   assert.equal(quantityText('speed', { ...METRIC, speed: 'ms' }, 36), '10.0 m/s')
 })
 

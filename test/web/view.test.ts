@@ -9,7 +9,7 @@ import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
 import { clockName, zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
-import { scaleOf } from '../../web/explorer/mine/units.ts'
+import { namesOf, scaleOf } from '../../web/explorer/mine/units.ts'
 import { curlLine } from '../../web/explorer/addresses.ts'
 import {
   FIRST_VIEW,
@@ -39,8 +39,8 @@ const views: fc.Arbitrary<ViewState> = fc
     satellites: fc.boolean(),
     globe: fc.boolean(),
     span: fc.constantFrom(...SPANS),
-    metric: fc.constantFrom(...METRICS),
-    season: fc.constantFrom(...SEASONS),
+    metric: fc.constantFrom(...namesOf(METRICS)),
+    season: fc.constantFrom(...namesOf(SEASONS)),
     year: fc.option(fc.integer({ min: 1900, max: 2200 })),
     against: fc.option(fc.integer({ min: 1900, max: 2200 })),
     units: fc.constantFrom(
@@ -225,10 +225,10 @@ test('On the map a reading of more than three hours ago is old and has its age, 
     const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now)
     return [feature?.properties.old, feature?.properties.label]
   }
-  assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.8 m'])
-  assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.8 m · 3 h ago'])
-  assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.8 m · 23 h ago'])
-  assert.deepEqual(drawn('2026-11-22T03:00:00Z', true), [false, '1.8 m'])
+  assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.84 m'])
+  assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.84 m · 3 h ago'])
+  assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.84 m · 23 h ago'])
+  assert.deepEqual(drawn('2026-11-22T03:00:00Z', true), [false, '1.84 m'])
 })
 
 test('A clock has the name that people near it use, in winter and in summer, else that of its city.', () => {

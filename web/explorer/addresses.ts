@@ -28,12 +28,7 @@ const MOST_QUERY_CHARACTERS = 100
 /** Seasons that are compared. */
 const SEASONS = 10
 
-const SEASON_DATES: {
-  readonly [season in SeasonName]: Pick<
-    ReadingSeriesParameters,
-    'start_month' | 'start_day' | 'end_month' | 'end_day'
-  >
-} = {
+const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesParameters> } = {
   year: {},
   winter: { start_month: 12, start_day: 1, end_month: 2, end_day: 29 },
   spring: { start_month: 3, start_day: 1, end_month: 5, end_day: 31 },

@@ -31,12 +31,7 @@ type IconName = keyof typeof ICONS
 export function Icon({ name, turn }: { name: IconName; turn?: number }) {
   const style = turn === undefined ? {} : { transform: `rotate(${turn}deg)` }
   return (
-    <svg
-      viewBox="0 0 24 24"
-      class={name === 'arrow' ? 'icon arrow' : 'icon'}
-      aria-hidden="true"
-      style={style}
-    >
+    <svg viewBox="0 0 24 24" class={`icon icon-${name}`} aria-hidden="true" style={style}>
       <path d={ICONS[name]} />
     </svg>
   )
@@ -59,9 +54,9 @@ export function Chip({ height, isRing = false }: { height: number | null; isRing
   return <span class={isRing ? 'chip ring' : 'chip'} aria-hidden="true" style={style} />
 }
 
-/** What the panel shows for a failure: the server's messages are for those who write programs. */
-const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
-  quota: 'This will load when the hourly quota is renewed.',
+/** What is said of a failure: the server's messages are for those who write programs. */
+export const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
+  quota: 'This hour’s quota is used up.',
   unauthorized: 'This needs an API key.',
   offline: 'No connection.',
   unavailable: 'The server cannot answer right now.',
@@ -70,12 +65,7 @@ const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
 }
 
 export function Waiting({ what }: { what: string }) {
-  return (
-    <p class="waiting row">
-      <span class="spinner" aria-hidden="true" />
-      Loading {what} …
-    </p>
-  )
+  return <p class="waiting">Loading {what} …</p>
 }
 
 /** Shown where an answer has not come or never will. `none`: there is nothing of what was asked for. */

@@ -20,7 +20,7 @@ export function Banner() {
     return () => clearTimeout(timer)
   }, [failure])
   return (
-    <p id="banner" class="row" role="status" hidden={failure === null}>
+    <p id="banner" class="row apart" role="status" hidden={failure === null}>
       <span>{failure === null ? '' : textOf(failure)}</span>
       <Button text="Try now" onClick={tryNow} />
     </p>

@@ -7,7 +7,14 @@ import { type ActiveBuoy, Api, type ApiTrouble } from './api.ts'
 import { Guest } from './guest.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { chosenUnits, type Favourite, keepFavourites, keptFavourites, toggled } from './mine/kept.ts'
-import { formatUnits, parseUnits, type SomeUnits, type Units, unitsOfLocales } from './mine/units.ts'
+import {
+  formatUnits,
+  parseUnits,
+  scalesOfSources,
+  type SomeUnits,
+  type Units,
+  unitsOfLocales,
+} from './mine/units.ts'
 import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
 import { formatView, parseView, type Position, type ViewState } from './view.ts'
 
@@ -49,6 +56,8 @@ export const trouble = signal<ApiTrouble | null>(null)
 export const keyPrompt = signal<string | null>(null)
 /** The active buoys, or null before they are there. */
 export const buoys = signal<readonly ActiveBuoy[] | null>(null)
+/** How the values of a buoy are written, everywhere. */
+export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], units.value))
 /** The pass drawn on the map. */
 export const chosenPass = signal<SatellitePass | null>(null)
 /** Null where there is no map, and before it is there. */

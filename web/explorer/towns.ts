@@ -32,23 +32,15 @@ async function load(address: string): Promise<Town[]> {
 }
 
 /** Letters that are not another one with a mark, as people write them who do not have them. */
-const LETTERS: { readonly [letter: string]: string } = {
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  ß: 'ss',
-  đ: 'd',
-  ð: 'd',
-  þ: 'th',
-  ł: 'l',
-  ı: 'i',
-}
+const LETTERS = new Map(
+  'æae œoe øo ßss đd ðd þth łl ıi'.split(' ').map(([letter, ...plain]) => [letter, plain.join('')]),
+)
 
 /** Words without marks and in small letters, each after a space; a saint is written in full. */
 const wordsOf = (text: string): string =>
   ` ${text.toLowerCase().normalize('NFD')}`
     .replaceAll(/\p{M}|['’]/gu, '')
-    .replaceAll(/[æœøßđðþłı]/g, (letter) => LETTERS[letter] ?? '')
+    .replaceAll(/\p{L}/gu, (letter) => LETTERS.get(letter) ?? letter)
     .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
     .replaceAll(/ ste? /g, ' saint ')
 

@@ -1,6 +1,6 @@
 /** What the explorer shows, as a fragment of the address that visitors bookmark and share. Holds no key. */
 
-import { formatUnits, parseUnits, type SomeUnits } from './mine/units.ts'
+import { formatUnits, namesOf, parseUnits, type Quantity, type SomeUnits } from './mine/units.ts'
 
 export const ZONES = ['utc', 'buoy', 'viewer'] as const
 /** The clock that times are given by. */
@@ -10,19 +10,26 @@ export const SPANS = [2, 7, 28] as const
 /** Days of readings in the chart. */
 export type Span = (typeof SPANS)[number]
 
-export const METRICS = [
-  'significient_height',
-  'maximum_height',
-  'period',
-  'peak_period',
-  'water_temperature',
-  'wind_speed',
-  'gust_speed',
-] as const
-export type Metric = (typeof METRICS)[number]
+/** How the measures of the seasons are called and written. */
+export const METRICS = {
+  significient_height: ['Significant height', 'height'],
+  maximum_height: ['Maximum height', 'height'],
+  period: ['Period', 'period'],
+  peak_period: ['Peak period', 'period'],
+  water_temperature: ['Water temperature', 'temperature'],
+  wind_speed: ['Wind speed', 'speed'],
+  gust_speed: ['Gusts', 'speed'],
+} as const satisfies { [metric: string]: readonly [label: string, quantity: Quantity] }
+export type Metric = keyof typeof METRICS
 
-export const SEASONS = ['year', 'winter', 'spring', 'summer', 'autumn'] as const
-export type SeasonName = (typeof SEASONS)[number]
+export const SEASONS = {
+  year: 'Whole year',
+  winter: 'Dec to Feb',
+  spring: 'Mar to May',
+  summer: 'Jun to Aug',
+  autumn: 'Sep to Nov',
+} as const
+export type SeasonName = keyof typeof SEASONS
 
 /** Degrees. */
 export interface Position {
@@ -82,8 +89,8 @@ export function parseView(fragment: string): ViewState {
     satellites: fields.get('satellites') === '1',
     globe: fields.get('globe') === '1',
     span: oneOf('days', SPANS, FIRST_VIEW.span),
-    metric: oneOf('metric', METRICS, FIRST_VIEW.metric),
-    season: oneOf('season', SEASONS, FIRST_VIEW.season),
+    metric: oneOf('metric', namesOf(METRICS), FIRST_VIEW.metric),
+    season: oneOf('season', namesOf(SEASONS), FIRST_VIEW.season),
     year: number('year', 1900, 2200),
     against: number('against', 1900, 2200),
     units: parseUnits(fields.get('units') ?? ''),

@@ -1,12 +1,12 @@
 /** The rows of the box of downloads: for each offer its formats, its picture, and the address to copy. */
 import { signal } from '@preact/signals'
 import { curlLine } from '../addresses.ts'
-import { ApiTrouble, type TroubleKind } from '../api.ts'
+import { ApiTrouble } from '../api.ts'
 import { WhereKeysComeFrom } from '../dialogs.tsx'
 import { clockTime, UTC } from '../format.ts'
-import { Button, Copy, Note } from '../pieces.tsx'
+import { Button, Copy, Note, TROUBLE_TEXTS } from '../pieces.tsx'
 import { announce, api } from '../store.ts'
-import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow } from './offers.ts'
+import { FILE_FORMATS, fileAddress, type FileFormat, type Offer, offersNow, type Picture } from './offers.ts'
 import { pictureOf } from './picture.ts'
 
 /** Addresses and names of files that are on their way: a second press starts no second one. */
@@ -48,6 +48,7 @@ function Row({ offer }: { offer: Offer }) {
   const whole = (some: string): string => new URL(some, document.baseURI).href
   const [first] = formats
   const link = first && whole(fileAddress(offer, first))
+  const fileOf = async (of: Picture): Promise<File> => new File([await pictureOf(of)], of.file)
   return (
     <div class="call" role="group" aria-label={label}>
       <p class="call-head row">{label}</p>
@@ -68,13 +69,7 @@ function Row({ offer }: { offer: Offer }) {
               text="PNG"
               class="small"
               aria-label={`PNG: ${label}`}
-              onClick={() =>
-                void run(
-                  address,
-                  picture.file,
-                  async () => new File([await pictureOf(picture)], picture.file),
-                )
-              }
+              onClick={() => void run(address, picture.file, () => fileOf(picture))}
             />
           )}
         </Copy>
@@ -135,20 +130,12 @@ function say(of: string, text: string, isTrouble = false): void {
   announce(text)
 }
 
-const FAILURES: { readonly [kind in TroubleKind]?: string } = {
-  quota: 'this hour’s quota is used up.',
-  unauthorized: 'the server needs a valid API key.',
-  offline: 'the connection broke. Try again when you are online.',
-  unavailable: 'the server cannot answer right now. Try again in a minute.',
-}
-
-/** What happened, and what the visitor can do. */
 function failureText(error: unknown): string {
-  const { kind, message, again } =
-    error instanceof ApiTrouble ? error : new ApiTrouble('refused', 'this browser could not make the file.')
+  if (!(error instanceof ApiTrouble)) return 'This browser could not make the file.'
+  const { kind, again } = error
   const renewed =
     kind === 'quota' && again !== null ? ` It is renewed at ${clockTime(new Date(again), UTC)} UTC.` : ''
-  return `The download failed: ${FAILURES[kind] ?? message}${renewed}`
+  return `The download failed. ${TROUBLE_TEXTS[kind]}${renewed}`
 }
 
 /** A browser reads the bytes after the press, and is done by then. */

@@ -12,10 +12,10 @@ import { charts, type Draw, shown } from '../charts/plots.tsx'
 import { chosenZone, position, UTC, type Zone } from '../format.ts'
 import type { SubjectOf } from '../page.ts'
 import { creditText, forecastText } from '../panel/credits.tsx'
-import { scalesOf } from '../panel/now.tsx'
-import { SEASON_LABELS, seasonView } from '../panel/seasons.tsx'
+import { seasonView } from '../panel/seasons.tsx'
 import { LEAST_CHARACTERS } from '../search.tsx'
-import { api, clock, map, page, query, view } from '../store.ts'
+import { api, clock, map, page, query, scalesOf, view } from '../store.ts'
+import { SEASONS } from '../view.ts'
 
 /** Formats of files, in the order of their buttons. Each is a value of `format` in the API. */
 export const FILE_FORMATS = { csv: 'CSV', geojson: 'GeoJSON', parquet: 'Parquet' } as const
@@ -129,7 +129,7 @@ function offersOfNow(
   const ofNow = places('Forecast and tide now', conditionsAddress(api, buoy))
   if (data === null || start === undefined || end === undefined) return [ofNow]
   const zone = chosenZone(page.value.view.zone, buoy.timezone)
-  const scales = scalesOf(buoy)
+  const scales = scalesOf.value(buoy)
   const [from, to] = shown.range ?? [Date.parse(start) / 1000, Date.parse(end) / 1000]
   const draw: Draw = (code, place, memory) => code.drawReadings(place, data, zone, scales, memory)
   return [
@@ -182,7 +182,7 @@ function offerOfSeasons({ buoy, seasons }: SubjectOf<'buoy'>): Offer {
     ...offer,
     picture: pictureOf(buoy, (code, place, memory) => code.drawSeason(place, drawn, memory), {
       file: `${metric}_${season}`,
-      title: `: ${drawn.label}, ${SEASON_LABELS[season]}, ${years}`,
+      title: `: ${drawn.label}, ${SEASONS[season]}, ${years}`,
     }),
   }
 }

@@ -43,8 +43,7 @@ export async function pictureOf(picture: Picture): Promise<Blob> {
 function plotsIn(place: HTMLElement): DrawnPlot[] {
   return [...place.querySelectorAll<HTMLElement>('.uplot')].map((plot) => {
     const { name = '', unit = '' } = plot.parentElement?.dataset ?? {}
-    const canvas = plot.querySelector('canvas')
-    if (canvas === null) throw new Error('a chart without a canvas')
+    const canvas = plot.querySelector('canvas')!
     const rows = [...plot.querySelectorAll('.u-legend .u-series')].slice(1)
     const lines = rows.flatMap((row) => {
       const label = row.querySelector('.u-label')?.textContent ?? ''

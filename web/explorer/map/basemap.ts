@@ -61,11 +61,7 @@ function operatorsBasemap({ layers, ...style }: StyleSpecification): Basemap {
 
 /** Puts what the sources ask for in place of the credit of the page's own map, as text without markup. */
 function showCredits(map: MapView): void {
-  const textOf = (html = ''): string =>
-    html
-      .replaceAll(/<[^>]*>/g, '')
-      .replaceAll('&copy;', '©')
-      .trim()
+  const textOf = (html = ''): string => html.replaceAll(/<[^>]*>/g, '').replaceAll('&copy;', '©')
   const show = (): void => {
     const asked = Object.keys(map.getStyle().sources).map((id) => textOf(map.getSource(id)?.attribution))
     document.querySelector('#credit span')!.textContent = [...new Set(asked)].filter(Boolean).join(' · ')

@@ -3,7 +3,7 @@ import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
 import { classOf } from '../heights.ts'
-import { quantityText, scaleOf, type Units } from '../mine/units.ts'
+import { scaledText, scaleOf, scalesOfSources, type Scale, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 
 const HOUR_MS = 3_600_000
@@ -18,6 +18,7 @@ export const pointAt = ({ lat, lng }: Position) => ({
 
 /** `now` in epoch milliseconds. */
 export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
+  const scalesOf = scalesOfSources(buoys, units)
   return buoys.map((buoy) => {
     const { id, slug, name, virtual, last_reading: reading } = buoy
     const height = reading?.significient_height
@@ -32,15 +33,15 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
         ...(height !== undefined && { height, class: classOf(height, scaleOf('height', units)) }),
         // Readings of satellites are rings at any age: they are hours old when they come.
         old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
-        label: reading === null ? '' : labelOf(reading, virtual, units, now),
+        label: reading === null ? '' : labelOf(reading, virtual, scalesOf(buoy)('height'), now),
       },
     }
   })
 }
 
 /** `1.8 m`, and of an old reading `1.8 m · 5 h ago`, in whole hours. */
-function labelOf(reading: ReadingSummary, virtual: boolean, units: Units, now: number): string {
-  const height = quantityText('height', units, reading.significient_height, 1)
+function labelOf(reading: ReadingSummary, virtual: boolean, scale: Scale, now: number): string {
+  const height = scaledText(scale, reading.significient_height)
   const time = Date.parse(reading.time)
   if (virtual || !isOld(time, now)) return height
   const hours = Math.floor((now - time) / HOUR_MS)

@@ -1,17 +1,15 @@
 /** The units that a visitor reads; the API answers in metres, km/h and °C, and the page converts. */
+import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 
-export const UNIT_CHOICES = {
-  height: ['m', 'ft'],
-  speed: ['kmh', 'kn', 'ms'],
-  temperature: ['c', 'f'],
-} as const
+/** The names in a table, in its order. */
+export const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[]
 
-type Kind = keyof typeof UNIT_CHOICES
-export type Units = { readonly [kind in Kind]: (typeof UNIT_CHOICES)[kind][number] }
+/** What a visitor chooses the unit of. */
+export const KINDS = ['height', 'speed', 'temperature'] as const
+type Kind = (typeof KINDS)[number]
+export type Units = { readonly [kind in Kind]: keyof (typeof SCALES)[kind] }
 /** Units that a link or the browser names; the rest follows the visitor's locale. */
 export type SomeUnits = Partial<Units>
-
-export const KINDS = Object.keys(UNIT_CHOICES) as Kind[]
 
 /** What a value is: of heights, speeds and temperatures the visitor chooses the unit. */
 export type Quantity = Kind | 'period' | 'direction'
@@ -56,23 +54,37 @@ export type Scales = (quantity: Quantity) => Scale
 /** What is written in the unit that it was measured in has at most `decimals`. */
 export function scaleOf(quantity: Quantity, units: Units, decimals = Infinity): Scale {
   const scales: { readonly [unit: string]: Scale } = SCALES[quantity]
-  const scale = scales[quantity in UNIT_CHOICES ? units[quantity as Kind] : 'only']!
+  const scale = scales[quantity in units ? units[quantity as Kind] : 'only']!
   return scale.from === same ? { ...scale, digits: Math.min(scale.digits, decimals) } : scale
 }
 
-/** JSON leaves closing zeros out, so the longest of many numbers tells the decimals of their source. */
-export function decimalsOf(values: readonly (number | null | undefined)[]): number {
-  return Math.max(0, ...values.map((value) => String(value ?? '').split('.')[1]?.length ?? 0))
+type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
+
+/** The measures whose decimals sources differ in. */
+const MEASURES: { readonly [quantity in Quantity]?: readonly (keyof ReadingSummary)[] } = {
+  height: ['significient_height', 'maximum_height', 'swell_height', 'wind_wave_height'],
+  period: ['period', 'peak_period', 'swell_period', 'wind_wave_period'],
+  temperature: ['water_temperature'],
 }
 
-/** `1.52 m`, `5.0 ft`; `value` in the unit of the API, with its own decimals unless others are given. */
-export function quantityText(
-  quantity: Quantity,
-  units: Units,
-  value: number,
-  decimals = decimalsOf([value]),
-): string {
-  return scaledText(scaleOf(quantity, units, decimals), value)
+/** JSON leaves closing zeros out, so the longest of many numbers tells the decimals of their source. */
+const decimalsOf = ({ last_reading: reading }: Measuring, quantity: Quantity): number =>
+  Math.max(0, ...(MEASURES[quantity] ?? []).map((name) => `${reading?.[name]}`.split('.')[1]?.length ?? 0))
+
+/** What a buoy measures is written with as many decimals as the newest readings of its network have. */
+export function scalesOfSources(buoys: readonly Measuring[], units: Units): (buoy: Measuring) => Scales {
+  const known = new Map<string, number>()
+  const most = (buoy: Measuring, quantity: Quantity): number =>
+    Math.max(known.get(`${quantity} ${buoy.source}`) ?? 0, decimalsOf(buoy, quantity))
+  for (const quantity of namesOf(MEASURES)) {
+    for (const buoy of buoys) known.set(`${quantity} ${buoy.source}`, most(buoy, quantity))
+  }
+  return (buoy) => (quantity) => scaleOf(quantity, units, most(buoy, quantity))
+}
+
+/** `1.52 m`, `5.0 ft`; `value` in the unit of the API. */
+export function quantityText(quantity: Quantity, units: Units, value: number): string {
+  return scaledText(scaleOf(quantity, units), value)
 }
 
 /** A value, in the unit of the API, with its unit. */
@@ -125,7 +137,7 @@ export function parseUnits(text: string): SomeUnits {
   const words = text.split(',')
   const found: { [kind in Kind]?: string } = {}
   for (const kind of KINDS) {
-    const word = words.find((each) => (UNIT_CHOICES[kind] as readonly string[]).includes(each))
+    const word = words.find((each) => Object.hasOwn(SCALES[kind], each))
     if (word !== undefined) found[kind] = word
   }
   return found as SomeUnits

@@ -16,7 +16,7 @@ import { chosenZone, clockTime, dayAndTime, isOld, UTC } from '../format.ts'
 import { NEAR_KM } from '../guest.ts'
 import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
-import { quantityText } from '../mine/units.ts'
+import { scaledText } from '../mine/units.ts'
 import type { Asked, SubjectOf } from '../page.ts'
 import { Ago, Button, Chip, Choices, Instead, Note, ZoneSwitch } from '../pieces.tsx'
 import {
@@ -29,7 +29,7 @@ import {
   openBuoy,
   openPlace,
   page,
-  units,
+  scalesOf,
 } from '../store.ts'
 import type { Position } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
@@ -194,7 +194,6 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
     (a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0) || a.name.localeCompare(b.name),
   )
   const rows = isWhole.value ? sorted : sorted.slice(0, FIRST_ROWS)
-  const choose = (chosen: keyof typeof ORDERS): void => void (order.value = chosen)
   return (
     <>
       {buoys.length === 0 ? null : (
@@ -203,7 +202,7 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
           label="Order of the list"
           options={ORDERS}
           chosen={order.value}
-          onChoice={choose}
+          onChoice={(by) => (order.value = by)}
         />
       )}
       <ul class="buoys">
@@ -217,6 +216,9 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
     </>
   )
 }
+
+const heightText = (buoy: ActiveBuoy | undefined): string =>
+  buoy?.last_reading ? scaledText(scalesOf.value(buoy)('height'), buoy.last_reading.significient_height) : '–'
 
 /** Of a favourite that is silent nothing but its name is known. */
 function BuoyRow(props: {
@@ -245,9 +247,7 @@ function BuoyRow(props: {
             {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
           </small>
         </span>
-        <span class="row-height">
-          {reading === null ? '–' : quantityText('height', units.value, reading.significient_height, 1)}
-        </span>
+        <span class="row-height">{heightText(isKnown ? buoy : undefined)}</span>
       </a>
     </li>
   )
@@ -270,10 +270,14 @@ function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> 
   )
 }
 
+const pointsText = (count: number): string => `${count} ${count === 1 ? 'point' : 'points'}`
+
 function PassRow({ pass }: { pass: SatellitePass }) {
   const { id, platform, started_at: start, ended_at: end, buoy_count: count } = pass
   const points = passPoints(pass, known.value ?? [])
-  const highest = Math.max(...points.map(({ last_reading: reading }) => reading?.significient_height ?? 0))
+  const height = ({ last_reading: reading }: ActiveBuoy): number => reading?.significient_height ?? 0
+  const [highest] = points.toSorted((a, b) => height(b) - height(a))
+  const missing = count - points.length
   const isChosen = chosenPass.value?.id === id
   const times = `${dayAndTime(new Date(start), UTC)} – ${clockTime(new Date(end), UTC)} UTC`
   const choose = (): void => choosePass(isChosen ? null : pass)
@@ -282,24 +286,15 @@ function PassRow({ pass }: { pass: SatellitePass }) {
       <button type="button" class="pass row" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
         <span class="row-name">
           {platform}
-          <small>{`${count} ${count === 1 ? 'point' : 'points'} · ${times}`}</small>
+          <small>{`${pointsText(count)} · ${times}`}</small>
         </span>
         <span class="row-height">
           {points.length > 1 ? 'up to ' : ''}
-          {points.length === 0 ? '–' : quantityText('height', units.value, highest, 1)}
+          {heightText(highest)}
         </span>
       </button>
-      {isChosen ? <PassPoints points={points} missing={count - points.length} /> : null}
-    </li>
-  )
-}
-
-/** The points along the track with their heights; each leads to its virtual buoy. */
-function PassPoints({ points, missing }: { points: readonly ActiveBuoy[]; missing: number }) {
-  return (
-    <div class="pass-points">
-      <ul>
-        {points.map((buoy) => (
+      <ul class="pass-points">
+        {(isChosen ? points : []).map((buoy) => (
           <BuoyRow
             key={buoy.slug}
             buoy={buoy}
@@ -308,11 +303,9 @@ function PassPoints({ points, missing }: { points: readonly ActiveBuoy[]; missin
           />
         ))}
       </ul>
-      {missing > 0 ? (
-        <Note>
-          A later pass has measured {missing === 1 ? 'one point' : `${missing} points`} again since.
-        </Note>
+      {isChosen && missing > 0 ? (
+        <Note>{pointsText(missing)} measured again since by a later pass.</Note>
       ) : null}
-    </div>
+    </li>
   )
 }

@@ -3,10 +3,10 @@ import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescr
 import { Plots } from '../charts/plots.tsx'
 import type { Column } from '../charts/readings.ts'
 import { chosenZone, dayAndTime, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
-import { decimalsOf, decimalText, type Quantity, scaledText, scaleOf, type Scales } from '../mine/units.ts'
+import { decimalText, type Quantity, scaledText, type Scales } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
 import { Ago, Chip, Choices, Fact, Icon, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
-import { api, buoys, page, units, update } from '../store.ts'
+import { api, page, scalesOf, units, update } from '../store.ts'
 import type { Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 import { ReadingsCredit } from './credits.tsx'
@@ -15,7 +15,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
   const [chart, conditions] = [now.chart.answer, now.conditions.answer]
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
-  const scales = scalesOf(buoy)
+  const scales = scalesOf.value(buoy)
   const data = chart.state === 'here' && chart.data.time.length > 0 ? chart.data : null
   return (
     <>
@@ -75,23 +75,7 @@ export function Known({ known, answer }: SubjectOf<'known'>) {
   )
 }
 
-type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
-
-/** Values of a network have as many decimals as the newest readings of its buoys. */
-export function scalesOf({ source, last_reading: own }: Measuring): Scales {
-  const readings = (buoys.value ?? [])
-    .filter((buoy) => buoy.source === source)
-    .flatMap(({ last_reading: reading }) => reading ?? [])
-    .concat(own ?? [])
-  const decimals: { readonly [quantity in Quantity]?: number } = {
-    height: decimalsOf(readings.flatMap((each) => [each.significient_height, each.maximum_height])),
-    period: decimalsOf(readings.map(({ period }) => period)),
-    temperature: decimalsOf(readings.map((each) => each.water_temperature)),
-  }
-  return (quantity) => scaleOf(quantity, units.value, decimals[quantity])
-}
-
-function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
+function Latest({ buoy, zone }: { buoy: Pick<BuoyDetail, 'source' | 'last_reading'>; zone: Zone }) {
   const { last_reading: reading } = buoy
   if (reading === null) {
     return (
@@ -101,7 +85,7 @@ function Latest({ buoy, zone }: { buoy: Measuring; zone: Zone }) {
     )
   }
   const { significient_height: height, time } = reading
-  const scales = scalesOf(buoy)
+  const scales = scalesOf.value(buoy)
   const { from, digits, unit } = scales('height')
   return (
     <div class="latest">

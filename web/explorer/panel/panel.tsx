@@ -3,6 +3,7 @@
  * sheet over the map, with one of three heights, and a handle.
  */
 import { effect } from '@preact/signals'
+import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { aboutOf, type Page } from '../page.ts'
 import { byId, page, sheet, SHEET_HEIGHTS } from '../store.ts'
@@ -18,27 +19,21 @@ export function Panel() {
     <>
       <Handle />
       <div id="content" ref={content}>
-        <About key={aboutOf(shown.view)} page={shown} />
+        <Fragment key={aboutOf(shown.view)}>
+          {aboutOf(shown.view) === '' ? null : <Back />}
+          {/* It stays, and the focus on it, when more becomes known of what it names. */}
+          <Heading>
+            {shown.subject.kind === 'list' ? <NearMe /> : null}
+            {shown.subject.kind === 'buoy' ? <Star {...shown.subject.buoy} /> : null}
+          </Heading>
+          <Subject {...shown} />
+        </Fragment>
       </div>
     </>
   )
 }
 
-/** The heading stays, and the focus on it, when more becomes known of what it names. */
-function About({ page: { subject, buoys, view } }: { page: Page }) {
-  return (
-    <>
-      {aboutOf(view) === '' ? null : <Back />}
-      <Heading>
-        {subject.kind === 'list' ? <NearMe /> : null}
-        {subject.kind === 'buoy' ? <Star {...subject.buoy} /> : null}
-      </Heading>
-      <Subject subject={subject} buoys={buoys} />
-    </>
-  )
-}
-
-function Subject({ subject, buoys }: Pick<Page, 'subject' | 'buoys'>) {
+function Subject({ subject, buoys }: Page) {
   switch (subject.kind) {
     case 'list':
       return <BuoyList buoys={buoys} passes={subject.passes} />

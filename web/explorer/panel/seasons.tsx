@@ -3,31 +3,10 @@ import type { BuoyDetail, ReadingSeriesAnswer, SeriesYear } from '../../../clien
 import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
-import { decimalText, type Quantity, scaleOf } from '../mine/units.ts'
+import { decimalText, namesOf, scaleOf } from '../mine/units.ts'
 import { Instead, Note } from '../pieces.tsx'
 import { page, units, update } from '../store.ts'
-import { type Metric, METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
-
-/** How a measure is called and written. */
-export const LOOKS: { readonly [metric in Metric]: { label: string; quantity: Quantity } } = {
-  significient_height: { label: 'Significant height', quantity: 'height' },
-  maximum_height: { label: 'Maximum height', quantity: 'height' },
-  period: { label: 'Period', quantity: 'period' },
-  peak_period: { label: 'Peak period', quantity: 'period' },
-  water_temperature: { label: 'Water temperature', quantity: 'temperature' },
-  wind_speed: { label: 'Wind speed', quantity: 'speed' },
-  gust_speed: { label: 'Gusts', quantity: 'speed' },
-}
-
-export const SEASON_LABELS: { readonly [season in SeasonName]: string } = {
-  year: 'Whole year',
-  winter: 'Dec to Feb',
-  spring: 'Mar to May',
-  summer: 'Jun to Aug',
-  autumn: 'Sep to Nov',
-}
-
-const SEASON_OPTIONS = SEASONS.map((value) => [value, SEASON_LABELS[value]] as const)
+import { METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
 /** What the chart shows: the visitor's choice where it has readings, else the newest two years, or null. */
 export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): SeasonView | null {
@@ -38,14 +17,15 @@ export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['
   const year = newest.find((each) => each === view.year) ?? newest[0]
   if (year === undefined) return null
   const others = newest.filter((each) => each !== year)
+  const [label, quantity] = METRICS[metric]
   return {
     all,
     year,
     against: others.find((each) => each === view.against) ?? others[0] ?? null,
-    label: LOOKS[metric].label,
+    label,
     season: answer.data.season,
     bucket: answer.data.bucket === 'week' ? 'week' : 'day',
-    scale: scaleOf(LOOKS[metric].quantity, units.value),
+    scale: scaleOf(quantity, units.value),
     nameOf: (each) => seasonName(each, season),
   }
 }
@@ -54,7 +34,7 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
   const { buoy, answer } = props
   const { view } = page.value
   const { metric, season } = view
-  const { label } = LOOKS[metric]
+  const [label] = METRICS[metric]
   const drawn = seasonView(view, answer)
   const { all, year, against } = drawn ?? { all: [], year: null, against: null }
   const beside = against === null ? '' : ` beside ${against}`
@@ -62,15 +42,16 @@ export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesA
   const others = years.filter(([each]) => each !== year)
   // An address may ask for a measure that the buoy has never had.
   const available: { readonly [metric: string]: unknown } = buoy.available ?? {}
-  const measures = METRICS.filter((each) => each === metric || each in available).map(
-    (value) => [value, LOOKS[value].label] as const,
-  )
+  const measures = namesOf(METRICS)
+    .filter((each) => each === metric || each in available)
+    .map((each) => [each, METRICS[each][0]] as const)
+  const seasons = namesOf(SEASONS).map((each) => [each, SEASONS[each]] as const)
   const isUnmeasured = answer.state === 'failed' && answer.trouble.kind === 'refused'
   return (
     <>
       <div class="selects">
         <Select label="Measure" part="metric" chosen={metric} options={measures} />
-        <Select label="Season" part="season" chosen={season} options={SEASON_OPTIONS} />
+        <Select label="Season" part="season" chosen={season} options={seasons} />
         <Select label="Year" part="year" chosen={year} options={years} />
         <Select label="Compared with" part="against" chosen={against} options={others} />
       </div>
