@@ -1451,7 +1451,7 @@ export type MapBuoysParameters = {
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
   since: string
-  /** With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, separated by commas. */
+  /** With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, separated by commas. */
   include?: string
   /** Page of readings, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number

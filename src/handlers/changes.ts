@@ -44,7 +44,7 @@ export const listChanges = operation({
       values: [READINGS, ...EXTRA_GROUPS],
       needed: READINGS,
       description:
-        'With `readings` the answer also has the readings themselves, in pages; beside it `peak_period` and `wind` add members to them.',
+        'With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them.',
     }),
     page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page of readings, from 1.' }),
     per_page: integer({

@@ -121,7 +121,7 @@ export const SERVE_SETTINGS = {
   keys,
   'keys-copy': optional(
     'FILE',
-    'private file of the last good keys from Redis, for a start without it (default: keys-copy.json beside the folder of snapshots)',
+    'private file of the last good keys from Redis, for a start without it (default: keys-copy.json next to the folder of snapshots)',
   ),
   ...REDIS_SETTINGS,
   'active-within': setting(
