@@ -135,7 +135,7 @@ function stampOf(part) {
 }
 
 /**
- * The quality of brotli for files of at most so many bytes. A higher one would take seconds in all, and save a
+ * The quality of brotli for files of at most this many bytes. A higher one would take seconds in all, and save a
  * fiftieth of the next two sizes.
  */
 const QUALITIES = [

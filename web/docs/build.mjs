@@ -29,7 +29,7 @@ const EXPLORER_SHEETS = ['tokens', 'header'].map((name) =>
 export const SCALAR = {
   package: '@scalar/api-reference@1.72.1',
   file: 'package/dist/browser/standalone.js',
-  // Of the one file: wherever it comes from, only these bytes run in visitors' browsers.
+  // The hash of that file: wherever it comes from, only these bytes run in visitors' browsers.
   sha512:
     'b54dc9e1eb84a3995720ccb8d871782944ddba777300cb87a0ec366745aab8d01b76280b55d0323863c92680a686248d5519d281f36a6c1d5576221f3404c432',
   // The package names its licence without its text.

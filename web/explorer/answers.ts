@@ -124,7 +124,7 @@ export class Answers {
   }
 
   #fail(address: string, trouble: ApiTrouble): void {
-    // That the next snapshot does not have this is an answer, too.
+    // It is an answer, too, that the next snapshot does not have this.
     if (this.#next !== null && (trouble.kind === 'not found' || trouble.kind === 'refused')) {
       this.#next.answers.set(address, { state: 'failed', trouble })
       this.#complete()

@@ -87,7 +87,7 @@ export class Api {
 
   /**
    * Asks for the answer at an address. Returns its `data`, and the id of the snapshot that it was made from.
-   * The browser uses its own copy only where the server says that it is still right.
+   * The browser uses its own copy only where the server confirms that it is still right.
    * @throws ApiTrouble, or what ended `signal`
    */
   async ask<Data>(

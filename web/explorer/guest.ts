@@ -16,7 +16,7 @@ import type { Position, ViewState } from './view.ts'
 const MOST_NEAREST = 20
 /** Half of the way around the Earth: the nearest buoys, however far away. */
 const ANYWHERE_KM = 20_016
-/** Beyond this a buoy says little of a point. */
+/** Beyond this distance a buoy tells little about a point. */
 export const NEAR_KM = 300
 /** Buoys in the panel of a point. */
 const FEW = 3

@@ -7,7 +7,7 @@
 
 import type { Scale } from './mine/units.ts'
 
-/** Where the next class begins: round numbers in each unit, at about the same heights. */
+/** The begin of the next class: round numbers in each unit, at about the same heights. */
 const CLASS_STARTS = { m: [0.5, 1, 1.5, 2.5, 4, 6], ft: [2, 3, 5, 8, 13, 20] } as const
 
 const startsOf = ({ unit }: Scale): readonly number[] => CLASS_STARTS[unit === 'ft' ? 'ft' : 'm']
@@ -29,6 +29,6 @@ export function classOf(height: number, scale: Scale): number {
   return next === -1 ? starts.length : next
 }
 
-/** What the legend says: where each class begins, and that the last one has no end. */
+/** The texts of the legend: where each class begins, and that the last one has no end. */
 export const classLabels = (scale: Scale): string[] =>
   [0, ...startsOf(scale)].map((start, i, { length }) => (i === length - 1 ? `${start}+` : `${start}`))

@@ -2,7 +2,7 @@
 
 import { attempt } from './mine/kept.ts'
 
-/** Where the browser keeps the key. */
+/** The name under which the browser keeps the key. */
 const STORAGE_KEY = 'groundswell-key'
 export const MOST_CHARACTERS = 200
 /** Anything else could not be a header's value. */

@@ -37,15 +37,15 @@ export type Subject =
       conditions: Asked<Conditions> | null
       near: Asked<{ buoys?: NearestBuoy[] }> | null
     }
-  /** A buoy whose details have not come, or never will. */
+  /** A buoy without details: they have not come, or never will. */
   | { kind: 'known'; slug: string; known: KnownBuoy | null; answer: Answer<unknown> }
   | {
       kind: 'buoy'
       buoy: BuoyDetail
       address: Address<unknown>
-      /** Of the tab "Now". */
+      /** The tab "Now". */
       now: { chart: Asked<Chart>; conditions: Asked<Conditions> } | null
-      /** Of the tab "Seasons". */
+      /** The tab "Seasons". */
       seasons: Asked<ReadingSeriesAnswer['data']> | null
     }
 

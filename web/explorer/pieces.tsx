@@ -149,7 +149,7 @@ export function Choices<T extends string>(props: {
   )
 }
 
-/** The head of a panel; `children` stand beside its name. */
+/** The head of a panel; `children` stand next to its name. */
 export function Heading({ children }: { children?: ComponentChildren }) {
   return (
     <div class="title row apart">

@@ -1,4 +1,4 @@
-/** What the page says of its state: the banner for what is wrong, and a dot for whether it is current. */
+/** How the page shows its state: the banner for what is wrong, and a dot for whether it is current. */
 import { useLayoutEffect } from 'preact/hooks'
 import type { ApiTrouble } from './api.ts'
 import { clockTime, duration, viewerZone } from './format.ts'
@@ -51,7 +51,7 @@ const TEXTS: { readonly [state in LiveState]: readonly [string, string] } = {
   refused: ['Every minute', 'Checking for new readings every minute'],
 }
 
-/** A dot whose form says its state too, and a word. */
+/** A dot, which shows the state by its form too, and a word. */
 export function LiveDot() {
   const state = live.state.value
   // The age is brought up with all others.

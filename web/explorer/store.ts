@@ -60,7 +60,7 @@ export const buoys = signal<readonly ActiveBuoy[] | null>(null)
 export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], units.value))
 /** The pass drawn on the map. */
 export const chosenPass = signal<SatellitePass | null>(null)
-/** Null where there is no map, and before it is there. */
+/** Null without a map, and before it has come. */
 export const map = signal<MapView | null>(null)
 /** When the page was known to be current, by `performance.now`: a clock that nobody sets. */
 export const currentAt = signal(performance.now())

@@ -4,7 +4,7 @@ import { keepText, keptText } from './mine/kept.ts'
 
 export type Theme = 'light' | 'dark'
 
-/** Where the browser keeps the choice. */
+/** The name under which the browser keeps the choice. */
 const STORAGE_KEY = 'groundswell-theme'
 
 function keptTheme(): Theme | null {

@@ -50,7 +50,7 @@ export function drawTogether(
     }),
   )
   const plots = drawn.map(({ plot }) => plot)
-  // It lies over the first plot, unseen, and brings its keys and what screen readers say of it.
+  // An unseen slider over the first plot brings its keys, and what screen readers tell of it.
   const slider = document.createElement('input')
 
   const shownRange = (): Range => memory.range ?? whole

@@ -60,7 +60,7 @@ export interface Plot {
   /** Each has a value, or nobody would know what its name in the legend stands for. */
   lines: readonly Line[]
   size: keyof typeof HEIGHT_PIXELS
-  /** Where the value axis begins and ends; by the values where it is left out. */
+  /** Begin and end of the value axis; the values decide where it is left out. */
   range?: UPlot.Range.Function
   bands?: UPlot.Band[]
 }
@@ -201,7 +201,7 @@ function seriesOf(
 ): UPlot.Series {
   const text = textOf ?? ((value: number) => scaledText(scale, value))
   const pauses = longPauses(x, values, longestPause)
-  // Where each part of the line begins and ends. Without dots one of a single value would not be seen.
+  // Begin and end of each part of the line. Without a dot, a part of one value would not be seen.
   const ends = [values.findIndex(isValue), ...pauses.flat(), values.findLastIndex(isValue)]
   const lone = ends.filter((end, i) => i % 2 === 0 && end >= 0 && end === ends[i + 1] && sign === undefined)
   return {
@@ -225,7 +225,7 @@ function seriesOf(
 
 export const isValue = (value: number | null): boolean => value !== null
 
-/** Draws as many signs into the rows below a plot as have room beside each other. */
+/** Draws as many signs into the rows below a plot as have room next to each other. */
 function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[]): void {
   const { ctx, bbox, series, data } = plot
   const ratio = devicePixelRatio

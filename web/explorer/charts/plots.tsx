@@ -31,7 +31,7 @@ export type Draw = (code: typeof Charts, place: HTMLElement, memory: Memory) => 
 
 /**
  * `draw` is called whenever a value of `on`, or the theme, has changed. The chart of another `about` has its own
- * zoom; null draws nothing. `label` says to screen readers what the chart shows.
+ * zoom; null draws nothing. `label` tells screen readers what the chart shows.
  */
 export function Plots({
   about,

@@ -23,7 +23,7 @@ const TIMES: UPlot.Axis.Values = [
 
 type Values = readonly (number | null)[]
 type Range = (plot: UPlot, low: number | null, high: number | null) => [number, number]
-/** The arrays of a chart beside its times. */
+/** The arrays of a chart, without its times. */
 export type Column = Exclude<keyof Chart, 'buoy' | 'fields' | 'time'>
 
 /** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
@@ -84,7 +84,7 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
   const fromZero =
     (least: number): Range =>
     (_plot, _low, high) => [0, Math.max(least, (high ?? 0) * 1.08)]
-  // A tenth up and down is no event.
+  // A tenth up and down is not an event.
   const atLeast =
     (span: number): Range =>
     (_plot, low, high) => {
@@ -97,7 +97,7 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
   const where = (speeds: Values, name: Column): Values =>
     column(name).map((value, i) => (speeds[i] === null ? null : value))
   const windFrom = where(wind, 'wind_direction')
-  // There is no forecast beside what was measured.
+  // Where something was measured, the forecast is left out.
   const after = (measured: Values, ahead: Values): Values => {
     const last = measured.findLastIndex(isValue)
     return ahead.map((value, i) => (i > last ? value : null))

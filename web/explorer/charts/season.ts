@@ -21,7 +21,7 @@ const LEAST_RANGE = { day: 7, week: 4 } as const
 export interface SeasonView {
   /** What is measured. */
   label: string
-  /** Those with readings. */
+  /** Seasons with readings. */
   all: readonly SeriesYear[]
   season: Season
   bucket: 'day' | 'week'
@@ -80,7 +80,7 @@ function usualLines(others: Usual | null, scale: Scale): Line[] {
   ]
 }
 
-/** The year in front is drawn last, and stands first in the legend, before the one beside it. */
+/** The year in front is drawn last, and stands first in the legend. */
 function yearLines({ all, year, against, nameOf }: SeasonView, count: number): Line[] {
   const lineOf = (which: number | null, style: Pick<Line, 'color' | 'width' | 'dash' | 'class'>): Line[] =>
     all

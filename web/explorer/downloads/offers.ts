@@ -27,7 +27,7 @@ export interface Picture {
   /** Ends in `.png`. */
   file: string
   title: string
-  /** Below the title: what is measured, where, in whose time. */
+  /** The line below the title: what is measured, where, and by which clock. */
   subtitle: string
   /** At the foot: who measured it. */
   credits: readonly string[]
@@ -39,7 +39,7 @@ export interface Offer {
   label: string
   /** The address from the server's root, without a format and without a key. */
   address: string
-  /** Those of files; an answer that is no table has none. */
+  /** The formats of files; an answer that is not a table has none. */
   formats: readonly FileFormat[]
   picture?: Picture | null
 }
@@ -153,7 +153,7 @@ function offersOfNow(
   ]
 }
 
-/** Where forecast and tide of a chart come from; '' where it has neither. */
+/** The origin of a chart's forecast and tide; '' where it has neither. */
 function modelText({ forecast, tide, metadata }: Conditions, zone: Zone): string {
   const tideText = ['Tide', tide.harbor, metadata.tide_source].filter(Boolean).join(': ')
   return [

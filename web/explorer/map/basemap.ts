@@ -14,7 +14,7 @@ const COAST_ZOOM = 4
 const TOWNS_ZOOM = 5
 
 export interface Basemap {
-  /** Those of a style but the layers. */
+  /** A style without its layers. */
   style: Omit<StyleSpecification, 'layers'>
   /** The layers below all others, with names. */
   layersBelow: (theme: Theme) => LayerSpecification[]

@@ -91,7 +91,7 @@ function boundsOf(positions: readonly Position[]): LngLatBounds {
 
 /** Share of the free pane's smaller side that the disc of the globe takes. */
 const DISC_SHARE = 0.9
-/** MapLibre looks at the surface from so many heights of the map away. */
+/** MapLibre looks at the surface from this many heights of the map away. */
 const CAMERA_HEIGHTS = 1.5
 const TILE_PIXELS = 512
 

@@ -45,7 +45,7 @@ export function firstBuoys<Buoy extends Zoned>(
   return most
 }
 
-/** Those not further east of `west` than so many degrees. */
+/** Buoys that are at most this many degrees east of `west`. */
 const within = <Buoy extends Position>(buoys: readonly Buoy[], west: number, degrees: number): Buoy[] =>
   buoys.filter(({ lng }) => (((lng - west) % 360) + 360) % 360 <= degrees)
 

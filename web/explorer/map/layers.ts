@@ -51,7 +51,7 @@ const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
 /** A cluster has the height of its highest buoy, whose label it does not know. */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
-/** Of a name on the map; the panel has it in full length. */
+/** Characters of a name on the map; the panel has it in full length. */
 const MOST_CHARACTERS = 40
 /** Pixels that a cluster is larger than a dot. */
 const CLUSTER_PIXELS = 3
@@ -192,7 +192,7 @@ function buoyLayers(theme: Theme): LayerSpecification[] {
 
 /** The closer the map, the smaller what it names: each rank from its zoom on, seas and countries. */
 const NAMED_FROM: ExpressionSpecification = ['step', ['zoom'], 0, 2, 1, 3.5, 2, 4.7, 3]
-/** Zooms from which towns of so many thousands (as powers of two) are named. */
+/** Zooms from which towns are named, by thousands of people as powers of two. */
 const TOWNS_FROM: ExpressionSpecification = ['step', ['zoom'], 9, 6, 7, 7, 5, 8, 3, 9, 0]
 
 /** Names of towns, seas and countries; the highest layer is placed first. */
@@ -283,7 +283,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
       'text-radial-offset': ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
       'text-justify': 'auto',
       'text-max-width': 12,
-      // Where labels do not all fit, the highest seas keep theirs.
+      // If labels do not all fit, the highest seas keep theirs.
       'symbol-sort-key': ['-', 0, HEIGHT],
     },
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },

@@ -121,7 +121,7 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
     dragRotate: false,
     boxZoom: false,
     attributionControl: false,
-    // That of MapLibre does not say that the visitor has moved nothing.
+    // MapLibre's own event does not tell that the visitor has moved nothing.
     trackResize: false,
     // Fading keeps the processor busy on machines without a graphics card.
     fadeDuration: 0,
@@ -167,7 +167,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     const physical = features.filter(({ properties }) => !properties.virtual)
     return {
       virtual: features.filter(({ properties }) => properties.virtual),
-      // Those of a cluster lie together on purpose.
+      // The buoys of a cluster lie together on purpose.
       physical: isNarrow.value ? physical : spread(physical, zoom.value),
     }
   })
@@ -238,7 +238,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   }).observe(host)
 }
 
-/** Where the buoy or point of the panel is; null while that is not known. */
+/** The position of the panel's buoy or point; null while it is not known. */
 const position = computed<Position | null>(() => {
   const { buoy: slug, point } = view.value
   if (slug === null) return point

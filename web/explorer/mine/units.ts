@@ -100,7 +100,7 @@ export function decimalText(value: number, digits: number): string {
 
 /** Regions where seas are given in feet; the United States and those that follow them. */
 const FEET = new Set('AS BS BZ FM GU KY LR MH MP PR PW US VI'.split(' '))
-/** Where winds at sea are given in knots, and in metres a second. Elsewhere people read km/h. */
+/** Countries that give winds at sea in knots, and in metres a second. Elsewhere people read km/h. */
 const KNOTS = new Set([...FEET, ...'AU BE CA FR GB GG IE IM IN JE NL NZ ZA'.split(' ')])
 const METRES_A_SECOND = new Set('BY CN DK EE FI FO GL IS JP KP KR KZ LT LV MN NO RU SE SJ TW UA'.split(' '))
 

@@ -34,7 +34,7 @@ import {
 import type { Position } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 
-/** Buoys beside a point, and how far away they say something of it. */
+/** Buoys around a point, and how far away they tell something about it. */
 const MOST_NEAREST = 4
 const MOST_KM = 500
 
@@ -105,7 +105,7 @@ function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
   )
 }
 
-/** Where the browser does not tell where it is. */
+/** The browser does not tell where it is. */
 const isNowhere = signal(false)
 
 /** Opens what is near the visitor. The place goes into the address and to the server, so it is rough. */
@@ -166,7 +166,7 @@ function PointConditions({ answer }: { answer: Answer<Conditions> }) {
   )
 }
 
-/** The nearest buoys of a point that have a reading, as far as it says something of the point. */
+/** The nearest buoys of a point that have a reading, as far as they tell something about the point. */
 export function NearestBuoys({ of }: { of: Position }) {
   const near = (known.value ?? [])
     .filter(({ virtual, last_reading: reading }) => !virtual && reading !== null)
@@ -220,7 +220,7 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
 const heightText = (buoy: ActiveBuoy | undefined): string =>
   buoy?.last_reading ? scaledText(scalesOf.value(buoy)('height'), buoy.last_reading.significient_height) : '–'
 
-/** Of a favourite that is silent nothing but its name is known. */
+/** Only the name of a silent favourite is known. */
 function BuoyRow(props: {
   buoy: ActiveBuoy | { slug: string; name: string }
   start: string
@@ -231,7 +231,7 @@ function BuoyRow(props: {
   const { slug, name } = buoy
   const isKnown = 'last_reading' in buoy
   const reading = isKnown ? buoy.last_reading : null
-  // It is a link for whoever opens it elsewhere.
+  // A link, for whoever opens it elsewhere.
   const open = (event: Event): void => {
     event.preventDefault()
     openBuoy(slug)

@@ -60,7 +60,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
   )
 }
 
-/** What is known of a buoy whose details are not there. */
+/** What is known of a buoy without its details. */
 export function Known({ known, answer }: SubjectOf<'known'>) {
   return (
     <>
@@ -103,7 +103,7 @@ function Latest({ buoy, zone }: { buoy: Pick<BuoyDetail, 'source' | 'last_readin
   )
 }
 
-/** What buoys measure besides the significant height, in the order of tiles and of the table. */
+/** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
 const MEASURES: readonly [name: Column & keyof ReadingSummary, label: string, quantity: Quantity][] = [
   ['maximum_height', 'Maximum', 'height'],
   ['period', 'Period', 'period'],

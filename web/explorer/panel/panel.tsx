@@ -106,7 +106,7 @@ const COVERED_SHARE = 0.6
 
 const narrow = matchMedia('(max-width: 760px)')
 
-/** Pixels of the map, from its bottom, that the panel covers; on a wide screen it is beside the map. */
+/** Pixels of the map, from its bottom, that the panel covers; on a wide screen it is next to the map. */
 export function coveredByPanel(): number {
   const { height } = byId('panel').getBoundingClientRect()
   return narrow.matches ? Math.min(height, innerHeight * COVERED_SHARE) : 0
