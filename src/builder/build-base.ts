@@ -58,7 +58,7 @@ export interface Base {
   /** What each source gave last; null where it is not known. */
   states: SourceState[] | null
   registry: Registry
-  /** A hold keeps what is built from being published. */
+  /** While a hold lasts, what is built is kept and not published. */
   hold: Hold | null
 }
 

@@ -428,7 +428,7 @@ export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void 
     `it names ${tides.constituents.length} constituents, at most ${MAX_CONSTITUENTS} are read`,
   )
   tides.constituents.forEach((name, i) => {
-    // The name may be any text: it is cut.
+    // The name may be any text, so it is cut.
     expect(
       constituentOf(name)?.name === name,
       file,

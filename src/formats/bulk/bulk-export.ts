@@ -74,7 +74,7 @@ function usable(before: FileList | null, { format, since }: ExportOptions, addre
   if (before !== null && was !== is) {
     throw new BuildError(
       was === null
-        ? `${address}: has a whole export, and with --since only what changed is listed: export to another place`
+        ? `${address}: has a whole export, which a list of changes alone (--since) would hide: export to another place`
         : `${address}: has what changed since ${was}${is === null ? ' alone' : `, not since ${is}`}: export to another place`,
     )
   }

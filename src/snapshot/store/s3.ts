@@ -54,7 +54,7 @@ const NAMED_CREDENTIALS = [
   'AWS_PROFILE',
 ]
 
-/** What a code of the store means for good, and what to do. */
+/** Codes of faults that do not pass: what each means, and what to do. */
 const LASTING: { readonly [code: string]: readonly [what: string, advice: string] } = {
   InvalidAccessKeyId: ['the store does not know this access key', 'check AWS_ACCESS_KEY_ID'],
   SignatureDoesNotMatch: ['the secret does not fit the access key', 'check AWS_SECRET_ACCESS_KEY'],

@@ -142,7 +142,7 @@ export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { ide
   return typeof place === 'string' ? place : { identifier, ...place }
 }
 
-/** What others call our columns, lower case. */
+/** Names that others give our columns, in lower case. */
 const USUAL_LABELS: { readonly [label: string]: string } = usualLabels
 
 /** What is wrong with the names of the columns, or null; an unknown name is a fault. */
