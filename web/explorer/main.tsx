@@ -3,12 +3,13 @@ import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { Dialogs } from './dialogs.tsx'
 import { startFollowing } from './live/following.ts'
-import { startMap } from './map_host.ts'
 import { Panel } from './panel/panel.tsx'
 import { Search } from './search.tsx'
 import { Banner, LiveDot } from './status.tsx'
-import { api, byId } from './store.ts'
+import { api, byId, page } from './store.ts'
 import { Legend, MapTools, PageTools } from './tools.tsx'
+
+const NO_MAP = 'The map needs WebGL 2, which this browser does not offer. The list shows the same buoys.'
 
 function OverMap() {
   return (
@@ -18,6 +19,30 @@ function OverMap() {
       <Legend />
     </>
   )
+}
+
+/** Loads the map once the list can be read: it is most of what the page loads. */
+function startMap(): void {
+  let isAsked = false
+  effect(() => {
+    if (isAsked || page.value.buoys.state === 'waiting') return
+    isAsked = true
+    // After the list has been drawn.
+    setTimeout(() => void loadMap(byId('map')))
+  })
+}
+
+async function loadMap(host: HTMLElement): Promise<void> {
+  for (const href of (host.dataset.modules ?? '').split(' ')) {
+    document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }))
+  }
+  try {
+    const { openMap } = await import('./map/map.ts')
+    await openMap(host)
+  } catch {
+    host.classList.add('no-map')
+    host.textContent = NO_MAP
+  }
 }
 
 render(<Search />, byId('search'))
