@@ -474,7 +474,7 @@ test('An upgrade names a record that cannot be read, and changes nothing.', asyn
 test('A Redis that lies about keys ends none; when it tells the truth again, it is followed.', async (t, redis, store) => {
   const lying = await startLyingRedis(t, redis.port)
   const replica = await followKeys(t, store, lying.address, [1, 2, 3])
-  const garbled = (): number => replica.lines.filter((line) => line.includes('has not the form')).length
+  const garbled = (): number => replica.lines.filter((line) => line.includes('an unexpected form')).length
   const lies: [word: string, reply: string][] = [
     ['HGET', '*0\r\n'],
     ['HGET', ':7\r\n'],
