@@ -2,18 +2,41 @@
 // Types are checked by `npm run typecheck`, not here.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeChecks } from './query-checks.mjs'
 import { bundle, VENDORED, vendor } from './vendor.mjs'
-import { buildSite } from '../web/site.build.mjs'
+import { isNewerThan } from './newer.mjs'
+import { buildSite, isSiteKept } from '../web/site.build.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const source = join(root, 'src')
 /** What takes seconds to make, by the versions and sources that decide it. `npm ci` clears it. */
 const CACHE = join(root, 'node_modules', '.cache', 'groundswell')
+
+/** What decides `dist`. */
+const SOURCES = [
+  'src',
+  'tools',
+  'web',
+  'clients',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.build.json',
+  'tsconfig.json',
+]
 
 /** The file that the program begins with, and the oldest Node that can read it. */
 const START = join(source, 'cli.ts')
@@ -32,13 +55,12 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
  * @throws Error with the places of what is wrong
  */
 export async function buildInto(folder, say = () => {}, isQuick = false) {
+  await Promise.all([buildProgram(folder), buildSite(join(folder, 'site'), CACHE, say, isQuick)])
+}
+
+async function buildProgram(folder) {
   mkdirSync(folder, { recursive: true })
-  await Promise.all([
-    writeTypes(folder),
-    compile(folder),
-    vendor(join(folder, 'vendor'), CACHE),
-    buildSite(join(folder, 'site'), CACHE, say, isQuick),
-  ])
+  await Promise.all([writeTypes(folder), compile(folder), vendor(join(folder, 'vendor'), CACHE)])
   await writeChecks(folder)
 }
 
@@ -121,11 +143,32 @@ async function buildAndSwap(argv) {
   rmSync(fresh, { recursive: true, force: true })
   process.once('exit', () => rmSync(fresh, { recursive: true, force: true }))
   for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code))
-  await buildInto(fresh, say, argv.includes('--quick'))
-  swap(fresh, join(root, 'dist'))
+  const dist = join(root, 'dist')
+  const isQuick = argv.includes('--quick')
+  if (isQuick && isSiteKept(CACHE) && isNewerThan(dist, SOURCES)) return
+  const began = new Date()
+  if (argv.includes('--pages')) {
+    const { mtime } = statSync(dist)
+    await buildSite(fresh, CACHE, say, true)
+    swap(fresh, join(dist, 'site'))
+    utimesSync(dist, mtime, mtime)
+    return
+  }
+  const pagesFollow = isQuick && !isSiteKept(CACHE)
+  await (pagesFollow ? buildProgram(fresh) : buildInto(fresh, say, isQuick))
+  // What changes meanwhile is not in it.
+  utimesSync(fresh, began, began)
+  swap(fresh, dist)
+  if (!pagesFollow) return
+  // The program builds its first snapshot meanwhile, and waits for the pages before it serves.
+  const pages = [join(root, 'tools', 'build.mjs'), '--pages', ...argv.filter((arg) => arg === '--quiet')]
+  spawn(process.execPath, pages, { stdio: 'inherit' }).unref()
 }
 
-/** @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package */
+/**
+ * @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package, and builds
+ * nothing where `dist` is newer than the sources; `--pages` builds only what `--quick` leaves for later
+ */
 export async function main(argv) {
   try {
     await buildAndSwap(argv)

@@ -2,21 +2,12 @@
 // makes, and their compressed bytes. Plain JavaScript, because it runs before anything is compiled.
 // `server/static-files.ts` has the format of the folders.
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { isNewerThan } from '../tools/newer.mjs'
 
 const source = dirname(fileURLToPath(import.meta.url))
 
@@ -75,7 +66,7 @@ export function withNames(text, files) {
 }
 
 /**
- * Builds all parts below `target`. A part with unchanged sources is copied from `cache`, since compressing
+ * Builds all parts below `target`. A part that is newer than its sources is copied from `cache`, since compressing
  * takes seconds. A part lacks something if that could not be fetched; it is built anew the next time.
  * @param {string} target
  * @param {string} cache
@@ -83,56 +74,48 @@ export function withNames(text, files) {
  * @param {boolean} isQuick whether to compress in a tenth of the time, to a tenth more bytes, unless better ones are kept
  */
 export async function buildSite(target, cache, say, isQuick) {
-  const best = PARTS.map((part) => join(cache, `site-${part}-${stampOf(part)}`))
-  const kept = best.map((folder) => (isQuick && !existsSync(folder) ? `${folder}-quick` : folder))
-  if (kept.some((folder) => !existsSync(folder))) say('building the pages, once for each change of them')
-  await Promise.all(PARTS.map((part, i) => buildPart(part, join(target, part), kept[i], say, isQuick)))
+  const kept = PARTS.map((part) => keptPart(part, cache, isQuick))
+  if (!isQuick && !kept.every(isCurrent)) say('building the pages, once for each change of them')
+  await Promise.all(
+    kept.map((folder, i) => buildPart(PARTS[i], join(target, PARTS[i]), folder, say, isQuick)),
+  )
+}
+
+/** Whether `buildSite` has nothing to do but to copy. */
+export const isSiteKept = (cache) => PARTS.every((part) => isCurrent(keptPart(part, cache, true)))
+
+function keptPart(part, cache, isQuick) {
+  const best = join(cache, `site-${part}`)
+  return isQuick && !isCurrent(best) ? `${best}-quick` : best
 }
 
 async function buildPart(part, made, kept, say, isQuick) {
-  if (existsSync(kept)) {
+  if (isCurrent(kept)) {
     cpSync(kept, made, { recursive: true })
     return
   }
+  const began = new Date()
   const { build } = await import(pathToFileURL(join(source, part, 'build.mjs')).href)
   const { files, isWhole } = await build(say)
   await writePart(made, files, isQuick)
   if (!isWhole) return
   const cache = dirname(kept)
   mkdirSync(cache, { recursive: true })
-  const former = readdirSync(cache)
-    .filter((name) => name.startsWith(`site-${part}-`))
-    .filter((name) => name !== basename(kept))
-  for (const name of former) rmSync(join(cache, name), { recursive: true, force: true })
-  // Another build may look for the folder at the same moment.
   const fresh = mkdtempSync(join(cache, 'fresh-'))
   cpSync(made, fresh, { recursive: true })
+  // What changes meanwhile is not in it.
+  utimesSync(fresh, began, began)
+  // Another build may put its own there meanwhile, which a third one may be copying.
   try {
+    if (!isCurrent(kept)) rmSync(kept, { recursive: true, force: true })
     renameSync(fresh, kept)
   } catch {
-    // Another build has put it there meanwhile.
     rmSync(fresh, { recursive: true, force: true })
   }
 }
 
-/** A hash over all that decides a part: sources, map, client, this file and the versions of packages. */
-function stampOf(part) {
-  const hash = createHash('sha256')
-  const root = dirname(source)
-  const files = [join('web', part), join('web', 'explorer', 'styles')]
-    .concat([join('clients', 'typescript'), join('tools', 'basemap')])
-    .flatMap((folder) => readdirSync(join(root, folder), { withFileTypes: true, recursive: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort((a, b) => (a < b ? -1 : 1))
-  for (const file of [...files, fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
-    hash
-      .update(`${file.slice(root.length)}\0`)
-      .update(readFileSync(file))
-      .update('\0')
-  }
-  return hash.digest('hex').slice(0, 16)
-}
+/** Whether a kept part was built after the last change of all that decides any part. `npm ci` clears the cache. */
+const isCurrent = (folder) => isNewerThan(folder, ['web', 'clients', 'tools', 'package-lock.json'])
 
 /**
  * The quality of brotli for files of at most this many bytes. A higher one would take seconds in all, and save a

@@ -30,12 +30,34 @@ export class Spool {
 
   add(handle: number, feed: number, batch: RowBatch): void {
     const { time, length } = batch
+    // Asked once: it looks at all rows, and a batch may have many months.
+    const names = batch.names()
     for (let from = 0; from < length;) {
       const month = monthOf(time[from])
+      const rows = entryOf(this.#months, month, () => new Month(join(this.#dir, `month-${month}`)))
+      if (rows.space(names) === 0) {
+        const added = newChunk(names)
+        rows.chunks.push(added)
+        rows.used = 0
+        this.#memoryBytes += added.time.buffer.byteLength
+      }
+      const chunk = rows.chunks[rows.chunks.length - 1]
+      const at = rows.used
+      const most = Math.min(length, from + rows.space(names))
       const [begin, end] = [monthStart(month), monthStart(month + 1)]
       let to = from + 1
-      while (to < length && time[to] >= begin && time[to] < end) to++
-      this.#append(month, handle, feed, batch, from, to)
+      while (to < most && time[to] >= begin && time[to] < end) to++
+      chunk.time.set(time.subarray(from, to), at)
+      for (const name of chunk.names) chunk.columns[name].set(batch.columns[name].subarray(from, to), at)
+      rows.used = at + to - from
+      rows.runs.push({
+        handle,
+        feed,
+        chunk: rows.spilled + rows.chunks.length - 1,
+        from: at,
+        to: rows.used,
+        ascending: isAscending(chunk.time, at, rows.used),
+      })
       from = to
     }
     if (this.#memoryBytes > this.#budgetBytes) this.#spill()
@@ -68,34 +90,6 @@ export class Spool {
     for (const month of this.#months.values()) month.discard()
     this.#months.clear()
     rmSync(this.#dir, { recursive: true, force: true })
-  }
-
-  #append(month: number, handle: number, feed: number, batch: RowBatch, from: number, to: number): void {
-    const rows = entryOf(this.#months, month, () => new Month(join(this.#dir, `month-${month}`)))
-    const names = batch.names()
-    while (from < to) {
-      if (rows.space(names) === 0) {
-        const added = newChunk(names)
-        rows.chunks.push(added)
-        rows.used = 0
-        this.#memoryBytes += added.time.buffer.byteLength
-      }
-      const chunk = rows.chunks[rows.chunks.length - 1]
-      const at = rows.used
-      const next = Math.min(to, from + rows.space(names))
-      chunk.time.set(batch.time.subarray(from, next), at)
-      for (const name of chunk.names) chunk.columns[name].set(batch.columns[name].subarray(from, next), at)
-      rows.used = at + next - from
-      rows.runs.push({
-        handle,
-        feed,
-        chunk: rows.spilled + rows.chunks.length - 1,
-        from: at,
-        to: rows.used,
-        ascending: isAscending(chunk.time, at, rows.used),
-      })
-      from = next
-    }
   }
 
   #spill(): void {

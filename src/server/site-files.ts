@@ -1,4 +1,6 @@
 /** The pages that a server offers with the API: its description, the explorer and the documentation. */
+import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { openApiDocument, type OpenApiDocument } from '../openapi/document.ts'
@@ -15,6 +17,14 @@ import type { LogLine } from '../system/log.ts'
 
 /** Next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
+const PAGES_LOOK_MS = 50
+const PAGES_WAIT_MS = 30_000
+
+/** Waits for the pages where there are none yet: the first build of a clone makes them after the program. */
+export async function waitForPages(signal: AbortSignal): Promise<void> {
+  const end = performance.now() + PAGES_WAIT_MS
+  while (!existsSync(SITE_FOLDER) && performance.now() < end && !signal.aborted) await sleep(PAGES_LOOK_MS)
+}
 
 export interface SiteSettings {
   basePath: string

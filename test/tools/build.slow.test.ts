@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -20,6 +21,7 @@ import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
 import { fieldOf } from '../fields.ts'
 import { startProgram, type Program } from '../started_program.ts'
+import { until } from '../until.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -28,16 +30,17 @@ function clone(t: TestContext): string {
   const root = temporaryFolder(t)
   const parts = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
   for (const part of [...parts, 'bin', 'clients', 'src', 'tools', 'web'])
-    cpSync(join(ROOT, part), join(root, part), { recursive: true })
+    cpSync(join(ROOT, part), join(root, part), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'))
   return root
 }
 
-const startBuild = (t: TestContext, root: string): Program =>
-  startProgram(t, [], { command: [process.execPath, join(root, 'tools', 'build.mjs')] })
+const startBuild = (t: TestContext, root: string, ...options: string[]): Program =>
+  startProgram(t, options, { command: [process.execPath, join(root, 'tools', 'build.mjs')] })
 
-async function build(t: TestContext, root: string): Promise<{ code: unknown; said: string }> {
-  const program = startBuild(t, root)
+type Built = { code: unknown; said: string }
+async function build(t: TestContext, root: string, ...options: string[]): Promise<Built> {
+  const program = startBuild(t, root, ...options)
   return { code: await program.ended, said: program.said }
 }
 
@@ -84,6 +87,19 @@ test('A quick build compresses pages less, and takes those that are kept from a 
     else if (!file.endsWith('.gz')) assert.deepEqual(bytes, best.get(file), file)
   }
   assert.deepEqual(await pages('again', true), best)
+})
+
+test('A quick build leaves a program that is newer than its sources, and makes changed pages after the program.', async (t) => {
+  const root = clone(t)
+  await build(t, root)
+  const inode = (): number => statSync(join(root, 'dist')).ino
+  const first = inode()
+  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  assert.equal(inode(), first)
+  utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
+  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  assert.notEqual(inode(), first)
+  await until(() => made(root).length === 1 && existsSync(join(root, 'dist', 'site', 'explorer')))
 })
 
 test('Several builds at once leave one whole program.', async (t) => {
