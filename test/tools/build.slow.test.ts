@@ -135,6 +135,8 @@ test('A signal to the shell that builds and then runs a command ends both: a ser
     ['list', 'SIGINT', 130],
     ['list', 'SIGTERM', 143],
   ] as const) {
+    // Otherwise there is nothing to build.
+    rmSync(join(root, 'dist'), { recursive: true, force: true })
     const program = startProgram(t, [command, '--data', join(root, 'data')], {
       command: [join(root, 'tools', 'groundswell')],
     })
