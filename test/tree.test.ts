@@ -367,6 +367,7 @@ test('No file names a place on one machine or a registry of packages.', () => {
     'package-lock.json',
     'tsconfig.json',
     'tsconfig.build.json',
+    'tsconfig.types.json',
     '.npmrc',
     '.gitignore',
   ]
