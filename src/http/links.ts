@@ -1,5 +1,9 @@
 /** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
 import type { Paging } from '../operation/answer-table.ts'
+import { encoded } from '../operation/query.ts'
+
+/** In declared paths. */
+const ARGUMENT = /\{\w+\}/
 
 /** Characters of one page's path and query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
@@ -24,17 +28,19 @@ export function linkHeader(
   { page, pages }: Paging,
   hasAll: boolean,
 ): string {
-  let at = 0
-  const target = basePath + path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(args[at++]))
+  let target = basePath + path
+  for (const arg of args) target = target.replace(ARGUMENT, encoded(arg))
   const start = `${target}?snapshot=${snapshot}${given}&page=`
   if (start.length > LONGEST_NEXT) return ''
-  const links: string[] = []
-  const link = (rel: string, to: number): void => void links.push(`<${start}${to}>; rel="${rel}"`)
+  let links = ''
+  const link = (rel: string, to: number): void => {
+    links += `${links === '' ? '\r\nLink: ' : ', '}<${start}${to}>; rel="${rel}"`
+  }
   if (page < pages) link('next', page + 1)
   if (hasAll && start.length <= LONGEST_TARGET) {
     if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
     link('first', 1)
     if (pages > 0) link('last', pages)
   }
-  return links.length === 0 ? '' : `\r\nLink: ${links.join(', ')}`
+  return links
 }

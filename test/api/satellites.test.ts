@@ -377,7 +377,7 @@ test('Every bad line of the tables of passes is named.', async (t) => {
     [`swot,5,8,${times},10,0,-10,1`, 'south and north'],
     [`swot,5,8,${times},-10,0,91,1`, 'south and north'],
     [`swot,5,8,${times},-10,181,10,1`, 'west and east'],
-    [`swot,05,007,${times},-10,0,10,1`, 'stands above'],
+    [`swot,05,007,${times},-10,0,10,1`, 'is listed above'],
   ]
   const badObservations: [string, string][] = [
     ['swot,5,8,Altimetry,V00,2026-03-27T08:10:00Z', 'not in passes.csv'],

@@ -75,7 +75,7 @@ test('A schema that the build has made no check for is refused where its reader 
 
 test('A worker loads nothing of ajv but the helpers of finished checks.', () => {
   const worker = new URL('server/worker.js', DIST)
-  const imported = [...readFileSync(worker, 'utf8').matchAll(/ from "(\.[^"]+)"/g)].map(
+  const imported = [...readFileSync(worker, 'utf8').matchAll(/ from '(\.[^']+)'/g)].map(
     ([, file]) => new URL(file, worker).href,
   )
   assert.ok(imported.length > 20)
