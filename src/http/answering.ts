@@ -21,7 +21,7 @@ import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
-import type { RequestState } from './request-state.ts'
+import type { Admitted, SharedState } from './request-state.ts'
 import { LONG_BYTES, type Sender } from './sender.ts'
 import { isJob, priceOf, shapedAnswer } from './shaped.ts'
 
@@ -44,13 +44,13 @@ interface Made {
 }
 
 export class Answering {
-  readonly #state: RequestState
+  readonly #state: SharedState
   readonly #sender: Sender
   readonly #later: LaterRequests
   readonly #tag = new TagNumber()
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
-  constructor(state: RequestState, sender: Sender, later: LaterRequests) {
+  constructor(state: SharedState, sender: Sender, later: LaterRequests) {
     this.#state = state
     this.#sender = sender
     this.#later = later
@@ -59,6 +59,7 @@ export class Answering {
   /** @throws ApiError */
   answer(
     exchange: Exchange,
+    admitted: Admitted,
     view: View,
     { target, path, raw }: Route<Target> & { raw: RawQuery },
     now: number,
@@ -80,7 +81,7 @@ export class Answering {
     const format = shape?.format ?? 'json'
     // A client that names the ETag has the answer: it is made only for the `Link` lines of a pinned one.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
-      state.describe(operation, low, high, minute, '')
+      admitted.describe(operation, low, high, minute, '')
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
     const asked: Asked = { target, path, raw, query, now, language }
@@ -105,7 +106,7 @@ export class Answering {
             ignored,
           })
         }
-        state.describe(operation, low, high, minute, kept.link)
+        admitted.describe(operation, low, high, minute, kept.link)
         const again = shape === null && kept.length > LONG_BYTES ? this.#again(asked) : null
         this.#sender.sendKept(exchange, canonical, kept, format, again)
         return
@@ -113,7 +114,7 @@ export class Answering {
       state.options.totals.count('made')
     }
     const made = shape === null ? this.#json(view, asked) : this.#shaped(view, asked, shape, isPaged)
-    state.describe(operation, low, high, minute, made.headers)
+    admitted.describe(operation, low, high, minute, made.headers)
     this.#send(exchange, asked, made, { canonical, shape })
   }
 

@@ -9,7 +9,7 @@ import { answerInSteps, TAIL_BYTES } from './envelope.ts'
 import type { KeptAnswer } from './kept-answer.ts'
 import { BUSY_RETRY_SECONDS } from './later-answers.ts'
 import { errorAnswer, FAULT, sendError, TAKES_NO_BODY } from './reply.ts'
-import type { RequestState } from './request-state.ts'
+import type { SharedState } from './request-state.ts'
 import type { Sender } from './sender.ts'
 import { isJob } from './shaped.ts'
 import { SlicedAnswer, type Kept } from './sliced-answer.ts'
@@ -28,11 +28,11 @@ export interface Later {
 }
 
 export class LaterRequests {
-  readonly #state: RequestState
+  readonly #state: SharedState
   readonly #sender: Sender
   #writer: JsonWriter | null = null
 
-  constructor(state: RequestState, sender: Sender) {
+  constructor(state: SharedState, sender: Sender) {
     this.#state = state
     this.#sender = sender
   }

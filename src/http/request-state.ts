@@ -1,7 +1,7 @@
 /**
- * What the parts of the request path share. One object serves all: one request is answered at a time. Its
- * calls come in one order: `begin`, `admit`, `pin` where a snapshot is named, `describe` when the answer is
- * known; then a head is written from `fields`. An error has `commonHeaders`, which say what is known by then.
+ * What the parts of the request path share. One object serves all: one request is answered at a time. What its calls
+ * return has the calls that may come next: `begin`, `admit`, then `pin` where a snapshot is named, and `describe` when
+ * the answer is known. A head is written from `fields` after that. An error has `commonHeaders`, which say what is known by then.
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Declared, Operation, StreamOperation } from '../operation/operation.ts'
@@ -42,6 +42,11 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   /** Gets faults of our own; never a key or a query. */
   onFault: (error: unknown, operation: string) => void
 }
+
+/** Between the calls of a request. */
+export type SharedState = Omit<RequestState, 'admit' | 'pin' | 'describe'>
+export type Begun = Pick<RequestState, 'served' | 'admit'>
+export type Admitted = Pick<RequestState, 'pin' | 'describe'>
 
 export class RequestState {
   readonly options: RequestPathOptions
@@ -85,22 +90,22 @@ export class RequestState {
     this.second = 0
   }
 
-  /** @returns the snapshot that answers, unless the request pins another */
-  begin(now: number): ServedView {
+  /** The current snapshot answers, unless the request pins another. */
+  begin(now: number): Begun {
     this.served = this.current
     this.namesAnotherTag = false
     this.tick(now)
-    return this.served
+    return this
   }
 
-  /** Checks and charges the key. @returns why the request is refused, or null */
-  admit(exchange: Exchange, { access }: Declared, raw: RawQuery, now: number): Refusal | null {
+  /** Checks and charges the key. */
+  admit(exchange: Exchange, { access }: Declared, raw: RawQuery, now: number): Refusal | Admitted {
     const { admission, fields } = this
     const refusal = admission.admit(exchange, access, raw, now)
     exchange.keyRow = admission.keyRow
     fields.charge = admission.charge
     fields.personal = admission.isPersonal
-    return refusal
+    return refusal ?? this
   }
 
   /** What depends on the second of the answer is made once a second. */

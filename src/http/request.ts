@@ -19,7 +19,13 @@ import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
 import { LaterRequests } from './later-requests.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
-import { RequestState, type RequestPathOptions } from './request-state.ts'
+import {
+  RequestState,
+  type Admitted,
+  type Begun,
+  type RequestPathOptions,
+  type SharedState,
+} from './request-state.ts'
 import { LeaseQueue, TurnShares } from './request-waits.ts'
 import { Sender } from './sender.ts'
 
@@ -46,7 +52,7 @@ export class RequestPath {
   readonly #router: Router<Target | StreamTarget>
   /** Ordinal of the first route after those of operations and streams. */
   readonly #otherRoutes: number
-  readonly #state: RequestState
+  readonly #state: SharedState
   readonly #sender: Sender
   readonly #answering: Answering
   /** Null unless replicas share the quotas. */
@@ -59,7 +65,8 @@ export class RequestPath {
     const targets = targetsOf(options)
     this.#router = new Router(options.basePath, targets)
     this.#otherRoutes = targets.length
-    const state = (this.#state = new RequestState(options, keys))
+    const state: SharedState = new RequestState(options, keys)
+    this.#state = state
     const sender = (this.#sender = new Sender(state))
     this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
     const { leases, totals } = options
@@ -109,9 +116,10 @@ export class RequestPath {
       return
     }
     const state = this.#state
-    const served = state.begin(now)
+    const begun = state.begin(now)
+    const { served } = begun
     const known = served.cache.known(path, query)
-    if (known !== undefined && this.#answerKnown(exchange, known, now)) return
+    if (known !== undefined && this.#answerKnown(exchange, begun, known, now)) return
     const route = this.#router.find(path)
     if (route === null) {
       exchange.route = this.#otherRoutes + STATIC
@@ -132,7 +140,8 @@ export class RequestPath {
       return
     }
     const operation = target.operation ?? target.stream
-    if (!this.#admit(exchange, operation, raw, now)) return
+    const admitted = this.#admit(exchange, begun, operation, raw, now)
+    if (admitted === null) return
     try {
       const pin = raw.get('snapshot')
       if (target.operation === null) {
@@ -140,8 +149,8 @@ export class RequestPath {
         beginStream(state, exchange, state.served.view!, { target, raw }, now)
         return
       }
-      if (pin !== '') state.pin(pin)
-      this.#answering.answer(exchange, state.served.view!, { target, path: args, raw }, now)
+      if (pin !== '') admitted.pin(pin)
+      this.#answering.answer(exchange, admitted, state.served.view!, { target, path: args, raw }, now)
     } catch (error) {
       this.#refuse(exchange, error, operation, now)
     }
@@ -150,6 +159,7 @@ export class RequestPath {
   /** @returns false if the request has to be read after all */
   #answerKnown(
     exchange: Exchange,
+    begun: Begun,
     { target: { operation, index }, canonical, kept, low, high, minute, ignored }: KnownTarget,
     now: number,
   ): boolean {
@@ -158,22 +168,23 @@ export class RequestPath {
     if (!isNow || !isUsual(exchange, operation)) return false
     exchange.route = index
     state.fields.ignored = ignored
-    if (!this.#admit(exchange, operation, NO_QUERY, now)) return true
-    state.describe(operation, low, high, minute, kept.link)
+    const admitted = this.#admit(exchange, begun, operation, NO_QUERY, now)
+    if (admitted === null) return true
+    admitted.describe(operation, low, high, minute, kept.link)
     this.#sender.sendKept(exchange, canonical, kept, 'json', null)
     return true
   }
 
-  /** Key and quota. @returns false if the request was refused or waits */
-  #admit(exchange: Exchange, operation: Declared, raw: RawQuery, now: number): boolean {
+  /** Key and quota. @returns null if the request was refused or waits */
+  #admit(exchange: Exchange, begun: Begun, operation: Declared, raw: RawQuery, now: number): Admitted | null {
     const state = this.#state
-    const refusal = state.admit(exchange, operation, raw, now)
-    if (refusal === null) return true
-    const waits = refusal.mayWait && this.#leaseQueue?.putOff(exchange, state.admission.client, now) === true
-    if (waits) return false
-    const { code, message, headers, more } = refusal
+    const outcome = begun.admit(exchange, operation, raw, now)
+    if (!('code' in outcome)) return outcome
+    const { code, message, headers, more, mayWait } = outcome
+    const waits = mayWait && this.#leaseQueue?.putOff(exchange, state.admission.client, now) === true
+    if (waits) return null
     sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })
-    return false
+    return null
   }
 
   #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
@@ -214,7 +225,7 @@ function targetsOf({
 }
 
 function beginStream(
-  state: RequestState,
+  state: SharedState,
   exchange: Exchange,
   view: View,
   { target: { stream, reader }, raw }: { target: StreamTarget; raw: RawQuery },

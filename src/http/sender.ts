@@ -5,16 +5,16 @@ import { ENCODINGS, type KeptAnswer } from './kept-answer.ts'
 import { Preference, preferredEncoding } from './preferences.ts'
 import { ANY_TAG } from './etag.ts'
 import { callersRequestId } from './reply.ts'
-import type { RequestState } from './request-state.ts'
+import type { SharedState } from './request-state.ts'
 
 /** A longer answer may have to be made again for a slow reader. */
 export const LONG_BYTES = 64 * 1024
 
 export class Sender {
-  readonly #state: RequestState
+  readonly #state: SharedState
   readonly #encodings = new Preference((accepted) => preferredEncoding(accepted, ENCODINGS))
 
-  constructor(state: RequestState) {
+  constructor(state: SharedState) {
     this.#state = state
   }
 

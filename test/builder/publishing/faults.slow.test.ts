@@ -7,6 +7,7 @@ import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { listKept } from '../../../src/snapshot/retained.ts'
 import { onSmallDisk } from '../../faults/folder.ts'
 import { runCli, temporaryFolder } from '../../live.ts'
+import { rounds } from '../../rounds.ts'
 import { IMPATIENT } from '../../snapshot/store/opened.ts'
 import { type Fault, stubFor } from '../../snapshot/store/stub_s3.ts'
 import { Builder, buoyAt, commitsOf, expectSound, sceneFor, currentId } from './builders.ts'
@@ -132,12 +133,15 @@ test('A builder that is cut off at any of its calls, taken or not, goes on from 
   let step = 0
   await one.build([buoyAt('A', step)])
   const next = (): Builder => new Builder(folder, `successor${step}`, stub)
-  for (const [last, builderOf] of [
+  const ends = [
     ['reset', () => one],
     ['lost', () => one],
     ['lost', next],
-  ] as const) {
-    for (let cutAt = 1, isWhole = false; !isWhole; cutAt++) {
+  ] as const
+  for (const [i, [last, builderOf]] of ends.entries()) {
+    // Each call is cut off by one of the three ends, in the nightly tier by all of them.
+    const apart = rounds(ends.length, 1)
+    for (let cutAt = 1 + (i % apart), isWhole = false; !isWhole; cutAt += apart) {
       step++
       let calls = 0
       stub.faultOf = () => (++calls < cutAt ? null : calls === cutAt ? last : 'reset')
