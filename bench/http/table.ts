@@ -124,15 +124,15 @@ async function measureCold(
   // Some revisions admit fewer series of one client at a time than there are connections.
   const onRefused = ({ message }: RefusedError): void =>
     void results.notRun.push(`before, ${one.name}: ${message}`)
-  const samples = await alternate(
-    [
-      { server: cold, load },
-      { server: ceiling, load },
-      ...(before === null ? [] : [{ server: before.cold, load, onRefused }]),
-      ...comparable.flatMap(({ ready }) => (ready.server === null ? [] : [{ server: ready.server, load }])),
-    ],
-    ROUNDS,
-  )
+  const servers = [
+    { server: cold, load },
+    { server: ceiling, load },
+    ...(before === null ? [] : [{ server: before.cold, load, onRefused }]),
+    ...comparable.flatMap(({ ready }) => (ready.server === null ? [] : [{ server: ready.server, load }])),
+  ]
+  // A round that does not count: V8 compiles what is asked for the first time.
+  await alternate(servers, 1)
+  const samples = await alternate(servers, ROUNDS)
   let next = 2
   const earlier = before === null ? undefined : samples[next++]
   const isMeasured = earlier !== undefined && earlier.length > 0
