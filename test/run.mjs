@@ -11,7 +11,7 @@ import { tap } from 'node:test/reporters'
  * Files at a time on two cores. Those of the slow tier wait as long as they compute: for a browser, for the
  * end of a server, for the next second of a quota.
  */
-const CONCURRENCY = { fast: 4, slow: 8, nightly: 3 }
+const CONCURRENCY = { fast: 4, slow: 6, nightly: 3 }
 /** These begin first, since they take longest: otherwise one core would wait for them at the end. */
 const FIRST = /^test\/(package\/|web\/.*\.slow|bench\/attacks|faults\/|sources\/demo|api\/)/
 const SLOWEST = 10
