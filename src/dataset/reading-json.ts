@@ -65,7 +65,7 @@ const view = rows.view
 
 /**
  * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
- * comma, or by the end of its line. The caller has ensured `READING_BYTES` for each.
+ * comma, or by the end of its line.
  */
 export function writeReadings(
   out: JsonWriter,
@@ -184,7 +184,7 @@ function gatherRows(
   rows.at = at
 }
 
-/** Writes the full Reading of one row. The caller has ensured `READING_BYTES`. */
+/** Writes the full Reading of one row. */
 export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
   writeReadings(out, buoyId, rows, row, 1, 1)
   out.at--
