@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -13,12 +14,14 @@ import {
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeChecks } from './query-checks.mjs'
-import { bundle, VENDORED, vendor } from './vendor.mjs'
+import { bundle, TIDES, VENDORED, vendor, vendorTides } from './vendor.mjs'
 import { isNewerThan } from './newer.mjs'
 import { buildSite, isSiteKept } from '../web/site.build.mjs'
 
@@ -44,6 +47,8 @@ const SOURCES = [
 const START = join(source, 'cli.ts')
 const START_TARGET = 'node12.20'
 
+/** A file in `dist` with the id of the process that makes the pages, for `server/site-files.ts`. */
+const PAGES_MAKER = 'pages.pid'
 /** No build takes an hour. */
 const ABANDONED_MS = 3_600_000
 /** Exit codes of a shell for a process that such a signal has ended. */
@@ -57,18 +62,28 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 }
  * @throws Error with the places of what is wrong
  */
 export async function buildInto(folder, say = () => {}, isQuick = false) {
-  await Promise.all([buildProgram(folder), buildSite(join(folder, 'site'), CACHE, say, isQuick)])
+  await Promise.all([
+    buildProgram(folder),
+    completeProgram(folder),
+    buildSite(join(folder, 'site'), CACHE, say, isQuick),
+  ])
 }
 
+/** What runs; the stations of tides are those of the installed package until `completeProgram` has been there. */
 async function buildProgram(folder) {
   mkdirSync(folder, { recursive: true })
-  await Promise.all([
-    tsc('tsconfig.types.json', folder),
-    compile(folder),
-    vendor(join(folder, 'vendor'), CACHE),
-  ])
+  await Promise.all([compile(folder), vendor(join(folder, 'vendor'))])
   await writeChecks(folder)
 }
+
+/** What only a package needs: it takes the processor as long as the program does. */
+async function completeProgram(folder) {
+  await Promise.all([tsc('tsconfig.types.json', folder), vendorTides(join(folder, 'vendor'), CACHE)])
+}
+
+/** Whether `completeProgram` has come to its end. */
+const isComplete = (folder) =>
+  existsSync(join(folder, 'library.d.ts')) && existsSync(join(folder, 'vendor', `${TIDES}.json.br`))
 
 /**
  * Each source becomes one file, so that threads and processes find theirs. esbuild, which takes only what it has to,
@@ -169,29 +184,40 @@ async function buildAndSwap(argv) {
   for (const [signal, code] of Object.entries(EXIT_CODES)) process.once(signal, () => process.exit(code))
   const dist = join(root, 'dist')
   const isQuick = argv.includes('--quick')
-  if (isQuick && isSiteKept(CACHE) && isNewerThan(dist, SOURCES)) return
+  if (argv.includes('--rest')) return buildRest(fresh, dist, say)
+  if (isQuick && isSiteKept(CACHE) && isComplete(dist) && isNewerThan(dist, SOURCES)) return
   const began = new Date()
-  if (argv.includes('--pages')) {
-    const { mtime } = statSync(dist)
-    await buildSite(fresh, CACHE, say, true)
-    swap(fresh, join(dist, 'site'))
-    utimesSync(dist, mtime, mtime)
-    return
-  }
-  const pagesFollow = isQuick && !isSiteKept(CACHE)
-  await (pagesFollow ? buildProgram(fresh) : buildInto(fresh, say, isQuick))
+  const restFollows = isQuick && !isSiteKept(CACHE)
+  await (restFollows ? buildProgram(fresh) : buildInto(fresh, say, isQuick))
   // What changes meanwhile is not in it.
   utimesSync(fresh, began, began)
   swap(fresh, dist)
-  if (!pagesFollow) return
+  if (!restFollows) return
   // The program builds its first snapshot meanwhile, and waits for the pages before it serves.
-  const pages = [join(root, 'tools', 'build.mjs'), '--pages', ...argv.filter((arg) => arg === '--quiet')]
-  spawn(process.execPath, pages, { stdio: 'inherit' }).unref()
+  const rest = [join(root, 'tools', 'build.mjs'), '--rest', ...argv.filter((arg) => arg === '--quiet')]
+  const maker = spawn(process.execPath, rest, { stdio: 'inherit' })
+  maker.unref()
+  writeFileSync(join(dist, PAGES_MAKER), String(maker.pid))
+  utimesSync(dist, began, began)
+}
+
+/** Makes the pages for the program in `dist`, and then, as nobody waits for it, all else that a package has. */
+async function buildRest(fresh, dist, say) {
+  const { mtime } = statSync(dist)
+  try {
+    await buildSite(fresh, CACHE, say, true)
+    swap(fresh, join(dist, 'site'))
+  } finally {
+    rmSync(join(dist, PAGES_MAKER), { force: true })
+  }
+  setPriority(constants.priority.PRIORITY_LOW)
+  await completeProgram(dist)
+  utimesSync(dist, mtime, mtime)
 }
 
 /**
  * @param {string[]} argv with `--quiet` only faults are said; `--quick` is for a clone, not for a package, and builds
- * nothing where `dist` is newer than the sources; `--pages` builds only what `--quick` leaves for later
+ * nothing where `dist` is newer than the sources; `--rest` builds what `--quick` leaves for later
  */
 export async function main(argv) {
   try {

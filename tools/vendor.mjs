@@ -23,33 +23,37 @@ export const VENDORED = {
 }
 /** Packages that come with those above, and lie in their files. */
 const BROUGHT = { '@modelcontextprotocol/server': ['@modelcontextprotocol/core', 'zod'] }
-const TIDES = '@neaps/tide-database'
+export const TIDES = '@neaps/tide-database'
 
 /** This quality takes 0.3 s. Quality 5 takes 0.5 s and saves nothing; quality 9 takes 1.8 s and saves a tenth. */
 const QUALITY = 4
 
 /**
- * @param {string} folder the one that is called `vendor`
- * @param {string} cache folder for what takes long to make
+ * Puts all into `folder`, the one that is called `vendor`; the stations of tides are those of the installed package.
+ * @param {string} folder
  */
-export async function vendor(folder, cache) {
-  const bundled = Object.keys(VENDORED).filter((specifier) => specifier !== TIDES)
+export async function vendor(folder) {
   mkdirSync(join(folder, dirname(TIDES)), { recursive: true })
-  const [stations] = await Promise.all([
-    stationsOf(cache),
-    bundle({
-      entryPoints: bundled.map((specifier) => ({
-        in: fileURLToPath(import.meta.resolve(specifier)),
-        out: specifier,
-      })),
-      outdir: folder,
-      splitting: true,
-      minify: true,
-    }),
-  ])
-  writeFileSync(join(folder, `${TIDES}.json.br`), stations)
-  writeFileSync(join(folder, `${TIDES}.js`), STATIONS_MODULE)
+  writeFileSync(join(folder, `${TIDES}.js`), `export { stations } from '${TIDES}'\n`)
   writeFileSync(join(folder, 'LICENCES.txt'), licences())
+  await bundle({
+    entryPoints: Object.keys(VENDORED)
+      .filter((specifier) => specifier !== TIDES)
+      .map((specifier) => ({ in: fileURLToPath(import.meta.resolve(specifier)), out: specifier })),
+    outdir: folder,
+    splitting: true,
+    minify: true,
+  })
+}
+
+/**
+ * Puts the stations of tides into a folder that `vendor` has filled or is filling. They take two seconds.
+ * @param {string} folder
+ * @param {string} cache folder that keeps them
+ */
+export async function vendorTides(folder, cache) {
+  writeFileSync(join(folder, `${TIDES}.json.br`), await stationsOf(cache))
+  writeFileSync(join(folder, `${TIDES}.js`), STATIONS_MODULE)
 }
 
 /**

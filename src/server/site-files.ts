@@ -1,5 +1,5 @@
 /** The pages that a server offers with the API: its description, the explorer and the documentation. */
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
@@ -17,13 +17,24 @@ import type { LogLine } from '../system/log.ts'
 
 /** Next to the compiled code. */
 const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
+/** Holds the id of the process that makes the pages; it is gone when they are there, or cannot be made. */
+const PAGES_MAKER = fileURLToPath(new URL('../pages.pid', import.meta.url))
 const PAGES_LOOK_MS = 50
 const PAGES_WAIT_MS = 30_000
 
-/** Waits for the pages where there are none yet: the first build of a clone makes them after the program. */
+/** Waits for the pages while they are made: the first build of a clone makes them after the program. */
 export async function waitForPages(signal: AbortSignal): Promise<void> {
   const end = performance.now() + PAGES_WAIT_MS
-  while (!existsSync(SITE_FOLDER) && performance.now() < end && !signal.aborted) await sleep(PAGES_LOOK_MS)
+  while (arePagesMade() && performance.now() < end && !signal.aborted) await sleep(PAGES_LOOK_MS)
+}
+
+/** Whether a process makes them; one that was killed has left the file. */
+function arePagesMade(): boolean {
+  try {
+    return process.kill(Number(readFileSync(PAGES_MAKER, 'utf8')), 0)
+  } catch {
+    return false
+  }
 }
 
 export interface SiteSettings {

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
@@ -52,6 +52,9 @@ async function build(t: TestContext, root: string, ...options: string[]): Promis
 
 /** What builds have made or left. */
 const made = (root: string): string[] => readdirSync(root).filter((name) => name.startsWith('dist'))
+
+const files = (root: string): string[] =>
+  readdirSync(join(root, 'dist'), { recursive: true }).map(String).toSorted()
 
 test('A build is silent when the pages are kept from the one before, and a failed one names the place and leaves the old program.', async (t) => {
   const root = clone(t)
@@ -95,17 +98,38 @@ test('A quick build compresses pages less, and takes those that are kept from a 
   assert.deepEqual(await pages('again', true), best)
 })
 
-test('A quick build leaves a program that is newer than its sources, and makes changed pages after the program.', async (t) => {
+test('A quick build leaves a program that is newer than its sources, and makes changed pages and what only a package needs after the program.', async (t) => {
   const root = clone(t)
   await build(t, root)
+  const whole = files(root)
   const inode = (): number => statSync(join(root, 'dist')).ino
   const first = inode()
   assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
   assert.equal(inode(), first)
   utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
-  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  const quick = startBuild(t, root, '--quick')
+  const maker = join(root, 'dist', 'pages.pid')
+  await until(() => existsSync(maker))
+  assert.ok(process.kill(Number(readFileSync(maker, 'utf8')), 0))
+  assert.deepEqual([await quick.ended, quick.said], [0, ''])
   assert.notEqual(inode(), first)
-  await until(() => made(root).length === 1 && existsSync(join(root, 'dist', 'site', 'explorer')))
+  // The maker of the pages writes to the same place, so the program has ended when it has, too.
+  await until(() => made(root).length === 1 && files(root).length === whole.length)
+  assert.deepEqual(files(root), whole)
+})
+
+test('A server waits for no pages that cannot be made, or whose maker was killed.', async (t) => {
+  const root = clone(t)
+  writeFileSync(join(root, 'web', 'explorer', 'main.tsx'), 'const = 1\n')
+  await build(t, root, '--quick')
+  const stopped = join(root, 'dist', 'pages.pid')
+  await until(() => !existsSync(stopped))
+  writeFileSync(stopped, String(spawnSync(process.execPath, ['--version']).pid))
+  const source = pathToFileURL(join(root, 'dist', 'server', 'site-files.js')).href
+  const { waitForPages } = (await import(source)) as { waitForPages: (signal: AbortSignal) => Promise<void> }
+  const began = performance.now()
+  await waitForPages(new AbortController().signal)
+  assert.ok(performance.now() - began < 5000)
 })
 
 test('Several builds at once leave one whole program.', async (t) => {
