@@ -6,6 +6,7 @@ import { readdirSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { tap } from 'node:test/reporters'
+import '../tools/test-packages.mjs'
 
 /**
  * Files at a time on two cores. Those of the slow tier wait as long as they compute: for a browser, for the
@@ -40,7 +41,12 @@ if (tier !== undefined && !(tier in CONCURRENCY)) {
 const parts = args.filter((arg) => !arg.startsWith('--'))
 const files = readdirSync('test', { recursive: true })
   .map((file) => join('test', file).replaceAll('\\', '/'))
-  .filter((file) => file.endsWith('.test.ts') && (tier === undefined || tierOf(file) === tier))
+  .filter(
+    (file) =>
+      !file.includes('/node_modules/') &&
+      file.endsWith('.test.ts') &&
+      (tier === undefined || tierOf(file) === tier),
+  )
   .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   .toSorted((a, b) => FIRST.test(b) - FIRST.test(a) || (a < b ? -1 : 1))
 if (files.length === 0) {

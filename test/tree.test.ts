@@ -15,6 +15,7 @@ function filesIn(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length))
+    .filter((file) => !file.includes('node_modules/'))
     .toSorted()
 }
 
@@ -403,7 +404,11 @@ interface LockFile {
 }
 
 test('The lock file names no address, each entry has the hash of what it stands for, and every version is exact.', () => {
-  for (const file of ['package-lock.json', 'bench/peers/fastify/package-lock.json']) {
+  for (const file of [
+    'package-lock.json',
+    'test/package-lock.json',
+    'bench/peers/fastify/package-lock.json',
+  ]) {
     const text = textOf(file)
     assert.ok(!text.includes('"resolved"'), file)
     const entries = Object.entries((JSON.parse(text) as LockFile).packages).filter(([path]) => path !== '')
@@ -417,7 +422,9 @@ test('The lock file names no address, each entry has the hash of what it stands 
       file,
     )
   }
-  for (const table of [PACKAGE.dependencies, PACKAGE.optionalDependencies, PACKAGE.devDependencies]) {
+  const { devDependencies: ofTests } = JSON.parse(textOf('test/package.json')) as Package
+  const { dependencies, optionalDependencies, devDependencies } = PACKAGE
+  for (const table of [dependencies, optionalDependencies, devDependencies, ofTests]) {
     for (const [name, version] of Object.entries(table))
       assert.match(version, /^\d+\.\d+\.\d+(-r\.\d+)?$/, name)
   }
@@ -425,8 +432,10 @@ test('The lock file names no address, each entry has the hash of what it stands 
 
 test('Nothing that is installed runs a script, and no package has one that is not known to be needless.', () => {
   assert.match(textOf('.npmrc'), /^ignore-scripts=true$/m)
-  const { packages } = JSON.parse(textOf('package-lock.json')) as LockFile
-  const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true)
+  assert.equal(textOf('test/.npmrc'), textOf('.npmrc'))
+  const scripted = ['package-lock.json', 'test/package-lock.json']
+    .flatMap((file) => Object.entries((JSON.parse(textOf(file)) as LockFile).packages))
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
   assert.deepEqual(
     scripted.map(([path]) => path),
     ['node_modules/esbuild', 'node_modules/msgpackr-extract'],

@@ -38,7 +38,7 @@ const ofKind = (kind: string): Manifest => MANIFESTS.find((each) => each.kind ==
 /** What the types of the API say against documents, a line each: excess members are errors in a literal. */
 function faultsOf(t: TestContext, manifests: readonly Manifest[]): string[] {
   const folder = temporaryFolder(t)
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  symlinkSync(join(ROOT, 'test', 'node_modules'), join(folder, 'node_modules'))
   const lines = manifests.map(
     ({ apiVersion, kind, ...rest }, i) =>
       `import type { ${kind} as T${i} } from 'kubernetes-types/${apiVersion.replace(/^([a-z]+)(\.[a-z0-9.]+)?\//, '$1/').replace(/^v1$/, 'core/v1')}'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const REDOCLY = join(ROOT, 'node_modules/.bin/redocly')
+const REDOCLY = join(ROOT, 'test/node_modules/.bin/redocly')
 const TIMEOUT_MS = 600_000
 
 export interface Finding {

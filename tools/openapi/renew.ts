@@ -12,7 +12,7 @@ import { CLIENT_FILE, DESCRIPTION_FILE, descriptionText, EXAMPLES_FILE } from '.
 import { compareDescriptions, lintDescription } from './redocly.ts'
 import { typeScriptClient } from './typescript_client.ts'
 
-const OXFMT = fileURLToPath(new URL('../../node_modules/.bin/oxfmt', import.meta.url))
+const OXFMT = fileURLToPath(new URL('../../test/node_modules/.bin/oxfmt', import.meta.url))
 
 const HOW_TO_BREAK = 'If that is meant: npm run openapi -- --breaking'
 
