@@ -70,20 +70,6 @@ async function build(
   }
 }
 
-/** Removes what a killed builder left half-written, unless another one is at work. */
-export function clearLeftovers(dir: string): void {
-  try {
-    const lock = lockFolder(dir)
-    try {
-      removeLeftovers(dir)
-    } finally {
-      lock.release()
-    }
-  } catch {
-    // The next build clears leftovers, too.
-  }
-}
-
 function reportOutcome(
   { out, report, publishTo }: BuildOptions,
   { hold }: Base,

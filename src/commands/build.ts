@@ -1,5 +1,4 @@
 /** `build`: fetches what the configuration names, builds a snapshot and publishes it. */
-import { buildSnapshot } from '../builder/run-build.ts'
 import { BuildReport } from '../builder/build-report.ts'
 import { writeReport } from '../builder/report-files.ts'
 import { type ConfigOf, UsageError } from '../server/setting.ts'
@@ -51,6 +50,8 @@ async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> 
     const outcomes = await fetchSources(configuration, { clock, random, report })
     for (const outcome of outcomes) report.fetched(outcome)
   }
+  // `run` builds in a process of its own, and loads none of this.
+  const { buildSnapshot } = await import('../builder/run-build.ts')
   await buildSnapshot({
     sources,
     out: config.out,

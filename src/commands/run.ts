@@ -17,7 +17,8 @@ import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
 import { makeDataFolder } from './data-folder.ts'
-import { expectFreePort, serveUntilStopped, type ServeHooks } from './serve.ts'
+import { expectFreePort } from './free-port.ts'
+import type { ServeHooks } from './serve.ts'
 import { clock, logSettings, note, print, random } from './surroundings.ts'
 
 const FIRST_OWNER = 'demo'
@@ -50,7 +51,11 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   // A demo that was built here before is not what the operator asks for.
   const published = found?.demo === true && !servesDemo ? null : found
   if (published === null && isDemo) note('building the demo, whose data are made up')
-  const first = published === null ? await buildFirst(build, config, stops.signal) : { failure: null }
+  // The server is loaded while the first build runs.
+  const [first] = await Promise.all([
+    published === null ? buildFirst(build, config, stops.signal) : { failure: null },
+    import('./serve.ts'),
+  ])
   if (first === null) return
   const builtFirst = published === null && first.failure === null ? 1 : 0
   // Builds end last, when nobody is served any more.
@@ -101,6 +106,7 @@ async function serveWithKey(
 ): Promise<void> {
   const key = firstKey(config.keys)
   let isShown = false
+  const { serveUntilStopped } = await import('./serve.ts')
   try {
     await serveUntilStopped(config, stops, signals, {
       ...hooks,

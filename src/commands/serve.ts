@@ -1,6 +1,6 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import type { Signals } from './signals.ts'
-import { API_ADDRESS, StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
+import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { Surroundings } from '../server/worker-settings.ts'
 import { waitForPages } from '../server/site-files.ts'
@@ -8,13 +8,13 @@ import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
 import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
 import { keptSnapshot, type Wanted } from '../snapshot/retained.ts'
-import { findFreePort, ListenError } from '../http/engines/port.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { StoreError } from '../snapshot/store/store.ts'
 import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/stray-faults.ts'
 import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
+import { expectFreePort } from './free-port.ts'
 import { expectFolder } from './data-folder.ts'
 import {
   clock,
@@ -26,13 +26,6 @@ import {
   programVersion,
   random,
 } from './surroundings.ts'
-
-/** A server on this machine answers within milliseconds. */
-const ANSWER_MS = 2000
-/** The guides of a groundswell begin so, whatever its base path. */
-const OURS = '# groundswell'
-/** A server that listens on all addresses is asked on this machine's own. */
-const OWN: { readonly [host: string]: string } = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /** The mirror itself repeats a look at the source, and reports when it fails. */
 const STORE_ATTEMPTS = 2
@@ -137,40 +130,6 @@ export async function serveUntilStopped(
   const haveEnded = await server.stop()
   if (failure !== null) throw new ServerFailure(failure)
   if (!haveEnded) throw new ServerFailure('a worker cannot be ended')
-}
-
-/** @throws Error with the address and what to do; where a groundswell listens there, with its pages */
-export async function expectFreePort({ host, port }: { host: string; port: number }): Promise<void> {
-  try {
-    await findFreePort(host, port, API_ADDRESS)
-  } catch (error) {
-    const name = OWN[host] ?? host
-    const pages = `http://${inUrl(name)}:${port}/`
-    if (port === 0 || !(await isOurs(pages))) throw error
-    throw new ListenError(
-      host,
-      port,
-      'groundswell is running there already',
-      `open ${pages}, or choose another port with --port (0 takes any free one)`,
-    )
-  }
-}
-
-async function isOurs(pages: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`${pages}llms.txt`, {
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
-    })
-    const reader = answer.body?.getReader()
-    const first = await reader?.read()
-    await reader?.cancel()
-    return Buffer.from(first?.value ?? [])
-      .toString('utf8')
-      .startsWith(OURS)
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from './setting.ts'
-import { clearLeftovers } from '../builder/run-build.ts'
+import { clearLeftovers } from '../snapshot/garbage.ts'
 import { BuildError } from '../system/build-error.ts'
 
 /** Milliseconds between asking a build to end and killing it. */

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
 import { EXPLORER_CHOICES } from '../http/anonymous-access.ts'
+import type { AddressOptions } from '../http/engines/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { parseAccessRules } from '../http/access-log-rules.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
@@ -25,6 +26,9 @@ import {
   type ConfigOf,
   type Setting,
 } from './setting.ts'
+
+/** What a message about a taken port or a wrong host advises to change. */
+export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** A petabyte: more is a mistyped unit. */
 const MOST_GIB = 2 ** 20

@@ -8,7 +8,7 @@ import { QuotaCounters } from '../access/quota.ts'
 import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
-import { findFreePort, openPort, type AddressOptions } from '../http/engines/port.ts'
+import { findFreePort, openPort } from '../http/engines/port.ts'
 import { readWorkers } from './worker-figures.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { counted } from '../system/text.ts'
@@ -24,7 +24,7 @@ import { commonStart, type CommonStart, type Surroundings } from './worker-setti
 import { startKeys, type ServedKeys } from './key-service.ts'
 import { redisOf } from './redis-clients.ts'
 import { Reloader } from './reload.ts'
-import { settingsWarnings, type ServeConfig } from './serve-settings.ts'
+import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { QuotaStore } from './quota-store.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
@@ -46,8 +46,6 @@ const EMPTY_LOOKS = 5
 
 /** A start and a reload wait this long for a mirror, and then go on with what its folder has. */
 const PATIENCE_MS = 10_000
-
-export const API_ADDRESS: AddressOptions = { host: '--host', port: '--port' }
 
 /** The server was no longer wanted before it served. */
 export class StoppedEarly extends Error {
