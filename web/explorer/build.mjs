@@ -107,7 +107,11 @@ function licencesOf(files) {
     // A package inside the built files of another has no folder of its own; the other's licence covers it.
     if (folder !== undefined && existsSync(join(root, folder, 'package.json'))) packages.add(folder)
   }
-  const folders = [...packages].sort().map((folder) => join(root, folder))
+  // Where the packages are installed changes nothing.
+  const nameOf = (folder) => folder.slice(folder.lastIndexOf('node_modules/'))
+  const folders = [...packages]
+    .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+    .map((folder) => join(root, folder))
   return Buffer.from(licenceTexts(folders, [TOWNS_CREDIT]))
 }
 
