@@ -185,7 +185,17 @@ async function buildAndSwap(argv) {
   const dist = join(root, 'dist')
   const isQuick = argv.includes('--quick')
   if (argv.includes('--rest')) return buildRest(fresh, dist, say)
-  if (isQuick && isSiteKept(CACHE) && isComplete(dist) && isNewerThan(dist, SOURCES)) return
+  const follow = () => {
+    const rest = [join(root, 'tools', 'build.mjs'), '--rest', ...argv.filter((arg) => arg === '--quiet')]
+    const maker = spawn(process.execPath, rest, { stdio: 'inherit' })
+    maker.unref()
+    return maker
+  }
+  if (isQuick && isSiteKept(CACHE) && existsSync(join(dist, 'site')) && isNewerThan(dist, SOURCES)) {
+    // The first start was stopped before its end.
+    if (!isComplete(dist)) follow()
+    return
+  }
   const began = new Date()
   const restFollows = isQuick && !isSiteKept(CACHE)
   await (restFollows ? buildProgram(fresh) : buildInto(fresh, say, isQuick))
@@ -194,10 +204,7 @@ async function buildAndSwap(argv) {
   swap(fresh, dist)
   if (!restFollows) return
   // The program builds its first snapshot meanwhile, and waits for the pages before it serves.
-  const rest = [join(root, 'tools', 'build.mjs'), '--rest', ...argv.filter((arg) => arg === '--quiet')]
-  const maker = spawn(process.execPath, rest, { stdio: 'inherit' })
-  maker.unref()
-  writeFileSync(join(dist, PAGES_MAKER), String(maker.pid))
+  writeFileSync(join(dist, PAGES_MAKER), String(follow().pid))
   utimesSync(dist, began, began)
 }
 
@@ -205,8 +212,10 @@ async function buildAndSwap(argv) {
 async function buildRest(fresh, dist, say) {
   const { mtime } = statSync(dist)
   try {
-    await buildSite(fresh, CACHE, say, true)
-    swap(fresh, join(dist, 'site'))
+    if (!existsSync(join(dist, 'site'))) {
+      await buildSite(fresh, CACHE, say, true)
+      swap(fresh, join(dist, 'site'))
+    }
   } finally {
     rmSync(join(dist, PAGES_MAKER), { force: true })
   }

@@ -16,7 +16,7 @@ import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
-import { makeDataFolder } from './data-folder.ts'
+import { expectWritable, makeDataFolder } from './data-folder.ts'
 import { expectFreePort } from './free-port.ts'
 import type { ServeHooks } from './serve.ts'
 import { clock, logSettings, note, print, random } from './surroundings.ts'
@@ -50,6 +50,7 @@ async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promis
   const found = await readManifest(config.snapshots)
   // A demo that was built here before is not what the operator asks for.
   const published = found?.demo === true && !servesDemo ? null : found
+  if (published === null) expectWritable(config.data)
   if (published === null && isDemo) note('building the demo, whose data are made up')
   // The server is loaded while the first build runs.
   const [first] = await Promise.all([

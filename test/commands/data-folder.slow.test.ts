@@ -72,7 +72,8 @@ test(
     const cwd = temporaryFolder(t)
     chmodSync(cwd, 0o755)
     mkdirSync(join(cwd, 'others'), { mode: 0o700 })
-    for (const data of [join(cwd, 'others', 'x'), join(cwd, 'new')]) {
+    mkdirSync(join(cwd, 'readable'), { mode: 0o755 })
+    for (const data of [join(cwd, 'others', 'x'), join(cwd, 'new'), join(cwd, 'readable')]) {
       const said = await outcome(t, ['--data', data, '--port=0', '--admin-port=off'], { cwd, uid: STRANGER })
       assert.equal(said, `1 groundswell: ${data}: access is denied\n`)
     }

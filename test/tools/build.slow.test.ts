@@ -116,6 +116,12 @@ test('A quick build leaves a program that is newer than its sources, and makes c
   // The maker of the pages writes to the same place, so the program has ended when it has, too.
   await until(() => made(root).length === 1 && files(root).length === whole.length)
   assert.deepEqual(files(root), whole)
+  // A first start that was stopped before its end is ended by the next one, which builds nothing else.
+  rmSync(join(root, 'dist', 'library.d.ts'))
+  utimesSync(join(root, 'dist'), new Date(), new Date())
+  const second = inode()
+  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  assert.deepEqual([inode(), files(root)], [second, whole])
 })
 
 test('A server waits for no pages that cannot be made, or whose maker was killed.', async (t) => {
