@@ -8,7 +8,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
 import { LEVELS, type Level, type LogLine } from '../system/log.ts'
-import { EXPOSITION_TYPE } from './exposition.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/engines/port.ts'
 import type { ServeConfig } from './serve-settings.ts'
@@ -38,6 +37,8 @@ const MAX_TOKEN_FILE_BYTES = 4096
 /** Operators, probes and scrapers are few. One that does not read its answer is cut off. */
 const MOST_CONNECTIONS = 64
 const UNREAD_TIMEOUT_MS = 10_000
+/** The Prometheus exposition format, which `metrics` gives. */
+const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export const ADMIN_ADDRESS: AddressOptions = { host: '--admin-host', port: '--admin-port' }
 

@@ -2,8 +2,6 @@
 import { type Figures, figuresOf, type MetricsOptions, reportOf } from './collect-metrics.ts'
 import { type Metric, METRICS, type Sample } from './metrics-table.ts'
 
-export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
 /** The bound on one metric, whatever the input. */
 export const MOST_SERIES = 2000
 const LABEL_CHARACTERS = 120
