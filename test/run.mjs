@@ -1,12 +1,15 @@
 // Runs the tests: `node test/run.mjs [--tier=fast|slow|nightly] [PART…]`, those of a tier, or those whose path
 // contains one of the parts, or all. The name of a file says its tier: `x.slow.test.ts`, `x.nightly.test.ts`,
 // and `x.test.ts` for the fast one. At the end stand the files that took longest, and what was left out.
-import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { tap } from 'node:test/reporters'
 import '../tools/test-packages.mjs'
+import { compileInto } from './compile.mjs'
 
 /**
  * Files at a time on two cores. Those of the slow tier wait as long as they compute: for a browser, for the
@@ -26,10 +29,16 @@ const LONGEST_FORM_MS = 7_200_000
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
 
 /** Node starts each file with the arguments of its own that this process was started with. */
-const PRELOADED = ['--import=tsx', '--import=./test/setup.mjs']
-if (PRELOADED.some((argument) => !process.execArgv.includes(argument))) {
-  const again = [...PRELOADED, ...process.argv.slice(1)]
-  process.exit(spawnSync(process.execPath, again, { stdio: 'inherit' }).status ?? 1)
+const PRELOADED = '--import=./test/setup.mjs'
+if (!process.execArgv.includes(PRELOADED)) {
+  const folder = mkdtempSync(join(tmpdir(), 'groundswell-compiled-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  // A terminal gives it to the process below, too, and that one ends first.
+  process.on('SIGINT', () => {})
+  await compileInto(folder)
+  const env = { ...process.env, GROUNDSWELL_COMPILED: folder }
+  const again = spawn(process.execPath, [PRELOADED, ...process.argv.slice(1)], { stdio: 'inherit', env })
+  process.exit((await once(again, 'close'))[0] ?? 1)
 }
 
 const args = process.argv.slice(2)

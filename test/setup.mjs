@@ -4,7 +4,14 @@
  * those of a run that failed. Plain JavaScript, since worker threads import it too.
  */
 import assert from 'node:assert/strict'
+import { register } from 'node:module'
 import fc from 'fast-check'
+
+if (process.env.GROUNDSWELL_COMPILED !== undefined) {
+  process.setSourceMapsEnabled(true)
+  register('./hooks.mjs', import.meta.url)
+  globalThis.groundswellReadsTypeScript = true
+}
 
 if (process.env.GROUNDSWELL_SEED === 'random') {
   process.env.GROUNDSWELL_SEED = String(Math.floor(Math.random() * 2 ** 31))

@@ -15,9 +15,7 @@ export async function inThreads(
   const gate = new SharedArrayBuffer(4)
   const code = `
     const { workerData, parentPort } = require('node:worker_threads')
-    import(workerData.tsx).then(async ({ register }) => {
-      register()
-      const { ${name} } = await import(workerData.file)
+    import(workerData.file).then(({ ${name} }) => {
       const counters = new ${name}(workerData.buffer, workerData.thread, ${more})
       const gate = new Int32Array(workerData.gate)
       Atomics.add(gate, 0, 1)
@@ -27,7 +25,6 @@ export async function inThreads(
       parentPort.postMessage(hits)
     })`
   const workerData = {
-    tsx: import.meta.resolve('tsx/esm/api'),
     file: new URL(`../../src/${file}`, import.meta.url).href,
     buffer,
     gate,

@@ -9,7 +9,7 @@ import { DASHBOARD_FILE, dashboardText } from '../../tools/metrics/dashboard.ts'
 import { METRICS } from '../../src/server/metrics-table.ts'
 import { temporaryFolder } from '../live.ts'
 import { missingTool } from '../programs.ts'
-import { FAULTS, HEALTHY, MINUTES, SLOW_ALERTS, type SeriesTable } from './alerts.ts'
+import { FAULTS, HEALTHY, MINUTES, SLOW_ALERTS, SLOW_MINUTES, type SeriesTable } from './alerts.ts'
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const RULES_FILE = at('deploy/prometheus-rules.yml')
@@ -104,7 +104,8 @@ test('Each alert fires in its simulated fault alone, and none while all is well.
     scenario('only its own figures', own, []),
     ...faults(false, 1),
   ])
-  runRules(t, '10m', [scenario('all is well', HEALTHY, [], 10), ...faults(true, 10)])
+  const slow = [scenario('all is well', HEALTHY, [], SLOW_MINUTES), ...faults(true, SLOW_MINUTES)]
+  runRules(t, `${SLOW_MINUTES}m`, slow)
 })
 
 /** @throws AssertionError with what promtool says */

@@ -8,10 +8,16 @@ const REQUESTS = (status: string): string =>
   `http_server_request_duration_seconds_count{${AT}, http_response_status_code="${status}"}`
 const BUCKET = (le: string): string => `http_server_request_duration_seconds_bucket{${AT}, le="${le}"}`
 
-/** So many values are seen before the alerts are looked at: one a minute, more than most alerts wait. */
-export const MINUTES = 150
-/** An alert that waits for a day sees one value in ten minutes. */
-export const SLOW_ALERTS: readonly string[] = ['GroundswellSnapshotHeld']
+/** The alerts are looked at after this many values: one a minute, longer than most alerts look back and wait. */
+export const MINUTES = 45
+/** Alerts that wait for an hour to a day see one value in this many minutes. */
+export const SLOW_MINUTES = 40
+export const SLOW_ALERTS: readonly string[] = [
+  'GroundswellSnapshotHeld',
+  'GroundswellSourceSilent',
+  'GroundswellFetchFailing',
+  'GroundswellBadLines',
+]
 
 const constant = (value: number): string => `${value}x${MINUTES}`
 const rising = (by: number): string => `0+${by}x${MINUTES}`

@@ -1,10 +1,6 @@
 /** A worker thread with an engine of its own on the port it is given; answers its thread's id. */
-
 import { threadId, workerData, parentPort } from 'node:worker_threads'
-import { register } from 'tsx/esm/api'
-
-register()
-const { loadEngine } = await import('../../src/http/engines/engine.ts')
+import { loadEngine } from '../../src/http/engines/engine.ts'
 
 const engine = loadEngine('uws').create((exchange) =>
   exchange.send('200 OK', Buffer.from(`${threadId} ${exchange.path.length}`)),
