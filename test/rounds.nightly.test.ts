@@ -1,6 +1,7 @@
 /** The tests of the other tiers that do more in this one, random ones above all. */
 process.env['GROUNDSWELL_NIGHTLY'] = '1'
 for (const file of [
+  './api/conditions.test.ts',
   './api/oracle.test.ts',
   './api/expensive.slow.test.ts',
   './deploy/fleet.slow.test.ts',
@@ -9,6 +10,7 @@ for (const file of [
   './histories/histories.slow.test.ts',
   './api/wire.slow.test.ts',
   './snapshot/lies.slow.test.ts',
+  './sources/damage.slow.test.ts',
   './sources/siege.slow.test.ts',
 ]) {
   await import(file)

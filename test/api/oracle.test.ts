@@ -14,18 +14,18 @@ import { rounds } from '../rounds.ts'
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 
 const RUNS: [what: string, operation: Operation, runs: number][] = [
-  ['Lists of buoys', 'list', rounds(800, 2500)],
+  ['Lists of buoys', 'list', rounds(350, 2500)],
   ['Details of a buoy', 'detail', rounds(200, 500)],
-  ['Last readings of several buoys', 'last_readings', rounds(280, 700)],
-  ['Search', 'search', rounds(550, 1600)],
-  ['Nearest buoys', 'nearest', rounds(800, 2500)],
+  ['Last readings of several buoys', 'last_readings', rounds(200, 700)],
+  ['Search', 'search', rounds(300, 1600)],
+  ['Nearest buoys', 'nearest', rounds(350, 2500)],
   ['Countries', 'countries', 5],
   ['The map', 'map', rounds(150, 450)],
-  ['Pages of readings', 'readings', rounds(550, 1600)],
-  ['The reading closest to a moment', 'readings_search', rounds(450, 1200)],
+  ['Pages of readings', 'readings', rounds(300, 1600)],
+  ['The reading closest to a moment', 'readings_search', rounds(250, 1200)],
   ['A reading by its id', 'reading', rounds(250, 600)],
-  ['Charts', 'chart', rounds(250, 650)],
-  ['Seasonal series', 'series', rounds(250, 1000)],
+  ['Charts', 'chart', rounds(150, 650)],
+  ['Seasonal series', 'series', rounds(150, 1000)],
 ]
 
 test('The server answers every request as the oracle does.', async (t) => {

@@ -2,6 +2,7 @@
 import { chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { temporaryFolder } from '../live.ts'
 import { startProgram } from '../started_program.ts'
@@ -120,6 +121,9 @@ export interface Seen {
   slowest: number
 }
 
+/** A client's pause between two questions, so that a test of faults under load leaves something to other tests. */
+export const PAUSE_MS = 20
+
 /**
  * Asks over `connections` at a time until `isOver`, each question over a connection of its own, so that a
  * port that takes connections and does not answer them is found.
@@ -142,6 +146,7 @@ export async function strangers(url: string, connections: number, isOver: () => 
         seen.failures.push(cause?.code ?? name)
       }
       seen.slowest = Math.max(seen.slowest, performance.now() - began)
+      await setTimeout(PAUSE_MS)
     }
   }
   await Promise.all(Array.from({ length: connections }, ask))

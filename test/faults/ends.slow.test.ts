@@ -131,6 +131,7 @@ test('The port opens when the first snapshot serves, and with 503 where none is 
         (error: Error) => (error.cause as { code: string }).code,
       ),
     )
+    await setTimeout(5)
   }
   assert.deepEqual(seen, new Set(['ECONNREFUSED', 200]))
   const empty = start(t, [`--snapshots=${temporaryFolder(t)}`, '--port=0'])

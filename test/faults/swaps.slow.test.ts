@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { adminOf, Client, type Reply, startLive } from '../live.ts'
+import { PAUSE_MS } from './drill.ts'
 import { amount, asOf, twoSnapshots } from './folder.ts'
 
 interface Load {
@@ -37,6 +38,7 @@ async function load(
       } catch (error) {
         result.failures.push(String(error))
       }
+      await setTimeout(PAUSE_MS)
     }
   }
   await Promise.all(Array.from({ length: connections }, ask))

@@ -6,7 +6,7 @@ import { type TestContext, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
-import { startDrill, statusWhen, strangers, type Drill } from './drill.ts'
+import { PAUSE_MS, startDrill, statusWhen, strangers, type Drill } from './drill.ts'
 import { amount, announce, build, twoSnapshots } from './folder.ts'
 
 let folder = ''
@@ -190,6 +190,7 @@ test('A snapshot that stalls a worker is refused for good, the others serve on, 
   while ((await drill.status()).reload.last_error === null) {
     if ((await statusOf(`${drill.base}/buoys/search?query=bu`)) === 200) answered++
     else lost++
+    await setTimeout(PAUSE_MS)
   }
   await untilReplaced(drill, 1)
   const refusal = new RegExp(`snapshot ${ids[1]} stalled a worker for \\d+ s .* refused for good`)

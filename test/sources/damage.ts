@@ -7,6 +7,7 @@ import * as fc from 'fast-check'
 import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { EXPECTED } from '../measures.ts'
+import { rounds } from '../rounds.ts'
 import { record, type Recording } from './recorder.ts'
 
 /** Bytes and texts that formats are made of, and some that they are not. */
@@ -85,7 +86,7 @@ export function mostly(good: unknown): fc.Arbitrary<unknown> {
 export async function assertWithstands(
   open: OpenSource,
   files: { readonly [name: string]: AnyContent },
-  { runs = 120, hasEmptyRows = false } = {},
+  { runs = rounds(60, 400), hasEmptyRows = false } = {},
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'damage-'))
   try {

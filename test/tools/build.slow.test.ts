@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
+import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
@@ -56,10 +56,21 @@ const made = (root: string): string[] => readdirSync(root).filter((name) => name
 const files = (root: string): string[] =>
   readdirSync(join(root, 'dist'), { recursive: true }).map(String).toSorted()
 
-test('A build is silent when the pages are kept from the one before, and a failed one names the place and leaves the old program.', async (t) => {
-  const root = clone(t)
-  await build(t, root)
-  assert.deepEqual(await build(t, root), { code: 0, said: '' })
+/** The first tests build in it one after the other, since a build takes seconds. */
+let root = ''
+before((t) => (root = clone(t as TestContext)))
+
+test('Several builds at once leave one whole program.', async (t) => {
+  const builds = await Promise.all([build(t, root), build(t, root), build(t, root)])
+  assert.deepEqual(fieldOf(builds, 'code'), [0, 0, 0], builds.map(({ said }) => said).join(''))
+  assert.deepEqual(made(root), ['dist'])
+  const { stdout } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), '--version'], {
+    encoding: 'utf8',
+  })
+  assert.match(stdout, /^groundswell \d/)
+})
+
+test('A failed build names the place and leaves the old program, and one is silent whose pages are kept from the one before.', async (t) => {
   const { ino } = statSync(join(root, 'dist'))
   const file = join(root, 'src', 'routes.ts')
   const text = readFileSync(file, 'utf8')
@@ -72,8 +83,32 @@ test('A build is silent when the pages are kept from the one before, and a faile
   writeFileSync(file, text)
   // A file that is gone from the sources is gone from the program.
   rmSync(join(root, 'src', 'commands', 'health.ts'))
-  assert.equal((await build(t, root)).code, 0)
+  assert.deepEqual(await build(t, root), { code: 0, said: '' })
   assert.ok(!existsSync(join(root, 'dist', 'commands', 'health.js')))
+})
+
+test('A quick build leaves a program that is newer than its sources, and makes changed pages and what only a package needs after the program.', async (t) => {
+  const whole = files(root)
+  const inode = (): number => statSync(join(root, 'dist')).ino
+  const first = inode()
+  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  assert.equal(inode(), first)
+  utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
+  const quick = startBuild(t, root, '--quick')
+  const maker = join(root, 'dist', 'pages.pid')
+  await until(() => existsSync(maker))
+  assert.ok(process.kill(Number(readFileSync(maker, 'utf8')), 0))
+  assert.deepEqual([await quick.ended, quick.said], [0, ''])
+  assert.notEqual(inode(), first)
+  // The maker of the pages writes to the same place, so the program has ended when it has, too.
+  await until(() => made(root).length === 1 && files(root).length === whole.length)
+  assert.deepEqual(files(root), whole)
+  // A first start that was stopped before its end is ended by the next one, which builds nothing else.
+  rmSync(join(root, 'dist', 'library.d.ts'))
+  utimesSync(join(root, 'dist'), new Date(), new Date())
+  const second = inode()
+  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
+  assert.deepEqual([inode(), files(root)], [second, whole])
 })
 
 test('A quick build compresses pages less, and takes those that are kept from a better one.', async (t) => {
@@ -98,32 +133,6 @@ test('A quick build compresses pages less, and takes those that are kept from a 
   assert.deepEqual(await pages('again', true), best)
 })
 
-test('A quick build leaves a program that is newer than its sources, and makes changed pages and what only a package needs after the program.', async (t) => {
-  const root = clone(t)
-  await build(t, root)
-  const whole = files(root)
-  const inode = (): number => statSync(join(root, 'dist')).ino
-  const first = inode()
-  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
-  assert.equal(inode(), first)
-  utimesSync(join(root, 'web', 'explorer', 'main.tsx'), new Date(), new Date())
-  const quick = startBuild(t, root, '--quick')
-  const maker = join(root, 'dist', 'pages.pid')
-  await until(() => existsSync(maker))
-  assert.ok(process.kill(Number(readFileSync(maker, 'utf8')), 0))
-  assert.deepEqual([await quick.ended, quick.said], [0, ''])
-  assert.notEqual(inode(), first)
-  // The maker of the pages writes to the same place, so the program has ended when it has, too.
-  await until(() => made(root).length === 1 && files(root).length === whole.length)
-  assert.deepEqual(files(root), whole)
-  // A first start that was stopped before its end is ended by the next one, which builds nothing else.
-  rmSync(join(root, 'dist', 'library.d.ts'))
-  utimesSync(join(root, 'dist'), new Date(), new Date())
-  const second = inode()
-  assert.deepEqual(await build(t, root, '--quick'), { code: 0, said: '' })
-  assert.deepEqual([inode(), files(root)], [second, whole])
-})
-
 test('A server waits for no pages that cannot be made, or whose maker was killed.', async (t) => {
   const root = clone(t)
   writeFileSync(join(root, 'web', 'explorer', 'main.tsx'), 'const = 1\n')
@@ -136,17 +145,6 @@ test('A server waits for no pages that cannot be made, or whose maker was killed
   const began = performance.now()
   await waitForPages(new AbortController().signal)
   assert.ok(performance.now() - began < 5000)
-})
-
-test('Several builds at once leave one whole program.', async (t) => {
-  const root = clone(t)
-  const builds = await Promise.all([build(t, root), build(t, root), build(t, root)])
-  assert.deepEqual(fieldOf(builds, 'code'), [0, 0, 0], builds.map(({ said }) => said).join(''))
-  assert.deepEqual(made(root), ['dist'])
-  const { stdout } = spawnSync(process.execPath, [join(root, 'dist', 'cli.js'), '--version'], {
-    encoding: 'utf8',
-  })
-  assert.match(stdout, /^groundswell \d/)
 })
 
 test('A signal ends a build with the code of a shell, and leaves nothing.', async (t) => {

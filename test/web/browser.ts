@@ -16,7 +16,16 @@ export const untilInPage = (page: Page, expression: string): Promise<void> =>
 export const drawn = (page: Page, count: number): Promise<unknown> =>
   page.locator(`#map[data-drawn="${count}"]`).waitFor({ state: 'attached' })
 
-export const PHONE = { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true }
+/** A phone whose pages move, unlike those of other visits. */
+export const PHONE = {
+  viewport: { width: 390, height: 780 },
+  isMobile: true,
+  hasTouch: true,
+  reducedMotion: 'no-preference',
+} as const
+
+/** For visits that the map is not about: software draws it, which takes as long as all else that a page does. */
+export const NO_MAP = { map: false }
 
 export async function openBrowser(t: TestContext): Promise<Browser> {
   const browser = await launchBrowser()
@@ -125,7 +134,7 @@ export interface Visit {
 
 /**
  * Opens a page that shares nothing with others. `path` follows the origin. With `clock` the test sets the
- * time of the page.
+ * time of the page; without `map` the place of the map stays empty.
  */
 export async function visit(
   t: TestContext,
@@ -133,7 +142,7 @@ export async function visit(
   live: Live,
   path: string,
   options: BrowserContextOptions = {},
-  { clock = false } = {},
+  { clock = false, map = true } = {},
 ): Promise<Visit> {
   const origin = `http://127.0.0.1:${live.port}/`
   const context = await browser.newContext({
@@ -141,6 +150,8 @@ export async function visit(
     timezoneId: 'UTC',
     // Metres; the browser's own locale would have feet.
     locale: 'fr-FR',
+    // Software would draw each step of a move.
+    reducedMotion: 'reduce',
     ...options,
   })
   t.after(() => context.close())
@@ -158,6 +169,10 @@ export async function visit(
     foreign.push(address)
     return route.abort()
   })
+  if (!map) {
+    const empty = { contentType: 'text/javascript', body: 'export const openMap = () => {}' }
+    await context.route(/\/assets\/map-[0-9A-Z]+\.js$/, (route) => route.fulfill(empty))
+  }
   await page.goto(origin + path)
   return { page, origin, errors, foreign }
 }

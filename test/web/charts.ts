@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
-import { faults, PHONE, untilInPage, visit } from './browser.ts'
+import { faults, NO_MAP, PHONE, untilInPage, visit } from './browser.ts'
 import { Fingers } from './touch.ts'
 
 /** After this a tap is no second one. */
@@ -30,7 +30,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'a stranger with a phone and no key finds a buoy, reads, zooms and scrolls its chart by touch, and saves it',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, '', PHONE)
+      const { page, errors } = await visit(t, browser, live, '', PHONE, NO_MAP)
       const fingers = await Fingers.on(page)
       await page.locator('#query').tap()
       await page.keyboard.type('angl')
@@ -93,7 +93,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'the keyboard alone reads, zooms and saves a chart, whose slider says time and values',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, '')
+      const { page, errors } = await visit(t, browser, live, '', {}, NO_MAP)
       await page.locator('#query').focus()
       await page.keyboard.type('angl')
       await page.getByRole('option', { name: /Anglet/ }).waitFor()
@@ -150,7 +150,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, 'docs')
+      const { page, errors } = await visit(t, browser, live, 'docs', {}, NO_MAP)
       // What is written into each canvas.
       await page.addInitScript(`{
       const { fillText } = CanvasRenderingContext2D.prototype
@@ -209,9 +209,14 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'feet are kept, go with the address, and win elsewhere without being kept there',
     async (t) => {
-      const { page, origin } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {
-        locale: 'fr-FR',
-      })
+      const { page, origin } = await visit(
+        t,
+        browser,
+        live,
+        `#key=${live.key}&buoy=anglet`,
+        { locale: 'fr-FR' },
+        NO_MAP,
+      )
       await page.locator('.hero').getByText(' m').waitFor()
       const metres = Number(await page.locator('.hero strong').textContent())
       await page.locator('#tool-units').focus()
@@ -231,7 +236,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await page.reload()
       await page.locator('#row-anglet .row-height').getByText('ft').waitFor()
 
-      const other = await visit(t, browser, live, `${shared}&key=${live.key}`, { locale: 'de-DE' })
+      const other = await visit(t, browser, live, `${shared}&key=${live.key}`, { locale: 'de-DE' }, NO_MAP)
       await other.page.locator('.hero').getByText(' ft').waitFor()
       assert.equal(await other.page.locator('.hero strong').textContent(), feet.toFixed(1))
       assert.equal(await other.page.evaluate(`localStorage.getItem('groundswell-units')`), null)
@@ -245,9 +250,14 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'favourites come first, without a storage too, and a narrow page holds garbage in its address',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, 'docs', {
-        viewport: { width: 320, height: 640 },
-      })
+      const { page, errors } = await visit(
+        t,
+        browser,
+        live,
+        'docs',
+        { viewport: { width: 320, height: 640 } },
+        NO_MAP,
+      )
       await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
       get() { throw new DOMException('blocked', 'SecurityError') },
     })`)

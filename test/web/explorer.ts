@@ -11,6 +11,7 @@ import {
   drawn,
   faults,
   IMAGE_NAME,
+  NO_MAP,
   PHONE,
   PHYSICAL,
   SCRIPT_NAME,
@@ -83,7 +84,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   )
 
   await t.test('takes the key out of the address at once and keeps it from the history', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`)
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
     await page.getByRole('heading', { name: 'Anglet' }).waitFor()
     assert.ok(!page.url().includes(live.key), 'the address')
     assert.match(page.url(), /#(.*&)?buoy=anglet/)
@@ -117,7 +118,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   })
 
   await t.test('shows names that contain markup as text in the list, the search and the panel', async (t) => {
-    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`)
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
     await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
     await page.locator('#content').getByText(IMAGE_NAME).waitFor()
     await page.locator('#query').fill('reef')
@@ -132,9 +133,14 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   await t.test(
     'leads a stranger from a name to a season beside another year and to a curl line that works',
     async (t) => {
-      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, {
-        permissions: ['clipboard-read', 'clipboard-write'],
-      })
+      const { page, origin, errors } = await visit(
+        t,
+        browser,
+        live,
+        `#key=${live.key}`,
+        { permissions: ['clipboard-read', 'clipboard-write'] },
+        NO_MAP,
+      )
       await page.locator('#query').pressSequentially('angl')
       await page.getByRole('option', { name: /Anglet/ }).waitFor()
       await page.keyboard.press('ArrowDown')
@@ -271,9 +277,14 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   )
 
   await t.test('gives times by the clock of UTC, of the buoy or of the visitor', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {
-      timezoneId: 'Asia/Tokyo',
-    })
+    const { page } = await visit(
+      t,
+      browser,
+      live,
+      `#key=${live.key}&buoy=anglet`,
+      { timezoneId: 'Asia/Tokyo' },
+      NO_MAP,
+    )
     await page.locator('.age').getByText(/CES?T/).waitFor()
     await page.getByRole('radio', { name: 'UTC' }).check()
     await page.locator('.age').getByText('UTC').waitFor()
@@ -285,7 +296,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   await t.test(
     'finds places, and the visitor where the browser tells, with their nearest buoys',
     async (t) => {
-      const { page, origin, errors } = await visit(t, browser, live, '')
+      const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
       await page.locator('#row-anglet').waitFor()
       await page.locator('#near-me').click()
       await page.getByText('This browser does not tell where you are.').waitFor()
@@ -313,7 +324,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   )
 
   await t.test('credits readings, forecast and tide where they stand', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&zone=utc`)
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&zone=utc`, {}, NO_MAP)
     await page.locator('.facts').waitFor()
     const [readings, forecast] = await page.locator('.credit').allTextContents()
     assert.equal(
@@ -441,7 +452,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
     const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
     // The server sees a new key within a second.
     await wait(1500)
-    const { page } = await visit(t, browser, live, `#key=${key}`)
+    const { page } = await visit(t, browser, live, `#key=${key}`, {}, NO_MAP)
     await page.locator('#row-anglet').click()
     await page
       .locator('#banner')
@@ -468,7 +479,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
 
   await t.test('shows what was measured more than three hours ago hollow and with its age', async (t) => {
     const late = await serveWorld(t, { age: 4 * 3600 })
-    const { page } = await visit(t, browser, late, `#key=${late.key}`)
+    const { page } = await visit(t, browser, late, `#key=${late.key}`, {}, NO_MAP)
     const row = page.locator('.buoys li').first()
     const age = row.locator('.ago.old')
     await age.waitFor()
@@ -480,14 +491,14 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
     await page.locator('.latest .ago.old').waitFor()
     assert.equal(await fill(page, '.hero .chip'), 'rgba(0, 0, 0, 0)')
 
-    const { page: now } = await visit(t, browser, live, `#key=${live.key}`)
+    const { page: now } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
     await now.locator('.buoys li').first().waitFor()
     assert.equal(await now.locator('.ago.old').count(), 0)
     assert.notEqual(await fill(now, '.buoys .chip'), 'rgba(0, 0, 0, 0)')
   })
 
   await t.test('says so when no buoy is active', async (t) => {
-    const { page } = await visit(t, browser, live, '')
+    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
     await page.route('**/v2/buoys/map', (route) =>
       route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),
     )

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
 import { until } from '../until.ts'
-import { untilInPage, visit, writeWorld } from './browser.ts'
+import { NO_MAP, untilInPage, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -76,7 +76,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
 
   await t.test('keeps the row in its place that the visitor looks at in the list', async (t) => {
     const small = { viewport: { width: 1100, height: 420 } }
-    const { page } = await visit(t, browser, live, `#key=${live.key}`, small)
+    const { page } = await visit(t, browser, live, `#key=${live.key}`, small, NO_MAP)
     await dot(page, 'live')
     await page.locator('#row-anglet').waitFor()
     const place = (): Promise<number> =>
@@ -97,7 +97,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     'says that the server is away and that it is back, and shows what was published meanwhile',
     async (t) => {
       const server = await startLive(t, { snapshots: live.snapshots, args })
-      const { page } = await visit(t, browser, server, `#key=${server.key}&buoy=anglet`)
+      const { page } = await visit(t, browser, server, `#key=${server.key}&buoy=anglet`, {}, NO_MAP)
       await dot(page, 'live')
       assert.equal(await page.locator('#live').textContent(), 'Live')
       const age = page.locator('.latest time.ago')
@@ -120,7 +120,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
   )
 
   await t.test('asks every minute where the server gives no events, and says how old it is', async (t) => {
-    const { page } = await visit(t, browser, live, '', {}, { clock: true })
+    const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
     let isAway = false
     await page.route('**/v2/events', (route) =>
       route.fulfill({ status: 503, headers: { 'retry-after': '3600' } }),
@@ -148,7 +148,7 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
   await t.test(
     'leaves its connection while the page is hidden, and is up to date when it is seen',
     async (t) => {
-      const { page } = await visit(t, browser, live, '', {}, { clock: true })
+      const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
       await page.evaluate(`location.hash = 'key=${live.key}&buoy=anglet'`)
       await page.locator('.latest').waitFor()
       await dot(page, 'live')
