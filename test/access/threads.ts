@@ -15,7 +15,7 @@ export async function inThreads(
   const gate = new SharedArrayBuffer(4)
   const code = `
     const { workerData, parentPort } = require('node:worker_threads')
-    import(workerData.file).then(({ ${name} }) => {
+    import(workerData.setup).then(() => import(workerData.file)).then(({ ${name} }) => {
       const counters = new ${name}(workerData.buffer, workerData.thread, ${more})
       const gate = new Int32Array(workerData.gate)
       Atomics.add(gate, 0, 1)
@@ -25,6 +25,8 @@ export async function inThreads(
       parentPort.postMessage(hits)
     })`
   const workerData = {
+    // Node preloads nothing where the code of a thread is a text.
+    setup: new URL('../setup.mjs', import.meta.url).href,
     file: new URL(`../../src/${file}`, import.meta.url).href,
     buffer,
     gate,
