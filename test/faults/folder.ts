@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { before, type TestContext } from 'node:test'
 import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
+import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
@@ -31,9 +32,9 @@ function buildArgs(folder: string, step: number): string[] {
 /** Builds the snapshot of `step` and returns its id. */
 export async function build(folder: string, step: number): Promise<string> {
   await runCliWell(buildArgs(folder, step))
-  const current = (await runCliWell(['list', folder])).split('\n').find((line) => line.endsWith('  current'))
-  if (current === undefined) throw new Error('nothing was announced')
-  return current.slice(0, 24)
+  const current = await readManifest(folder)
+  if (current === null) throw new Error('nothing was announced')
+  return current.id
 }
 
 /** A builder at work, in a process of its own. */

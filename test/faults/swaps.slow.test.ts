@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { adminOf, Client, type Reply, startLive } from '../live.ts'
@@ -76,11 +76,13 @@ async function made(admin: string, loaded: number): Promise<void> {
   while ((await status(admin)).reload.loaded < loaded) await setTimeout(10)
 }
 
+let two: Awaited<ReturnType<typeof twoSnapshots>>
+before(async (t) => {
+  two = await twoSnapshots(t as TestContext)
+})
+
 /** The newest reading of each snapshot, learnt one at a time. */
-async function learn(
-  client: Client,
-  two: Awaited<ReturnType<typeof twoSnapshots>>,
-): Promise<Map<string, string>> {
+async function learn(client: Client): Promise<Map<string, string>> {
   const newest = new Map<string, string>()
   for (const i of [0, 1]) {
     two.announce(i)
@@ -101,15 +103,14 @@ async function learn(
 
 test('Swapping five times a second under load fails no request and tears no answer.', async (t) => {
   const seconds = amount(5, 60)
-  const two = await twoSnapshots(t)
   const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0'] })
   const client = new Client(live, live.key, 16)
   const admin = await adminOf(live)
   const atFirst = (await status(admin)).reload.loaded
-  const newest = await learn(client, two)
+  const newest = await learn(client)
   // It counts as loaded a little after the first answer from it.
-  const before = atFirst + 2
-  await made(admin, before)
+  const loadedBefore = atFirst + 2
+  await made(admin, loadedBefore)
   let over = false
   const loaded = load(client, 16, () => over, tornCheck(newest))
   let swaps = 0
@@ -120,7 +121,7 @@ test('Swapping five times a second under load fails no request and tears no answ
     two.announce(swaps % 2)
     await setTimeout(200)
     // A busy machine takes longer than the time between two of them.
-    await made(admin, before + swaps + 1)
+    await made(admin, loadedBefore + swaps + 1)
     if (performance.now() > began + (resident.length + 1) * (seconds / 10) * 1000) {
       resident.push(Math.round((await status(admin)).memory.rss / 2 ** 20))
     }
@@ -129,21 +130,20 @@ test('Swapping five times a second under load fails no request and tears no answ
   const { answers, failures, bySnapshot } = await loaded
   const { reload } = await status(admin)
   t.diagnostic(
-    `${swaps} swaps announced, ${reload.loaded - before} made, ${answers} answers, ${failures.length} failures; MiB resident after each tenth: ${resident.join(' ')}`,
+    `${swaps} swaps announced, ${reload.loaded - loadedBefore} made, ${answers} answers, ${failures.length} failures; MiB resident after each tenth: ${resident.join(' ')}`,
   )
   assert.deepEqual(failures.slice(0, 3), [])
   assert.equal(reload.refused, 0)
-  assert.equal(reload.loaded - before, swaps)
+  assert.equal(reload.loaded - loadedBefore, swaps)
   assert.equal(bySnapshot.size, 2)
   // Heaps grow to their working size in the first half.
   assert.ok(resident.at(-1)! < resident[resident.length >> 1] * 1.25 + 32, resident.join(' '))
 })
 
 test('SIGTERM under load fails nobody who heeds readiness, and the server ends with code 0.', async (t) => {
-  const two = await twoSnapshots(t)
   const live = await startLive(t, { snapshots: two.folder, args: ['--admin-port=0', '--drain-time=2s'] })
   const client = new Client(live, live.key, 16)
-  const newest = await learn(client, two)
+  const newest = await learn(client)
   const admin = await adminOf(live)
   const ready = async (): Promise<number> => (await fetch(`${admin}/readyz`)).status
   assert.equal(await ready(), 200)
@@ -167,7 +167,6 @@ test('SIGTERM under load fails nobody who heeds readiness, and the server ends w
 })
 
 test('A reload beyond --max-memory is refused and reported, and the old snapshot serves on.', async (t) => {
-  const two = await twoSnapshots(t)
   two.announce(0)
   const { parts, threadBytes } = await loadSnapshot(two.folder)
   // All that it takes with two workers, and nothing for another one beside it.
