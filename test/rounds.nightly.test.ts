@@ -1,8 +1,11 @@
 /** The tests of the other tiers that do more in this one, random ones above all. */
 process.env['GROUNDSWELL_NIGHTLY'] = '1'
 for (const file of [
+  './access/keys-model.test.ts',
+  './access/keys-presented.test.ts',
   './api/conditions.test.ts',
   './api/oracle.test.ts',
+  './api/satellites.test.ts',
   './api/expensive.slow.test.ts',
   './deploy/fleet.slow.test.ts',
   './formats/oracle.test.ts',

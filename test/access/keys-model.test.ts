@@ -10,6 +10,7 @@ import { KeyRing } from '../../src/access/key-ring.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../../src/access/usage-file.ts'
 import { QuotaCounters } from '../../src/access/quota.ts'
 import { folderOfFile } from '../live.ts'
+import { rounds } from '../rounds.ts'
 
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
 const HOUR = 3600
@@ -356,6 +357,6 @@ function run(events: readonly Event[]): void {
 }
 
 test('Any order of calls, clock steps, restarts, crashes and key changes keeps to a plain model of keys and quotas.', () => {
-  fc.assert(fc.property(fc.array(event, { minLength: 20, maxLength: 80 }), run), { numRuns: 150 })
+  fc.assert(fc.property(fc.array(event, { minLength: 20, maxLength: 80 }), run), { numRuns: rounds(60, 300) })
   for (const [what, times] of Object.entries(met)) assert.ok(times >= 10, `${what}: ${times} times`)
 })
