@@ -32,5 +32,6 @@ export async function compileInto(folder) {
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, code)
   }
-  await Promise.all(files.filter((file) => /\.tsx?$/.test(file)).map(compile))
+  const isOurs = (file) => /\.tsx?$/.test(file) && !file.includes('node_modules')
+  await Promise.all(files.filter(isOurs).map(compile))
 }
