@@ -7,6 +7,7 @@ for (const file of [
   './api/oracle.test.ts',
   './api/satellites.test.ts',
   './api/expensive.slow.test.ts',
+  './builder/publishing/faults.slow.test.ts',
   './deploy/fleet.slow.test.ts',
   './formats/oracle.test.ts',
   './formats/rules.test.ts',

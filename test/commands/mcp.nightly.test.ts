@@ -10,7 +10,7 @@ const MOST_GROWTH_KIB = 64 * 1024
 
 test(
   `${CALLS} calls in a row are answered, by a program that stays small.`,
-  { timeout: 600_000 },
+  { timeout: 1_800_000 },
   async (t) => {
     const live = await startLive(t, { snapshots: await assistantWorld(t, rowsOf(2)) })
     const assistant = await new Assistant(t, live.base, live.key).start()

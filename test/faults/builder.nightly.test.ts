@@ -1,6 +1,6 @@
 /** Builders that are killed, meet, or fill the disk: the folder holds a whole snapshot, and recovers. */
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, statfsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
@@ -94,10 +94,10 @@ test('Of two builders at once one publishes and the other changes nothing.', asy
 })
 
 test('A full disk fails the build, not the snapshot that is there.', (t) =>
-  onSmallDisk(t, '3m', async (folder) => {
+  onSmallDisk(t, '8m', async (folder) => {
     const first = await build(folder, 0)
-    const room = 1_700_000
-    writeFileSync(join(folder, 'ballast'), new Uint8Array(room))
+    const { bavail, bsize } = statfsSync(folder)
+    writeFileSync(join(folder, 'ballast'), new Uint8Array(bavail * bsize - 500_000))
     const args = ['build', '--source', 'demo:scale,buoys=60,days=60', '--out', folder, '--as-of', asOf(48)]
     const { code, stderr } = await runCli(args)
     assert.equal(code, 1)

@@ -30,7 +30,8 @@ const live = await startServer(
   },
   (end) => ends.push(end),
 )
-const headers = { authorization: `Bearer ${live.key}` }
+// Each on a connection of its own: while a program runs, this process does not see that the server ends one.
+const headers = { authorization: `Bearer ${live.key}`, connection: 'close' }
 const READINGS = '/buoys/anglet/readings'
 const RANGE = 'start_date=2026-10-24&end_date=2026-10-26&order=asc'
 

@@ -52,8 +52,11 @@ test('Ten years of two buoys have every value of their sources, as exported Parq
       csv: `'${await save(String(id), 'csv')}'`,
     }
     for (const [kind, table] of Object.entries(tables)) {
+      // Columns of swell and wind sea are left out where nothing has a value of them.
+      const names = new Set((await ask(`DESCRIBE FROM ${table}`)).map((row) => row['column_name']))
+      const measures = Object.keys(MEASURE_OF).filter((name) => names.has(name))
       const found = await ask(
-        `SELECT CAST(epoch(time) AS INTEGER) AS time, ${Object.keys(MEASURE_OF).join(', ')} FROM ${table} ORDER BY time`,
+        `SELECT CAST(epoch(time) AS INTEGER) AS time, ${measures.join(', ')} FROM ${table} ORDER BY time`,
       )
       const values = assertSameValues(found, expected, `${kind} ${identifier}`)
       t.diagnostic(`${kind} of ${identifier}: ${found.length} readings, ${values} values`)
@@ -73,7 +76,7 @@ function assertSameValues(found: readonly DuckRow[], expected: readonly WorldRow
       const value = source[name] === 360 && name.endsWith('irection') ? 0 : source[name]
       if (value !== null) values++
       // Whole numbers of CSV are texts in the JSON of DuckDB.
-      const shown = row[column] === null ? null : Number(row[column])
+      const shown = (row[column] ?? null) === null ? null : Number(row[column])
       if (shown !== (value === null ? null : value))
         assert.fail(`${what} ${source.time} ${column}: ${shown}, and the source has ${value}`)
     }
