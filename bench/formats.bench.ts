@@ -51,7 +51,7 @@ function* rowsOf(table: Table): Generator<number, void, undefined> {
 /** What a server would have in hand that reads rows as objects out of a database. */
 function objectsOf(table: Table, format: RowShape['format']): Row[] {
   const columns = table.columns.filter(
-    ({ beside }) => beside === undefined || (format === 'csv' && beside === 'tables'),
+    ({ added }) => added === undefined || (format === 'csv' && added === 'tables'),
   )
   const scratch = new JsonWriter(256)
   return Array.from(rowsOf(table), (row) =>

@@ -414,9 +414,9 @@ export class KeysInRedis extends KeysReader implements KeyStore {
         if (!(error instanceof RedisFault)) throw error
         const isPassing = error.kind === 'away' || error.kind === 'slow' || error.kind === 'loading'
         if (!isPassing || performance.now() > until) {
-          const doubt =
+          const caution =
             error.kind === 'slow' ? '; a change may have been carried out: "keys list" shows it' : ''
-          throw new RedisKeysError(`Redis ${this.place}: ${error.message}${doubt}`)
+          throw new RedisKeysError(`Redis ${this.place}: ${error.message}${caution}`)
         }
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }

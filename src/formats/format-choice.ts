@@ -81,7 +81,7 @@ export function selected(
 ): readonly Column[] {
   if (fields === null) {
     const isTable = format === 'csv' || format === 'parquet'
-    return table.columns.filter(({ beside }) => beside === undefined || (isTable && beside === 'tables'))
+    return table.columns.filter(({ added }) => added === undefined || (isTable && added === 'tables'))
   }
   const columns = new Set<Column>()
   for (const field of fields) {

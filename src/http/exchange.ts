@@ -92,8 +92,8 @@ export interface Exchange {
    * are a little faster than text, and like `body` may be in a buffer that is reused at once.
    *
    * `body`: null for 204 and 304. What the kernel does not take at once is copied, unless `lasting` is `true`
-   * (the bytes never change) or makes the bytes again for a slow reader, for whom at most 256 KB are held.
-   * HEAD gets only the body's length.
+   * (the bytes never change) or makes the bytes again for a slow reader, for whom at most 256 KB are
+   * buffered. HEAD gets only the body's length.
    * @throws Error on a second call
    */
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
@@ -124,7 +124,7 @@ export interface Recorder {
   begin(): number
   /** The answer was handed over, or the connection cut. */
   answered(exchange: Answered, begun: number): void
-  /** The rest waits. @returns what gets the bytes sent, once, when all are out or the client has gone */
+  /** A part is unsent. @returns what gets the bytes sent, once, when all are out or the client has gone */
   unfinished(exchange: Answered, begun: number): OnSent
   /**
    * The reply was deferred; `copy`, if any, is read when it is answered. @returns what is to be called once:
@@ -214,10 +214,10 @@ export interface Surroundings {
 export interface Pressure {
   /** Answers with a body that waits for its client. */
   readonly waiting: number
-  /** Bytes held for slow readers. */
-  readonly heldBytes: number
-  /** Answers so far that could not be held: the connection was cut or the body made again. */
-  readonly notHeld: number
+  /** Bytes buffered for slow readers. */
+  readonly bufferedBytes: number
+  /** Answers so far that could not be buffered: the connection was cut or the body made again. */
+  readonly notBuffered: number
 }
 
 export interface Engine {

@@ -7,8 +7,8 @@
  */
 import type { LaterEvents, LaterReply } from './exchange.ts'
 
-/** Rest between pieces while others ask: the system puts a thread off that never rests. */
-const REST_MS = 1
+/** Pause between pieces while others ask: the system puts a thread off that never pauses. */
+const PAUSE_MS = 1
 /** Time after a request in which more are expected. */
 const BUSY_MS = 20
 /** Answers in rotation: a long one does not hold up all. */
@@ -181,7 +181,7 @@ export class LaterAnswers {
       this.#isScheduled = false
       this.#work()
     }
-    if (this.#isBusy()) setTimeout(work, REST_MS)
+    if (this.#isBusy()) setTimeout(work, PAUSE_MS)
     else setImmediate(work)
   }
 

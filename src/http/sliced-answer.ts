@@ -7,7 +7,7 @@ import { MOST_WRITE_BYTES } from './exchange.ts'
 import type { Steps } from '../system/steps.ts'
 import type { Piece, Producer } from './later-answers.ts'
 
-/** Others wait for one slice in each round of the event loop. */
+/** Time of one slice, for which other requests wait in each round of the event loop. */
 const SLICE_MS = 0.5
 /** Most bytes of one step. */
 const STEP_BYTES = 16 * 1024

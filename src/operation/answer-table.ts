@@ -13,7 +13,7 @@ interface Named {
   /** As documented: `m`, `degree`, `UTC` for times; '' where the column has none. */
   readonly unit: string
   /** Set where JSON has the value outside its list: in `tables` by default, or where `fields` names it. */
-  readonly beside?: 'tables' | 'fields'
+  readonly added?: 'tables' | 'fields'
   /** Whether JSON leaves the member out of a row's object; never for the first column. */
   readonly isLeftOut?: (row: number) => boolean
 }

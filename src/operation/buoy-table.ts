@@ -79,15 +79,15 @@ function sourceOf({ sources, source }: Dataset['catalog'], ordinal: number): str
 
 /** Tables have the buoy's position and identity by default, so that files of several can be put together. */
 export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
-  const beside = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, () => ordinal)
+  const summary = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, () => ordinal)
   const [id, name] = itemColumns('idAndName', dataset, () => ordinal)
   return [
-    ...beside.map((column): Column => {
+    ...summary.map((column): Column => {
       const isPosition = column.name === 'lat' || column.name === 'lng'
-      return { ...column, name: `buoy.${column.name}`, beside: isPosition ? 'tables' : 'fields' }
+      return { ...column, name: `buoy.${column.name}`, added: isPosition ? 'tables' : 'fields' }
     }),
-    { ...id, name: 'buoy_id', beside: 'tables' },
-    { ...name, name: 'buoy_name', beside: 'tables' },
+    { ...id, name: 'buoy_id', added: 'tables' },
+    { ...name, name: 'buoy_name', added: 'tables' },
   ]
 }
 

@@ -29,14 +29,14 @@ const COMPASS = TextTable.of(30, (index) => (index > 16 ? '' : compassPoint((ind
 const [METRE] = wordsOf('m,')
 const NO_TEMPERATURE = MISSING_I16 & 0xffff
 
-/** Each line of the month of `cursor` ends with `beside`, the CSV that all have in common. */
-export function csvReadings(cursor: ReadingCursor, beside: string): BulkWriter {
+/** Each line of the month of `cursor` ends with `common`, the CSV that all of them share. */
+export function csvReadings(cursor: ReadingCursor, common: string): BulkWriter {
   const { id } = cursor
   if (id * READING_ID_FACTOR + LAST_SECOND > Number.MAX_SAFE_INTEGER) throw new RangeError('id out of range')
   const start = new Literal(String(id))
   // The end takes exactly three words.
   const uuidEnd = wordsOf(`-8000-8000-${id.toString(16).padStart(12, '0')},`)
-  const end = new Literal(`,${beside}\r\n`)
+  const end = new Literal(`,${common}\r\n`)
   return {
     rowBytes: LINE_BYTES + start.length + end.length,
     write: (writer, from, step, count) =>

@@ -25,7 +25,7 @@ export interface Mission {
   /** Part of the ids of passes, 1 to 99: never changes, and is never given to another mission. */
   readonly index: number
   readonly slug: string
-  /** Also the `platform` of the mission's passes. */
+  /** Name of the satellite: the `platform` of its passes. */
   readonly name: string
   readonly code: string
   /** In names of Copernicus Marine files and their attribute `platform`; letters and digits only. */

@@ -55,7 +55,7 @@ const SLICE_MS = 0.2
 /** Once something is served, serving threads come first where processors are scarce. */
 const NICENESS = 5
 
-/** Without a request in this time the thread takes no rests: fewer than 20 a second find it on their core. */
+/** Without a request in this time the thread never pauses: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
 const { dir, totals, pictures } = workerData as LoadStart

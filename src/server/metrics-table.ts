@@ -211,12 +211,12 @@ const CONNECTIONS: readonly Metric[] = [
   ),
   metric(
     'groundswell_held_bytes',
-    'Bytes of answers that are held for clients that are slow to read',
+    'Bytes of answers that are buffered for clients that are slow to read',
     ({ workers }) => all(workers.rows.map((row) => row.held_bytes)),
   ),
   metric(
     'groundswell_answers_not_held_total',
-    'Answers to slow readers that found no room to be held: made again as they were read, or their connection cut',
+    'Answers to slow readers that found no room in the buffers: made again as they were read, or their connection cut',
     ({ workers }) => all(workers.rows.map((row) => row.not_held)),
   ),
 ]

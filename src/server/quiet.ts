@@ -1,4 +1,4 @@
-/** Whether anybody asks: work that gives way to requests need not rest while nobody does. */
+/** Whether anybody asks: work that gives way to requests need not pause while nobody does. */
 export class Quiet {
   readonly #requests: () => number
   readonly #atLeastMs: number

@@ -296,7 +296,7 @@ export class RunningServer {
     return this.#admin?.port ?? null
   }
 
-  /** Also looks at a snapshot that was refused before. */
+  /** Looks for a snapshot now, and again at one that was refused. */
   async reload(): Promise<void> {
     await orLate(this.#surroundings.mirror?.look(true), this.#surroundings.signal)
     await this.#reloader.look(true)

@@ -58,7 +58,7 @@ export interface PageValues {
   public_url: string
 }
 
-/** None where nothing was built. @throws Error when a list or a file cannot be read */
+/** The list is empty where no pages were built. @throws Error when a list or a file cannot be read */
 export function readSite(folder: string, values: PageValues): StaticFile[] {
   return partsOf(folder).flatMap((part) => {
     const entries = JSON.parse(readFileSync(join(part, 'files.json'), 'utf8')) as SiteEntry[]
@@ -93,7 +93,7 @@ function readEntry(part: string, { file, template, ...entry }: SiteEntry, values
   return { ...entry, bytes, compressed }
 }
 
-/** Also for text within quotation marks. */
+/** Escapes text for HTML, within quotation marks too. */
 function htmlText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -26,11 +26,11 @@ export interface WorkerThread {
   preparing: IndexedSnapshot | null
   /** The one answer that the main thread waits for. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
-  /** Also true of a stalled worker, which will not answer any more. */
+  /** The worker has exited, or it is stalled and will not answer any more. */
   hasEnded: boolean
   /** Milliseconds of `performance.now`. */
   since: number
-  stalls: StallDetector
+  stallDetector: StallDetector
   /** Requests of earlier workers with this number. */
   requestsBefore: number
   /** Stalled in native code, a worker can be neither interrupted nor ended. */
@@ -56,7 +56,7 @@ export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefor
     waiting: null,
     hasEnded: false,
     since: Infinity,
-    stalls: new StallDetector(performance.now()),
+    stallDetector: new StallDetector(performance.now()),
     requestsBefore,
     isStuck: false,
     exit: new Promise((resolve) => worker.once('exit', () => resolve())),
@@ -87,7 +87,7 @@ export async function getReady(
   throw refusal.reason
 }
 
-/** Each serves the last of `held` that it has. A worker that dies is replaced by one with what is held. */
+/** Each member serves the last of `held` that it has. One that dies gets a successor with what is held. */
 export async function makeSwitch(
   members: readonly WorkerThread[],
   held: readonly IndexedSnapshot[],

@@ -297,8 +297,8 @@ function tick(): void {
     long_waiting: waiting,
     long_begun: begun,
     bodies_waiting: pressure.waiting,
-    held_bytes: pressure.heldBytes,
-    not_held: pressure.notHeld,
+    held_bytes: pressure.bufferedBytes,
+    not_held: pressure.notBuffered,
   })
 }
 

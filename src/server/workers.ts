@@ -283,9 +283,10 @@ export class Workers {
   #look(): void {
     const now = performance.now()
     for (const member of this.#threads) {
-      const { thread, heartbeat, stalls, requestsBefore, hasEnded } = member
+      const { thread, heartbeat, stallDetector, requestsBefore, hasEnded } = member
       const done = heartbeat.progress + this.#options.requestsOf(thread) - requestsBefore
-      if (!hasEnded && stalls.look({ done, processor: heartbeat.processor(), now })) void this.#giveUp(member)
+      if (!hasEnded && stallDetector.look({ done, processor: heartbeat.processor(), now }))
+        void this.#giveUp(member)
     }
   }
 
@@ -293,7 +294,7 @@ export class Workers {
   async #giveUp(member: WorkerThread): Promise<void> {
     const { thread, worker, exit, heartbeat, preparing } = member
     const { log, onStuck } = this.#options
-    const seconds = member.stalls.seconds(performance.now())
+    const seconds = member.stallDetector.seconds(performance.now())
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
     member.hasEnded = true

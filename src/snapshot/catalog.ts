@@ -41,7 +41,7 @@ interface CatalogSource {
   name: string
   /** Shown in place of the name; null for the name itself. */
   label: string | null
-  /** Other names by which filters find it. */
+  /** Other names by which filters find the source. */
   aliases: string[]
   network: Network
   credit: string | null

@@ -28,7 +28,7 @@ const OWN_SLICE_MS = 10
 
 /**
  * Large sets are spread over threads, including this one where `isQuiet` is null. Small ones are read in
- * slices, with fewer rests while `isQuiet`, or at once where that is null. Returns by file.
+ * slices, with fewer pauses while `isQuiet`, or at once where that is null. Returns by file.
  */
 export async function readParts(
   dir: string,

@@ -84,7 +84,7 @@ export async function loadSnapshot(dir: string, previous?: LoadedParts): Promise
 }
 
 /**
- * As `loadSnapshot`, for a manifest read before; in slices after a `previous`, with fewer rests while
+ * As `loadSnapshot`, for a manifest read before; in slices after a `previous`, with fewer pauses while
  * `isQuiet`. `summaries`, by file, are those of `previous` and become those of this one.
  */
 export async function loadManifest(

@@ -170,9 +170,9 @@ const HEARTBEATS = new Heartbeats()
 function takePlace(path: string, own: string): boolean {
   const waiting = waitingPlace(path, own)
   try {
-    const beside = statSync(dirname(path))
-    makeFolder(waiting, beside)
-    makeFolder(join(waiting, own), beside)
+    const folder = statSync(dirname(path))
+    makeFolder(waiting, folder)
+    makeFolder(join(waiting, own), folder)
     renameSync(waiting, path)
     return true
   } catch (error) {

@@ -17,8 +17,8 @@ import {
 } from '../../src/http/connections.ts'
 import {
   BODYLESS_LIMIT_BYTES,
-  HELD_LIMIT_BYTES,
-  HeldBytes,
+  BUFFER_LIMIT_BYTES,
+  BufferedBytes,
   PIECE_BYTES,
   REQUESTS_PER_TURN,
 } from '../../src/http/engines/limits.ts'
@@ -133,7 +133,7 @@ for (const kind of ENGINES) {
       client.socket.destroy()
     })
 
-    it('that does not read long answers is cut when too much is held for others already', async () => {
+    it('that does not read long answers is cut when too much is buffered for others already', async () => {
       const before = process.memoryUsage().rss
       const unread = Array.from({ length: 30 }, () => open())
       const seen = server.seen.filter((path) => path === '/huge').length + unread.length
@@ -144,10 +144,10 @@ for (const kind of ENGINES) {
       do await assertServes()
       while (server.seen.filter((path) => path === '/huge').length < seen)
       assert.ok(
-        process.memoryUsage().rss - before < HELD_LIMIT_BYTES + 60 * MEGABYTE,
+        process.memoryUsage().rss - before < BUFFER_LIMIT_BYTES + 60 * MEGABYTE,
         `${heldSince(before)} of 240`,
       )
-      // All of them read at once: a client that reads nothing for ten seconds is cut, whatever is held.
+      // All of them read at once: a client that reads nothing for ten seconds is cut, whatever is buffered.
       const answers = unread.map((client) => {
         client.socket.resume()
         return client.answer()
@@ -155,7 +155,7 @@ for (const kind of ENGINES) {
       const whole = (await Promise.allSettled(answers)).filter(({ status }) => status === 'fulfilled').length
       for (const client of unread) client.socket.destroy()
       assert.ok(whole >= 4 && whole < 30, `${whole} of 30 whole`)
-      // What was held is free again.
+      // What was buffered is free again.
       const reader = open()
       await reader.ask('GET /huge?x')
       reader.socket.destroy()
@@ -358,17 +358,20 @@ describe('connections and open files', () => {
   })
 })
 
-describe('bytes that are held', () => {
+describe('bytes that are buffered', () => {
   it('are refused beyond the limit and free again when given back', () => {
-    const held = new HeldBytes(100)
-    assert.deepEqual([held.take(60), held.take(41), held.take(40)], [true, false, true])
-    held.giveBack(60)
-    assert.deepEqual([held.take(61), held.take(60)], [false, true])
+    const buffered = new BufferedBytes(100)
+    assert.deepEqual([buffered.take(60), buffered.take(41), buffered.take(40)], [true, false, true])
+    buffered.giveBack(60)
+    assert.deepEqual([buffered.take(61), buffered.take(60)], [false, true])
   })
 
-  it('are refused beyond half of it where they need not be held', () => {
-    const held = new HeldBytes(100)
-    assert.deepEqual([held.takeSpare(51), held.takeSpare(40), held.takeSpare(11)], [false, true, false])
-    assert.deepEqual([held.take(60), held.take(1)], [true, false])
+  it('are refused beyond half of it where there is another way', () => {
+    const buffered = new BufferedBytes(100)
+    assert.deepEqual(
+      [buffered.takeSpare(51), buffered.takeSpare(40), buffered.takeSpare(11)],
+      [false, true, false],
+    )
+    assert.deepEqual([buffered.take(60), buffered.take(1)], [true, false])
   })
 })

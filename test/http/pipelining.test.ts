@@ -36,13 +36,15 @@ for (const kind of ENGINES) {
     /** Has a client ask, and not read, until answers wait for it. @returns how many it has asked for */
     const fill = async (client: RawClient): Promise<number> => {
       client.socket.pause()
-      const { heldBytes } = server.engine.pressure
+      const { bufferedBytes } = server.engine.pressure
       for (let asked = EACH; asked < MOST_BATCHES * EACH; asked += EACH) {
         const due = answered + EACH
         client.write(batch(DEAR))
-        await until(() => answered >= due || server.engine.pressure.heldBytes > heldBytes || client.ended)
+        await until(
+          () => answered >= due || server.engine.pressure.bufferedBytes > bufferedBytes || client.ended,
+        )
         assert.ok(!client.ended, `cut after ${asked} requests`)
-        if (server.engine.pressure.heldBytes > heldBytes) return asked
+        if (server.engine.pressure.bufferedBytes > bufferedBytes) return asked
       }
       throw new Error('the system takes any number of answers')
     }
@@ -72,7 +74,7 @@ for (const kind of ENGINES) {
         await assertAnswers(client, DEAR, asked)
         client.write(batch(DEAR))
         await assertAnswers(client, DEAR)
-        await until(() => server.engine.pressure.heldBytes === 0)
+        await until(() => server.engine.pressure.bufferedBytes === 0)
       }
       client.socket.destroy()
     })
@@ -102,11 +104,11 @@ for (const kind of ENGINES) {
       reader.write(batch(DEAR))
       await assertAnswers(reader, DEAR)
       assert.ok(
-        server.engine.pressure.heldBytes <= late.length * UNREAD_LIMIT_BYTES,
-        `${server.engine.pressure.heldBytes}`,
+        server.engine.pressure.bufferedBytes <= late.length * UNREAD_LIMIT_BYTES,
+        `${server.engine.pressure.bufferedBytes}`,
       )
       for (const client of late) client.socket.destroy()
-      await until(() => server.engine.pressure.heldBytes === 0)
+      await until(() => server.engine.pressure.bufferedBytes === 0)
     })
   })
 }
@@ -120,7 +122,7 @@ describe('a client of the uws engine that sends more than is kept for it', { ski
     }).until(t)
     const client = server.open()
     client.socket.pause()
-    for (let batches = 1; server.engine.pressure.heldBytes === 0 && batches < MOST_BATCHES; batches++) {
+    for (let batches = 1; server.engine.pressure.bufferedBytes === 0 && batches < MOST_BATCHES; batches++) {
       client.write(request('GET /').repeat(EACH))
       await until(() => answered === batches * EACH || client.ended)
     }

@@ -54,12 +54,12 @@ describe('a connection that does nothing', { concurrency: true }, () => {
         const { engine } = server
         const client = server.open()
         client.socket.pause()
-        while (engine.pressure.heldBytes === 0) {
+        while (engine.pressure.bufferedBytes === 0) {
           client.write(request('GET /big?x').repeat(4))
           await delay(20)
         }
         assert.ok(engine.pressure.waiting > 0)
-        await until(() => engine.pressure.heldBytes === 0)
+        await until(() => engine.pressure.bufferedBytes === 0)
         client.socket.resume()
         await client.closed()
       },

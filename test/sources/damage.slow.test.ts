@@ -7,11 +7,11 @@ import { openKind } from '../../src/sources/kinds.ts'
 import { assertWithstands, damaged, mostly, type AnyContent } from './damage.ts'
 import { SAMPLES } from './samples.ts'
 
-for (const [kind, { options, beside, damaged: others }] of Object.entries(SAMPLES)) {
+for (const [kind, { options, sound, damaged: others }] of Object.entries(SAMPLES)) {
   // NetCDF takes long: each of its kinds has a test of its own.
   if (kind === 'cmems' || kind === 'altimetry') continue
   test(`Any damage to files of ${kind} leads to sound rows or a clear refusal`, async () => {
-    const files = Object.entries({ ...beside, ...others }).map(([name, content]): [string, AnyContent] => {
+    const files = Object.entries({ ...sound, ...others }).map(([name, content]): [string, AnyContent] => {
       const bytes = Buffer.from(content)
       // Where all are damaged nothing would be read.
       return [name.replace('#', '10000'), fc.oneof(fc.constant(bytes), damaged(bytes))]

@@ -11,8 +11,8 @@ export type Files = { readonly [path: string]: string | Uint8Array }
 /** A kind's good files by their names, in which `#` is a number of five digits. */
 export interface Sample {
   options?: SourceOptions | undefined
-  /** They lie beside the damaged ones. */
-  beside: Files
+  /** Files that the damaged ones need next to them. */
+  sound: Files
   damaged: Files
 }
 
@@ -86,7 +86,7 @@ const NETCDF = ['external_storage', 'external_link', 'virtual_dataset', 'link_in
 
 export const SAMPLES: { readonly [kind: string]: Sample } = {
   ndbc: {
-    beside: {
+    sound: {
       'activestations_0.xml': listed(NDBC['activestations.xml'], '41001'),
       'realtime2/10000.txt': NDBC_ROWS,
     },
@@ -103,7 +103,7 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
     },
   },
   candhis: {
-    beside: {
+    sound: {
       'candhis_stations.csv': listed(CANDHIS['candhis_stations.csv'], '06403'),
       'Candhis_10000_2024_arch.csv': 'DateHeure;H13D;TH13D\n2024-01-01 00:00:00;0.68;10.8\n',
     },
@@ -116,11 +116,11 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
     },
   },
   cmems: {
-    beside: { 'plain.nc': netcdf('plain') },
+    sound: { 'plain.nc': netcdf('plain') },
     damaged: Object.fromEntries(['plain', 'plain', ...NETCDF].map((name, i) => [`${i}_#.nc`, netcdf(name)])),
   },
   altimetry: {
-    beside: { 'global_vavh_l3_rt_s3a_20220101T000000_.nc': ALTIMETRY },
+    sound: { 'global_vavh_l3_rt_s3a_20220101T000000_.nc': ALTIMETRY },
     damaged: {
       'global_vavh_l3_rt_s3a_20220101T000000_#.nc': ALTIMETRY,
       'global_vavh_l3_rt_s3b_20220101T000000_#.nc': ALTIMETRY,
@@ -128,19 +128,19 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
   },
   erddap: {
     options: exampleOf('erddap').entry.options,
-    beside: { 'good.csv': ERDDAP },
+    sound: { 'good.csv': ERDDAP },
     damaged: { 't_#.csv': ERDDAP, 't_#.json': json(TABLE), 't_#_info.csv': ERDDAP_INFO, 'u_#.csvp': ERDDAP },
   },
   meteofrance: {
-    beside: { 'marine.20240101.csv': METEOFRANCE },
+    sound: { 'marine.20240101.csv': METEOFRANCE },
     damaged: { 'marine.100#.csv': METEOFRANCE, 'bouees.200#.csv': METEOFRANCE },
   },
   json: {
-    beside: { 'columns.json': json(exampleOf('json').entry.options), 'buoy_good.json': JSON_ROWS },
+    sound: { 'columns.json': json(exampleOf('json').entry.options), 'buoy_good.json': JSON_ROWS },
     damaged: { 'buoy_#.json': JSON_ROWS },
   },
   csv: {
-    beside: CSV,
+    sound: CSV,
     damaged: {
       'readings/#.csv': CSV['readings/2024-03.csv'],
       'forecast/#.csv':
@@ -148,7 +148,7 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
     },
   },
   forecast: {
-    beside: { 'good.json': MARINE, 'points.csv': 'file,lat,lng\na.json,43,-2\n' },
+    sound: { 'good.json': MARINE, 'points.csv': 'file,lat,lng\na.json,43,-2\n' },
     damaged: {
       'a_#.json': MARINE,
       'b_#.json': json(COVERAGE),
@@ -156,5 +156,5 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
       'd_#.json': `[${MARINE},${MARINE}]`,
     },
   },
-  tides: { beside: { 'good.json': HARBOUR }, damaged: { 't_#.json': HARBOUR } },
+  tides: { sound: { 'good.json': HARBOUR }, damaged: { 't_#.json': HARBOUR } },
 }

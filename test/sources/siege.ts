@@ -171,7 +171,7 @@ async function build(
   rmSync(folder, { recursive: true, force: true })
   const sources = lists.map((list, i): Source => {
     const path = join(folder, String(i))
-    for (const [name, content] of [...Object.entries(sample.beside), ...list]) {
+    for (const [name, content] of [...Object.entries(sample.sound), ...list]) {
       mkdirSync(dirname(join(path, name)), { recursive: true })
       writeFileSync(join(path, name), content)
     }

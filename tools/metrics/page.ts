@@ -49,7 +49,7 @@ malformed requests, heads beyond 16 KiB, HTTP/1.0.
 Each worker writes its own counts; a scrape adds them up. A worker that is replaced goes on with the counts of the
 one before, so no counter falls while the process lives.
 
-- \`http_route\` is the path of the operation (\`/v2/buoys/{buoy_id}\`), never the path of a request. Beside those:
+- \`http_route\` is the path of the operation (\`/v2/buoys/{buoy_id}\`), never the path of a request. Further values:
   \`${OTHER_ROUTES[0]}\` for pages and files, \`${OTHER_ROUTES[1]}\` for unknown paths, \`${OTHER_ROUTES[2]}\` for what was not routed: other methods, and
   refusals of the engine.
 - \`http_request_method\` is one of ${list(METHODS)}.

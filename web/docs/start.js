@@ -35,7 +35,7 @@ function shareKey() {
     try {
       if (KEY_PATTERN.test(key)) sessionStorage.setItem(STORAGE_KEY, key)
     } catch {
-      // Then it lasts as long as the page.
+      // Without storage the key lasts as long as the page.
     }
   })
 }
@@ -154,7 +154,7 @@ function shareTheme() {
   try {
     localStorage.setItem('colorMode', localStorage.getItem('groundswell-theme') ?? 'system')
   } catch {
-    // Then it lasts as long as the page.
+    // Without storage the choice lasts as long as the page.
   }
   new MutationObserver(() => {
     const theme = document.body.classList.contains('dark-mode') ? 'dark' : 'light'

@@ -42,7 +42,7 @@ effect(() => {
   }
 })
 darkPreferred.addEventListener('change', ({ matches }) => (isDarkPreferred.value = matches))
-// Another page of this browser changed it.
+// Another page of this browser changed the theme.
 addEventListener('storage', () => (chosen.value = keptTheme() ?? chosen.peek()))
 addEventListener('beforeprint', () => (isPrinted.value = true))
 addEventListener('afterprint', () => (isPrinted.value = false))

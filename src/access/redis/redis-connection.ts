@@ -98,7 +98,7 @@ export class RedisConnection {
     return this.#link !== null
   }
 
-  /** Also true of a copy that takes no writes. */
+  /** Redis answers; it may be a copy that takes no writes. */
   get isAnswering(): boolean {
     return this.#link !== null && (this.#state.state === 'connected' || this.#state.state === 'read-only')
   }

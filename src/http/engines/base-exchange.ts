@@ -33,7 +33,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   #response: Response | null = null
   #later: LaterReply | null = null
   /** The part of the body that the client has not taken at once. */
-  protected rest: UnsentBody | null = null
+  protected unsent: UnsentBody | null = null
   #begun = 0
   readonly #recorder: Recorder
 
@@ -46,7 +46,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#request = request
     this.#response = response
     this.#later = null
-    this.rest = null
+    this.unsent = null
     this.route = NO_ROUTE
     this.keyRow = NO_KEY
     this.state = 'open'
@@ -69,8 +69,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   }
 
   #record(): void {
-    if (this.rest === null) this.#recorder.answered(this, this.#begun)
-    else this.rest.onOver = this.#recorder.unfinished(this, this.#begun)
+    if (this.unsent === null) this.#recorder.answered(this, this.#begun)
+    else this.unsent.onOver = this.#recorder.unfinished(this, this.#begun)
   }
 
   abstract header(name: HeaderName): string

@@ -27,10 +27,10 @@ export const BODYLESS_LIMIT_BYTES = 192 * 1024
 /** Pipelined requests of one connection that wait with node:http: 1 MB at some 4 KB each. */
 export const WAITING_REQUESTS = 256
 /**
- * Bytes that a thread holds for slow readers. The next such answer cuts its connection, unless it can be
+ * Bytes that a thread buffers for slow readers. The next such answer cuts its connection, unless it can be
  * made again each time its client takes more.
  */
-export const HELD_LIMIT_BYTES = 64 * 1024 * 1024
+export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 
 /**
  * Bytes of answers that `uws` keeps for a connection: the engine cuts a connection that has sent more behind
@@ -45,35 +45,36 @@ export const SHORT_TURN_MS = 0.1
 /** Time after which a port is closed without a short turn. */
 export const CLOSING_PATIENCE_MS = 1000
 
-export class HeldBytes {
+/** The bytes that a thread buffers for slow readers, which have one limit. */
+export class BufferedBytes {
   readonly #limit: number
-  #held = 0
-  /** How often bytes could not be held. */
+  #buffered = 0
+  /** How often bytes were not allowed in. */
   refused = 0
 
-  constructor(limit = HELD_LIMIT_BYTES) {
+  constructor(limit = BUFFER_LIMIT_BYTES) {
     this.#limit = limit
   }
 
   get bytes(): number {
-    return this.#held
+    return this.#buffered
   }
 
-  /** Counts `bytes` until they are given back. @returns false if they may not be held */
+  /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) {
+    if (this.#buffered + bytes > this.#limit) {
       this.refused++
       return false
     }
-    this.#held += bytes
+    this.#buffered += bytes
     return true
   }
 
   hasSpare(bytes: number): boolean {
-    return this.#held + bytes <= this.#limit / 2
+    return this.#buffered + bytes <= this.#limit / 2
   }
 
-  /** For bytes that need not be held: they get at most half of the limit. */
+  /** For bytes that have another way: they get at most half of the limit. */
   takeSpare(bytes: number): boolean {
     if (this.hasSpare(bytes)) return this.take(bytes)
     this.refused++
@@ -81,6 +82,6 @@ export class HeldBytes {
   }
 
   giveBack(bytes: number): void {
-    this.#held -= bytes
+    this.#buffered -= bytes
   }
 }

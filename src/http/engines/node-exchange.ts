@@ -16,20 +16,20 @@ import {
   UNCLEAR_LENGTH,
 } from '../exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Refusal, Surroundings } from '../exchange.ts'
-import { HeldBytes, PIECE_BYTES } from './limits.ts'
+import { BufferedBytes, PIECE_BYTES } from './limits.ts'
 import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 
 /** ` `, ` HTTP/1.1` and the empty line, in addition to method, target and headers. */
 const HEAD_BYTES = 1 + 9 + 4
 /** `: ` and CRLF of a header. */
 const LINE_BYTES = 4
-/** Bodies up to this do not count as held: 160 MB with 10,000 connections that do not read. */
+/** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024
 
 export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   path = ''
   query = ''
-  readonly #held = new HeldBytes()
+  readonly #buffered = new BufferedBytes()
   readonly #sending = new SendQueue()
   readonly #onThrow: (error: unknown) => void
   /** The answer to a request that no handler should see. */
@@ -48,7 +48,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
 
   /** `waiting`: answers that wait for their clients. */
   pressure(waiting: number): Pressure {
-    return { waiting, heldBytes: this.#held.bytes, notHeld: this.#held.refused }
+    return { waiting, bufferedBytes: this.#buffered.bytes, notBuffered: this.#buffered.refused }
   }
 
   begin(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
@@ -115,7 +115,7 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
 
   #sendBody(response: ServerResponse, body: Uint8Array, lasting: boolean | Again): void {
     const stays = lasting === true
-    if (!stays && !this.#mayHold(response, Math.min(body.length, PIECE_BYTES))) {
+    if (!stays && !this.#mayBuffer(response, Math.min(body.length, PIECE_BYTES))) {
       this.bytes = 0
       response.destroy()
       return
@@ -125,62 +125,62 @@ export class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> 
       response.end(stays ? first : Buffer.from(first))
       return
     }
-    const options = { from: first.length, lasting, held: this.#held, onThrow: this.#onThrow }
-    const rest = UnsentBody.of(body, options)
-    if (rest === null) {
+    const options = { from: first.length, lasting, buffered: this.#buffered, onThrow: this.#onThrow }
+    const unsent = UnsentBody.of(body, options)
+    if (unsent === null) {
       this.bytes = 0
       response.destroy()
       return
     }
-    this.rest = rest
-    rest.sent = 0
-    response.once('close', () => rest.end())
-    this.#sendPieces(response, first, rest, 0, stays)
+    this.unsent = unsent
+    unsent.sent = 0
+    response.once('close', () => unsent.end())
+    this.#sendPieces(response, first, unsent, 0, stays)
   }
 
-  /** Sends pieces in turn, as copies unless the body `stays`: Node holds what the kernel has not taken. */
+  /** Sends pieces in turn, as copies unless the body `stays`: Node buffers what the kernel has not taken. */
   #sendPieces(
     response: ServerResponse,
     piece: Uint8Array,
-    rest: UnsentBody,
+    unsent: UnsentBody,
     offset: number,
     stays: boolean,
   ): void {
     const end = offset + piece.length
     const bytes = stays ? piece : Buffer.from(piece)
-    if (end === rest.length) {
-      response.once('finish', () => (rest.sent = end))
+    if (end === unsent.length) {
+      response.once('finish', () => (unsent.sent = end))
       response.end(bytes)
-      rest.forget()
+      unsent.forget()
       return
     }
     let isTaken = false
     const goOn = (): number => {
       if (response.destroyed) return 0
-      const next = rest.piece(end)
+      const next = unsent.piece(end)
       if (next === null) {
         response.destroy()
         return 0
       }
-      this.#sendPieces(response, next, rest, end, stays)
-      return next.length + rest.takeMade()
+      this.#sendPieces(response, next, unsent, end, stays)
+      return next.length + unsent.takeMade()
     }
     response.write(bytes, (error) => {
       isTaken = true
-      if (error === undefined || error === null) rest.sent = end
+      if (error === undefined || error === null) unsent.sent = end
       this.#sending.add(goOn)
     })
     // What the kernel has not taken in a turn of the loop waits for its client.
     setImmediate(() => {
-      if (!isTaken) rest.forget()
+      if (!isTaken) unsent.forget()
     })
   }
 
-  /** Whether `bytes` may be held until the answer is out. Short bodies mostly are out at once. */
-  #mayHold(response: ServerResponse, bytes: number): boolean {
+  /** Whether `bytes` may be buffered until the answer is out. Short bodies mostly are out at once. */
+  #mayBuffer(response: ServerResponse, bytes: number): boolean {
     if (bytes <= SHORT_BODY_BYTES) return true
-    if (!this.#held.take(bytes)) return false
-    response.once('close', () => this.#held.giveBack(bytes))
+    if (!this.#buffered.take(bytes)) return false
+    response.once('close', () => this.#buffered.giveBack(bytes))
     return true
   }
 }

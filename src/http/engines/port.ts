@@ -7,15 +7,15 @@ import { setTimeout } from 'node:timers/promises'
 import { inUrl } from '../../system/text.ts'
 
 /** Milliseconds for which another server may be about to listen; it takes some tens. */
-const TURN_PATIENCE = 10_000
-const TURN_INTERVAL = 20
+const LOCK_PATIENCE = 10_000
+const LOCK_INTERVAL = 20
 /** `sun_path`, unix(7). */
-const TURN_NAME_BYTES = 108
+const LOCK_NAME_BYTES = 108
 
 /**
  * Opens a port with `open`, which is given its number; 0 is one that the system picks. Of several servers
- * that do so at once the first gets it: a turn, an abstract socket of the network namespace that ends with
- * its process, lets nobody in between finding the port free and listening. Only Linux has turns: elsewhere
+ * that do so at once the first gets it: a lock, an abstract socket of the network namespace that ends with
+ * its process, lets nobody in between finding the port free and listening. Only Linux has it: elsewhere
  * two servers may share a port if they start within the same milliseconds.
  * @throws ListenError when something listens on the address or it cannot be bound, and what `open` throws
  */
@@ -26,27 +26,27 @@ export async function openPort(
   options: AddressOptions | null = null,
 ): Promise<number> {
   // The name has the greatest length: some releases of Node fill up shorter ones and others do not.
-  const endTurn = await takeTurn(`\0groundswell-listens-${port}`.padEnd(TURN_NAME_BYTES, '.'))
+  const releaseLock = await takeLock(`\0groundswell-listens-${port}`.padEnd(LOCK_NAME_BYTES, '.'))
   try {
     const free = await findFreePort(host, port, options)
     await open(free)
     return free
   } finally {
-    endTurn()
+    releaseLock()
   }
 }
 
-/** Resolves to what ends the turn. After `TURN_PATIENCE` its holder is stopped, and is passed over. */
-async function takeTurn(name: string): Promise<() => void> {
+/** Resolves to what releases the lock. After `LOCK_PATIENCE` its holder is stopped, and is passed over. */
+async function takeLock(name: string): Promise<() => void> {
   if (process.platform !== 'linux') return () => {}
-  for (let waited = 0; waited < TURN_PATIENCE; waited += TURN_INTERVAL) {
-    const turn = createServer()
+  for (let waited = 0; waited < LOCK_PATIENCE; waited += LOCK_INTERVAL) {
+    const lock = createServer()
     const taken = await new Promise<boolean>((resolve) => {
-      turn.once('error', () => resolve(false))
-      turn.listen({ path: name, exclusive: true }, () => resolve(true))
+      lock.once('error', () => resolve(false))
+      lock.listen({ path: name, exclusive: true }, () => resolve(true))
     })
-    if (taken) return () => void turn.close()
-    await setTimeout(TURN_INTERVAL)
+    if (taken) return () => void lock.close()
+    await setTimeout(LOCK_INTERVAL)
   }
   return () => {}
 }

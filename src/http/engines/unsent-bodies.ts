@@ -1,18 +1,18 @@
 /** Bodies that clients have not taken at once, and the order in which their pieces go out. */
 import type { Again, OnSent } from '../exchange.ts'
-import { FIRST_PIECE_BYTES, PIECE_BYTES, PIECES_PER_TURN_BYTES, type HeldBytes } from './limits.ts'
+import { FIRST_PIECE_BYTES, PIECE_BYTES, PIECES_PER_TURN_BYTES, type BufferedBytes } from './limits.ts'
 
 export interface UnsentBodyOptions {
   /** Bytes of the body that have gone out. */
   readonly from: number
   /** As `lasting` of `Exchange.send`. */
   readonly lasting: boolean | Again
-  readonly held: HeldBytes
+  readonly buffered: BufferedBytes
   /** Gets what a body's `Again` throws. */
   readonly onThrow: (error: unknown) => void
 }
 
-/** Costs a copy for a reader that keeps up; otherwise a piece of 256 KB, and the rest is made again. */
+/** Buffers a copy for a reader that keeps up; otherwise a piece of 256 KB, and the body is made again. */
 export class UnsentBody {
   /** The client has it all, or has gone. */
   isOver = false
@@ -20,26 +20,26 @@ export class UnsentBody {
   /** Called once with the bytes that are out. */
   onOver: OnSent = () => {}
   readonly length: number
-  readonly #held: HeldBytes
+  readonly #buffered: BufferedBytes
   readonly #again: Again | null
   readonly #onThrow: (error: unknown) => void
   /** The body from `#from` on; null if it has to be made again. */
   #bytes: Uint8Array | null
   #from: number
-  /** Bytes of `#bytes` that count as held. */
+  /** Bytes of `#bytes` that count as buffered. */
   #counted = 0
   #made = 0
 
-  /** @returns null if too much is held already, and the body cannot be made again */
+  /** @returns null if too much is buffered already, and the body cannot be made again */
   static of(body: Uint8Array, options: UnsentBodyOptions): UnsentBody | null {
-    const rest = new UnsentBody(body, options)
-    return rest.#bytes === null && rest.#again === null ? null : rest
+    const unsent = new UnsentBody(body, options)
+    return unsent.#bytes === null && unsent.#again === null ? null : unsent
   }
 
-  private constructor(body: Uint8Array, { from, lasting, held, onThrow }: UnsentBodyOptions) {
+  private constructor(body: Uint8Array, { from, lasting, buffered, onThrow }: UnsentBodyOptions) {
     this.length = body.length
     this.sent = from
-    this.#held = held
+    this.#buffered = buffered
     this.#onThrow = onThrow
     this.#again = typeof lasting === 'boolean' ? null : lasting
     this.#from = lasting === true ? 0 : from
@@ -51,9 +51,9 @@ export class UnsentBody {
 
   /** Bytes from `offset` to `end`, at most a piece, that never change; null if they cannot be had. */
   piece(offset: number, end = this.length): Uint8Array | null {
-    const held = this.#bytes
-    const isHeld = held !== null && offset >= this.#from && offset < this.#from + held.length
-    if (!isHeld && !this.#make(offset)) return null
+    const bytes = this.#bytes
+    const isThere = bytes !== null && offset >= this.#from && offset < this.#from + bytes.length
+    if (!isThere && !this.#make(offset)) return null
     const at = offset - this.#from
     return this.#bytes!.subarray(at, Math.min(at + PIECE_BYTES, end - this.#from))
   }
@@ -62,7 +62,7 @@ export class UnsentBody {
   wait(offset: number): void {
     const bytes = this.#bytes
     if (this.#again === null || bytes === null) return
-    // Bytes that could not be counted would be more than all may hold.
+    // Bytes that could not be counted would pass the limit of all.
     if (this.#counted === 0) this.#bytes = null
     else if (bytes.length > PIECE_BYTES) this.#keep(bytes, this.#from, offset)
   }
@@ -112,13 +112,13 @@ export class UnsentBody {
   }
 
   #take(bytes: number): boolean {
-    const isTaken = this.#again === null ? this.#held.take(bytes) : this.#held.takeSpare(bytes)
+    const isTaken = this.#again === null ? this.#buffered.take(bytes) : this.#buffered.takeSpare(bytes)
     if (isTaken) this.#counted = bytes
     return isTaken
   }
 
   #giveBack(): void {
-    this.#held.giveBack(this.#counted)
+    this.#buffered.giveBack(this.#counted)
     this.#counted = 0
   }
 }

@@ -3,7 +3,12 @@
  * port, among which the kernel spreads connections: requests in a row by one app are most likely of one.
  */
 import type { UwsApp, UwsListenToken, UwsResponse } from './uws-binding.ts'
-import { BODYLESS_LIMIT_BYTES, UNREAD_LIMIT_BYTES, UNREAD_REFUSALS_BYTES, type HeldBytes } from './limits.ts'
+import {
+  BODYLESS_LIMIT_BYTES,
+  UNREAD_LIMIT_BYTES,
+  UNREAD_REFUSALS_BYTES,
+  type BufferedBytes,
+} from './limits.ts'
 
 /** A write offset that no answer reaches marks a connection. */
 const MARK = new ArrayBuffer(64 * 1024 * 1024)
@@ -30,11 +35,11 @@ export class Acceptor {
   #bodylessLimit = BODYLESS_LIMIT_BYTES
   /** Bytes that the engine keeps for connections until it is known that they are out. */
   readonly #unread = new Map<UwsResponse, number>()
-  readonly #held: HeldBytes
+  readonly #buffered: BufferedBytes
 
-  constructor(app: UwsApp, held: HeldBytes) {
+  constructor(app: UwsApp, buffered: BufferedBytes) {
     this.app = app
-    this.#held = held
+    this.#buffered = buffered
   }
 
   get open(): number {
@@ -128,7 +133,7 @@ export class Acceptor {
   /** Whether the engine may keep `bytes` more of answers for `connection`. */
   mayKeep(connection: UwsResponse, bytes: number): boolean {
     const unread = this.#unread.get(connection) ?? 0
-    return unread + bytes <= UNREAD_LIMIT_BYTES - UNREAD_REFUSALS_BYTES && this.#held.hasSpare(bytes)
+    return unread + bytes <= UNREAD_LIMIT_BYTES - UNREAD_REFUSALS_BYTES && this.#buffered.hasSpare(bytes)
   }
 
   /**
@@ -140,9 +145,9 @@ export class Acceptor {
     if (bytes > most || this.#unread.size >= MOST_UNREAD) return false
     for (const [connection, unread] of this.#unread)
       if (unread + bytes > most && connection.getWriteOffset() === from) return false
-    if (!(isRefusal ? this.#held.take(bytes) : this.#held.takeSpare(bytes))) return false
+    if (!(isRefusal ? this.#buffered.take(bytes) : this.#buffered.takeSpare(bytes))) return false
     const connection = this.findMoved(from, end)
-    if (connection === null) this.#held.giveBack(bytes)
+    if (connection === null) this.#buffered.giveBack(bytes)
     else this.#unread.set(connection, (this.#unread.get(connection) ?? 0) + bytes)
     return connection
   }
@@ -154,7 +159,7 @@ export class Acceptor {
   }
 
   #forgetUnread(connection: UwsResponse): void {
-    this.#held.giveBack(this.#unread.get(connection) ?? 0)
+    this.#buffered.giveBack(this.#unread.get(connection) ?? 0)
     this.#unread.delete(connection)
   }
 

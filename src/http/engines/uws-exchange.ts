@@ -14,7 +14,7 @@ import {
   TRANSFER_ENCODING,
 } from '../exchange.ts'
 import type { Again, Framing, HeaderName, LaterEvents, Pressure, Surroundings } from '../exchange.ts'
-import { AT_ONCE_BYTES, GATHERED_BYTES, type HeldBytes } from './limits.ts'
+import { AT_ONCE_BYTES, GATHERED_BYTES, type BufferedBytes } from './limits.ts'
 import { firstPiece, SendQueue, UnsentBody } from './unsent-bodies.ts'
 import { ANSWER_LIMIT_BYTES, type Acceptor } from './uws-acceptor.ts'
 import { closeAfterHead, UwsLaterReply, withClosing } from './uws-later.ts'
@@ -100,10 +100,10 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   readonly #now: () => number
   readonly #long: LongBodies
 
-  constructor(surroundings: Surroundings, held: HeldBytes) {
+  constructor(surroundings: Surroundings, buffered: BufferedBytes) {
     super(surroundings.recorder)
     this.#now = surroundings.now
-    this.#long = new LongBodies(surroundings, held)
+    this.#long = new LongBodies(surroundings, buffered)
   }
 
   /** Requests with an answer that waits for its client or was put off. */
@@ -195,8 +195,8 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       response.writeStatus(head)
       // A row from several turns may be longer than what is gathered.
       const mayBeFull = before + head.length + ADDED_HEAD_BYTES > GATHERED_BYTES
-      // `end` alone would hold any number of bodies for a client that pipelines and does not read; behind an
-      // unfinished `tryEnd` the next pipelined request closes the connection.
+      // `end` alone would buffer any number of bodies for a client that pipelines and does not read. Behind
+      // an unfinished `tryEnd` the next pipelined request closes the connection.
       const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
       let isDone = false
       const offer = (): void => {
@@ -318,31 +318,35 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     acceptor: Acceptor | null = null,
   ): void {
     const sent = response.getWriteOffset()
-    this.rest = this.#long.goOn(response, body, lasting, acceptor)
-    if (this.rest === null) this.bytes = sent
+    this.unsent = this.#long.goOn(response, body, lasting, acceptor)
+    if (this.unsent === null) this.bytes = sent
   }
 }
 
 /** Long bodies, sent piece by piece as the kernel becomes ready for more. */
 class LongBodies {
   unfinished = 0
-  readonly #held: HeldBytes
+  readonly #buffered: BufferedBytes
   readonly #sending = new SendQueue()
   readonly #surroundings: Surroundings
 
-  constructor(surroundings: Surroundings, held: HeldBytes) {
+  constructor(surroundings: Surroundings, buffered: BufferedBytes) {
     this.#surroundings = surroundings
-    this.#held = held
+    this.#buffered = buffered
   }
 
   get pressure(): Pressure {
-    return { waiting: this.unfinished, heldBytes: this.#held.bytes, notHeld: this.#held.refused }
+    return {
+      waiting: this.unfinished,
+      bufferedBytes: this.#buffered.bytes,
+      notBuffered: this.#buffered.refused,
+    }
   }
 
   /**
    * Goes on with `body` after its first bytes. An `acceptor` closes the connection behind it; the last byte
    * must not be out yet, since the response object dies with it and only another can close the connection.
-   * @returns what is left; null if too much is held already, and the connection was cut
+   * @returns what is unsent; null if too much is buffered already, and the connection was cut
    */
   goOn(
     response: UwsResponse,
@@ -350,13 +354,13 @@ class LongBodies {
     lasting: boolean | Again,
     acceptor: Acceptor | null = null,
   ): UnsentBody | null {
-    const rest = this.#hold(response, body, lasting)
-    if (rest === null) return null
+    const unsent = this.#unsentOf(response, body, lasting)
+    if (unsent === null) return null
     const last = acceptor === null ? body.length : body.length - 1
     const send = (): number => {
-      if (rest.isOver) return 0
+      if (unsent.isOver) return 0
       const offset = response.getWriteOffset()
-      const piece = rest.piece(offset, offset < last ? last : body.length)
+      const piece = unsent.piece(offset, offset < last ? last : body.length)
       if (piece === null) {
         response.close()
         return 0
@@ -369,13 +373,13 @@ class LongBodies {
       let connection: UwsResponse | null = null
       if (acceptor !== null && offset === last) connection = acceptor.findMoved(last, offer)
       else offer()
-      rest.sent = isDone ? body.length : response.getWriteOffset()
+      unsent.sent = isDone ? body.length : response.getWriteOffset()
       if (isDone) {
-        this.#end(rest)
+        this.#end(unsent)
         if (connection !== null) acceptor?.close(connection)
       } else if (isWritten) this.#sending.add(send)
-      else rest.wait(rest.sent)
-      return piece.length + rest.takeMade()
+      else unsent.wait(unsent.sent)
+      return piece.length + unsent.takeMade()
     }
     response.onWritable(() => {
       this.#surroundings.onProgress()
@@ -384,25 +388,30 @@ class LongBodies {
     })
     // The engine does not report room if the kernel took all of a first piece. Other requests are read first.
     this.#sending.add(send)
-    return rest
+    return unsent
   }
 
-  /** Null if too much is held already, and the connection was cut. */
-  #hold(response: UwsResponse, body: Uint8Array, lasting: boolean | Again): UnsentBody | null {
+  /** Null if too much is buffered already, and the connection was cut. */
+  #unsentOf(response: UwsResponse, body: Uint8Array, lasting: boolean | Again): UnsentBody | null {
     const { onThrow } = this.#surroundings
-    const rest = UnsentBody.of(body, { from: response.getWriteOffset(), lasting, held: this.#held, onThrow })
-    if (rest === null) {
+    const unsent = UnsentBody.of(body, {
+      from: response.getWriteOffset(),
+      lasting,
+      buffered: this.#buffered,
+      onThrow,
+    })
+    if (unsent === null) {
       response.close()
       return null
     }
     this.unfinished++
-    response.onAborted(() => this.#end(rest))
-    return rest
+    response.onAborted(() => this.#end(unsent))
+    return unsent
   }
 
-  #end(rest: UnsentBody): void {
-    if (rest.isOver) return
-    rest.end()
+  #end(unsent: UnsentBody): void {
+    if (unsent.isOver) return
+    unsent.end()
     this.unfinished--
   }
 }

@@ -36,7 +36,7 @@ export function closeAfterHead(
 export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
-  #rest: Uint8Array | null = null
+  #untaken: Uint8Array | null = null
   /** The last byte of the body is out: touching the dead response throws. */
   #isComplete = false
   /** The connection ends with the answer that has begun. */
@@ -65,14 +65,14 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     response.onWritable(() => {
       // Unless asked, the engine sends what it keeps of a stream only with the next write.
       if (this.#length === null) response.cork(() => {})
-      else if (this.#rest !== null && !this.offer(this.#rest)) return false
+      else if (this.#untaken !== null && !this.offer(this.#untaken)) return false
       this.room()
       return true
     })
   }
 
   protected get unsent(): number {
-    return this.#rest?.length ?? 0
+    return this.#untaken?.length ?? 0
   }
 
   protected together(write: () => void): void {
@@ -125,8 +125,8 @@ export class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     )
     if (this.#isComplete) this.#done()
     const taken = this.#isComplete ? bytes.length : response.getWriteOffset() - before
-    this.#rest = taken === bytes.length ? null : new Uint8Array(bytes.subarray(taken))
-    return this.#rest === null
+    this.#untaken = taken === bytes.length ? null : new Uint8Array(bytes.subarray(taken))
+    return this.#untaken === null
   }
 
   protected finish(): void {

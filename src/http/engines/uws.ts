@@ -9,7 +9,7 @@ import {
   BYTES_PER_UNIT,
   CLOSING_PATIENCE_MS,
   GATHERED_BYTES,
-  HeldBytes,
+  BufferedBytes,
   REQUESTS_PER_BUSY_TURN,
   REQUESTS_PER_TURN,
   SHORT_TURN_MS,
@@ -35,7 +35,7 @@ export class UwsEngine implements Engine {
   readonly #binding: UwsBinding
   readonly #acceptors: readonly Acceptor[]
   readonly #exchange: UwsExchange
-  readonly #held = new HeldBytes()
+  readonly #buffered = new BufferedBytes()
   readonly #surroundings: Surroundings
   readonly #onRequest: OnRequest
   /** Requests in this turn of the loop; the acceptor of the last, and how many came in a row by it. */
@@ -66,7 +66,7 @@ export class UwsEngine implements Engine {
     this.#binding = binding
     this.#surroundings = surroundings
     this.#onRequest = onRequest
-    this.#exchange = new UwsExchange(surroundings, this.#held)
+    this.#exchange = new UwsExchange(surroundings, this.#buffered)
     binding._cfg('silent')
     this.#acceptors = Array.from({ length: ACCEPTORS }, () => this.#newAcceptor())
   }
@@ -82,7 +82,7 @@ export class UwsEngine implements Engine {
   }
 
   #newAcceptor(): Acceptor {
-    const acceptor = new Acceptor(this.#binding.App(), this.#held)
+    const acceptor = new Acceptor(this.#binding.App(), this.#buffered)
     // Routes of their own spare the two methods that count the reading of their names.
     acceptor.app
       .filter((connection, change) =>

@@ -175,7 +175,7 @@ export class MirrorFolder {
   async #shortage(needed: number): Promise<string | null> {
     const used = this.#usedBytes()
     if (this.#maxBytes > 0 && used + needed > this.#maxBytes) {
-      return `the next snapshot needs ${megabytes(needed)} beside the ${megabytes(used)} of this folder, and --mirror-disk allows ${megabytes(this.#maxBytes)}`
+      return `the next snapshot needs ${megabytes(needed)} in addition to the ${megabytes(used)} of this folder, and --mirror-disk allows ${megabytes(this.#maxBytes)}`
     }
     const { bavail, bsize } = await statfs(this.dir)
     const free = Math.max(0, bavail * bsize - SPARE_BYTES)

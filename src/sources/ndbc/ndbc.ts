@@ -93,9 +93,9 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   }
   for (const name of summaries) {
     // A summary adds to the readings of its station and makes none.
-    const beside = paths.get(SUMMARY_FILE.exec(basename(name))![1].toUpperCase())
-    if (beside === undefined) ignored.push(name)
-    else beside.push(join(folder, name))
+    const dataPaths = paths.get(SUMMARY_FILE.exec(basename(name))![1].toUpperCase())
+    if (dataPaths === undefined) ignored.push(name)
+    else dataPaths.push(join(folder, name))
   }
   const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
   ignored.push(...root.folders.filter((name) => !folders.has(name)))

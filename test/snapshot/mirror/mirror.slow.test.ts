@@ -475,7 +475,7 @@ test('A snapshot beyond the budget of disk is refused with the sums, and old one
   assert.equal(await small.held(), null)
   assert.match(
     small.lines[0],
-    /the next snapshot needs 0\.\d MB beside the 0\.0 MB of this folder, and --mirror-disk allows 0\.\d MB; there is no snapshot yet/,
+    /the next snapshot needs 0\.\d MB in addition to the 0\.0 MB of this folder, and --mirror-disk allows 0\.\d MB; there is no snapshot yet/,
   )
   assert.deepEqual(partsOf(dir), [])
   const enough = mirrorOf(t, web.url, dir, { maxBytes: size + 100_000 })

@@ -57,7 +57,7 @@ export interface Plot {
   /** What is measured. */
   name: string
   scale: Scale
-  /** Each has a value, or nobody would know what its name in the legend stands for. */
+  /** Each line has a value, or nobody would know what its name in the legend stands for. */
   lines: readonly Line[]
   size: keyof typeof HEIGHT_PIXELS
   /** Begin and end of the value axis; the values decide where it is left out. */

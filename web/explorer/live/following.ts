@@ -61,7 +61,7 @@ export function startFollowing(): void {
   setInterval(refresh, REFRESH_MS)
   setInterval(tick, TICK_MS)
   addEventListener('popstate', followAddress)
-  addEventListener('offline', () => live.doubt())
+  addEventListener('offline', () => live.suspect())
   addEventListener('online', tryNow)
   addEventListener('storage', followStorage)
   document.addEventListener('visibilitychange', () => {

@@ -60,7 +60,7 @@ export class Live {
   }
 
   /** The browser reports that it is offline: a connection that is there may take minutes to notice. */
-  doubt(): void {
+  suspect(): void {
     if (this.state.peek() !== 'live') return
     this.state.value = 'lost'
     this.start()
