@@ -1,6 +1,15 @@
 /** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and what follows overwrites them. */
 import { Literal, type TextTable } from './literals.ts'
-import { FOUR_DIGITS, fourHex, HUNDREDTH_TEXT, SHORT_INTEGERS, THOUSANDTH_TEXT } from './number-text.ts'
+import {
+  FOUR_DIGITS,
+  fourHex,
+  HUNDREDTH_TEXT,
+  SHORT_INTEGERS,
+  THOUSANDTH_TEXT,
+  writeHundredths,
+  writeSignedHundredths,
+  writeThousandths,
+} from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
 import { clockText, dayLabel, writeTime } from './time-text.ts'
 
@@ -10,6 +19,13 @@ const QUOTE = 0x22
 const COMMA = 0x2c
 const DASH = 0x2d
 const QUOTE_AND_COMMA = QUOTE | (COMMA << 8)
+
+const COLON = 0x3a
+const [PERCENT, THREE, UPPER_A] = [0x25, 0x33, 0x41]
+/** By ASCII character: 1 for those of RFC 3986, section 2.3. */
+const UNRESERVED = Uint8Array.from({ length: 128 }, (_, unit) =>
+  Number(/[\w.~-]/.test(String.fromCharCode(unit))),
+)
 
 const PLAIN_TIME_BYTES = 20
 
@@ -137,6 +153,27 @@ export class JsonWriter {
     this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written
   }
 
+  /** Any text as `encodeURIComponent` has it, which takes longer: most are numbers, slugs and times. */
+  encoded(text: string): void {
+    this.ensure(text.length * 3)
+    const { bytes } = this
+    let { at } = this
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (unit === COLON) {
+        bytes[at] = PERCENT
+        bytes[at + 1] = THREE
+        bytes[at + 2] = UPPER_A
+        at += 3
+      } else if (UNRESERVED[unit] === 1) bytes[at++] = unit
+      else {
+        this.text(encodeURIComponent(text))
+        return
+      }
+    }
+    this.at = at
+  }
+
   /** A JSON string. Not for hot paths. */
   string(text: string): void {
     this.text(JSON.stringify(text))
@@ -221,6 +258,21 @@ export class JsonWriter {
     this.integer(whole)
     this.view.setUint32(this.at, HUNDREDTH_TEXT.words[fraction], true)
     this.at += HUNDREDTH_TEXT.lengths[fraction]
+  }
+
+  /** The value of a code of thousandths (heights, periods), or `null` for the missing code. */
+  thousandthsCode(code: number): void {
+    this.at = writeThousandths(this.view, this.at, code)
+  }
+
+  /** The value of a code of hundredths (directions), or `null`. */
+  hundredthsCode(code: number): void {
+    this.at = writeHundredths(this.view, this.at, code)
+  }
+
+  /** The value of a signed code of hundredths (temperatures), or `null`. */
+  signedHundredthsCode(code: number): void {
+    this.at = writeSignedHundredths(this.view, this.at, code)
   }
 
   /** Exactly ten digits of a whole number below 10^10. */

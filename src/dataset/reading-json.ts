@@ -184,10 +184,56 @@ function gatherRows(
   rows.at = at
 }
 
-/** Writes the full Reading of one row. */
-export function writeReading(out: JsonWriter, buoyId: number, rows: MonthRows, row: number): void {
-  writeReadings(out, buoyId, rows, row, 1, 1)
-  out.at--
+const SINGLE = {
+  id: new Literal('{"id":'),
+  uuid: new Literal(',"uuid":"'),
+  middle: new Literal('-8000-8000-'),
+  height: new Literal('","significient_height":'),
+  maximum: new Literal(',"maximum_height":'),
+  period: new Literal(',"period":'),
+  time: new Literal(',"time":'),
+  temperature: new Literal(',"water_temperature":'),
+  direction: new Literal(',"direction":'),
+  compass: new Literal(',"direction_compass":'),
+  energy: new Literal(',"unit":"m","energy_per_wave":'),
+  end: new Literal('}'),
+}
+
+/** Writes the full Reading of one row, for which large tables would mostly not be in the processor's cache. */
+export function writeReading(out: JsonWriter, buoyId: number, month: MonthRows, row: number): void {
+  const { significantHeight, maximumHeight, period, waterTemperature, direction } = month.measures
+  // All reads come first, so that their misses overlap.
+  const time = month.time[row]
+  const height = significantHeight.codes[row & significantHeight.mask]
+  const maximum = maximumHeight.codes[row & maximumHeight.mask]
+  const periodCode = period.codes[row & period.mask]
+  const temperature = waterTemperature.codes[row & waterTemperature.mask]
+  const from = direction.codes[row & direction.mask]
+  out.literal(SINGLE.id)
+  out.integer(buoyId)
+  out.tenDigits(time)
+  out.literal(SINGLE.uuid)
+  out.twelveHex(time, true)
+  out.literal(SINGLE.middle)
+  out.twelveHex(buoyId, false)
+  out.literal(SINGLE.height)
+  out.thousandthsCode(height)
+  out.literal(SINGLE.maximum)
+  out.thousandthsCode(maximum)
+  out.literal(SINGLE.period)
+  out.thousandthsCode(periodCode)
+  out.literal(SINGLE.time)
+  out.timestamp(time)
+  out.literal(SINGLE.temperature)
+  out.signedHundredthsCode(temperature)
+  out.literal(SINGLE.direction)
+  out.hundredthsCode(from)
+  out.literal(SINGLE.compass)
+  out.entry(COMPASS_TEXT, compassIndex(from))
+  out.literal(SINGLE.energy)
+  if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
+  else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
+  out.literal(SINGLE.end)
 }
 
 const EXTRA_LITERALS = new Map(

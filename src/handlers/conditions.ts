@@ -8,7 +8,7 @@ import { notFound } from '../operation/errors.ts'
 import { directionAt, type Forecast, type ForecastCodes, type ForecastModel } from '../index/forecast.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
-import { COMPASS_TEXT, compassIndex, writeHundredths, writeThousandths } from '../dataset/number-text.ts'
+import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { operation, PRELUDE_BYTES } from '../operation/operation.ts'
@@ -259,19 +259,19 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
   }
   readValues(forecast.codes, row, forecast.shareAt(row, time))
   writer.literal(FORECAST)
-  hundredths(writer, values[0])
+  writer.hundredthsCode(values[0])
   writer.literal(WAVES_PERIOD)
-  hundredths(writer, values[1])
+  writer.hundredthsCode(values[1])
   writer.literal(WAVES_DIRECTION)
   writer.entry(COMPASS_TEXT, values[2])
   writer.literal(WIND_SPEED)
-  hundredths(writer, values[3])
+  writer.hundredthsCode(values[3])
   writer.literal(WIND_DIRECTION)
   writer.entry(COMPASS_TEXT, values[4])
   writer.literal(SWELL_HEIGHT)
-  hundredths(writer, values[5])
+  writer.hundredthsCode(values[5])
   writer.literal(SWELL_PERIOD)
-  hundredths(writer, values[6])
+  writer.hundredthsCode(values[6])
   writer.literal(SWELL_DIRECTION)
   writer.entry(COMPASS_TEXT, values[7])
   writer.literal(FORECAST_ENERGY)
@@ -311,15 +311,6 @@ function tenthAt(codes: Uint16Array, row: number, share: number): number {
 /** Whole tenths to the hundredths of a number with one decimal. */
 function wholeTenths(tenths: number): number {
   return tenths === MISSING_U16 ? MISSING_U16 : tenths * 10
-}
-
-/** A code of hundredths, and one of thousandths. */
-function hundredths(writer: JsonWriter, code: number): void {
-  writer.at = writeHundredths(writer.view, writer.at, code)
-}
-
-function thousandths(writer: JsonWriter, code: number): void {
-  writer.at = writeThousandths(writer.view, writer.at, code)
 }
 
 /** `height` and `period` in codes of `scale` per unit. */
@@ -376,13 +367,13 @@ function writeFoundReading(
   const height = significantHeight.codes[row & significantHeight.mask]
   const periodCode = period.codes[row & period.mask]
   writer.literal(READING)
-  thousandths(writer, height)
+  writer.thousandthsCode(height)
   writer.literal(MAXIMUM_HEIGHT)
-  thousandths(writer, maximumHeight.codes[row & maximumHeight.mask])
+  writer.thousandthsCode(maximumHeight.codes[row & maximumHeight.mask])
   writer.literal(DIRECTION_DEGREES)
-  hundredths(writer, direction.codes[row & direction.mask])
+  writer.hundredthsCode(direction.codes[row & direction.mask])
   writer.literal(PERIOD)
-  thousandths(writer, periodCode)
+  writer.thousandthsCode(periodCode)
   writer.literal(TIME)
   writer.timestamp(time[row])
   writer.literal(WAVE_ENERGY)
@@ -392,7 +383,7 @@ function writeFoundReading(
   // The distance goes in before the closing brace.
   writer.at--
   writer.literal(DISTANCE)
-  hundredths(writer, Math.round(km * 100))
+  writer.hundredthsCode(Math.round(km * 100))
   writer.literal(READING_END)
   return time[row]
 }

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Format } from '../operation/shape.ts'
 import { TAIL_BYTES } from './envelope.ts'
 import { KeptAnswer } from './kept-answer.ts'
+import { NO_LINK } from './links.ts'
 import type { Encoding } from './preferences.ts'
 import type { Target } from './router.ts'
 
@@ -109,7 +110,7 @@ export class AnswerCache {
   }
 
   /** Keeps a copy of `answer`, whatever its tail, with its `Link` lines. @returns null if it is too large */
-  put(canonical: string, format: Format, answer: Uint8Array, link = ''): KeptAnswer | null {
+  put(canonical: string, format: Format, answer: Uint8Array, link = NO_LINK): KeptAnswer | null {
     const before = this.#answers?.peek(canonical)
     if (before !== undefined) return before
     if (answer.length > this.#largest) return null

@@ -8,7 +8,7 @@ import {
   type Operation,
 } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { SEPARATOR, type RawQuery } from '../operation/query.ts'
+import { SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import type { ParquetJob } from '../formats/parquet-job.ts'
@@ -19,7 +19,7 @@ import { MINUTE } from '../sea/time.ts'
 import { finish } from '../system/steps.ts'
 import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
-import { linkHeader } from './links.ts'
+import { linkHeader, NO_LINK, type LinkedQuery } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { Admitted, SharedState } from './request-state.ts'
 import { LONG_BYTES, type Sender } from './sender.ts'
@@ -29,7 +29,7 @@ interface Asked {
   readonly target: Target
   /** Decoded arguments of the path. */
   readonly path: readonly string[]
-  readonly raw: RawQuery
+  readonly texts: Texts
   readonly query: Parameters<Operation['answer']>[1]
   readonly now: number
   readonly language: Language
@@ -37,8 +37,8 @@ interface Asked {
 
 interface Made {
   readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
-  /** More header lines, each begun by CRLF. */
-  readonly headers: string
+  /** More header lines, each begun by CRLF; the next answer may overwrite them. */
+  readonly headers: Uint8Array
   /** In calls of the quota. */
   readonly price: number
 }
@@ -69,11 +69,13 @@ export class Answering {
     const { cache, isPinned } = state.served
     const shape = this.#shapeOf(exchange, operation, raw)
     const tag = this.#tag.begin().add(target.index)
-    const query = reader.read(raw, tag)
+    const texts = reader.textsOf(raw)
+    const query = reader.read(texts, tag)
     const language = languageOf(operation, query, exchange)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
-    tag.add(path).add(minute)
+    for (const argument of path) tag.add(argument)
+    tag.add(minute)
     if (operation.language === true) tag.add(language)
     const shaped = shape === null ? '' : shapeKey(shape) + (isPaged ? '|p' : '')
     if (shape !== null) tag.add(shaped)
@@ -81,16 +83,16 @@ export class Answering {
     const format = shape?.format ?? 'json'
     // A client that names the ETag has the answer: it is made only for the `Link` lines of a pinned one.
     if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
-      admitted.describe(operation, low, high, minute, '')
+      admitted.describe(operation, low, high, minute, NO_LINK)
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
-    const asked: Asked = { target, path, raw, query, now, language }
+    const asked: Asked = { target, path, texts, query, now, language }
     let canonical = ''
     if (!cache.isOff) {
       canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
       // `Link` repeats the words of the query.
       const hasLinks = 'page' in operation.parameters
-      if (hasLinks) canonical += SEPARATOR + reader.given(raw)
+      if (hasLinks) canonical += SEPARATOR + texts.join(SEPARATOR)
       const kept = cache.get(canonical)
       if (kept !== undefined) {
         const isKnown = shape === null && !isPinned && kept.length <= LONG_BYTES && raw.get('api_key') === ''
@@ -132,42 +134,46 @@ export class Answering {
       const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
       this.#sender.send(exchange, body, kept, format, again)
     } else {
+      const lasting = headers.slice()
       const isKept = !isJob(body) && !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
       this.#later.send(exchange, operation, body, asked.now, {
         format,
         price,
         keep: isKept
-          ? (answer) => keptBytes(cache.put(canonical, format, answer, headers), answer, format)
+          ? (answer) => keptBytes(cache.put(canonical, format, answer, lasting), answer, format)
           : null,
       })
     }
   }
 
   #json(view: View, asked: Asked): Made {
-    const { target, path, raw, query, now, language } = asked
+    const { target, path, query, now, language } = asked
     const { served, second, options } = this.#state
     const { pin, isPinned } = served
     const { writer } = view.fragments
     let begun = beginAnswer(view, target.operation, query, path, now, language)
     const paging = isExpensive(begun) ? begun.paging : begun
-    const headers =
+    const link =
       paging === undefined
-        ? ''
-        : linkHeader(
-            options.basePath,
-            target.operation.path,
-            path,
-            target.reader.given(raw),
-            view.dataset.snapshotId,
-            paging,
-            isPinned,
-          )
+        ? NO_LINK
+        : linkHeader(this.#linkedQuery(asked), view.dataset.snapshotId, paging, isPinned)
     if (isExpensive(begun)) {
-      if (options.later !== null) return { body: begun, headers, price: 1 }
+      if (options.later !== null) return { body: begun, headers: link, price: 1 }
       begun = finish(begun.steps(writer))
     }
     endAnswer(writer, begun, second, pin)
-    return { body: writer.answer(), headers, price: 1 }
+    return { body: writer.answer(), headers: link, price: 1 }
+  }
+
+  #linkedQuery({ target: { operation, reader }, path, texts }: Asked): LinkedQuery {
+    return {
+      basePath: this.#state.options.basePath,
+      path: operation.path,
+      args: path,
+      reader,
+      texts,
+      more: '',
+    }
   }
 
   /** Makes the JSON once more, for a slow reader. */
@@ -192,8 +198,8 @@ export class Answering {
 
   /** Makes short tables now, longer ones in slices; one too long to keep has more time. @throws ApiError */
   #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
-    const { target, path, raw, query, now, language } = asked
-    const { operation, reader } = target
+    const { target, path, query, now, language } = asked
+    const { operation } = target
     const { served, second, options } = this.#state
     const isWhole = shape.format !== 'json' && !isPaged
     const request = { view, query, path, now, language, isWhole }
@@ -201,8 +207,7 @@ export class Answering {
       operation,
       request,
       shape,
-      options.basePath,
-      reader.given(raw),
+      this.#linkedQuery(asked),
       served.isPinned,
     )
     const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1

@@ -1,6 +1,6 @@
 /** The header `X-Ignored-Parameters`, which repeats only names of a list of our own, no text of a request. */
 import type { Declared } from '../operation/operation.ts'
-import { namesOf, type RawQuery } from '../operation/query.ts'
+import { namesOf, UNKNOWN, type RawQuery } from '../operation/query.ts'
 
 /** Wrong names of our parameters, and parameters of similar services. */
 const USUAL_MISTAKES =
@@ -40,7 +40,10 @@ export function ignorableNames(
 /** Begun by CRLF; '' if a query has none of the names. */
 export function ignoredHeader(query: RawQuery, names: ReadonlySet<string>): string {
   let found: string[] | null = null
-  for (const name of query.names) if (names.has(name)) (found ??= []).push(name)
+  for (let i = 0; i < query.names.length; i++) {
+    // Most names are those of the operation's own parameters.
+    if (query.ordinals[i] === UNKNOWN && names.has(query.names[i])) (found ??= []).push(query.names[i])
+  }
   if (found === null) return ''
   return `\r\nX-Ignored-Parameters: ${[...new Set(found)].slice(0, MOST_NAMED).join(', ')}`
 }

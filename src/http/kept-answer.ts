@@ -42,8 +42,8 @@ const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 export class KeptAnswer {
   /** Null for plain. */
   readonly encoding: Encoding | null
-  /** `Link` lines of the head; '' without any. */
-  readonly link: string
+  /** `Link` lines of the head; empty without any. */
+  readonly link: Uint8Array
   /** The last bytes, if the format has no timestamp. */
   readonly ownTail: Uint8Array | null
   /** Still in the cache. */
@@ -58,7 +58,7 @@ export class KeptAnswer {
     encoding: Encoding | null,
     bytes: Uint8Array,
     tailAt: number,
-    { link, ownTail, headCrc = 0 }: { link: string; ownTail: Uint8Array | null; headCrc?: number },
+    { link, ownTail, headCrc = 0 }: { link: Uint8Array; ownTail: Uint8Array | null; headCrc?: number },
   ) {
     this.encoding = encoding
     this.link = link
@@ -68,11 +68,11 @@ export class KeptAnswer {
     this.#headCrc = headCrc
   }
 
-  /** Copies `answer`; in JSON the tail has `tailLength` bytes. */
-  static of(answer: Uint8Array, format: Format, link: string, tailLength: number): KeptAnswer {
+  /** Copies `answer` and `link`; in JSON the tail has `tailLength` bytes. */
+  static of(answer: Uint8Array, format: Format, link: Uint8Array, tailLength: number): KeptAnswer {
     const ownTail = format === 'json' ? null : answer.slice(-OWN_TAIL_BYTES)
     return new KeptAnswer(null, answer.slice(), answer.length - (ownTail?.length ?? tailLength), {
-      link,
+      link: link.slice(),
       ownTail,
     })
   }

@@ -95,7 +95,7 @@ export class LaterRequests {
     const { pin } = state.served
     const heads = state.served.headsOf(format)
     const charge = state.fields.charge && { ...state.fields.charge }
-    const fields = { ...state.fields, encoding: null, charge }
+    const fields = { ...state.fields, encoding: null, charge, link: state.fields.link.slice() }
     const head = (): Uint8Array => {
       state.tick(state.options.clock())
       if (pin === '') fields.lifetime = state.lifetime

@@ -1,9 +1,9 @@
 /** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
 import type { Paging } from '../operation/answer-table.ts'
-import { encoded } from '../operation/query.ts'
-
-/** In declared paths. */
-const ARGUMENT = /\{\w+\}/
+import type { QueryReader, Texts } from '../operation/query.ts'
+import type { Parameters } from '../operation/parameters.ts'
 
 /** Characters of one page's path and query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
@@ -12,35 +12,86 @@ const LONGEST_NEXT = 4 * LONGEST_TARGET
 /** More than four header lines. */
 export const MOST_LINK_BYTES = 4 * (LONGEST_TARGET + 64) + 128
 
+const LINK = new Literal('\r\nLink: <')
+const ANOTHER = new Literal(', <')
+const SNAPSHOT = new Literal('?snapshot=')
+const PAGE = new Literal('&page=')
+const [NEXT, PREVIOUS, FIRST, LAST] = ['next', 'prev', 'first', 'last'].map(
+  (relation) => new Literal(`>; rel="${relation}"`),
+)
+/** More than a page number takes with what stands around it. */
+const PAGE_BYTES = 64
+
+export const NO_LINK: Uint8Array = new Uint8Array(0)
+
+const line = new JsonWriter(MOST_LINK_BYTES)
+
+export interface LinkedQuery {
+  readonly basePath: string
+  /** As declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`. */
+  readonly path: string
+  readonly args: readonly string[]
+  readonly reader: QueryReader<Parameters>
+  readonly texts: Texts
+  /** More parameters, encoded, each begun by `&`. */
+  readonly more: string
+}
+
 /**
- * A header line, begun by CRLF; '' if there is no link, or its address would be too long. All arguments are
+ * A header line, begun by CRLF; empty if there is no link, or its address would be too long. All arguments are
  * encoded anew.
- * @param path as declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`
- * @param given the other parameters: `&per_page=5`
  * @param hasAll links to all neighbours, not to the next page alone
+ * @returns a view that the next header line overwrites
  */
 export function linkHeader(
-  basePath: string,
-  path: string,
-  args: readonly string[],
-  given: string,
+  query: LinkedQuery,
   snapshot: string,
   { page, pages }: Paging,
   hasAll: boolean,
-): string {
-  let target = basePath + path
-  for (const arg of args) target = target.replace(ARGUMENT, encoded(arg))
-  const start = `${target}?snapshot=${snapshot}${given}&page=`
-  if (start.length > LONGEST_NEXT) return ''
-  let links = ''
-  const link = (rel: string, to: number): void => {
-    links += `${links === '' ? '\r\nLink: ' : ', '}<${start}${to}>; rel="${rel}"`
+): Uint8Array {
+  if (page >= pages && !hasAll) return NO_LINK
+  line.begin()
+  line.literal(LINK)
+  const start = line.at
+  writeTarget(query, snapshot)
+  const end = line.at
+  if (end - start > LONGEST_NEXT) return NO_LINK
+  let links = 0
+  const link = (relation: Literal, to: number): void => {
+    line.ensure(PAGE_BYTES)
+    if (links++ > 0) {
+      line.literal(ANOTHER)
+      line.copy(start, end)
+    }
+    line.ensure(PAGE_BYTES)
+    line.integer(to)
+    line.literal(relation)
   }
-  if (page < pages) link('next', page + 1)
-  if (hasAll && start.length <= LONGEST_TARGET) {
-    if (page > 1 && pages > 0) link('prev', Math.min(page - 1, pages))
-    link('first', 1)
-    if (pages > 0) link('last', pages)
+  if (page < pages) link(NEXT, page + 1)
+  if (hasAll && end - start <= LONGEST_TARGET) {
+    if (page > 1 && pages > 0) link(PREVIOUS, Math.min(page - 1, pages))
+    link(FIRST, 1)
+    if (pages > 0) link(LAST, pages)
   }
-  return links
+  return links === 0 ? NO_LINK : line.answer()
+}
+
+/** The address of a page, but for its number. */
+function writeTarget({ basePath, path, args, reader, texts, more }: LinkedQuery, snapshot: string): void {
+  line.text(basePath)
+  let from = 0
+  for (const arg of args) {
+    const brace = path.indexOf('{', from)
+    line.text(path.slice(from, brace))
+    line.encoded(arg)
+    from = path.indexOf('}', brace) + 1
+  }
+  line.text(path.slice(from))
+  line.ensure(PAGE_BYTES)
+  line.literal(SNAPSHOT)
+  line.text(snapshot)
+  reader.writeGiven(line, texts)
+  line.text(more)
+  line.ensure(PAGE_BYTES)
+  line.literal(PAGE)
 }

@@ -82,8 +82,8 @@ export interface HeadFields {
   encoding: Encoding | null
   /** The caller's if it was a UUID, else ''. */
   requestId: string
-  /** `Link` lines, each begun by CRLF, or ''. */
-  link: string
+  /** `Link` lines and those of files, each begun by CRLF; none if it is empty. */
+  link: Uint8Array
   /** Header line of ignored parameters, begun by CRLF, or ''. */
   ignored: string
 }
@@ -193,7 +193,7 @@ export class Heads {
       writer.literal(REQUEST_ID)
       writer.text(requestId)
     }
-    if (link !== '') writer.text(link)
+    if (link.length > 0) writer.take(link)
     if (ignored !== '') writer.text(ignored)
     return writer.bytes.subarray(0, writer.at)
   }

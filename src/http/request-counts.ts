@@ -6,6 +6,9 @@
  * and stands for the next ones of its series: without bias, and no bucket ever falls. Counts are exact.
  */
 
+// Not the global, which is a getter.
+import { performance } from 'node:perf_hooks'
+
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */
 export const DURATION_BOUNDS_S = [
   10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 1,

@@ -14,6 +14,7 @@ import { Admission, type AdmissionOptions, type Refusal } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { LaterAnswers } from './later-answers.ts'
+import { NO_LINK } from './links.ts'
 import type { Leases } from './request-waits.ts'
 import type { ParquetAnswers } from './parquet-answers.ts'
 import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
@@ -65,7 +66,7 @@ export class RequestState {
     charge: null,
     encoding: null,
     requestId: '',
-    link: '',
+    link: NO_LINK,
     ignored: '',
   }
   /** The request names only tags of other answers: it is compared once. */
@@ -128,7 +129,7 @@ export class RequestState {
     this.served = pinned
   }
 
-  describe(operation: Operation, low: number, high: number, minute: number, link: string): void {
+  describe(operation: Operation, low: number, high: number, minute: number, link: Uint8Array): void {
     const { fields } = this
     const lifetime = this.served.isPinned ? this.#pinnedLifetime() : this.lifetime
     fields.low = low

@@ -1,4 +1,5 @@
 /** Requests that wait for calls of a quota that replicas share, or for their turn. */
+import { performance } from 'node:perf_hooks'
 import { hourOf } from '../access/hours.ts'
 import { LONGEST_LEASE_WAIT_MS } from '../access/lease-counters.ts'
 import { AUTHORIZATION, type Exchange, type OnRequest } from './exchange.ts'

@@ -131,7 +131,7 @@ export class RequestPath {
     }
     const { target, path: args } = route
     exchange.route = target.index
-    const raw = new RawQuery(query)
+    const raw = new RawQuery(query, target.reader.known)
     state.fields.ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
@@ -232,7 +232,7 @@ function beginStream(
   now: number,
 ): void {
   const { clock, leases, stream: streaming } = state.options
-  const buoys = stream.buoys(view, reader.read(raw, new TagNumber()))
+  const buoys = stream.buoys(view, reader.read(reader.textsOf(raw), new TagNumber()))
   const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)

@@ -5,7 +5,7 @@ import { shapeQuery, type Shape } from '../operation/shape.ts'
 import type { Paging, Table, TableRequest } from '../operation/answer-table.ts'
 import { formed, isRowShape, type RowShape } from '../formats/format-choice.ts'
 import { parquetJob, type ParquetJob } from '../formats/parquet-job.ts'
-import { linkHeader } from './links.ts'
+import { linkHeader, NO_LINK, type LinkedQuery } from './links.ts'
 
 export interface ShapedAnswer {
   /** Writes the body, or in JSON the value of `data`; Parquet is written by another thread. */
@@ -14,8 +14,8 @@ export interface ShapedAnswer {
   readonly rows: number
   /** Rough time to make it. */
   readonly microseconds: number
-  /** More header lines, each begun by CRLF. */
-  readonly headers: string
+  /** More header lines, each begun by CRLF; the next answer may overwrite them. */
+  readonly headers: Uint8Array
 }
 
 /** Rows that one call of the quota pays for. */
@@ -31,30 +31,24 @@ const LONGEST_NAME = 120
 /** Estimate for making a row, µs. */
 const US_PER_ROW = 0.3
 
-/** @param given the operation's own parameters, encoded: `&order=asc` */
 export function shapedAnswer(
   operation: Operation,
   request: TableRequest,
   shape: Shape,
-  basePath: string,
-  given: string,
+  linked: LinkedQuery,
   isPinned: boolean,
 ): ShapedAnswer {
   const { snapshotId } = request.view.dataset
-  const { path } = request
   const table = operation.tables!.make(request)
   const { paging } = table
   const isJson = shape.format === 'json'
-  const others = given + shapeQuery(shape)
-  const link =
-    paging === undefined
-      ? ''
-      : linkHeader(basePath, operation.path, path, others, snapshotId, paging, isPinned || !isJson)
+  const query = { ...linked, more: shapeQuery(shape) }
+  const link = paging === undefined ? NO_LINK : linkHeader(query, snapshotId, paging, isPinned || !isJson)
   return {
     body: isRowShape(shape) ? inSteps(table, shape, snapshotId) : parquetJob(table, shape, snapshotId),
     rows: table.rows,
     microseconds: (table.microseconds ?? 0) + table.rows * US_PER_ROW,
-    headers: isJson ? link : fileHeaders(table, shape, snapshotId) + link,
+    headers: isJson ? link : Buffer.concat([Buffer.from(fileHeaders(table, shape, snapshotId)), link]),
   }
 }
 

@@ -100,9 +100,14 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
   return definition
 }
 
-/** Keeps the parameters' types for `answer` and forgets them for the route table. */
+/**
+ * Keeps the parameters' types for `answer` and forgets them for the route table. All operations have their
+ * members in one order: V8 takes twice as long to read those of objects of many shapes.
+ */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
-  return definition
+  const { name, path, access, summary, parameters, refusal, errors, answer } = definition
+  const { perMinute, language, tables } = definition
+  return { name, path, access, summary, parameters, refusal, errors, perMinute, language, tables, answer }
 }
 
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */

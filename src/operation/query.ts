@@ -1,5 +1,7 @@
 /** Raw query text → typed values: strict parsers, then the ajv schema. A fault names the parameter. */
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
 import type { Parameter, Parameters, QueryOf } from './parameters.ts'
 import { checkOf } from './query-check.ts'
@@ -30,42 +32,51 @@ export function schemaOf(parameters: Parameters): object {
 /** Separates members of a canonical form. No parameter takes control characters. */
 export const SEPARATOR = '\u0001'
 
+/** The decoded text of each parameter that is given, by its ordinal. */
+export type Texts = readonly (string | undefined)[]
+
+/** More than a name takes in `Link`. */
+const NAME_BYTES = 64
+
 interface Values {
   [name: string]: unknown
 }
 
 export class QueryReader<P extends Parameters> {
   readonly #names: readonly string[]
+  /** `&order=` of each name. */
+  readonly #starts: readonly Literal[]
   readonly #parameters: readonly Parameter<unknown>[]
   /** Ordinals by name and alias. */
-  readonly #known: ReadonlyMap<string, number>
+  readonly known: ReadonlyMap<string, number>
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
   readonly #defaults: Readonly<Values>
-  /** Null where a parameter is required. */
-  readonly #blank: QueryOf<P> | null
+  readonly #hasRequired: boolean
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
     const entries = Object.entries(parameters)
     this.#names = Object.keys(parameters)
+    this.#starts = this.#names.map((name) => new Literal(`&${name}=`))
     this.#parameters = Object.values(parameters)
     this.#refusal = refusal
-    this.#known = new Map(
+    this.known = new Map(
       entries.flatMap(([name, parameter], index) => namesOf(name, parameter).map((known) => [known, index])),
     )
     this.#validate = checkOf(schemaOf(parameters))
     this.#defaults = Object.fromEntries(entries.map(([name, one]) => [name, one.default as unknown]))
-    this.#blank = this.#parameters.some(({ required }) => required)
-      ? null
-      : (Object.freeze({ ...this.#defaults }) as QueryOf<P>)
+    this.#hasRequired = this.#parameters.some(({ required }) => required)
   }
 
-  /** Takes into `tag` what is not default. @throws ApiError with the parameter and what is allowed */
-  read(raw: RawQuery, tag: TagNumber): QueryOf<P> {
-    if (raw.names.length === 0 && this.#blank !== null) return this.#blank
-    const texts = this.#textsOf(raw)
-    const query = { ...this.#defaults }
+  /**
+   * Takes `texts`, from `textsOf`, into `tag` where they are not default.
+   * @throws ApiError with the parameter and what is allowed
+   */
+  read(texts: Texts, tag: TagNumber): QueryOf<P> {
+    if (texts.length === 0 && !this.#hasRequired) return this.#defaults as QueryOf<P>
+    // A copy of the defaults takes 0.2 µs.
+    const query = Object.create(this.#defaults) as Values
     for (let i = 0; i < texts.length; i++) {
       const text = texts[i]
       if (text === undefined) continue
@@ -90,12 +101,12 @@ export class QueryReader<P extends Parameters> {
     return canonical
   }
 
-  /** The text of each parameter, by its ordinal. @throws ApiError */
-  #textsOf({ names, values }: RawQuery): (string | undefined)[] {
+  /** `raw` was made with `known`. @throws ApiError */
+  textsOf({ ordinals, values }: RawQuery): Texts {
     const texts: (string | undefined)[] = []
-    for (let i = 0; i < names.length; i++) {
-      const index = this.#known.get(names[i])
-      if (index === undefined) continue
+    for (let i = 0; i < ordinals.length; i++) {
+      const index = ordinals[i]
+      if (index === UNKNOWN) continue
       const value = values[i]
       if (value === null) throw this.#error(index, 'is not percent-encoded UTF-8')
       const before = texts[index]
@@ -106,13 +117,15 @@ export class QueryReader<P extends Parameters> {
     return texts
   }
 
-  /** `&order=asc&per_page=5` of a query that `read` has read, encoded anew without `page`. */
-  given(raw: RawQuery): string {
-    let given = ''
-    this.#textsOf(raw).forEach((text, i) => {
-      if (this.#names[i] !== 'page') given += `&${this.#names[i]}=${encoded(text!)}`
-    })
-    return given
+  /** Writes `&order=asc&per_page=5` of texts that `read` has read, encoded anew without `page`. */
+  writeGiven(writer: JsonWriter, texts: Texts): void {
+    for (let i = 0; i < texts.length; i++) {
+      const text = texts[i]
+      if (text === undefined || this.#names[i] === 'page') continue
+      writer.ensure(NAME_BYTES)
+      writer.literal(this.#starts[i])
+      writer.encoded(text)
+    }
   }
 
   #schemaError(error: ErrorObject): ApiError {
@@ -139,14 +152,20 @@ function canonicalText(value: unknown): string {
 /** Parameters that choose the form of an answer, which every operation understands. */
 const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'include'])
 
+export const UNKNOWN = -1
+const NO_NAMES: ReadonlyMap<string, number> = new Map()
+
 export class RawQuery {
   /** Decoded names of parameters with a value, in order; '' for one that cannot be decoded. */
   readonly names: string[] = []
   /** Decoded values; null for one that cannot be decoded. */
   readonly values: (string | null)[] = []
+  /** Ordinals of the names, or `UNKNOWN`. */
+  readonly ordinals: number[] = []
   readonly mayShape: boolean
 
-  constructor(query: string) {
+  /** `known`: ordinals of the operation's parameters, by name and alias. */
+  constructor(query: string, known: ReadonlyMap<string, number> = NO_NAMES) {
     let mayShape = false
     const isEncoded = query.includes('%') || query.includes('+')
     for (let from = 0; from < query.length;) {
@@ -155,11 +174,14 @@ export class RawQuery {
       const equals = query.indexOf('=', from)
       // An empty value counts as absent.
       if (equals !== -1 && equals < end - 1) {
-        const name = query.slice(from, equals)
+        const written = query.slice(from, equals)
         const value = query.slice(equals + 1, end)
-        this.names.push(isEncoded ? (decode(name) ?? '') : name)
+        const name = isEncoded ? (decode(written) ?? '') : written
+        const ordinal = known.get(name) ?? UNKNOWN
+        this.names.push(name)
         this.values.push(isEncoded ? decode(value) : value)
-        mayShape ||= SHAPING.has(this.names.at(-1)!)
+        this.ordinals.push(ordinal)
+        mayShape ||= ordinal === UNKNOWN ? SHAPING.has(name) : name === 'include'
       }
       from = end + 1
     }
@@ -172,13 +194,6 @@ export class RawQuery {
     if (at === -1) return ''
     return this.names.includes(name, at + 1) ? null : this.values[at]
   }
-}
-
-const NEEDS_NO_CODE = /^[\w.~-]*$/
-
-/** As `encodeURIComponent`, which takes longer for texts without such characters: most are numbers and slugs. */
-export function encoded(text: string): string {
-  return NEEDS_NO_CODE.test(text) ? text : encodeURIComponent(text)
 }
 
 /** Percent-decoded text with `+` as a blank, or null when the encoding is broken. */

@@ -16,9 +16,12 @@ export class TagNumber {
   add(value: unknown): this {
     if (typeof value === 'string') return this.#text(value)
     if (typeof value !== 'object' || value === null) return this.#number(Number(value))
-    const members: unknown[] = Array.isArray(value) ? value : Object.values(value)
-    this.#mix(members.length)
-    for (let i = 0; i < members.length; i++) this.add(members[i])
+    if (!Array.isArray(value)) {
+      for (const member in value) this.add((value as { [member: string]: unknown })[member])
+      return this
+    }
+    this.#mix(value.length)
+    for (let i = 0; i < value.length; i++) this.add(value[i])
     return this
   }
 
@@ -32,6 +35,7 @@ export class TagNumber {
   }
 
   #number(value: number): this {
+    if ((value | 0) === value) return this.#mix(value)
     NUMBER[0] = value
     return this.#mix(HALVES[0]).#mix(HALVES[1])
   }

@@ -27,7 +27,7 @@ const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINU
 /** `DURATION` as a pattern of JSON Schema. */
 export const DURATION_PATTERN = '^[1-9][0-9]{0,8}[smhd]?$'
 
-const TIME_OF_DAY = /^([01][0-9]|2[0-3]):([0-5][0-9])$/
+const TIME_OF_DAY = /^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/
 const ZERO = 0x30
 const COMMA = 0x2c
 
@@ -79,8 +79,7 @@ export function parseDay(text: string): number | Malformed {
 }
 
 export function parseTimeOfDay(text: string): number | Malformed {
-  const match = TIME_OF_DAY.exec(text)
-  return match === null ? MALFORMED : Number(match[1]) * HOUR + Number(match[2]) * MINUTE
+  return TIME_OF_DAY.test(text) ? Number(text.slice(0, 2)) * HOUR + Number(text.slice(3)) * MINUTE : MALFORMED
 }
 
 /** `lat,lng`. */

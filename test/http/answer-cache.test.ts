@@ -174,7 +174,7 @@ test('A compressed answer decompresses to what it was made of with the tail it w
   await fc.assert(
     fc.asyncProperty(answers, fc.constantFrom(...ENCODINGS), async ({ head, tails }, encoding) => {
       const answer = Buffer.concat([head, tails[0]])
-      const plain = KeptAnswer.of(answer, 'json', '', tails[0].length)
+      const plain = KeptAnswer.of(answer, 'json', new Uint8Array(0), tails[0].length)
       const compressed = await plain.compressed(encoding)
       assert.ok(DECOMPRESS[encoding](compressed.bytesWith(tails[0])).equals(answer))
       for (const [second, tail] of tails.entries()) {
@@ -189,7 +189,7 @@ test('A compressed answer decompresses to what it was made of with the tail it w
 test('An answer without a timestamp keeps its last bytes, compressed too.', async () => {
   const csv = Buffer.from('id,name\r\n'.repeat(300))
   for (const encoding of ENCODINGS) {
-    const plain = KeptAnswer.of(csv, 'csv', '', TAIL.length)
+    const plain = KeptAnswer.of(csv, 'csv', new Uint8Array(0), TAIL.length)
     assert.ok(Buffer.from(plain.bytesAt(1, plain.ownTail!)).equals(csv))
     const compressed = await plain.compressed(encoding)
     assert.ok(DECOMPRESS[encoding](compressed.bytesAt(1, compressed.ownTail!)).equals(csv))
@@ -199,7 +199,7 @@ test('An answer without a timestamp keeps its last bytes, compressed too.', asyn
 test('What requests write into the tail while an answer is being compressed does no harm.', async () => {
   const answer = Buffer.concat([Buffer.from('wave '.repeat(1000)), TAIL])
   for (const encoding of ENCODINGS) {
-    const plain = KeptAnswer.of(answer, 'json', '', TAIL.length)
+    const plain = KeptAnswer.of(answer, 'json', new Uint8Array(0), TAIL.length)
     const compressing = plain.compressed(encoding)
     plain.bytesWith(Buffer.alloc(TAIL.length, 'x'))
     const compressed = await compressing

@@ -18,7 +18,7 @@ function fieldsOf({ low, high }: { low: number; high: number }): HeadFields {
     charge: null,
     encoding: null,
     requestId: '',
-    link: '',
+    link: new Uint8Array(0),
     ignored: '',
   }
 }

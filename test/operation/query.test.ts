@@ -34,7 +34,9 @@ const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 function readWith<const P extends Parameters>(parameters: P, query: string): QueryOf<P> {
   const reader = readers.get(parameters) ?? new QueryReader<Parameters>(parameters, 'bad_request')
   readers.set(parameters, reader)
-  return reader.read(new RawQuery(query), new TagNumber()) as QueryOf<P>
+  const read = reader.read(reader.textsOf(new RawQuery(query, reader.known)), new TagNumber())
+  // Defaults are inherited.
+  return Object.fromEntries(Object.keys(parameters).map((name) => [name, read[name]])) as QueryOf<P>
 }
 
 const bags = new WeakMap<Parameters[string], { p: Parameters[string] }>()
@@ -286,8 +288,8 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
     fc.property(plain, (given) => {
       if (Array.from(given).length > MAX_TEXT) return
       for (const encoded of [`q=${encodeURIComponent(given)}`, String(new URLSearchParams({ q: given }))]) {
-        const raw = new RawQuery(encoded)
-        assert.equal(reader.read(raw, new TagNumber()).q, given)
+        const raw = new RawQuery(encoded, reader.known)
+        assert.equal(reader.read(reader.textsOf(raw), new TagNumber()).q, given)
         assert.equal(raw.get('q'), given)
       }
     }),
@@ -300,7 +302,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
       try {
-        all.read(new RawQuery(parts.join('')), new TagNumber())
+        all.read(all.textsOf(new RawQuery(parts.join(''), all.known)), new TagNumber())
       } catch (error) {
         assert.ok(error instanceof ApiError && error.code === 'validation_failed', String(error))
       }
@@ -360,7 +362,7 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
       }): { query: QueryOf<typeof parameters>; canonical: string; digest: string } => {
         const names = Object.entries(values).map(([name, value]) => `${name}=${value ?? ''}`)
         if (dice.next().value) names.reverse()
-        const query = reader.read(new RawQuery(names.join('&')), digest.begin())
+        const query = reader.read(reader.textsOf(new RawQuery(names.join('&'), reader.known)), digest.begin())
         return { query, canonical: reader.canonical(query), digest: `${digest.high} ${digest.low}` }
       }
       const [first, second] = [read(one), read(other)]
@@ -385,8 +387,8 @@ test('Reading a query of the longest URL with thousands of parameters stays chea
   for (const pair of ['a&', 'a=1&', '&', '=&', 'p=&']) {
     const start = process.cpuUsage()
     for (let i = 0; i < 20; i++) {
-      const raw = new RawQuery(pair.repeat(16_000 / pair.length))
-      assert.throws(() => reader.read(raw, new TagNumber()), /query is required/)
+      const raw = new RawQuery(pair.repeat(16_000 / pair.length), reader.known)
+      assert.throws(() => reader.read(reader.textsOf(raw), new TagNumber()), /query is required/)
     }
     const { user } = process.cpuUsage(start)
     // Some 2 ms each where it was measured; seconds if it grew with the square.

@@ -198,18 +198,21 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       // `end` alone would buffer any number of bodies for a client that pipelines and does not read. Behind
       // an unfinished `tryEnd` the next pipelined request closes the connection.
       const piece = body.length <= AT_ONCE_BYTES ? body : firstPiece(body)
-      let isDone = false
-      const offer = (): void => {
-        isDone = mayBeFull
-          ? tryEndGathered(response, piece, body.length)
-          : response.tryEnd(piece, body.length)[1]
-      }
-      if (this.#acceptor!.unread === 0) offer()
-      else this.#acceptor!.settle(offer)
+      const isDone =
+        this.#acceptor!.unread === 0
+          ? offer(response, piece, body.length, mayBeFull)
+          : this.#offerSettled(response, piece, body.length, mayBeFull)
       if (!isDone && !this.#keep(response, body)) this.#goOn(response, body, lasting)
       this.sentBytes += Math.min(body.length, AT_ONCE_BYTES)
     }
     this.state = 'answered'
+  }
+
+  /** As `offer`, where the engine keeps bytes, perhaps for this connection. */
+  #offerSettled(response: UwsResponse, piece: Uint8Array, length: number, mayBeFull: boolean): boolean {
+    let isDone = false
+    this.#acceptor!.settle(() => (isDone = offer(response, piece, length, mayBeFull)))
+    return isDone
   }
 
   protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
@@ -416,8 +419,12 @@ class LongBodies {
   }
 }
 
-/** As `tryEnd`, if the head may have gone out with all that was gathered. @returns whether it is done */
-function tryEndGathered(response: UwsResponse, piece: Uint8Array, length: number): boolean {
+/** @param mayBeFull the head may have gone out with all that was gathered. @returns whether it is done */
+function offer(response: UwsResponse, piece: Uint8Array, length: number, mayBeFull: boolean): boolean {
+  return mayBeFull ? offerCorked(response, piece, length) : response.tryEnd(piece, length)[1]
+}
+
+function offerCorked(response: UwsResponse, piece: Uint8Array, length: number): boolean {
   let isDone = false
   response.cork(() => (isDone = response.tryEnd(piece, length)[1]))
   return isDone

@@ -149,18 +149,26 @@ export class UwsEngine implements Engine {
     }
     const units = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT
     const isBusy = units > BUSY_TURN_UNITS
-    const answer = (): void => this.#answer(acceptor, method, response, request)
     const isWorthKnowing = isBusy || (this.#pipelined === null && this.#inTurn > UNWATCHED_REQUESTS)
     if (!this.#isSought && this.#inRow > (isWorthKnowing ? ROW_BY_CHANCE : REQUESTS_PER_BUSY_TURN)) {
-      this.#isSought = true
-      this.#inRowBefore = this.#inRow - 1
-      this.#sentBeforeRow = sentBytes
-      this.#asking = acceptor.findMoved(0, () => response.cork(answer))
+      this.#answerSought(acceptor, method, response, request)
     } else if (this.#inRow > REQUESTS_PER_BUSY_TURN || this.#exchange.rowBytes > GATHERED_BYTES) {
       this.#exchange.isPutOff = this.#isTooMuch(isBusy)
-      response.cork(answer)
+      this.#answerCorked(acceptor, method, response, request)
       this.#exchange.isPutOff = false
-    } else answer()
+    } else this.#answer(acceptor, method, response, request)
+  }
+
+  #answerSought(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
+    this.#isSought = true
+    this.#inRowBefore = this.#inRow - 1
+    this.#sentBeforeRow = this.#exchange.sentBytes
+    const answer = (): void => this.#answerCorked(acceptor, method, response, request)
+    this.#asking = acceptor.findMoved(0, answer)
+  }
+
+  #answerCorked(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
+    response.cork(() => this.#answer(acceptor, method, response, request))
   }
 
   #beginRow(acceptor: Acceptor): void {
