@@ -99,7 +99,9 @@ export class JsonWriter {
   }
 
   literal({ words, length }: Literal): void {
-    this.words(words, 0, length)
+    const { view, at } = this
+    for (let i = 0; 8 * i < length; i++) view.setFloat64(at + 8 * i, words[i], true)
+    this.at = at + length
   }
 
   /** ASCII text of `length` bytes that stands in `words` from `start` on, eight bytes in each. */

@@ -82,6 +82,7 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
    * unfinished answer. A connection that only seemed to have sent more gets its answer a little later.
    */
   isPutOff = false
+  framing: Framing = 'no body'
   begun = 0
   /** Bytes of bodies sent at once, over all requests. */
   sentBytes = 0
@@ -120,11 +121,8 @@ export class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.#acceptor = acceptor
     this.#headers.begin()
     request.forEach(this.#headers.take)
+    this.framing = this.#headers.framing
     this.open(method, request, response)
-  }
-
-  get framing(): Framing {
-    return this.#headers.framing
   }
 
   /** Only GET has a second route, before which the engine writes an interim answer if one is expected. */
