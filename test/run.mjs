@@ -22,7 +22,6 @@ const FIRST = [
   'test/package/',
   'test/faults/workers',
   'test/builder/publishing/faults',
-  'test/tools/build',
   'test/access/keys-changes',
   'test/faults/',
   'test/bench/attacks',
