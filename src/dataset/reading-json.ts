@@ -42,18 +42,34 @@ const DASH = 0x2d
 const COMMA = 0x2c
 const QUOTE = 0x22
 const LINE_END = 0x0a
-const [END] = wordsOf('}')
 const FOUR_ZEROS = 0x30303030
-const [MIDDLE_1, MIDDLE_2] = wordsOf('-8000-8000-')
-const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = wordsOf('","significient_height":')
+/** What stands before the value of each member. */
+const BEFORE = {
+  id: new Literal('{"id":'),
+  uuid: new Literal(',"uuid":"'),
+  buoy: new Literal('-8000-8000-'),
+  height: new Literal('","significient_height":'),
+  maximum: new Literal(',"maximum_height":'),
+  period: new Literal(',"period":'),
+  time: new Literal(',"time":'),
+  temperature: new Literal(',"water_temperature":'),
+  direction: new Literal(',"direction":'),
+  compass: new Literal(',"direction_compass":'),
+  energy: new Literal(',"unit":"m","energy_per_wave":'),
+}
+const END = new Literal('}')
+/** The same, eight bytes each, as constants that V8 writes into its code. Two of them have a part of a value: zeros, a quote. */
 const [UUID_1, UUID_2] = wordsOf(',"uuid":"0000')
-const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = wordsOf(',"maximum_height":')
-const [PERIOD_1, PERIOD_2] = wordsOf(',"period":')
-const [TIME] = wordsOf(',"time":')
+const [MIDDLE_1, MIDDLE_2] = BEFORE.buoy.words
+const [HEIGHT_1, HEIGHT_2, HEIGHT_3] = BEFORE.height.words
+const [MAXIMUM_1, MAXIMUM_2, MAXIMUM_3] = BEFORE.maximum.words
+const [PERIOD_1, PERIOD_2] = BEFORE.period.words
+const [TIME] = BEFORE.time.words
 const [TEMPERATURE_1, TEMPERATURE_2, TEMPERATURE_3] = wordsOf('","water_temperature":')
-const [DIRECTION_1, DIRECTION_2] = wordsOf(',"direction":')
-const [COMPASS_1, COMPASS_2, COMPASS_3] = wordsOf(',"direction_compass":')
-const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = wordsOf(',"unit":"m","energy_per_wave":')
+const [DIRECTION_1, DIRECTION_2] = BEFORE.direction.words
+const [COMPASS_1, COMPASS_2, COMPASS_3] = BEFORE.compass.words
+const [ENERGY_1, ENERGY_2, ENERGY_3, ENERGY_4] = BEFORE.energy.words
+const [END_WORD] = END.words
 
 const ROWS_AT_ONCE = 128
 /**
@@ -104,7 +120,7 @@ function gatherRows(
   const { words: compass, lengths: compassLength } = COMPASS_TEXT
   const [buoyHigh, buoyLow] = [fourHex(buoyId >>> 16), fourHex(buoyId & 0xffff)]
   rows.begin()
-  rows.text('{"id":')
+  rows.literal(BEFORE.id)
   rows.integer(buoyId)
   const idLength = rows.at
   const [id1, id2] = [view.getFloat64(0, true), view.getFloat64(8, true)]
@@ -177,26 +193,11 @@ function gatherRows(
     if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) rows.null()
     else rows.integer(roundedEnergy(height / 1000, periodCode / 1000))
     at = rows.at
-    view.setFloat64(at, END, true)
+    view.setFloat64(at, END_WORD, true)
     view.setUint8(at + 1, end)
     at += 2
   }
   rows.at = at
-}
-
-const SINGLE = {
-  id: new Literal('{"id":'),
-  uuid: new Literal(',"uuid":"'),
-  middle: new Literal('-8000-8000-'),
-  height: new Literal('","significient_height":'),
-  maximum: new Literal(',"maximum_height":'),
-  period: new Literal(',"period":'),
-  time: new Literal(',"time":'),
-  temperature: new Literal(',"water_temperature":'),
-  direction: new Literal(',"direction":'),
-  compass: new Literal(',"direction_compass":'),
-  energy: new Literal(',"unit":"m","energy_per_wave":'),
-  end: new Literal('}'),
 }
 
 /** Writes the full Reading of one row, for which large tables would mostly not be in the processor's cache. */
@@ -209,31 +210,31 @@ export function writeReading(out: JsonWriter, buoyId: number, month: MonthRows, 
   const periodCode = period.codes[row & period.mask]
   const temperature = waterTemperature.codes[row & waterTemperature.mask]
   const from = direction.codes[row & direction.mask]
-  out.literal(SINGLE.id)
+  out.literal(BEFORE.id)
   out.integer(buoyId)
   out.tenDigits(time)
-  out.literal(SINGLE.uuid)
+  out.literal(BEFORE.uuid)
   out.twelveHex(time, true)
-  out.literal(SINGLE.middle)
+  out.literal(BEFORE.buoy)
   out.twelveHex(buoyId, false)
-  out.literal(SINGLE.height)
+  out.literal(BEFORE.height)
   out.thousandthsCode(height)
-  out.literal(SINGLE.maximum)
+  out.literal(BEFORE.maximum)
   out.thousandthsCode(maximum)
-  out.literal(SINGLE.period)
+  out.literal(BEFORE.period)
   out.thousandthsCode(periodCode)
-  out.literal(SINGLE.time)
+  out.literal(BEFORE.time)
   out.timestamp(time)
-  out.literal(SINGLE.temperature)
+  out.literal(BEFORE.temperature)
   out.signedHundredthsCode(temperature)
-  out.literal(SINGLE.direction)
+  out.literal(BEFORE.direction)
   out.hundredthsCode(from)
-  out.literal(SINGLE.compass)
+  out.literal(BEFORE.compass)
   out.entry(COMPASS_TEXT, compassIndex(from))
-  out.literal(SINGLE.energy)
+  out.literal(BEFORE.energy)
   if (height === 0 || periodCode === 0 || periodCode === MEASURES.period.missing) out.null()
   else out.integer(roundedEnergy(height / 1000, periodCode / 1000))
-  out.literal(SINGLE.end)
+  out.literal(END)
 }
 
 const EXTRA_LITERALS = new Map(

@@ -52,7 +52,8 @@ export class QueryReader<P extends Parameters> {
   readonly #validate: ValidateFunction
   readonly #refusal: ErrorCode
   readonly #defaults: Readonly<Values>
-  readonly #hasRequired: boolean
+  /** Null where a parameter is required. */
+  readonly #blank: QueryOf<P> | null
 
   /** `refusal` is the error of a missing, malformed or out-of-range parameter. */
   constructor(parameters: P, refusal: 'bad_request' | 'validation_failed') {
@@ -66,7 +67,9 @@ export class QueryReader<P extends Parameters> {
     )
     this.#validate = checkOf(schemaOf(parameters))
     this.#defaults = Object.fromEntries(entries.map(([name, one]) => [name, one.default as unknown]))
-    this.#hasRequired = this.#parameters.some(({ required }) => required)
+    this.#blank = this.#parameters.some(({ required }) => required)
+      ? null
+      : (Object.freeze(Object.create(this.#defaults)) as QueryOf<P>)
   }
 
   /**
@@ -74,7 +77,7 @@ export class QueryReader<P extends Parameters> {
    * @throws ApiError with the parameter and what is allowed
    */
   read(texts: Texts, tag: TagNumber): QueryOf<P> {
-    if (texts.length === 0 && !this.#hasRequired) return this.#defaults as QueryOf<P>
+    if (texts.length === 0 && this.#blank !== null) return this.#blank
     // A copy of the defaults takes 0.2 µs.
     const query = Object.create(this.#defaults) as Values
     for (let i = 0; i < texts.length; i++) {
