@@ -21,7 +21,6 @@ const FAR_CHORD = 3.5
 const NEAR_HALF = 1e-4
 /** Steps of distance in `within`, which sorts only those of its page. */
 const STEPS = 512
-const NO_STEP = 0xffff
 const SHORT_RUN = 12
 
 /** Points by band of latitude from south to north. */
@@ -57,10 +56,14 @@ export class NearPoints {
   readonly #start: Uint32Array
   readonly #ordinal: Uint32Array
   readonly #vectors: Float64Array
-  /** Squared chord and step of each point found, and the number of points in each step. */
+  /** Squared chord of each point found. */
   readonly #squared: Float64Array
-  readonly #steps: Uint16Array
+  /** Squared chord of each point in a step, by its place in the bands. */
+  readonly #chords: Float64Array
+  /** Points of each step, the place of its last one, and that of the one before for each point; from 1, 0 ends. */
   readonly #counts = new Uint32Array(STEPS)
+  readonly #last = new Uint32Array(STEPS)
+  readonly #previous: Uint32Array
   /** The position asked about: degrees, and its unit vector. */
   readonly #asked = Float64Array.of(0, 0, 1, 0, 0)
 
@@ -74,7 +77,8 @@ export class NearPoints {
     // One more, since insertion shifts the last one out.
     this.ordinals = new Uint32Array(lat.length + 1)
     this.#squared = new Float64Array(lat.length + 1)
-    this.#steps = new Uint16Array(lat.length)
+    this.#chords = new Float64Array(lat.length)
+    this.#previous = new Uint32Array(lat.length)
   }
 
   /**
@@ -138,18 +142,14 @@ export class NearPoints {
     this.#locate(lat, lng)
     const reach = km >= FARTHEST_KM ? Infinity : squaredChordOf(km)
     const perStep = (STEPS - 1) / (Math.min(4, reach) + SAME_CHORD)
-    const steps = this.#steps
+    const [vectors, byBand, chords] = [this.#vectors, this.#ordinal, this.#chords]
+    const [x, y, z] = [this.#asked[2], this.#asked[3], this.#asked[4]]
     const counts = this.#counts.fill(0)
-    const vectors = this.#vectors
-    const byBand = this.#ordinal
-    const x = this.#asked[2]
-    const y = this.#asked[3]
-    const z = this.#asked[4]
+    const last = this.#last.fill(0)
+    const previous = this.#previous
     const mask = accept instanceof Uint8Array ? accept : null
-    const begin = this.#start[bandOf(lat - degrees)]
     let count = 0
-    for (let i = begin; i < end; i++) {
-      steps[i] = NO_STEP
+    for (let i = this.#start[bandOf(lat - degrees)]; i < end; i++) {
       const dx = x - vectors[3 * i]
       const dy = y - vectors[3 * i + 1]
       const dz = z - vectors[3 * i + 2]
@@ -159,11 +159,13 @@ export class NearPoints {
       if (mask === null ? !(accept as Accept)(ordinal) : mask[ordinal] === 0) continue
       if (chord > reach - SAME_CHORD && this.kmTo(ordinal) > km) continue
       const step = (chord * perStep) | 0
+      chords[i] = chord
+      previous[i] = last[step]
+      last[step] = i + 1
       counts[step]++
-      steps[i] = step
       count++
     }
-    this.#order(begin, end, from, Math.min(to, count))
+    this.#order(from, Math.min(to, count))
     return count
   }
 
@@ -213,36 +215,24 @@ export class NearPoints {
   }
 
   /** Sorts the steps of places `from` to `to`, and one on either side: near-equal points may lie in two. */
-  #order(begin: number, end: number, from: number, to: number): void {
+  #order(from: number, to: number): void {
     if (from >= to) return
     const { ordinals } = this
     const squared = this.#squared
-    const steps = this.#steps
     const counts = this.#counts
-    let first = 0
-    let before = 0
-    while (before + counts[first] <= from) before += counts[first++]
-    let last = first
-    let upTo = before + counts[first]
-    while (upTo < to) upTo += counts[++last]
-    if (first > 0) before -= counts[--first]
-    last++
-    let kept = 0
-    const vectors = this.#vectors
-    const x = this.#asked[2]
-    const y = this.#asked[3]
-    const z = this.#asked[4]
-    for (let i = begin; i < end; i++) {
-      const step = steps[i]
-      if (step < first || step > last) continue
-      const dx = x - vectors[3 * i]
-      const dy = y - vectors[3 * i + 1]
-      const dz = z - vectors[3 * i + 2]
-      squared[kept] = dx * dx + dy * dy + dz * dz
-      ordinals[kept++] = this.#ordinal[i]
+    let step = 0
+    let at = 0
+    while (at + counts[step] <= from) at += counts[step++]
+    if (step > 0) at -= counts[--step]
+    const first = at
+    for (let isLast = false; step < STEPS && !isLast; step++) {
+      isLast = at >= to
+      for (let place = this.#last[step]; place > 0; place = this.#previous[place - 1]) {
+        squared[at] = this.#chords[place - 1]
+        ordinals[at++] = this.#ordinal[place - 1]
+      }
     }
-    this.#sort(0, kept - 1)
-    ordinals.copyWithin(before, 0, kept)
+    this.#sort(first, at - 1)
   }
 
   #sort(low: number, high: number): void {
