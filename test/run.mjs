@@ -18,7 +18,7 @@ import { compileInto } from './compile.mjs'
 const CONCURRENCY = { fast: 4, slow: 6, nightly: 3 }
 /** These begin first, in this order, since they take longest: otherwise one core would wait for them at the end. */
 const FIRST = [
-  'test/web/pages',
+  'test/web/',
   'test/package/',
   'test/faults/workers',
   'test/builder/publishing/faults',

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { TestContext } from 'node:test'
-import type { Browser } from 'playwright-core'
+import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { ROUTED } from '../../src/routes.ts'
-import { faults, serveWorld, visit } from './browser.ts'
+import { faults, openBrowser, serveWorld, visit } from './browser.ts'
 import { Client } from '../live.ts'
+import { missingBrowser } from '../programs.ts'
 
 const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
 
@@ -35,7 +35,8 @@ function missing(program: string): string | false {
   }
 }
 
-export async function testDocs(t: TestContext, browser: Browser | null): Promise<void> {
+test('The documentation', async (t) => {
+  const browser = missingBrowser() === false ? await openBrowser(t) : null
   const live = await serveWorld(t, { args: ['--base-path=/api/v2'] })
   const client = new Client(live, null)
 
@@ -221,7 +222,7 @@ export async function testDocs(t: TestContext, browser: Browser | null): Promise
       assert.deepEqual(await faults(page), [])
     })
   }
-}
+})
 
 /** Words of running text and of tables that stand on two lines. */
 const BROKEN_WORDS = `(() => {

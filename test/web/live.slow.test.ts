@@ -1,11 +1,12 @@
 /** The explorer follows what a server publishes that goes and comes, in a real browser. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
+import { missingBrowser } from '../programs.ts'
 import { until } from '../until.ts'
-import { NO_MAP, untilInPage, visit, writeWorld } from './browser.ts'
+import { NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -26,7 +27,8 @@ const sight = (page: Page): Promise<unknown> =>
     }
   })()`)
 
-export async function testLive(t: TestContext, browser: Browser): Promise<void> {
+test('An explorer that follows what is published', { skip: missingBrowser() }, async (t) => {
+  const browser = await openBrowser(t)
   const folder = join(temporaryFolder(t), 'world')
   // What is published last is not later than the clock: a build leaves out what lies ahead of it.
   const now = Date.now() / 1000 - 6 * HALF_HOUR_S
@@ -220,4 +222,4 @@ export async function testLive(t: TestContext, browser: Browser): Promise<void> 
     assert.ok(await page.getByLabel('CSV: Readings of the chart').isVisible(), 'what was open is open')
     assert.deepEqual(errors, [])
   })
-}
+})
