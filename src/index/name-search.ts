@@ -68,8 +68,9 @@ export class Search {
 
   /** Ordinals of at most `limit` buoys: best match first, then active before inactive, then by name. */
   find(query: string, limit: number): number[] {
-    this.#addExact(fold(query))
-    if (this.#ranking.count < limit && query.length <= 2 * MOST_UNITS) this.#addLooser(wordsIn(query))
+    const folded = fold(query)
+    this.#addExact(folded)
+    if (this.#ranking.count < limit && query.length <= 2 * MOST_UNITS) this.#addLooser(wordsIn(folded))
     return this.#ranking.first(limit)
   }
 
@@ -196,7 +197,8 @@ class Ranking {
   readonly #atPlace: Uint32Array
   /** Best match of each buoy, plus one; 0 means not found. */
   readonly #best: Uint8Array
-  #found: number[] = []
+  readonly #found: Uint32Array
+  count = 0
 
   /** By ordinal: `active` is 1 for each active buoy, `rank` is its place by name. */
   constructor(active: Uint8Array, rank: Uint32Array) {
@@ -204,16 +206,13 @@ class Ranking {
     this.#place = rank.map((place, ordinal) => place + (1 - active[ordinal]) * rank.length)
     this.#place.forEach((place, ordinal) => (this.#atPlace[place] = ordinal))
     this.#best = new Uint8Array(rank.length)
-  }
-
-  get count(): number {
-    return this.#found.length
+    this.#found = new Uint32Array(rank.length)
   }
 
   /** `match` is 0 for the best, and below 255. */
   add(ordinal: number, match: number): void {
     const best = this.#best[ordinal]
-    if (best === 0) this.#found.push(ordinal)
+    if (best === 0) this.#found[this.count++] = ordinal
     else if (best <= match + 1) return
     this.#best[ordinal] = match + 1
   }
@@ -222,7 +221,8 @@ class Ranking {
   first(limit: number): number[] {
     const places = this.#atPlace.length
     const keys: number[] = []
-    for (const ordinal of this.#found) {
+    for (let i = 0; i < this.count; i++) {
+      const ordinal = this.#found[i]
       const key = this.#best[ordinal] * places + this.#place[ordinal]
       this.#best[ordinal] = 0
       if (keys.length === limit && key > keys[limit - 1]) continue
@@ -230,7 +230,7 @@ class Ranking {
       for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1]
       keys[at] = key
     }
-    this.#found = []
+    this.count = 0
     return keys.map((key) => this.#atPlace[key % places])
   }
 }

@@ -159,14 +159,14 @@ function* spelledFields({ names, slugs, identifiers, countries }: SearchInput): 
     const field = (pieces: readonly string[], first: number, others: number): Field => {
       return { ordinal, pieces, first, others }
     }
-    const name = wordsIn(names[ordinal])
-    const slug = wordsIn(slugs[ordinal])
+    const name = wordsIn(fold(names[ordinal]))
+    const slug = wordsIn(fold(slugs[ordinal]))
     for (const form of formsOf(name)) yield field(form, NAME_START, WORD_START)
     if (slug.join(' ') !== name.join(' ')) {
       for (const form of formsOf(slug)) yield field(form, WORD_START, WORD_START)
     }
-    yield field(wordsIn(identifiers[ordinal]), WORD_START, WORD_START)
-    for (const form of formsOf(wordsIn(countries[ordinal]))) yield field(form, COUNTRY_START, COUNTRY_START)
+    yield field(wordsIn(fold(identifiers[ordinal])), WORD_START, WORD_START)
+    for (const form of formsOf(wordsIn(fold(countries[ordinal])))) yield field(form, COUNTRY_START, COUNTRY_START)
   }
 }
 

@@ -8,6 +8,7 @@ const SAINTS: ReadonlyMap<string, string> = new Map([
   ['ste', 'sainte'],
   ['sainte', 'sainte'],
 ])
+const SPELLINGS: readonly string[] = [...SAINTS.keys()]
 
 /** Letters that are not a plain one with a mark, as people write them without a special keyboard. */
 const PLAIN: { readonly [letter: string]: string } = {
@@ -34,8 +35,8 @@ export function fold(text: string): string {
   return plain.toLowerCase()
 }
 
-export function wordsIn(text: string): string[] {
-  const folded = fold(text)
+/** The words of a text that `fold` has given. */
+export function wordsIn(folded: string): string[] {
   if (IS_ASCII.test(folded)) return folded.match(ASCII_WORDS) ?? []
   return folded.replaceAll(/[æœøßłđðþı]/g, (letter) => PLAIN[letter]).match(WORDS) ?? []
 }
@@ -52,15 +53,16 @@ export function formsOf(words: readonly string[]): (readonly string[])[] {
 
 /** What a query's words may mean, written together: as they are, and with saint as a sign. */
 export function meaningsOf(words: readonly string[]): string[] {
-  const meanings = new Set([words.join('')])
-  for (const beginning of SAINTS.keys()) {
-    if (!words.some((word) => word.startsWith(beginning))) continue
+  const meanings = [words.join('')]
+  for (const spelling of SPELLINGS) {
+    if (!words.some((word) => word.startsWith(spelling))) continue
     const signs = words.map((word) =>
-      SAINTS.has(word) ? SAINT : word.startsWith(beginning) ? SAINT + word.slice(beginning.length) : word,
+      SAINTS.has(word) ? SAINT : word.startsWith(spelling) ? SAINT + word.slice(spelling.length) : word,
     )
-    meanings.add(signs.join(''))
+    const meaning = signs.join('')
+    if (!meanings.includes(meaning)) meanings.push(meaning)
   }
-  return [...meanings]
+  return meanings
 }
 
 const NUMBER = /\p{N}/u
