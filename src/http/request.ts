@@ -44,7 +44,7 @@ const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this k
 const STATIC = OTHER_ROUTES.indexOf('static')
 const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 
-/** A key in the query is never in a known target. */
+/** Stands for that of a known target, too: a key in the query is never in one. */
 const NO_QUERY = new RawQuery('')
 
 export class RequestPath {
@@ -131,7 +131,7 @@ export class RequestPath {
     }
     const { target, path: args } = route
     exchange.route = target.index
-    const raw = new RawQuery(query, target.reader.known)
+    const raw = query === '' ? NO_QUERY : new RawQuery(query, target.reader.known)
     state.fields.ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
