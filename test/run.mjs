@@ -3,11 +3,12 @@
 // and `x.test.ts` for the fast one. At the end stand the files that took longest, and what was left out.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { tap } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
 import '../tools/test-packages.mjs'
 import { compileInto } from './compile.mjs'
 
@@ -31,6 +32,11 @@ const FIRST = [
 ]
 /** A file's place among those; behind them for all others. */
 const rankOf = (file) => FIRST.findIndex((start) => file.startsWith(start)) + 1 || FIRST.length + 1
+/**
+ * Fast files of these rooms run in one process for each room: they start no program, and Node would begin and load
+ * the same modules for each anew, which takes half a second.
+ */
+const TOGETHER = /^test\/(builder|dataset|index|operation|sea|snapshot|sources)\//
 const SLOWEST = 10
 /** What `missingTool` in programs.ts gives as the reason of a test that is skipped. */
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
@@ -76,6 +82,24 @@ if (files.length === 0) {
   process.exit(1)
 }
 
+/** What Node runs as a file: one, or all of a room by a module that imports them one after another. */
+function processesOf(files) {
+  const rooms = new Map()
+  for (const file of files) {
+    const room = tierOf(file) === 'fast' ? (TOGETHER.exec(file)?.[1] ?? file) : file
+    rooms.set(room, [...(rooms.get(room) ?? []), file])
+  }
+  return [...rooms].map(([room, [file, ...others]]) => {
+    if (others.length === 0) return resolve(file)
+    const together = join(process.env.GROUNDSWELL_COMPILED, `${room}.mjs`)
+    const lines = [file, ...others].map(
+      (one) => `import ${JSON.stringify(pathToFileURL(resolve(one)).href)}\n`,
+    )
+    writeFileSync(together, lines.join(''))
+    return together
+  })
+}
+
 const milliseconds = new Map()
 const leftOut = new Map()
 let leftOutTests = 0
@@ -107,7 +131,7 @@ function summary() {
 }
 
 run({
-  files: files.map((file) => resolve(file)),
+  files: processesOf(files),
   concurrency: CONCURRENCY[tier] ?? 3,
   timeout: LONGEST_FILE_MS[tier] ?? LONGEST_FORM_MS,
 })
