@@ -36,6 +36,8 @@ const world = makeWorld(SEED)
 writeCsv(world, join(folder, 'world'))
 await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', join(folder, 'snapshots')])
 const view = await viewOf(join(folder, 'snapshots'))
+const oracle = makeOracle(world)
+const requests = requestsFor(world)
 const headers = KEYED
 
 const OPERATIONS = [
@@ -58,13 +60,12 @@ const runs = Math.ceil(REQUESTS / OPERATIONS.length)
 
 for (const operation of OPERATIONS) {
   test(`Every format of ${operation} says what its JSON says, kept or not.`, async () => {
-    const oracle = makeOracle(world)
     const path = new AskedPath(view)
     const get: Get = (url, more, method) => path.get(`/v2${url}`, { ...headers, ...more }, method)
     // Parquet comes later, always.
     const parquetPath = new AskedPath(view, { later: new LaterAnswers(() => 0) })
     let compared = 0
-    const asked = requestsFor(world)[operation]
+    const asked = requests[operation]
     const property = fc.asyncProperty(asked, fieldsTexts, accepts, async (request, fields, ranges) => {
       const { url: target, question } = request
       const answer = oracle(question)

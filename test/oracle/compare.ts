@@ -37,12 +37,13 @@ export function assertAnswer(got: Got, expected: Answer, what: string): void {
   if (expected.ranking !== null) adoptOrder(wanted, body, expected.ranking, what)
   adoptTies(wanted, body, expected.either)
   assertFields(wanted, body, what)
+  if (JSON.stringify(body) === JSON.stringify(wanted)) return
   try {
     assert.deepStrictEqual(body, wanted)
   } catch (error) {
     assert.fail(`${what}: ${(error as Error).message.slice(0, MOST_SAID)}`)
   }
-  assert.equal(JSON.stringify(body), JSON.stringify(wanted), `${what}: keys in another order`)
+  assert.fail(`${what}: keys in another order`)
 }
 
 /** A text as it is, anything else as something that matches no pattern. */

@@ -729,7 +729,9 @@ interface LocalDate {
   day: number
 }
 
-interface Local extends LocalDate {
+interface Local {
+  /** Days since 1970. */
+  serial: number
   hour: number
 }
 
@@ -776,7 +778,7 @@ function offsetAt(zone: string, epoch: number): number {
 /** Wall clock of a zone at an instant. */
 function localAt(zone: string, epoch: number): Local {
   const wall = epoch + offsetAt(zone, epoch)
-  return { ...dateOf(Math.floor(wall / DAY)), hour: Math.floor(wall / 3600) % 24 }
+  return { serial: Math.floor(wall / DAY), hour: Math.floor(wall / 3600) % 24 }
 }
 
 /**
@@ -933,16 +935,15 @@ function series(
   const rows: WorldRow[] = wave ? buoy.readings : buoy.rows
   const samples = rows
     .filter((row) => row[measure] !== null)
-    .map((row) => ({ value: row[measure]!, local: localAt(zone, row.time) }))
+    .map((row) => ({ value: row[measure]!, ...localAt(zone, row.time) }))
   const either = new Map<string, number>()
   const years = []
   for (let year = startYear; year <= endYear; year++) {
     const { first, last } = seasonDays(season, year)
     const buckets = new Map<number, Bucket>()
-    for (const { value, local } of samples) {
-      const serial = serialOf(local.year, local.month, local.day)
+    for (const { value, serial, hour } of samples) {
       if (serial < first || serial > last) continue
-      const place = bucketPlace(bucket, { zone, first, last, serial, hour: local.hour, season })
+      const place = bucketPlace(bucket, { zone, first, last, serial, hour, season })
       const known = buckets.get(place.index)
       if (known === undefined) buckets.set(place.index, { ...place, values: [value] })
       else known.values.push(value)
