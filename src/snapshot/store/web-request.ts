@@ -8,7 +8,7 @@ import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import got, { TimeoutError, type PlainResponse, type Request } from 'got'
+import type { PlainResponse, Request, TimeoutError } from 'got'
 import { isPublic, literalAddress, NOT_PUBLIC, publicLookup } from './allowed-addresses.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
@@ -97,6 +97,8 @@ export class WebClient {
     // What is sent may take as long as what comes.
     const sentBytes = sent === undefined ? 0 : Number(headers?.['content-length'] ?? 0)
     const sendMs = slowestBytesPerSecond === 0 ? 0 : (sentBytes / slowestBytesPerSecond) * 1000
+    // It takes as long to load as all that a small command needs, and few commands ask a server.
+    const { got } = await import('got')
     signal?.throwIfAborted()
     // An address is not looked up.
     const address = literalAddress(url)
@@ -284,9 +286,10 @@ function faultOf(error: unknown, request: WebRequest): RequestFault {
   if (FILE_CODES.has(word) && typeof path === 'string') {
     return new RequestFault(`${path}: cannot be read (${word})`, { cause: error })
   }
-  if (error instanceof TimeoutError) {
+  if ((error as Error).name === 'TimeoutError') {
+    const { event } = error as TimeoutError
     return passing(
-      error.event === 'response' || error.event === 'send'
+      event === 'response' || event === 'send'
         ? 'the server did not answer in time'
         : 'the server cannot be reached: no connection in time',
     )
