@@ -12,6 +12,7 @@ for (const file of [
   './formats/oracle.test.ts',
   './formats/rules.test.ts',
   './histories/histories.slow.test.ts',
+  './http/access-log-live.slow.test.ts',
   './api/wire.slow.test.ts',
   './snapshot/lies.slow.test.ts',
   './sources/damage.slow.test.ts',

@@ -7,6 +7,7 @@ import { readOptions } from '../../src/commands/command.ts'
 import { SERVE_SETTINGS } from '../../src/server/serve-settings.ts'
 import { startServer, type RunningServer } from '../../src/server/server.ts'
 import { lineText } from '../../src/system/log.ts'
+import { builtOnce } from '../built_once.ts'
 import { RawClient } from '../http/raw_client.ts'
 import { folderOfFile, runCliWell } from '../live.ts'
 import { smallWorld, writeCsv } from '../oracle/world.ts'
@@ -20,13 +21,13 @@ export interface TurnedServer {
   now(): number
 }
 
-/** Builds a small snapshot, in a folder that is gone when all tests of the file have ended. */
-export async function smallSnapshot(): Promise<string> {
-  const folder = folderOfFile()
-  const snapshots = join(folder, 'snapshots')
-  writeCsv(smallWorld(), join(folder, 'world'))
-  await runCliWell(['build', '--source', `csv:${join(folder, 'world')}`, '--out', snapshots])
-  return snapshots
+/** A small snapshot, for reading only. */
+export function smallSnapshot(): Promise<string> {
+  const world = join(folderOfFile(), 'world')
+  return builtOnce('small-world', (out) => {
+    writeCsv(smallWorld(), world)
+    return runCliWell(['build', '--source', `csv:${world}`, '--out', out])
+  })
 }
 
 /** On any free port, with two workers unless `args` say otherwise, and the clock at `now`. */

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { before, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { EXAMPLES_AS_OF, OPERATION_TEXTS } from '../../src/openapi/operation-texts.ts'
+import { OPERATION_TEXTS } from '../../src/openapi/operation-texts.ts'
 import { DESCRIPTION_FILE } from '../../tools/openapi/made.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
-import { Client, runCliWell, startLive, temporaryFolder, type CallOptions, type Reply } from '../live.ts'
+import { Client, startLive, type CallOptions, type Reply } from '../live.ts'
 import type { Json } from '../openapi/conformance.ts'
 import {
   faultsOf,
@@ -44,11 +44,7 @@ const examplesOf = ({ id }: DocumentedOperation): string[] =>
     request.replaceAll(/[{}":]/g, encodeURIComponent),
   )
 
-let snapshots = ''
-before(async (t) => {
-  snapshots = join(temporaryFolder(t as TestContext), 'snapshots')
-  await runCliWell(['build', '--source', 'demo', '--as-of', EXAMPLES_AS_OF, '--out', snapshots])
-})
+const snapshots = await examplesSnapshots()
 
 /** Any answer may be read by a page of any origin, and none is a fault of ours. */
 class Caller extends Client {

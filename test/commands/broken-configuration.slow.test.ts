@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { builtOnce } from '../built_once.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 import { BARE, startProgram, type Program } from '../started_program.ts'
@@ -21,7 +22,9 @@ function start(t: TestContext, args: string[]): Program {
 /** A data folder that has the snapshot of a demo, as after a first look at the program. */
 async function withDemo(t: TestContext): Promise<string> {
   const data = temporaryFolder(t)
-  await runCliWell(['build', '--source=demo:scale,buoys=3,days=2', '--out', join(data, 'snapshots')])
+  const small = ['--source=demo:scale,buoys=3,days=2']
+  const made = await builtOnce('small-demo', (out) => runCliWell(['build', ...small, '--out', out]))
+  cpSync(made, join(data, 'snapshots'), { recursive: true })
   return data
 }
 

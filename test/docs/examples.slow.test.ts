@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, test, type TestContext } from 'node:test'
 import { EXAMPLES_SOURCE } from '../../tools/openapi/examples.ts'
+import { examplesSnapshots } from '../built_once.ts'
 import { startLive, type Live } from '../live.ts'
 import { filesBelow, readDocument } from './markdown.ts'
 
@@ -33,7 +34,7 @@ function requestsOf(path: string): Shown[] {
 
 let live: Live
 before(async (t) => {
-  live = await startLive(t as TestContext, { sourceArgs: EXAMPLES_SOURCE })
+  live = await startLive(t as TestContext, { snapshots: await examplesSnapshots() })
 })
 
 test('Every request of the README and of the HTTP reference succeeds.', async () => {

@@ -1,12 +1,21 @@
 /** Small snapshot folders for fault tests, and builders in processes of their own that can be killed. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { before, type TestContext } from 'node:test'
 import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type { PartEntry } from '../../src/snapshot/snapshot-format.ts'
+import { builtOnce } from '../built_once.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
 
@@ -29,9 +38,14 @@ function buildArgs(folder: string, step: number): string[] {
   return ['build', ...SOURCE, '--out', folder, '--as-of', asOf(step)]
 }
 
-/** Builds the snapshot of `step` and returns its id. */
+/** The snapshot of `step`, for reading only. */
+export const snapshotOf = (step: number): Promise<string> =>
+  builtOnce(`faults-${step}`, (out) => runCliWell(buildArgs(out, step)))
+
+/** Builds the snapshot of `step` and returns its id. The first of a folder may be a copy. */
 export async function build(folder: string, step: number): Promise<string> {
-  await runCliWell(buildArgs(folder, step))
+  if (existsSync(folder)) await runCliWell(buildArgs(folder, step))
+  else cpSync(await snapshotOf(step), folder, { recursive: true })
   const current = await readManifest(folder)
   if (current === null) throw new Error('nothing was announced')
   return current.id

@@ -4,14 +4,16 @@ import fc from 'fast-check'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
+import { issueKey } from '../../src/access/keys-file.ts'
+import { fixtureSnapshots } from '../built_once.ts'
+import { adminOf, runCli, startLive, temporaryFolder } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import { parseExposition, sumOf } from '../server/metrics_text.ts'
 import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 
-const SOURCE = ['--source', 'csv:data/fixtures/small']
 const COUNT = 'http_server_request_duration_seconds_count'
-const REQUESTS = 300
+const REQUESTS = rounds(150, 600)
 
 interface Event {
   time: string
@@ -68,7 +70,7 @@ const traceparent = fc.oneof(
 
 test('Under fuzzed requests every line is one JSON object with nothing of the request in it, and no key; each request has its line.', async (t) => {
   const live = await startLive(t, {
-    sourceArgs: SOURCE,
+    snapshots: await fixtureSnapshots(),
     args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
   })
   const admin = await adminOf(live)
@@ -193,13 +195,12 @@ test('With json, a build and what is wrong with a command line are objects, too;
 test('Where standard output is a pipe that nobody reads, requests are answered, and the lines that are lost are counted.', async (t) => {
   const folder = temporaryFolder(t)
   const keys = join(folder, 'keys.json')
-  await runCliWell(['build', ...SOURCE, '--out', folder])
-  await runCliWell(['keys', 'issue', '--keys', keys, '--owner', 'test'])
+  issueKey(keys, { owner: 'test', now: Date.now() / 1000 })
   const program = startProgram(
     t,
     [
       'serve',
-      `--snapshots=${folder}`,
+      `--snapshots=${await fixtureSnapshots()}`,
       `--keys=${keys}`,
       '--port=0',
       '--admin-port=0',

@@ -4,18 +4,17 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { after, before, describe, it, test, type TestContext } from 'node:test'
+import { after, describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { drain } from '../../src/server/server.ts'
-import { build } from '../faults/folder.ts'
+import { snapshotOf } from '../faults/folder.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { exchange, folderOfFile, temporaryFolder } from '../live.ts'
 import { CLI, type Program, startProgram } from '../started_program.ts'
 
-const place = folderOfFile()
-const folder = join(place, 'snapshots')
-const keys = join(place, 'keys.json')
+const folder = await snapshotOf(0)
+const keys = join(folderOfFile(), 'keys.json')
 const usual = [
   `--snapshots=${folder}`,
   `--keys=${keys}`,
@@ -24,10 +23,7 @@ const usual = [
   '--workers=1',
   '--anonymous-quota=0',
 ]
-before(async () => {
-  await build(folder, 0)
-  writeFileSync(keys, '{"format":1,"keys":[]}\n')
-})
+writeFileSync(keys, '{"format":1,"keys":[]}\n')
 
 /** Drains with so many connections, each gone after its time, and says what happened when. */
 async function drained(

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { fixtureSnapshots } from '../built_once.ts'
 import { adminOf, exchange, type Live, startLive } from '../live.ts'
 import { ENGINES, missing } from '../http/server_for_tests.ts'
 import { findTool } from '../programs.ts'
@@ -26,9 +27,9 @@ async function scrape(live: Live, requests = 0): Promise<{ text: string; samples
   }
 }
 
-function start(t: TestContext, args: string[] = [], quota = 1_000_000): Promise<Live> {
+async function start(t: TestContext, args: string[] = [], quota = 1_000_000): Promise<Live> {
   return startLive(t, {
-    sourceArgs: ['--source', 'csv:data/fixtures/small'],
+    snapshots: await fixtureSnapshots(),
     args: ['--admin-port=0', '--admin-host=127.0.0.1', ...args],
     quota,
   })
