@@ -122,7 +122,7 @@ export interface Seen {
 }
 
 /** A client's pause between two questions, so that a test of faults under load leaves something to other tests. */
-export const PAUSE_MS = 20
+export const PAUSE_MS = 50
 
 /**
  * Asks over `connections` at a time until `isOver`, each question over a connection of its own, so that a
@@ -152,3 +152,31 @@ export async function strangers(url: string, connections: number, isOver: () => 
   await Promise.all(Array.from({ length: connections }, ask))
   return seen
 }
+
+/** Has a thread hang over one search, as a fault of ours would. */
+export const TRAP = `{
+  const lower = String.prototype.toLowerCase
+  String.prototype.toLowerCase = function () {
+    if (this.includes('poison')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    return lower.call(this)
+  }
+}`
+
+/** Status of the answer, or what went wrong instead. */
+export async function statusOf(url: string): Promise<number | string> {
+  try {
+    const answer = await fetch(url, {
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(20_000),
+    })
+    await answer.arrayBuffer()
+    return answer.status
+  } catch (error) {
+    const { name, cause } = error as Error & { cause?: { code?: string } }
+    return cause?.code ?? name
+  }
+}
+
+/** Waits until that many workers have been replaced and all serve. Mostly it takes 6 s. */
+export const untilReplaced = (drill: Drill, count: number): Promise<unknown> =>
+  statusWhen(drill, ({ workers }) => workers.replaced >= count && workers.serving === 2)

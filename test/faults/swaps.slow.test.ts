@@ -73,7 +73,7 @@ async function status(admin: string): Promise<{
 
 /** Resolves when the server has loaded so many snapshots. */
 async function made(admin: string, loaded: number): Promise<void> {
-  while ((await status(admin)).reload.loaded < loaded) await setTimeout(10)
+  while ((await status(admin)).reload.loaded < loaded) await setTimeout(25)
 }
 
 let two: Awaited<ReturnType<typeof twoSnapshots>>
