@@ -166,7 +166,8 @@ function* spelledFields({ names, slugs, identifiers, countries }: SearchInput): 
       for (const form of formsOf(slug)) yield field(form, WORD_START, WORD_START)
     }
     yield field(wordsIn(fold(identifiers[ordinal])), WORD_START, WORD_START)
-    for (const form of formsOf(wordsIn(fold(countries[ordinal])))) yield field(form, COUNTRY_START, COUNTRY_START)
+    for (const form of formsOf(wordsIn(fold(countries[ordinal]))))
+      yield field(form, COUNTRY_START, COUNTRY_START)
   }
 }
 

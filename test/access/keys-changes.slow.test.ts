@@ -44,7 +44,7 @@ test(
     const other = (await keysCommand('issue', '--owner', 'other', '--quota', '900000')).key
     const load = new Load()
     // Gentle enough that the server's main thread gets its turn on two cores.
-    const PAUSE = 4
+    const PAUSE = 16
     const group = (key: string, connections: number): Outcome[][] => {
       const { from, to } = load.add(port, connections, PATH, () => key, PAUSE)
       return load.answers.slice(from, to)

@@ -21,13 +21,13 @@ test('A kept snapshot is served by its id or its time, gives the answers of that
   const readings = '/buoys/alpha-2/readings'
   const dataOf = (text: string): unknown => (JSON.parse(text) as { data: unknown }).data
   await runCliWell(['rollback', dir, '--to', ids[0]])
-  const before = await startLive(t, { snapshots: dir })
+  const before = await startLive(t, { snapshots: dir, args: ['--workers=1'] })
   const expected = await new Client(before).get(readings)
   assert.equal(expected.headers['x-snapshot-id'], ids[0])
   await before.stop()
   await runCliWell(['resume', dir])
   for (const wanted of [ids[0], '2026-03-27T09:29:59Z', '2026-03-27T09:00:00Z']) {
-    const live = await startLive(t, { snapshots: dir, args: [`--as-of=${wanted}`] })
+    const live = await startLive(t, { snapshots: dir, args: ['--workers=1', `--as-of=${wanted}`] })
     const client = new Client(live)
     const reply = await client.get(readings)
     assert.equal(reply.headers['x-snapshot-id'], ids[0], wanted)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { COMMANDS } from '../../src/commands/dispatch.ts'
 import { expectedFault } from '../../src/commands/faults.ts'
 import { KIND_HELP, KIND_OPTIONS } from '../../src/sources/kinds.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
@@ -56,49 +57,36 @@ async function runAll(
   return JSON.parse(stdout) as Outcome[]
 }
 
+const helpLine = (name: string): string[] => [...name.split(' ').filter((word) => word !== ''), '--help']
+
+/** The help of every command, of the group of keys, and of the program. */
+const NAMES = ['', ...Object.keys(COMMANDS), 'keys']
+const helps = new Map((await runAll(NAMES.map(helpLine))).map((help, i) => [NAMES[i], help]))
+
 test('Help lists the commands, and every command shows its usage and options.', async () => {
-  const [overview, short, word] = await runAll([['--help'], ['-h'], ['help']])
+  const overview = helps.get('')!
+  const [short, word, ...ofServe] = await runAll([['-h'], ['help'], ['help', 'serve'], ['--help', 'serve']])
   for (const each of [short, word]) assert.deepEqual(each, overview)
   assert.deepEqual([overview.code, overview.stderr], [0, ''])
   const commands = [...overview.stdout.matchAll(/^ {2}([a-z-]+) {2,}\S/gm)].map(([, name]) => name)
   for (const name of ['build', 'serve', 'run', 'inspect', 'keys']) assert.ok(commands.includes(name), name)
-  const helps = await runAll(commands.map((name) => [...name.split(' '), '--help']))
-  for (const [i, { code, stdout, stderr }] of helps.entries()) {
-    assert.deepEqual([code, stderr], [0, ''], commands[i])
-    assert.ok(stdout.startsWith(`Usage: groundswell ${commands[i]} `), stdout)
+  for (const name of commands) {
+    const { code, stdout, stderr } = helps.get(name)!
+    assert.deepEqual([code, stderr], [0, ''], name)
+    assert.ok(stdout.startsWith(`Usage: groundswell ${name} `), stdout)
   }
-  const serve = helps[commands.indexOf('serve')].stdout
-  for (const word of ['help', '--help'])
-    assert.equal((await runAll([[word, 'serve']]))[0].stdout, serve, word)
-  for (const option of [
-    '--port <PORT>',
-    '--snapshots <DIR>',
-    '--keys <FILE>',
-    '--base-path <PATH>',
-    '--host <ADDRESS>',
-  ]) {
-    assert.ok(serve.includes(`  ${option}`), option)
-  }
-  for (const argv of [
-    ['keys', '--help'],
-    ['keys', '-h'],
-  ]) {
-    const [{ code, stdout }] = await runAll([argv])
-    assert.equal(code, 0)
-    assert.match(stdout, /^Usage: groundswell keys .*^ {2}issue /ms, argv.join(' '))
-  }
+  const serve = helps.get('serve')!.stdout
+  for (const { stdout } of ofServe) assert.equal(stdout, serve)
+  const options = ['port <PORT>', 'snapshots <DIR>', 'keys <FILE>', 'base-path <PATH>', 'host <ADDRESS>']
+  for (const option of options) assert.ok(serve.includes(`  --${option}`), option)
 })
 
 test('A group without a command lists its commands, and the version is shown.', async () => {
-  const [group, help, ...versions] = await runAll([
-    ['keys'],
-    ['keys', '--help'],
-    ['--version'],
-    ['version'],
-    ['-v'],
-  ])
+  const words = ['keys', 'keys -h', '--version', 'version', '-v']
+  const [group, short, ...versions] = await runAll(words.map((line) => line.split(' ')))
   assert.deepEqual([group.code, group.stderr], [0, ''])
-  assert.deepEqual(group, help)
+  for (const help of [short, helps.get('keys')]) assert.deepEqual(group, help)
+  assert.match(group.stdout, /^Usage: groundswell keys .*^ {2}issue /ms)
   const commands = [...group.stdout.matchAll(/^ {2}([a-z]\S+) {2,}\S/gm)].map(([, name]) => name)
   const known = ['issue', 'list', 'show', 'rotate', 'revoke', 'set-quota', 'import', 'upgrade', 'export']
   assert.deepEqual(commands, known)
@@ -109,28 +97,27 @@ test('A group without a command lists its commands, and the version is shown.', 
     assert.deepEqual(each, { code: 0, stdout: `groundswell ${version}\n`, stderr: '' })
 })
 
-test('Help names the variable of every option, and that of a build the kinds of sources.', async () => {
+test('Help names the variable of every option, and that of a build the kinds of sources.', () => {
   const names = ['build', 'serve', 'run', 'report', 'rollback', 'keys issue', 'keys list', 'keys set-quota']
-  const helps = await runAll(names.map((name) => [...name.split(' '), '--help']))
-  for (const [i, { stdout }] of helps.entries()) {
-    const options = [...stdout.matchAll(/^ {2}--([a-z-]+).*(?:\n {3,}.*)*$/gm)]
-    assert.ok(options.length > 0, names[i])
+  for (const name of names) {
+    const options = [...helps.get(name)!.stdout.matchAll(/^ {2}--([a-z-]+).*(?:\n {3,}.*)*$/gm)]
+    assert.ok(options.length > 0, name)
     for (const [line, option] of options)
       assert.ok(line.includes(`GROUNDSWELL_${option.toUpperCase().replaceAll('-', '_')})`), line)
   }
   assert.deepEqual(Object.keys(KIND_HELP).toSorted(), [...KIND_OPTIONS.keys()].toSorted())
-  for (const help of [helps[0].stdout, helps[2].stdout])
-    for (const kind of KIND_OPTIONS.keys()) assert.match(help, new RegExp(`^  ${kind} +\\S`, 'm'))
+  for (const name of ['build', 'run'])
+    for (const kind of KIND_OPTIONS.keys())
+      assert.match(helps.get(name)!.stdout, new RegExp(`^  ${kind} +\\S`, 'm'))
 })
 
 test('Help has lines of at most 80 characters where there is no terminal, and as many as a terminal has.', async () => {
   const names = ['run', 'build', 'keys issue', 'keys', '']
-  const argvs = names.map((name) => [...name.split(' ').filter((word) => word !== ''), '--help'])
   const widest = (outcomes: Outcome[]): number =>
     Math.max(...outcomes.flatMap(({ stdout }) => stdout.split('\n').map((line) => line.length)))
-  const piped = await runAll(argvs)
+  const piped = names.map((name) => helps.get(name)!)
   assert.ok(widest(piped) <= 80, String(widest(piped)))
-  const wide = await runAll(argvs, {}, 120)
+  const wide = await runAll(names.map(helpLine), {}, 120)
   assert.ok(widest(wide) > 80 && widest(wide) <= 120, String(widest(wide)))
   const words = (outcomes: Outcome[]): string[][] => outcomes.map(({ stdout }) => stdout.split(/\s+/))
   assert.deepEqual(words(wide), words(piped))
@@ -204,7 +191,7 @@ test('A build into a place where nothing can be made ends.', async (t) => {
 
 test('Who reads no further, as head does, ends nothing with noise.', async (t) => {
   const out = join(temporaryFolder(t), 'snapshots')
-  await runCliWell(['build', '--source', `csv:${FIXTURES}`, '--out', out])
+  await runCliWell(['build', '--source=demo:scale,buoys=2,days=1', '--out', out])
   const line = `"$0" "$1" inspect "$2" 2>&1 >/dev/full | cat; { "$0" "$1" inspect "$2"; echo "code $?" >&2; } | true`
   const { stdout, stderr } = await run('sh', ['-c', line, process.execPath, fileURLToPath(CLI), out])
   assert.match(stdout, /ENOSPC/, 'another fault of the output is reported')
@@ -395,9 +382,11 @@ test('A build says what it read on the standard error, and inspect what the snap
 })
 
 test('A command that fails says why whatever the level of its log is.', async () => {
-  for (const level of ['error', 'warning', 'info', 'debug']) {
-    const failed = await runCli(['build', '--source=csv:/nowhere', `--log-level=${level}`])
+  const levels = ['error', 'warning', 'info', 'debug']
+  const lines = levels.map((level) => ['build', '--source=csv:/nowhere', `--log-level=${level}`])
+  for (const failed of await runAll(lines))
     assert.deepEqual([failed.code, failed.stderr], [1, 'groundswell: csv: there is no folder /nowhere\n'])
+  for (const level of levels) {
     const asJson = await runCli(['serve', 'more', `--log-level=${level}`, '--log-format=json'])
     assert.equal(asJson.code, 2)
     const { level: said, message } = JSON.parse(asJson.stderr) as { [member: string]: string }

@@ -17,6 +17,7 @@ import { fieldOf } from '../fields.ts'
 import { listening } from '../listening.ts'
 import { adminOf, runCli, runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { CLI } from '../started_program.ts'
+import { until } from '../until.ts'
 
 const SMALL = ['--source', 'demo:scale,buoys=2,days=2']
 /** A user that no system has an entry of. */
@@ -267,12 +268,8 @@ test('health asks a server whether it is ready, or lives.', async (t) => {
   assert.deepEqual([waiting.code, waiting.stderr], [1, 'groundswell: not ready: no snapshot is loaded\n'])
   assert.deepEqual(await health(`--admin-port=${admin}`, '--live'), { code: 0, stdout: 'live\n', stderr: '' })
   await runCliWell(['build', ...SMALL, '--out', join(empty, 'none')])
-  for (;;) {
-    const { code, stdout } = await health(`--admin-port=${admin}`)
-    if (code !== 0) continue
-    assert.equal(stdout, 'ready\n')
-    break
-  }
+  await until(async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).status === 200)
+  assert.equal((await health(`--admin-port=${admin}`)).stdout, 'ready\n')
   await live.stop()
   const gone = await health(`--admin-port=${admin}`)
   assert.equal(gone.code, 1)

@@ -11,7 +11,7 @@ import { rounds } from '../rounds.ts'
 import { Builders, History, type Counts } from './history.ts'
 
 const STEPS = 12
-const SHORT = rounds(15, 200)
+const SHORT = rounds(8, 200)
 /** Enough to see what they have in common. */
 const MOST_FAULTS = 5
 

@@ -43,13 +43,12 @@ const isRefused =
     return true
   }
 
-/** A table of a hundred thousand lines: long enough to be met while it is read. */
+const LINES = Array.from({ length: 100_000 }, (_, i) => `S,b,${1_700_000_000 + i},1.5`)
+const READINGS = gzipSync(`source,identifier,time,significant_height\n${LINES.join('\n')}\n`, { level: 1 })
+
+/** Tables of a hundred thousand lines: long enough to be met while they are read. */
 async function longTable(t: TestContext): Promise<string> {
-  const lines = Array.from({ length: 100_000 }, (_, i) => `S,b,${1_700_000_000 + i},1.5`)
-  const readings = `source,identifier,time,significant_height\n${lines.join('\n')}\n`
-  const files = Object.fromEntries(
-    Array.from({ length: 40 }, (_, i) => [`readings/${i}.csv.gz`, gzipSync(readings, { level: 1 })]),
-  )
+  const files = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`readings/${i}.csv.gz`, READINGS]))
   return folderOf(t, {
     'sources.csv': 'name,network\nS,national\n',
     'buoys.csv': 'source,identifier,name,lat,lng\nS,b,Buoy,45,-5\n',

@@ -196,7 +196,8 @@ test('The command publishes a folder, and says in one line what is wrong with it
   const stub = await stubFor(t)
   const dir = join(temporaryFolder(t), 'out')
   const env = stub.environment
-  const build = await runCli(['build', '--source', 'demo', '--out', dir, '--as-of', '2026-03-27T12:00:00Z'])
+  const given = ['build', '--source', 'demo:scale,buoys=3,days=2', '--out', dir, '--as-of']
+  const build = await runCli([...given, '2026-03-27T12:00:00Z'])
   assert.equal(build.code, 0, build.stderr)
   const cli = (args: string[], environment = env): ReturnType<typeof runCli> => runCli(args, environment)
   const done = await cli(['publish', dir, 's3://bucket/sea/'])
@@ -208,17 +209,7 @@ test('The command publishes a folder, and says in one line what is wrong with it
   expectSound(stub)
   const again = await cli(['publish', dir, 's3://bucket/sea'])
   assert.match(again.stdout, /^s3:\/\/bucket\/sea has it already\n$/)
-  const more = await cli([
-    'build',
-    '--source',
-    'demo',
-    '--out',
-    dir,
-    '--as-of',
-    '2026-03-27T12:30:00Z',
-    '--publish',
-    's3://bucket/sea',
-  ])
+  const more = await cli([...given, '2026-03-27T12:30:00Z', '--publish', 's3://bucket/sea'])
   assert.equal(more.code, 0, more.stderr)
   assert.match(more.stderr, /s3:\/\/bucket\/sea has it: \d+ files of \d+ bytes were put there/)
   expectSound(stub)

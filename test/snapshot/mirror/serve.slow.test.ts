@@ -77,6 +77,7 @@ test('A replica waits for its source with its port closed, follows it, and goes 
     /no snapshot is loaded: waiting for the source of the mirror/,
   )
   assert.equal(await asked(one.port, '/v2/countries'), null)
+  await one.says(/manifest\.msgpack is not there \(404\)/)
   assert.equal(one.stderr.match(/manifest\.msgpack is not there \(404\)/g)?.length, 1, one.stderr)
 
   const first = await publish(source, 0)
