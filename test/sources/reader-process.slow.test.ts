@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { buildSnapshot } from '../../src/builder/run-build.ts'
+import type * as Reports from '../../src/builder/build-report.ts'
+import type * as Builds from '../../src/builder/run-build.ts'
 import { readManifest } from '../../src/snapshot/read-snapshot.ts'
-import { BuildReport } from '../../src/builder/build-report.ts'
-import { openKind, openSource } from '../../src/sources/kinds.ts'
+import type * as Kinds from '../../src/sources/kinds.ts'
 import { type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
-import { BuildError } from '../../src/system/build-error.ts'
+import type * as Errors from '../../src/system/build-error.ts'
 import { lineText } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { plainMap } from './json_maps.ts'
@@ -20,6 +20,13 @@ import { FIXTURES, folderOf, recordSource } from './recorder.ts'
 import { readersOf } from './siege.ts'
 import { until } from '../until.ts'
 import { fieldsOf } from '../fields.ts'
+
+/** Compiled, since each reader would compile its own for a second otherwise. */
+const DIST = new URL('../../dist/', import.meta.url).href
+const { buildSnapshot } = (await import(`${DIST}builder/run-build.js`)) as typeof Builds
+const { BuildReport } = (await import(`${DIST}builder/build-report.js`)) as typeof Reports
+const { openKind, openSource } = (await import(`${DIST}sources/kinds.js`)) as typeof Kinds
+const { BuildError } = (await import(`${DIST}system/build-error.js`)) as typeof Errors
 
 const HANG_UP = 1
 
@@ -128,10 +135,10 @@ test('A reader that crashes, or is killed by the system, refuses its source', as
 test('A reader ignores the signals that its builder handles, and ends with it when that is killed', async (t) => {
   const folder = await longTable(t)
   const code = `
-    import { openSource } from ${JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'sources', 'kinds.ts'))}
+    import { openSource } from ${JSON.stringify(`${DIST}sources/kinds.js`)}
     const quiet = new Proxy({}, { get: (_, name) => name === 'file' ? () => quiet : () => 0 })
     for (;;) await openSource('csv', ${JSON.stringify(folder)}).read(quiet, { asOf: null, now: 0, report: quiet })`
-  const builder = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+  const builder = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   t.after(() => builder.kill('SIGKILL'))
