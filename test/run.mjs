@@ -3,7 +3,7 @@
 // and `x.test.ts` for the fast one. At the end stand the files that took longest, and what was left out.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
@@ -37,6 +37,11 @@ const rankOf = (file) => FIRST.findIndex((start) => file.startsWith(start)) + 1 
  * the same modules for each anew, which takes half a second.
  */
 const TOGETHER = /^test\/(builder|dataset|index|operation|sea|snapshot|sources)\//
+/**
+ * A file that waits for something before it has its tests is alone: Node would call its `after` as soon as the
+ * tests of the others have ended.
+ */
+const WAITS = /^(const .*)?\bawait /m
 const SLOWEST = 10
 /** What `missingTool` in programs.ts gives as the reason of a test that is skipped. */
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
@@ -86,7 +91,8 @@ if (files.length === 0) {
 function processesOf(files) {
   const rooms = new Map()
   for (const file of files) {
-    const room = tierOf(file) === 'fast' ? (TOGETHER.exec(file)?.[1] ?? file) : file
+    const isAlone = tierOf(file) !== 'fast' || WAITS.test(readFileSync(file, 'utf8'))
+    const room = (isAlone ? undefined : TOGETHER.exec(file)?.[1]) ?? file
     rooms.set(room, [...(rooms.get(room) ?? []), file])
   }
   return [...rooms].map(([room, [file, ...others]]) => {
