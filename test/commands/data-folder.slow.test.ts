@@ -13,6 +13,10 @@ const ISSUE = ['keys', 'issue', '--owner=a']
 const STRANGER = 54_321
 const ONLY_ROOT = process.getuid?.() === 0 ? false : 'only root may start a process as another user'
 
+const USUAL = ['--port=0', '--admin-port=off', '--workers=1']
+/** Arguments of a look at a small demo. */
+const look = (data: string): string[] => [`--data=${data}`, ...USUAL, '--source=demo:scale,buoys=3,days=2']
+
 function start(t: TestContext, args: string[], place: Surroundings): Program {
   return startProgram(t, args, { ...place, env: { ...BARE, ...place.env } })
 }
@@ -98,15 +102,7 @@ test('A start on a taken port says how to choose another, builds nothing and iss
 
 test('Of two first starts at once in one folder both serve, and one of them shows the key.', async (t) => {
   const cwd = temporaryFolder(t)
-  const args = [
-    '--data',
-    cwd,
-    '--port=0',
-    '--admin-port=off',
-    '--workers=1',
-    '--source=demo:scale,buoys=3,days=2',
-  ]
-  const both = [start(t, args, { cwd }), start(t, args, { cwd })]
+  const both = [start(t, look(cwd), { cwd }), start(t, look(cwd), { cwd })]
   await Promise.all(both.map((each) => each.says(/look around/)))
   const shown = both.flatMap(({ stdout }) => [...stdout.matchAll(/shown only once: (\S+)/g)])
   assert.equal(shown.length, 1, both.map(({ stdout, stderr }) => stdout + stderr).join('\n'))
@@ -119,19 +115,11 @@ test(
     const cwd = temporaryFolder(t)
     chmodSync(cwd, 0o755)
     const data = join(cwd, 'd')
-    const common = [
-      '--data',
-      data,
-      '--port=0',
-      '--admin-port=off',
-      '--workers=1',
-      '--source=demo:scale,buoys=3,days=2',
-    ]
-    const first = start(t, [...common], { cwd })
+    const first = start(t, look(data), { cwd })
     await first.says(/look around/)
     chmodSync(data, 0o755)
     chownSync(join(data, 'keys.json'), STRANGER, STRANGER)
-    const second = start(t, [...common, '--every=1s'], { cwd, uid: STRANGER })
+    const second = start(t, [...look(data), '--every=1s'], { cwd, uid: STRANGER })
     await second.says(/look around/)
     await second.says(/build .*(denied|cannot|failed)/)
   },

@@ -171,17 +171,9 @@ test('With json, a build and what is wrong with a command line are objects, too;
   assert.match(events(wrong.stderr)[0].message, /--log-level: expected one of error, warning, info, debug/)
   const unknown = await runCli(['serve', '--nope', '--log-format', 'json'])
   assert.deepEqual([unknown.code, events(unknown.stderr).length], [2, 1])
-  const program = startProgram(t, [
-    'run',
-    '--source=csv:data/fixtures/small',
-    `--snapshots=${folder}`,
-    `--keys=${join(folder, 'keys.json')}`,
-    '--port=0',
-    '--admin-port=off',
-    '--workers=1',
-    '--every=0',
-    '--log-format=json',
-  ])
+  const places = ['--source=csv:data/fixtures/small', `--data=${folder}`]
+  const usual = ['--port=0', '--admin-port=off', '--workers=1', '--every=0', '--log-format=json']
+  const program = startProgram(t, ['run', ...places, ...usual])
   await program.says(/the explorer is at/)
   await program.stop()
   const messages = [...events(program.stdout), ...events(program.stderr)]
@@ -196,20 +188,11 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
   const folder = temporaryFolder(t)
   const keys = join(folder, 'keys.json')
   issueKey(keys, { owner: 'test', now: Date.now() / 1000 })
-  const program = startProgram(
-    t,
-    [
-      'serve',
-      `--snapshots=${await fixtureSnapshots()}`,
-      `--keys=${keys}`,
-      '--port=0',
-      '--admin-port=0',
-      '--workers=1',
-      '--access-log=100%',
-      '--anonymous-quota=0',
-    ],
-    { command: [process.execPath, '--trace-protector-invalidation', CLI] },
-  )
+  const places = [`--snapshots=${await fixtureSnapshots()}`, `--keys=${keys}`]
+  const usual = ['--port=0', '--admin-port=0', '--workers=1', '--access-log=100%', '--anonymous-quota=0']
+  const program = startProgram(t, ['serve', ...places, ...usual], {
+    command: [process.execPath, '--trace-protector-invalidation', CLI],
+  })
   const [, port] = await program.says(/listening on http:\/\/127\.0\.0\.1:(\d+)/)
   const [, admin] = await program.says(/admin port on (http:\/\/\S+)\n/)
   program.child.stdout!.pause()

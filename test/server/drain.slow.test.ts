@@ -15,14 +15,8 @@ import { CLI, type Program, startProgram } from '../started_program.ts'
 
 const folder = await snapshotOf(0)
 const keys = join(folderOfFile(), 'keys.json')
-const usual = [
-  `--snapshots=${folder}`,
-  `--keys=${keys}`,
-  '--port=0',
-  '--admin-port=0',
-  '--workers=1',
-  '--anonymous-quota=0',
-]
+const ports = ['--port=0', '--admin-port=0']
+const usual = [`--snapshots=${folder}`, `--keys=${keys}`, ...ports, '--workers=1', '--anonymous-quota=0']
 writeFileSync(keys, '{"format":1,"keys":[]}\n')
 
 /** Drains with so many connections, each gone after its time, and says what happened when. */

@@ -13,7 +13,7 @@ import { readManifest } from '../../src/snapshot/read-snapshot.ts'
 import type * as Kinds from '../../src/sources/kinds.ts'
 import { type Source, type SourceLimits, type SourceTerms } from '../../src/sources/source.ts'
 import type * as Errors from '../../src/system/build-error.ts'
-import { lineText } from '../../src/system/log.ts'
+import { lineText, type LogLine } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { plainMap } from './json_maps.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
@@ -180,6 +180,17 @@ test('No variable of the environment reaches a reader', async (t) => {
 
 const terms = (name: string): SourceTerms => ({ name, info: {}, accepts: () => true })
 
+/** Resolves to what the report says. */
+async function build(
+  sources: Source[],
+  out: string,
+  write: LogLine = () => {},
+): Promise<ReturnType<Reports.BuildReport['document']>> {
+  const report = new BuildReport({ maxBadShare: 0.5, write, terminal: false, clock: Date.now })
+  await buildSnapshot({ sources, out, asOf: null, now: Math.floor(Date.now() / 1000), report })
+  return report.document()
+}
+
 /** Builds from the small tables and a source that goes wrong; returns what the report says of that. */
 async function buildBeside(
   t: TestContext,
@@ -188,20 +199,11 @@ async function buildBeside(
   limits: SourceLimits,
 ): Promise<string> {
   const out = temporaryFolder(t)
-  const report = new BuildReport({ maxBadShare: 0.5, write: () => {}, terminal: false, clock: Date.now })
-  await buildSnapshot({
-    sources: [
-      { ...openSource(kind, folder, undefined, limits), terms: terms('hostile') },
-      { ...openSource('csv', join(FIXTURES, 'small')), terms: terms('small') },
-    ],
-    out,
-    asOf: null,
-    now: Math.floor(Date.now() / 1000),
-    report,
-  })
+  const hostile = { ...openSource(kind, folder, undefined, limits), terms: terms('hostile') }
+  const small = { ...openSource('csv', join(FIXTURES, 'small')), terms: terms('small') }
+  const document = await build([hostile, small], out)
   const manifest = await readManifest(out)
   assert.equal(manifest?.parts.find((part) => part.kind === 'catalog')?.rows, 10)
-  const document = report.document()
   assert.equal(document.sources.find(({ name }) => name === 'small')?.bad_lines, 0)
   return document.sources.find(({ name }) => name === 'hostile')?.refused ?? 'not refused'
 }
@@ -218,21 +220,9 @@ test('Nothing of any file that a crafted one points to reaches the snapshot, the
   t.after(() => delete process.env['GROUNDSWELL_TEST_SECRET'])
   const out = temporaryFolder(t)
   const log: string[] = []
-  const report = new BuildReport({
-    maxBadShare: 0.5,
-    write: (...event) => void log.push(lineText(...event)),
-    terminal: false,
-    clock: Date.now,
-  })
   const source = openSource('cmems', join(FIXTURES, 'hostile', 'netcdf'))
-  await buildSnapshot({
-    sources: [{ ...source, terms: terms('hostile') }],
-    out,
-    asOf: null,
-    now: Math.floor(Date.now() / 1000),
-    report,
-  })
-  const document = report.document()
+  const hostile = { ...source, terms: terms('hostile') }
+  const document = await build([hostile], out, (...event) => void log.push(lineText(...event)))
   // Any byte would be a height in these files: those of the only one that is whole are 2.5 m.
   const manifest = await readManifest(out)
   assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys'), [['Copernicus Marine', 1]])
