@@ -9,7 +9,7 @@ import type { MonthRows } from '../index/segments.ts'
 import { aggregatesPart } from '../snapshot/make-aggregates.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { encodePart, writePart } from '../snapshot/write-snapshot.ts'
+import { encodePart, type PartFiles } from '../snapshot/write-snapshot.ts'
 import { readPartHead } from '../snapshot/part-head.ts'
 import { nullIfDamaged, readPart } from '../snapshot/read-snapshot.ts'
 import { zone, type Zone } from '../sea/zones.ts'
@@ -26,6 +26,7 @@ export async function writeAggregates(
   previous: readonly PartEntry[],
   months: readonly PartEntry[],
   zones: ReadonlyMap<number, string>,
+  files: PartFiles,
 ): Promise<PartEntry[]> {
   const entries: PartEntry[] = []
   for (const year of new Set(months.map(({ month }) => yearOfMonth(month!)))) {
@@ -36,7 +37,7 @@ export async function writeAggregates(
     }
     const known = before === undefined ? null : await readYear(out, before).catch(nullIfDamaged)
     const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
-    entries.push(writePart(out, part, rows, januaryOf(year)))
+    entries.push(await files.write(part, rows, januaryOf(year)))
     // Timers and signals run in between.
     await setImmediate()
   }

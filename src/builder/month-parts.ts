@@ -5,7 +5,7 @@ import type { PartEntry } from '../snapshot/snapshot-format.ts'
 import { monthPart, type MonthTable } from '../snapshot/make-month.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
-import { writePart } from '../snapshot/write-snapshot.ts'
+import type { PartFiles } from '../snapshot/write-snapshot.ts'
 import type { BuildOptions, Previous } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
@@ -19,6 +19,7 @@ export async function writeMonths(
   { asOf }: Gathered,
   { mentioned, idOf }: Identified,
   spool: Spool,
+  files: PartFiles,
 ): Promise<PartEntry[]> {
   const months = new MonthParts(out, previous, asOf)
   const write = async (month: number): Promise<void> => {
@@ -27,7 +28,10 @@ export async function writeMonths(
       const buoy = mentioned.get(id)
       if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)
     })
-    const written = [...writeTable(out, 'readings', readings), ...writeTable(out, 'weather', weather)]
+    const written = [
+      ...(await writeTable(files, 'readings', readings)),
+      ...(await writeTable(files, 'weather', weather)),
+    ]
     months.replace(month, written)
     report.month(monthText(month))
   }
@@ -36,12 +40,17 @@ export async function writeMonths(
   report.expectMonths(changed.length)
   for (const month of changed) await write(month)
   for (const month of months.beyond()) await write(month)
+  await files.written()
   return months.entries()
 }
 
-function writeTable(out: string, kind: 'readings' | 'weather', table: MonthTable): PartEntry[] {
+async function writeTable(
+  files: PartFiles,
+  kind: 'readings' | 'weather',
+  table: MonthTable,
+): Promise<PartEntry[]> {
   const rows = table.time.length
-  return rows > 0 ? [writePart(out, monthPart(kind, table), rows, table.month)] : []
+  return rows > 0 ? [await files.write(monthPart(kind, table), rows, table.month)] : []
 }
 
 class MonthParts {

@@ -6,7 +6,7 @@ import { ForecastSet } from '../snapshot/make-forecast.ts'
 import type { Part, PartEntry } from '../snapshot/snapshot-format.ts'
 import { passesPart } from '../snapshot/make-passes.ts'
 import { tidesPart } from '../snapshot/make-tides.ts'
-import { writePart } from '../snapshot/write-snapshot.ts'
+import type { PartFiles } from '../snapshot/write-snapshot.ts'
 import { writeAggregates } from './build-aggregates.ts'
 import type { Base, BuildOptions, Previous } from './build-base.ts'
 import type { Collector, Contribution } from './collector.ts'
@@ -34,20 +34,20 @@ export async function writeParts(
   gathered: Gathered,
   identified: Identified,
   spool: Spool,
+  files: PartFiles,
 ): Promise<Written> {
   const { out } = options
   const { input, wantedAsOf } = gathered
   const { buoys, registry, idOf } = identified
-  const months = await writeMonths(options, previous, gathered, identified, spool)
+  const months = await writeMonths(options, previous, gathered, identified, spool, files)
   const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
-  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones)
-  const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
+  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones, files)
+  const whole = await writeWholeKinds(files, input.contributions(), wholeKinds(idOf, wantedAsOf))
   const networks = networksOf(buoys, input, previous)
   const catalog = catalogPart(networks, buoys, registry, input.spots())
-  return {
-    parts: [writePart(out, catalog, buoys.length), ...months, ...aggregates, ...whole.entries],
-    own: whole.own,
-  }
+  const parts = [await files.write(catalog, buoys.length), ...months, ...aggregates, ...whole.entries]
+  await files.written()
+  return { parts, own: whole.own }
 }
 
 function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null): WholeKind[] {
@@ -75,28 +75,29 @@ function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null)
   ]
 }
 
-function writeWholeKinds(
-  out: string,
+async function writeWholeKinds(
+  files: PartFiles,
   contributions: readonly Contribution[],
   kinds: readonly WholeKind[],
-): { entries: PartEntry[]; own: Map<Contribution, PartEntry[]> } {
+): Promise<{ entries: PartEntry[]; own: Map<Contribution, PartEntry[]> }> {
   const own = new Map<Contribution, PartEntry[]>()
-  const entries = kinds.flatMap(({ has, make }) => {
-    const written = (of: readonly Contribution[]): PartEntry[] => {
+  const entries: PartEntry[] = []
+  for (const { has, make } of kinds) {
+    const write = async (of: readonly Contribution[]): Promise<PartEntry[]> => {
       const { part, rows } = make(of)
-      return rows > 0 ? [writePart(out, part, rows)] : []
+      return rows > 0 ? [await files.write(part, rows)] : []
     }
     const having = contributions.filter((contribution) => has(contribution))
-    if (having.length === 0) return []
-    const all = written(having)
+    if (having.length === 0) continue
+    const all = await write(having)
     for (const contribution of having) {
       if (contribution.source.terms === undefined || contribution.carriedOver !== null) continue
       // Where only one source gives such a part, the snapshot's own file is its file.
-      const parts = having.length === 1 ? all : written([contribution])
+      const parts = having.length === 1 ? all : await write([contribution])
       own.set(contribution, [...(own.get(contribution) ?? []), ...parts])
     }
-    return all
-  })
+    entries.push(...all)
+  }
   return { entries, own }
 }
 
