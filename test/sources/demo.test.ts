@@ -108,9 +108,9 @@ const demo = await readDemo(AS_OF, AS_OF + 40 * DAY)
 const halfHourLater = await readDemo(null, AS_OF + HOUR / 2 + 900)
 const monthLater = await readDemo(AS_OF + 30 * DAY)
 
-/** Buoys whose history is hourly; that of the others is six-hourly. */
-const HOURLY = new Set(['46042', '46240', '06403', '61001', '62001'])
-const stepOf = ({ record }: Collected): number => (HOURLY.has(record.identifier) ? HOUR : 6 * HOUR)
+/** Buoys whose history is hourly; that of the others is twelve-hourly. */
+const HOURLY = new Set(['46042', '06403'])
+const stepOf = ({ record }: Collected): number => (HOURLY.has(record.identifier) ? HOUR : 12 * HOUR)
 
 /** How long the buoys that stopped reporting have been silent, at least; none has been a day longer. */
 const SILENT = { '05602': 5 * HOUR, '44011': 2 * DAY, '51001': 30 * DAY, '05008': Infinity }
@@ -172,7 +172,7 @@ test('The demo has some forty buoys of six networks and virtual ones of a sevent
   for (const { credit } of demo.sources) assert.match(credit ?? '', /made up, not measured/)
 })
 
-test('Every buoy that reports has eleven years, hourly for five, and forty-five days of half hours.', () => {
+test('Every buoy that reports has eleven years, hourly for two, and forty-five days of half hours.', () => {
   const start = Date.UTC(2015, 0, 1) / 1000
   for (const buoy of demo.buoys) {
     const { times, record } = buoy

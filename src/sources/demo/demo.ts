@@ -60,7 +60,7 @@ const MOST_ROWS = (HISTORY_YEARS + 1) * 366 * 24
 
 /** Half-hours from one reading to the next. */
 const HOURLY = 2
-const SIX_HOURLY = 12
+const TWELVE_HOURLY = 24
 
 /** Earlier years leave no room for the history, and later ones do not fit 32 bits. */
 const FIRST_YEAR = 1970 + HISTORY_YEARS
@@ -68,8 +68,9 @@ const LAST_YEAR = 2105
 
 /**
  * Opens `demo` (argument '') or the scale generator (argument `scale,…`, see `openScale`). The demonstration
- * has about forty buoys: half-hourly for 45 days, before that hourly (five buoys) or six-hourly for eleven
- * years. Windows begin with a month, so that a build half an hour later leaves closed months as they are.
+ * has about forty buoys: half-hourly for 45 days, before that hourly (two buoys) or twelve-hourly for eleven
+ * years, so that a first start is short. Windows begin with a month, so that a build half an hour later leaves
+ * closed months as they are.
  * @throws BuildError for another argument
  */
 export const openDemo: OpenSource = (argument) => {
@@ -149,7 +150,7 @@ function spansOf({ history, isMute, silentHours = 0, outage }: Station, asOf: nu
   const from = outage === undefined ? 0 : parseDate(outage.from)! / STEP
   const hole = outage === undefined ? {} : { outage: { from, to: from + outage.days * DAY_STEPS } }
   return [
-    { from: first, to: Math.min(recentFrom, end), every: history === true ? HOURLY : SIX_HOURLY, ...hole },
+    { from: first, to: Math.min(recentFrom, end), every: history === true ? HOURLY : TWELVE_HOURLY, ...hole },
     { from: recentFrom, to: end, every: 1, ...hole },
   ]
 }
