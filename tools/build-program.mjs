@@ -203,13 +203,15 @@ async function buildAndSwap(argv) {
   utimesSync(fresh, began, began)
   swap(fresh, dist)
   if (!restFollows) return
-  // The program builds its first snapshot meanwhile, and waits for the pages before it serves.
+  // The program builds its first snapshot and serves meanwhile.
   writeFileSync(join(dist, PAGES_MAKER), String(follow().pid))
   utimesSync(dist, began, began)
 }
 
 /** Makes the pages for the program in `dist`, and then, as nobody waits for it, all else that a package has. */
 async function buildRest(fresh, dist, say) {
+  // The first answer comes first. Its threads and processes begin with the same priority.
+  setPriority(constants.priority.PRIORITY_LOW)
   const { mtime } = statSync(dist)
   try {
     if (!existsSync(join(dist, 'site'))) {
@@ -219,7 +221,6 @@ async function buildRest(fresh, dist, say) {
   } finally {
     rmSync(join(dist, PAGES_MAKER), { force: true })
   }
-  setPriority(constants.priority.PRIORITY_LOW)
   await completeProgram(dist)
   utimesSync(dist, mtime, mtime)
 }

@@ -3,7 +3,6 @@ import type { Signals } from './signals.ts'
 import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { Surroundings } from '../server/worker-settings.ts'
-import { waitForPages } from '../server/site-files.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
 import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'
 import { endOf, parseTimestamp } from '../sea/time.ts'
@@ -86,7 +85,6 @@ export async function serveUntilStopped(
   { onListening = () => {}, moreStatus = () => ({}), ...hooks }: ServeHooks = {},
 ): Promise<void> {
   const mirror = await openMirror(config)
-  await waitForPages(stops.signal)
   const starting = startServer(config, {
     log: note,
     logLevel: logSettings,

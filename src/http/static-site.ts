@@ -33,7 +33,13 @@ interface ServedFile {
 export class Site {
   readonly #files = new Map<string, ServedFile>()
 
-  constructor({ memory, files }: SharedSite) {
+  constructor(shared: SharedSite) {
+    this.take(shared)
+  }
+
+  /** Serves these files in place of those before. */
+  take({ memory, files }: SharedSite): void {
+    this.#files.clear()
     for (const { path, variants, notModified } of files) {
       const offered = variants.flatMap(({ encoding }) => (encoding === null ? [] : [encoding]))
       this.#files.set(path, {

@@ -20,12 +20,13 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
-import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
+import { commonStart, type CommonStart, siteOf, type Surroundings } from './worker-settings.ts'
 import { startKeys, type ServedKeys } from './key-service.ts'
 import { redisOf } from './redis-clients.ts'
 import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { QuotaStore } from './quota-store.ts'
+import { arePagesMade, waitForPages } from './site-files.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
@@ -98,6 +99,8 @@ export class RunningServer {
   readonly #status: Status
   readonly #metrics: () => string
   readonly #droppedTimer: NodeJS.Timeout | null
+  /** Whether pages were still being made at the start. */
+  readonly #lacksPages: boolean
   #admin: AdminPort | null = null
   readonly #served: Promise<void>
   #onServed: () => void = () => {}
@@ -126,6 +129,7 @@ export class RunningServer {
     const counters = isShared ? new LeaseCounters(quota) : new QuotaCounters(quota)
     this.#keys = startKeys(config, counters, { log, clock, random })
     this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
+    this.#lacksPages = arePagesMade()
     const common = commonStart(config, surroundings, count, quota)
     this.#common = common
     const addresses = new AddressCounters(common.addresses)
@@ -170,8 +174,11 @@ export class RunningServer {
       }),
       log,
       writeAccess,
-      // The new worker began with the keys of that moment.
-      onReplaced: () => this.#workers.send({ type: 'keys', keys: this.#keys.ring() }),
+      // The new worker began with the keys and pages of that moment.
+      onReplaced: () => {
+        this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
+        this.#workers.send({ type: 'site', site: common.site })
+      },
       onWanted: (wanted) => {
         for (let at = 0; at < wanted.length; at += 3)
           this.#quotas?.wanted(wanted[at], wanted[at + 1], wanted[at + 2])
@@ -273,15 +280,24 @@ export class RunningServer {
       signal?.throwIfAborted()
       this.#port = await openPort(host, port, (free) => this.#workers.listen(free), API_ADDRESS)
       this.#isOpen = true
-      // 6. From now on the folder is followed.
+      // 6. From now on the folder is followed, and pages that are still made are served when they are there.
       signal?.throwIfAborted()
       this.#reloader.start()
+      if (this.#lacksPages) void this.#takePages()
     } catch (error) {
       await this.#close(true)
       throw signal?.aborted === true ? new StoppedEarly() : error
     } finally {
       signal?.removeEventListener('abort', giveUp)
     }
+  }
+
+  async #takePages(): Promise<void> {
+    await waitForPages(() => this.#isDraining)
+    if (this.#isDraining) return
+    const common = this.#common
+    common.site = siteOf(this.#config, common.anonymousAccess, this.#surroundings)
+    this.#workers.send({ type: 'site', site: common.site })
   }
 
   get port(): number {

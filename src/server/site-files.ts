@@ -10,7 +10,7 @@ import type { Declared } from '../operation/operation.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
 import { DAY, timestampText } from '../sea/time.ts'
-import type { SharedSite } from '../http/static-site.ts'
+import { EMBED_PATH, type SharedSite } from '../http/static-site.ts'
 import { allowFrames, allowServers, type MapStyle } from './map-style.ts'
 import { readSite, shareSite, type StaticFile } from './static-files.ts'
 import type { LogLine } from '../system/log.ts'
@@ -20,20 +20,23 @@ const SITE_FOLDER = fileURLToPath(new URL('../site/', import.meta.url))
 /** Holds the id of the process that makes the pages; it is gone when they are there, or cannot be made. */
 const PAGES_MAKER = fileURLToPath(new URL('../pages.pid', import.meta.url))
 const PAGES_LOOK_MS = 50
-const PAGES_WAIT_MS = 30_000
+/** No machine takes that long; another process may have got the id of a maker that was killed. */
+const PAGES_WAIT_MS = 600_000
 
-/** Waits for the pages while they are made: the first build of a clone makes them after the program. */
-export async function waitForPages(signal: AbortSignal): Promise<void> {
-  const end = performance.now() + PAGES_WAIT_MS
-  while (arePagesMade() && performance.now() < end && !signal.aborted) await sleep(PAGES_LOOK_MS)
-}
-
-/** Whether a process makes them; one that was killed has left the file. */
-function arePagesMade(): boolean {
+/** Whether a process makes the pages: the first build of a clone does so after the program. */
+export function arePagesMade(): boolean {
   try {
     return process.kill(Number(readFileSync(PAGES_MAKER, 'utf8')), 0)
   } catch {
     return false
+  }
+}
+
+/** Waits until nobody makes the pages, or the server `hasEnded`. */
+export async function waitForPages(hasEnded: () => boolean): Promise<void> {
+  const end = performance.now() + PAGES_WAIT_MS
+  while (arePagesMade() && performance.now() < end && !hasEnded()) {
+    await sleep(PAGES_LOOK_MS, undefined, { ref: false })
   }
 }
 
@@ -57,6 +60,7 @@ export interface SiteSettings {
 export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
   const { basePath, anonymousAccess, contact, mapStyle, publicUrl, embedFrom, securityContact, now } =
     settings
+  const areMade = arePagesMade()
   const made = [
     ...descriptionFiles(ROUTED, basePath),
     ...MISSIONS.map(pictureOf),
@@ -73,6 +77,7 @@ export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
       .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
       .map((file) => allowFrames(file, embedFrom))
     if (!files.some(({ path }) => path === '/')) {
+      if (areMade) return shareSite([...made, ...BEING_MADE])
       log(`no explorer at /: ${SITE_FOLDER} holds none; "npm run build" makes it`, 'warning')
     }
     return shareSite([...made, ...files])
@@ -81,6 +86,19 @@ export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
     return shareSite(made)
   }
 }
+
+/** In place of pages that are still being made. A browser asks again by itself. */
+const BEING_MADE: readonly StaticFile[] = ['/', EMBED_PATH, '/docs', '/docs/'].map((path) => ({
+  path,
+  status: '503 Service Unavailable\r\nRetry-After: 1',
+  type: 'text/html; charset=utf-8',
+  bytes: Buffer.from(
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">' +
+      '<title>groundswell</title><p>This page is being made, once after an installation. It appears in some seconds.</p></html>\n',
+  ),
+  cache: 'revalidate',
+  contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
+}))
 
 /** RFC 9116, which wants an end of less than a year. */
 const SECURITY_TEXT_SECONDS = 364 * DAY

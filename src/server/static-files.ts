@@ -19,6 +19,8 @@ export interface StaticFile {
   cache: 'immutable' | 'revalidate'
   contentSecurityPolicy?: string
   link?: string
+  /** With further headers, each begun by CRLF; 200 OK if not given. */
+  status?: string
   /** The bytes compressed beforehand, where that would take too long at start. */
   compressed?: { readonly [encoding in Compression]?: Uint8Array }
 }
@@ -125,7 +127,7 @@ export function shareSite(files: readonly StaticFile[]): SharedSite {
       at += bytes.length
       // Strong, so each form has its own (RFC 9110, 8.8.3.3).
       const etag = `"${hash}${encoding === null ? '' : `-${encoding}`}"`
-      const head = `200 OK${headersOf(file, etag)}${encoding === null ? '' : `\r\nContent-Encoding: ${encoding}`}`
+      const head = `${file.status ?? '200 OK'}${headersOf(file, etag)}${encoding === null ? '' : `\r\nContent-Encoding: ${encoding}`}`
       return { encoding, etag, head, start, end: at }
     })
     return { path: file.path, variants, notModified: `304 Not Modified${cachingOf(file)}` }

@@ -51,6 +51,7 @@ export type ToWorker =
   | { type: 'discard' }
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
+  | { type: 'site'; site: SharedSite }
   /** Slots and hours, in turn, for which waiting requests should try again. */
   | { type: 'leased'; woken: readonly number[] }
   /** The hash of a request that has stalled a thread. */

@@ -1,7 +1,7 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
-import { anonymousAccessOf } from '../http/anonymous-access.ts'
+import { type AnonymousAccess, anonymousAccessOf } from '../http/anonymous-access.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, Level, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
@@ -14,6 +14,7 @@ import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { ListenerCounts } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
 import type { ServeConfig } from './serve-settings.ts'
+import type { SharedSite } from '../http/static-site.ts'
 import { startSite } from './site-files.ts'
 import type { WorkerStart } from './worker-messages.ts'
 
@@ -76,19 +77,7 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     listeners: ListenerCounts.allocate(workers),
-    site: startSite(
-      {
-        basePath: config['base-path'],
-        anonymousAccess,
-        contact: config.contact,
-        securityContact: config['security-contact'],
-        now: clock(),
-        mapStyle: config['map-style'],
-        publicUrl: config['public-url'],
-        embedFrom: config['embed-from'],
-      },
-      log,
-    ),
+    site: siteOf(config, anonymousAccess, { log, clock }),
     accessLog:
       config['access-log'] === null || writeAccess === undefined
         ? null
@@ -104,6 +93,25 @@ export function commonStart(
     refreshEvery,
     settingsTag: settingsTag(config),
   }
+}
+
+/** The site as these settings want it, with the pages that are there now. */
+export function siteOf(
+  config: ServeConfig,
+  anonymousAccess: AnonymousAccess,
+  { log, clock }: Pick<Surroundings, 'log' | 'clock'>,
+): SharedSite {
+  const settings = {
+    basePath: config['base-path'],
+    anonymousAccess,
+    contact: config.contact,
+    securityContact: config['security-contact'],
+    now: clock(),
+    mapStyle: config['map-style'],
+    publicUrl: config['public-url'],
+    embedFrom: config['embed-from'],
+  }
+  return startSite(settings, log)
 }
 
 /** A short hash of the settings that decide an answer together with the snapshot and the query. */

@@ -96,6 +96,7 @@ const streams = new EventStreams({
   totals,
 })
 
+const site = new Site(start.site)
 let ring = new KeyRing(start.keys)
 const requests = new RequestPath(
   {
@@ -115,7 +116,7 @@ const requests = new RequestPath(
     later,
     parquet: new ParquetAnswers(),
     stream: { operation: STREAM, streams },
-    site: new Site(start.site),
+    site,
     clock,
     onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
   },
@@ -245,6 +246,9 @@ main.on('message', (message: ToWorker) => {
     case 'keys':
       ring = new KeyRing(message.keys)
       requests.setKeys(ring)
+      break
+    case 'site':
+      site.take(message.site)
       break
     case 'leased':
       wakeLeased(leases, message.woken, clock())

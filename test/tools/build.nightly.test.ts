@@ -1,11 +1,12 @@
 /** The build: what it leaves when it fails, is stopped, or runs several times at once, and what it says. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { transform } from 'esbuild'
 import { temporaryFolder } from '../live.ts'
@@ -133,18 +134,36 @@ test('A quick build compresses pages less, and takes those that are kept from a 
   assert.deepEqual(await pages('again', true), best)
 })
 
-test('A server waits for no pages that cannot be made, or whose maker was killed.', async (t) => {
+test('A server answers before its pages are made and serves them when they are, and no killed maker holds it up.', async (t) => {
   const root = clone(t)
-  writeFileSync(join(root, 'web', 'explorer', 'main.tsx'), 'const = 1\n')
   await build(t, root, '--quick')
-  const stopped = join(root, 'dist', 'pages.pid')
-  await until(() => !existsSync(stopped))
-  writeFileSync(stopped, String(spawnSync(process.execPath, ['--version']).pid))
-  const source = pathToFileURL(join(root, 'dist', 'server', 'site-files.js')).href
-  const { waitForPages } = (await import(source)) as { waitForPages: (signal: AbortSignal) => Promise<void> }
-  const began = performance.now()
-  await waitForPages(new AbortController().signal)
-  assert.ok(performance.now() - began < 5000)
+  const [maker, site] = [join(root, 'dist', 'pages.pid'), join(root, 'dist', 'site')]
+  await until(() => !existsSync(maker))
+  renameSync(site, join(root, 'site'))
+  const making = spawn('sleep', ['600'])
+  t.after(() => making.kill())
+  writeFileSync(maker, String(making.pid))
+  const serve = async (): Promise<{ page: string; server: Program }> => {
+    const options = [`--data=${join(root, 'data')}`, '--source=demo:scale,buoys=3,days=2', '--port=0']
+    const server = startProgram(t, ['run', ...options], {
+      command: [process.execPath, join(root, 'dist', 'cli.js')],
+    })
+    await server.says(/look around: /)
+    return { page: /look around: ([^\s#]+)/.exec(server.said)![1], server }
+  }
+  const statusOf = async (page: string): Promise<number> => (await fetch(page)).status
+  const { page, server } = await serve()
+  assert.equal(await statusOf(`${page}v2/buoys/search?query=an`), 200)
+  const answer = await fetch(page)
+  assert.deepEqual([answer.status, answer.headers.get('retry-after')], [503, '1'])
+  assert.match(await answer.text(), /refresh/)
+  renameSync(join(root, 'site'), site)
+  making.kill()
+  await until(async () => (await statusOf(page)) === 200)
+  assert.equal(await statusOf(`${page}docs`), 200)
+  await server.stop()
+  rmSync(site, { recursive: true })
+  assert.equal(await statusOf((await serve()).page), 404)
 })
 
 test('A signal ends a build with the code of a shell, and leaves nothing.', async (t) => {
