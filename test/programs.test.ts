@@ -42,7 +42,7 @@ test('The CI has the programs of the fast and the slow tests.', () => {
   const ci = readFileSync('.ci/run', 'utf8')
   assert.match(ci, /^export GROUNDSWELL_ALL_TOOLS=1$/m)
   const list = /packages=\(([^)]*)\)/.exec(ci)?.[1].split(/\s+/) ?? []
-  for (const name of ['chromium', 'haproxy', 'redis-server', 'prometheus', 'systemd']) {
+  for (const name of ['chromium-headless-shell', 'haproxy', 'redis-server', 'prometheus', 'systemd']) {
     assert.ok(list.includes(name), name)
   }
 })

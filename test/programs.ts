@@ -35,7 +35,7 @@ export function missingTool(name: string, debianPackage: string): string | false
 
 /** As `missingTool`, for the browser that shows the pages. */
 export const missingBrowser = (): string | false =>
-  findBrowser() === undefined ? missing('chromium', 'chromium') : false
+  findBrowser() === undefined ? missing('chromium', 'chromium-headless-shell') : false
 
 /** As `missingTool`, for a module of the system's own Python. */
 export function missingPython(module: string, debianPackage: string): string | false {

@@ -9,7 +9,7 @@ import type { Browser, Page } from 'playwright-core'
 import { listening } from '../listening.ts'
 import type { Live } from '../live.ts'
 import { until } from '../until.ts'
-import { drawn, faults, IMAGE_NAME, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
 const SIZES = [
@@ -44,6 +44,7 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
     async (t) => {
       const context = await browser.newContext()
       t.after(() => context.close())
+      await leaveOutMap(context)
       const page = await context.newPage()
       const origin = `http://127.0.0.1:${live.port}`
       const address = `${origin}/v2/buoys/map`
@@ -164,7 +165,7 @@ export async function testKeyed(t: TestContext, browser: Browser): Promise<void>
   )
 
   await t.test('takes a key from a guest, and says what is wrong with one', async (t) => {
-    const { page } = await visit(t, browser, live, '')
+    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
     await page.locator('#invite-key').click()
     await page.getByLabel('Your key').fill('two words')
     await page.getByRole('button', { name: 'Use this key' }).click()
@@ -175,11 +176,11 @@ export async function testKeyed(t: TestContext, browser: Browser): Promise<void>
     await page.getByLabel('Another key').fill(live.key)
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.locator('#row-anglet').waitFor()
-    await drawn(page, PHYSICAL)
+    await page.locator('#invite-key').waitFor({ state: 'hidden' })
   })
 
   await t.test('shows a guest the way to a key at every size', async (t) => {
-    const { page } = await visit(t, browser, live, '')
+    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
     const button = page.locator('#invite-key')
     for (const [width, height] of SIZES) {
       await page.setViewportSize({ width, height })

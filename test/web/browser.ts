@@ -3,9 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../../tools/browser.ts'
 import { startLive, temporaryFolder, type Live } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 
 /** Waits until an expression holds in the page, whose policy forbids `waitForFunction` with a text. */
@@ -26,6 +27,19 @@ export const PHONE = {
 
 /** For visits that the map is not about: software draws it, which takes as long as all else that a page does. */
 export const NO_MAP = { map: false }
+
+/** A test of the nightly tier alone: rare settings, single pixels, long waits. */
+export const atNight = (
+  t: TestContext,
+  name: string,
+  body: (t: TestContext) => Promise<void>,
+): Promise<void> => (rounds(0, 1) === 0 ? Promise.resolve() : t.test(name, body))
+
+/** Has the pages of a context leave the place of the map empty. */
+export const leaveOutMap = (context: BrowserContext): Promise<unknown> =>
+  context.route(/\/assets\/map-[0-9A-Z]+\.js$/, (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: 'export const openMap = () => {}' }),
+  )
 
 export async function openBrowser(t: TestContext): Promise<Browser> {
   const browser = await launchBrowser()
@@ -160,6 +174,8 @@ export async function visit(
   if (clock) await page.clock.install()
   const [errors, foreign]: [string[], string[]] = [[], []]
   page.on('console', (message) => {
+    // Chromium warns of its own copies of the map, since it composes pages without GL.
+    if (message.text().includes('GPU stall due to ReadPixels')) return
     if (message.type() === 'error' || message.type() === 'warning') errors.push(message.text())
   })
   page.on('pageerror', (error) => errors.push(error.message))
@@ -169,10 +185,7 @@ export async function visit(
     foreign.push(address)
     return route.abort()
   })
-  if (!map) {
-    const empty = { contentType: 'text/javascript', body: 'export const openMap = () => {}' }
-    await context.route(/\/assets\/map-[0-9A-Z]+\.js$/, (route) => route.fulfill(empty))
-  }
+  if (!map) await leaveOutMap(context)
   await page.goto(origin + path)
   return { page, origin, errors, foreign }
 }
@@ -186,8 +199,10 @@ interface Violation {
 
 /** Faults of accessibility that axe finds, as lines. The page's policy does not apply to the code of axe. */
 export async function faults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const found = await page.evaluate<Violation[]>('axe.run().then((result) => result.violations)')
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE)
+  const found = await page.evaluate<Violation[]>(
+    `axe.run({ resultTypes: ['violations'] }).then((result) => result.violations)`,
+  )
   return found.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
   )

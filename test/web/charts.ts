@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
-import { faults, NO_MAP, PHONE, untilInPage, visit } from './browser.ts'
+import { atNight, faults, NO_MAP, PHONE, untilInPage, visit } from './browser.ts'
 import { Fingers } from './touch.ts'
 
 /** After this a tap is no second one. */
@@ -147,7 +147,8 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     },
   )
 
-  await t.test(
+  await atNight(
+    t,
     'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
     async (t) => {
       const { page, errors } = await visit(t, browser, live, 'docs', {}, NO_MAP)
@@ -277,7 +278,8 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     },
   )
 
-  await t.test(
+  await atNight(
+    t,
     'times are the server’s where the visitor’s clock is wrong, and another tab changes units and theme in place',
     async (t) => {
       // As a laptop that is enlarged to twice the size.

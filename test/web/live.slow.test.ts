@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { runCliWell, startLive, temporaryFolder, type Live } from '../live.ts'
+import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { until } from '../until.ts'
-import { NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
+import { atNight, NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -36,16 +36,23 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
   const args = ['--hold-snapshots=3']
   const live = await startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args })
   /** Publishes the world half an hour later; epoch milliseconds of it. */
-  const publish = async (server: Live, to: number): Promise<number> => {
+  const publish = async (to: number): Promise<number> => {
     writeWorld(folder, to)
-    await runCliWell(['build', '--source', `csv:${folder}`, '--out', server.snapshots])
+    await runCliWell(['build', '--source', `csv:${folder}`, '--out', live.snapshots])
     return Date.now()
   }
 
   await t.test(
     'and shows it where the visitor is, with everything as it was but for the values',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&days=2`)
+      const { page, errors } = await visit(
+        t,
+        browser,
+        live,
+        `#key=${live.key}&buoy=anglet&days=2`,
+        {},
+        NO_MAP,
+      )
       const requests: string[] = []
       page.on('request', (request) => requests.push(new URL(request.url()).pathname))
       await dot(page, 'live')
@@ -63,7 +70,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
       const reading = page.locator('.latest time.ago')
       const old = await reading.getAttribute('datetime')
       requests.length = 0
-      const publishedAt = await publish(live, now)
+      const publishedAt = await publish(now)
       await untilInPage(page, `document.querySelector('.latest time.ago').dateTime !== '${old}'`)
       t.diagnostic(`shown ${Date.now() - publishedAt} ms after the build had ended`)
       assert.deepEqual(await sight(page), before)
@@ -89,37 +96,11 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     const before = await place()
     const newest = `[...document.querySelectorAll('.buoys time.ago')].map((age) => age.dateTime).toSorted().at(-1)`
     const old = String(await page.evaluate(newest))
-    await publish(live, now + HALF_HOUR_S)
+    await publish(now + HALF_HOUR_S)
     await untilInPage(page, `${newest} > '${old}'`)
     assert.equal(await place(), before)
     assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
   })
-
-  await t.test(
-    'says that the server is away and that it is back, and shows what was published meanwhile',
-    async (t) => {
-      const server = await startLive(t, { snapshots: live.snapshots, args })
-      const { page } = await visit(t, browser, server, `#key=${server.key}&buoy=anglet`, {}, NO_MAP)
-      await dot(page, 'live')
-      assert.equal(await page.locator('#live').textContent(), 'Live')
-      const age = page.locator('.latest time.ago')
-      const old = await age.getAttribute('datetime')
-      await server.stop()
-      await dot(page, 'lost')
-      await page.locator('#live').getByText('Reconnecting').waitFor()
-      await page.locator('#announcer').getByText('connection to the server is lost').waitFor()
-      assert.equal(await age.getAttribute('datetime'), old, 'what was there stays')
-      await publish(live, now + 2 * HALF_HOUR_S)
-      await startLive(t, {
-        snapshots: live.snapshots,
-        args: [...args, `--port=${server.port}`, `--keys=${server.keysFile}`],
-      })
-      await dot(page, 'live')
-      await page.locator('#announcer').getByText('The server is back').waitFor()
-      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
-      assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
-    },
-  )
 
   await t.test('asks every minute where the server gives no events, and says how old it is', async (t) => {
     const { page } = await visit(t, browser, live, '', {}, { clock: true, map: false })
@@ -172,7 +153,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
       await page.clock.fastForward(11_000)
       await until(() => streams.ended > 0, 'the connection is still there')
       const old = await page.locator('.latest time.ago').getAttribute('datetime')
-      await publish(live, now + 3 * HALF_HOUR_S)
+      await publish(now + 2 * HALF_HOUR_S)
       assert.equal(streams.begun, 0)
       await see('visible')
       await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
@@ -181,7 +162,7 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     },
   )
 
-  await t.test('lets a visitor type, select and choose while three snapshots come', async (t) => {
+  await atNight(t, 'lets a visitor type, select and choose while three snapshots come', async (t) => {
     const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&tab=seasons`)
     await dot(page, 'live')
     await page.locator('.plot canvas').waitFor()
@@ -192,13 +173,13 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     const newest = page.locator('.latest time.ago')
     const shown = async (half: number): Promise<void> => {
       const old = await newest.getAttribute('datetime')
-      await publish(live, now + half * HALF_HOUR_S)
+      await publish(now + half * HALF_HOUR_S)
       await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
     }
     await page.locator('#query').pressSequentially('angl')
     await page.getByRole('option', { name: /Anglet/ }).waitFor()
     await page.keyboard.press('ArrowDown')
-    await shown(4)
+    await shown(3)
     assert.equal(await page.locator('#found li[aria-selected=true]').count(), 1)
     await page.keyboard.type('et')
     assert.equal(await page.locator('#query').inputValue(), 'anglet')
@@ -208,13 +189,13 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     const selected = '[getSelection().toString(), getSelection().anchorNode?.isConnected]'
     await page.evaluate(`getSelection().selectAllChildren(document.querySelector('#content .sub'))`)
     const text = await page.evaluate(selected)
-    await shown(5)
+    await shown(4)
     assert.deepEqual(await page.evaluate(selected), text)
     await page.evaluate('getSelection().removeAllRanges()')
 
     const span = page.getByRole('radio', { name: 'Week', exact: true })
     await span.focus()
-    await shown(6)
+    await shown(5)
     const { name, value } = await page.evaluate<{ name: string; value: string }>(
       '({ name: document.activeElement.name, value: document.activeElement.value })',
     )
@@ -222,4 +203,29 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
     assert.ok(await page.getByLabel('CSV: Readings of the chart').isVisible(), 'what was open is open')
     assert.deepEqual(errors, [])
   })
+
+  await t.test(
+    'says that the server is away and that it is back, and shows what was published meanwhile',
+    async (t) => {
+      const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
+      await dot(page, 'live')
+      assert.equal(await page.locator('#live').textContent(), 'Live')
+      const age = page.locator('.latest time.ago')
+      const old = await age.getAttribute('datetime')
+      await live.stop()
+      await dot(page, 'lost')
+      await page.locator('#live').getByText('Reconnecting').waitFor()
+      await page.locator('#announcer').getByText('connection to the server is lost').waitFor()
+      assert.equal(await age.getAttribute('datetime'), old, 'what was there stays')
+      await publish(now + 6 * HALF_HOUR_S)
+      await startLive(t, {
+        snapshots: live.snapshots,
+        args: [...args, `--port=${live.port}`, `--keys=${live.keysFile}`],
+      })
+      await dot(page, 'live')
+      await page.locator('#announcer').getByText('The server is back').waitFor()
+      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
+      assert.ok(await page.locator('#banner').isHidden(), 'nothing is wrong any more')
+    },
+  )
 })

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import type { Live } from '../live.ts'
+import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
-import { drawn, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { atNight, drawn, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Names of the files below `assets/` that the page asks for from here on. */
 function assetsOf(page: Page): string[] {
@@ -82,9 +83,9 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
   )
 
   for (const [timezoneId, count] of [
-    ['Europe/Paris', PHYSICAL],
     ['America/Los_Angeles', FAR.length],
-  ] as const) {
+    ['Europe/Paris', PHYSICAL],
+  ].slice(0, rounds(1, 2)) as [string, number][]) {
     await t.test(`starts on a phone with the buoys of the visitor’s time zone: ${timezoneId}`, async (t) => {
       const { page } = await visit(t, browser, live, '', { ...PHONE, timezoneId })
       await addFarBuoys(page)
@@ -122,7 +123,7 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
     },
   )
 
-  await t.test('writes a label whole on the other side of a buoy that is at the edge', async (t) => {
+  await atNight(t, 'writes a label whole on the other side of a buoy that is at the edge', async (t) => {
     const { page } = await visit(t, browser, live, `#key=${live.key}`)
     await drawn(page, PHYSICAL)
     const box = (await page.locator('#map canvas').boundingBox())!
@@ -144,7 +145,8 @@ export async function testMap(t: TestContext, browser: Browser, live: Live): Pro
     assert.equal(await written(15, fromEdge - 15), 0)
   })
 
-  await t.test(
+  await atNight(
+    t,
     'draws the buoys over a style of the operator’s, from the servers that the policy names',
     async (t) => {
       const style = 'https://tiles.example/style.json'
