@@ -7,9 +7,9 @@ import { createServer } from 'node:http'
 import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { listening } from '../listening.ts'
-import type { Live } from '../live.ts'
+import { startLive, type Live } from '../live.ts'
 import { until } from '../until.ts'
-import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, visit } from './browser.ts'
 
 /** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
 const SIZES = [
@@ -100,9 +100,10 @@ export async function testOpen(t: TestContext, browser: Browser, live: Live): Pr
   )
 }
 
-export async function testKeyed(t: TestContext, browser: Browser): Promise<void> {
+export async function testKeyed(t: TestContext, browser: Browser, { snapshots }: Live): Promise<void> {
   const blog = await otherSite(t)
-  const live = await serveWorld(t, {
+  const live = await startLive(t, {
+    snapshots,
     args: ['--explorer=keyed', `--contact=${CONTACT}`, `--embed-from=http://127.0.0.1:${blog}`],
   })
 

@@ -8,5 +8,5 @@ import { testExplorer } from './explorer.ts'
 test('The explorer', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('with a key', (t) => testExplorer(t, browser, live))
-  await t.test('where it asks for a key', (t) => testKeyed(t, browser))
+  await t.test('where it asks for a key', (t) => testKeyed(t, browser, live))
 })
