@@ -151,7 +151,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     t,
     'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
     async (t) => {
-      const { page, errors } = await visit(t, browser, live, 'docs', {}, NO_MAP)
+      const { page, errors } = await visit(t, browser, live, 'llms.txt', {}, NO_MAP)
       // What is written into each canvas.
       await page.addInitScript(`{
       const { fillText } = CanvasRenderingContext2D.prototype
@@ -210,14 +210,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'feet are kept, go with the address, and win elsewhere without being kept there',
     async (t) => {
-      const { page, origin } = await visit(
-        t,
-        browser,
-        live,
-        `#key=${live.key}&buoy=anglet`,
-        { locale: 'fr-FR' },
-        NO_MAP,
-      )
+      const { page, origin } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
       await page.locator('.hero').getByText(' m').waitFor()
       const metres = Number(await page.locator('.hero strong').textContent())
       await page.locator('#tool-units').focus()
@@ -251,14 +244,8 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
   await t.test(
     'favourites come first, without a storage too, and a narrow page holds garbage in its address',
     async (t) => {
-      const { page, errors } = await visit(
-        t,
-        browser,
-        live,
-        'docs',
-        { viewport: { width: 320, height: 640 } },
-        NO_MAP,
-      )
+      const narrow = { viewport: { width: 320, height: 640 } }
+      const { page, errors } = await visit(t, browser, live, 'llms.txt', narrow, NO_MAP)
       await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
       get() { throw new DOMException('blocked', 'SecurityError') },
     })`)

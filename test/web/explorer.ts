@@ -22,6 +22,8 @@ import {
 import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
+
 /** Sets the size of text as visitors do in the settings of their browser. */
 async function doubleText(page: Page): Promise<void> {
   const session = await page.context().newCDPSession(page)
@@ -129,14 +131,7 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   await t.test(
     'leads a stranger from a name to a season beside another year and to a curl line that works',
     async (t) => {
-      const { page, origin, errors } = await visit(
-        t,
-        browser,
-        live,
-        `#key=${live.key}`,
-        { permissions: ['clipboard-read', 'clipboard-write'] },
-        NO_MAP,
-      )
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, CLIPBOARD, NO_MAP)
       await page.locator('#query').pressSequentially('angl')
       await page.getByRole('option', { name: /Anglet/ }).waitFor()
       await page.keyboard.press('ArrowDown')
@@ -189,10 +184,8 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   await t.test(
     'saves what it shows as files with speaking names, in the colours of the page, and says where that fails',
     async (t) => {
-      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, {
-        permissions: ['clipboard-read', 'clipboard-write'],
-        colorScheme: 'dark',
-      })
+      const options = { ...CLIPBOARD, colorScheme: 'dark' } as const
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, options)
       const saved = async (name: string): Promise<{ name: string; bytes: Buffer }> => {
         const [file] = await Promise.all([
           page.waitForEvent('download'),
@@ -273,14 +266,8 @@ export async function testExplorer(t: TestContext, browser: Browser, live: Live)
   )
 
   await t.test('gives times by the clock of UTC, of the buoy or of the visitor', async (t) => {
-    const { page } = await visit(
-      t,
-      browser,
-      live,
-      `#key=${live.key}&buoy=anglet`,
-      { timezoneId: 'Asia/Tokyo' },
-      NO_MAP,
-    )
+    const tokyo = { timezoneId: 'Asia/Tokyo' }
+    const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, tokyo, NO_MAP)
     await page.locator('.age').getByText(/CES?T/).waitFor()
     await page.getByRole('radio', { name: 'UTC' }).check()
     await page.locator('.age').getByText('UTC').waitFor()
