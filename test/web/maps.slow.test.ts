@@ -1,14 +1,202 @@
-/** The explorer's map and charts in a real browser, and what the server gives pages that have no key. */
+/** The explorer's map in a real browser: what it loads, where it starts, what a click on the sea does. */
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { missingBrowser } from '../programs.ts'
+import { rounds } from '../rounds.ts'
+import { until } from '../until.ts'
 import { testOpen } from './anonymous-access.ts'
-import { openBrowser, serveWorld } from './browser.ts'
 import { testCharts } from './charts.ts'
-import { testMap } from './map.ts'
+import { atNight, drawn, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 
-test('The explorer', { skip: missingBrowser() }, async (t) => {
+/** Names of the files below `assets/` that the page asks for from here on. */
+function assetsOf(page: Page): string[] {
+  const names: string[] = []
+  page.on('request', (request) => {
+    const [, name] = /\/assets\/(.+)$/.exec(request.url()) ?? []
+    if (name !== undefined) names.push(name)
+  })
+  return names
+}
+
+/** Buoys that the test adds at the other side of the world. */
+const FAR = [
+  ['Point Reyes', 37.9, -123.5],
+  ['Monterey', 36.8, -122.4],
+  ['Half Moon Bay', 37.4, -122.8],
+] as const
+
+/** The map's answer has the buoys of `FAR` as well, in a time zone of their own. */
+async function addFarBuoys(page: Page): Promise<void> {
+  await page.route('**/v2/buoys/map', async (route) => {
+    const answer = await route.fetch()
+    // The page may know the answer already, or the server be busy.
+    if (!answer.ok()) return route.fulfill({ response: answer })
+    const body = (await answer.json()) as { data?: { buoys: object[] } }
+    if (body.data === undefined) return route.fulfill({ response: answer })
+    const [first] = body.data.buoys
+    body.data.buoys.push(
+      ...FAR.map(([name, lat, lng], i) => ({
+        ...first,
+        id: 900_000 + i,
+        slug: `far-${i}`,
+        name,
+        lat,
+        lng,
+        timezone: 'America/Los_Angeles',
+      })),
+    )
+    return route.fulfill({ response: answer, json: body })
+  })
+}
+
+/** How many pixels of a picture have the colour of labels in the light theme, #15313f. */
+const DARK_PIXELS = `new Promise((resolve) => {
+  const image = Object.assign(new Image(), { src: 'data:image/png;base64,BYTES' })
+  image.onload = () => {
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+    context.drawImage(image, 0, 0)
+    const { data } = context.getImageData(0, 0, image.width, image.height)
+    const isDark = (i) => data[i] < 0x40 && data[i + 1] < 0x50 && data[i + 2] < 0x60
+    resolve(Array.from({ length: data.length / 4 }, (_, i) => 4 * i).filter(isDark).length)
+  }
+})`
+
+test('The map and the charts', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
-  await t.test('on its map', (t) => testMap(t, browser, live))
-  await t.test('in its charts and units', (t) => testCharts(t, browser, live))
-  await t.test('without a key', (t) => testOpen(t, browser, live))
+  await t.test('charts and units', (t) => testCharts(t, browser, live))
+  await t.test('what a page of another origin gets', (t) => testOpen(t, browser, live))
+
+  await t.test(
+    'loads the fine coast and the towns for a near map alone, and of the coast what it shows',
+    async (t) => {
+      const { page, errors } = await visit(t, browser, live, '')
+      const names = assetsOf(page)
+      await page.evaluate(`location.hash = 'key=${live.key}&map=3.5/45.5/-3'`)
+      await drawn(page, PHYSICAL)
+      assert.deepEqual(
+        names.filter((name) => /coast|towns/.test(name)),
+        [],
+      )
+      await page.evaluate(`location.hash = 'map=6/45.5/-3'`)
+      await until(() => Promise.resolve(names.some((name) => name.startsWith('towns-'))))
+      await until(() => Promise.resolve(names.some((name) => name.startsWith('coast-7-5-'))))
+      const coast = new Set(names.filter((name) => name.startsWith('coast-')))
+      assert.ok(coast.size <= 4, [...coast].join())
+      await drawn(page, PHYSICAL)
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  for (const [timezoneId, count] of [
+    ['America/Los_Angeles', FAR.length],
+    ['Europe/Paris', PHYSICAL],
+  ].slice(0, rounds(1, 2)) as [string, number][]) {
+    await t.test(`starts on a phone with the buoys of the visitor’s time zone: ${timezoneId}`, async (t) => {
+      const { page } = await visit(t, browser, live, '', { ...PHONE, timezoneId })
+      await addFarBuoys(page)
+      await page.evaluate(`location.hash = 'key=${live.key}'`)
+      await drawn(page, count)
+    })
+  }
+
+  await t.test(
+    'starts on a wide screen with all buoys, stays where it is when the sea is clicked, and names the nearest buoy within 500 km',
+    async (t) => {
+      const { page } = await visit(t, browser, live, '', { timezoneId: 'Europe/Paris' })
+      await addFarBuoys(page)
+      await page.evaluate(`location.hash = 'key=${live.key}'`)
+      await drawn(page, PHYSICAL + FAR.length)
+      const { width, height } = (await page.locator('#map canvas').boundingBox())!
+      // Between the two groups of buoys, and south of both: the Atlantic or the Caribbean.
+      await page.locator('#map canvas').click({ position: { x: width * 0.62, y: height * 0.6 } })
+      await page.getByRole('heading', { name: /^Sea at/ }).waitFor()
+      await page
+        .getByText(/No forecast|Tide|Swell/)
+        .first()
+        .waitFor()
+      await page.getByText('No buoy within 500 km').waitFor()
+      assert.match(page.url(), /#lat=[\d.]+&lng=-[\d.]+$/, 'the map did not move')
+
+      await page.evaluate(`location.hash = 'lat=42&lng=-6'`)
+      await page
+        .getByText(/km away/)
+        .first()
+        .waitFor()
+      await page.getByText('No forecast or tide is available near this point').waitFor()
+      await page.locator('#content .buoys a').first().click()
+      await page.locator('.hero').waitFor()
+    },
+  )
+
+  await atNight(t, 'writes a label whole on the other side of a buoy that is at the edge', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}`)
+    await drawn(page, PHYSICAL)
+    const box = (await page.locator('#map canvas').boundingBox())!
+    // Anglet's label is some 40 pixels wide, and begins 15 pixels beside the middle of its dot.
+    const [zoom, fromEdge] = [7, 40]
+    const degrees = (box.width / 2 - fromEdge) / ((512 * 2 ** zoom) / 360)
+    await page.evaluate(`location.hash = 'map=${zoom}/43.53/${(-1.615 - degrees).toFixed(3)}'`)
+    const written = async (left: number, width: number): Promise<number> => {
+      const clip = {
+        x: box.x + box.width - fromEdge + left,
+        y: box.y + box.height / 2 - 20,
+        width,
+        height: 40,
+      }
+      const bytes = await page.screenshot({ clip })
+      return page.evaluate(DARK_PIXELS.replace('BYTES', bytes.toString('base64')))
+    }
+    await until(async () => (await written(-70, 55)) > 20)
+    assert.equal(await written(15, fromEdge - 15), 0)
+  })
+
+  await atNight(
+    t,
+    'draws the buoys over a style of the operator’s, from the servers that the policy names',
+    async (t) => {
+      const style = 'https://tiles.example/style.json'
+      const own = await serveWorld(t, { args: [`--map-style=${style}`] })
+      const { page, errors, foreign } = await visit(t, browser, own, '')
+      const asked: string[] = []
+      await page.route('https://tiles.example/**', (route) => {
+        asked.push(route.request().url())
+        return route.fulfill({
+          json: {
+            version: 8,
+            sources: {
+              ours: {
+                type: 'geojson',
+                data: { type: 'FeatureCollection', features: [] },
+                attribution: '<a href="https://tiles.example/" onclick="x">Office of <b>charts</b></a>',
+              },
+            },
+            layers: [{ id: 'ground', type: 'background', paint: { 'background-color': '#123456' } }],
+          },
+          headers: { 'access-control-allow-origin': '*' },
+        })
+      })
+      const names = assetsOf(page)
+      await page.evaluate(`location.hash = 'key=${own.key}'`)
+      await drawn(page, PHYSICAL)
+      await page.locator('#credit').getByText('Office of charts · MapLibre').waitFor()
+      assert.equal(await page.locator('#credit a').count(), 1)
+      assert.deepEqual(asked, [style])
+      assert.deepEqual(foreign, [])
+      assert.deepEqual(
+        names.filter((name) => /^(coast|towns)-/.test(name)),
+        [],
+      )
+      // A server that was not named is not asked.
+      const blocked = await page.evaluate(
+        `fetch('https://elsewhere.example/').then(() => 'answered', ({ name }) => name)`,
+      )
+      assert.equal(blocked, 'TypeError')
+      assert.deepEqual(foreign, [])
+      assert.ok(
+        errors.every((error) => error.includes('elsewhere.example')),
+        errors.join(),
+      )
+    },
+  )
 })

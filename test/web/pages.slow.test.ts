@@ -1,12 +1,493 @@
-/** The explorer in a real browser, with a key and without one. */
+/** The explorer in a real browser, over a real server: what a visitor sees, presses and copies. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { Client, runCliWell } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { testKeyed } from './anonymous-access.ts'
-import { openBrowser, serveWorld } from './browser.ts'
-import { testExplorer } from './explorer.ts'
+import {
+  ACTIVE,
+  atNight,
+  drawn,
+  faults,
+  IMAGE_NAME,
+  NO_MAP,
+  openBrowser,
+  PHONE,
+  PHYSICAL,
+  SCRIPT_NAME,
+  serveWorld,
+  visit,
+} from './browser.ts'
+import { rounds } from '../rounds.ts'
+import { until } from '../until.ts'
+
+const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
+
+/** Sets the size of text as visitors do in the settings of their browser. */
+async function doubleText(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+  await until(
+    async () => (await page.evaluate('getComputedStyle(document.documentElement).fontSize')) === '32px',
+  )
+  await session.detach()
+}
+
+/** Texts that are cut, or partly outside the window, where nobody can scroll to the rest. */
+const CUT = `(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const cut = []
+  const isCut = (rect, element) => {
+    for (let at = element; at !== document.body; at = at.parentElement) {
+      const { overflowX, overflowY, textOverflow, clipPath } = getComputedStyle(at)
+      // Meant for screen readers, shortened with a sign of it, or to be scrolled; the sheet opens upwards.
+      if (clipPath !== 'none' || textOverflow === 'ellipsis') return false
+      if (/auto|scroll/.test(overflowX)) return false
+      const { left, right, top, bottom } = at.getBoundingClientRect()
+      if (overflowX !== 'visible' && (rect.left < left - 1 || rect.right > right + 1)) return true
+      if (overflowY === 'hidden' && at.closest('#panel') === null && (rect.top < top - 1 || rect.bottom > bottom + 1)) return true
+    }
+    return rect.left < -1 || rect.right > innerWidth + 1
+  }
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode
+    if (data.trim() === '' || !parentElement.checkVisibility()) continue
+    const range = document.createRange()
+    range.selectNodeContents(texts.currentNode)
+    if ([...range.getClientRects()].some((rect) => rect.width > 1 && isCut(rect, parentElement))) cut.push(data)
+  }
+  return cut
+})()`
+
+/** What is marked and has no outline to show it by. */
+const UNMARKED = `[...document.querySelectorAll('[aria-selected=true], [aria-pressed=true], .choices input:checked + span')]
+  .filter((marked) => marked.checkVisibility())
+  .flatMap((marked) => {
+    const { outlineStyle, outlineWidth, outlineColor, backgroundColor } = getComputedStyle(marked)
+    const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && outlineColor !== backgroundColor
+    return isSeen ? [] : [marked.outerHTML.slice(0, 150)]
+  })`
 
 test('The explorer', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
-  await t.test('with a key', (t) => testExplorer(t, browser, live))
   await t.test('where it asks for a key', (t) => testKeyed(t, browser, live))
+
+  await t.test(
+    'shows all buoys on the map and in the list by less than 400 KB, which are kept for a year, with a strict policy, without a request to any other server and without an error',
+    async (t) => {
+      const { page, origin, errors, foreign } = await visit(t, browser, live, `#key=${live.key}`)
+      await drawn(page, PHYSICAL)
+      const client = new Client(live, null)
+      const reply = await client.getAbsolute('/')
+      const policy = String(reply.headers['content-security-policy'])
+      assert.match(policy, /default-src 'none'/)
+      assert.match(policy, /script-src 'self'(;|$)/)
+      assert.doesNotMatch(policy, /unsafe/)
+      const sizes = await page.evaluate<[string, number][]>(
+        `performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+          .map(({ name, encodedBodySize }) => [name, encodedBodySize])`,
+      )
+      const total = [...new Map(sizes).values()].reduce((sum, size) => sum + size, 0)
+      const assets = sizes.filter(([name]) => name.startsWith(`${origin}assets/`))
+      assert.ok(assets.length >= 5, 'assets were loaded')
+      // The page's own requests do not include the worker's file.
+      assert.ok(total > 200_000 && total < 390_000, `the first view took ${total} bytes`)
+      for (const [name] of assets) {
+        const asset = await client.getAbsolute(name.slice(origin.length - 1))
+        assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)
+      }
+      assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+      await page.locator('#tool-satellite').click()
+      await page.getByRole('heading', { name: 'Latest satellite passes' }).waitFor()
+      assert.equal(await page.locator('#content .buoys a').count(), ACTIVE)
+      await page.getByRole('button', { name: /Sentinel-3A/ }).click()
+      await drawn(page, ACTIVE)
+      assert.deepEqual(foreign, [])
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test('shows names that contain markup as text in the list, the search and the panel', async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
+    await page.locator('#content').getByText(SCRIPT_NAME).waitFor()
+    await page.locator('#content').getByText(IMAGE_NAME).waitFor()
+    await page.locator('#query').fill('reef')
+    await page.getByRole('option').getByText(IMAGE_NAME).waitFor()
+    await page.locator('#query').press('Enter')
+    await page.getByRole('heading', { name: IMAGE_NAME }).waitFor()
+    assert.equal(await page.title(), `${IMAGE_NAME} · groundswell`)
+    assert.equal(await page.locator('#content img, #content script').count(), 0)
+    assert.deepEqual(errors, [])
+  })
+
+  await t.test(
+    'leads a stranger from a name to a season beside another year and to a curl line that works',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}`, CLIPBOARD, NO_MAP)
+      await page.locator('#query').pressSequentially('angl')
+      await page.getByRole('option', { name: /Anglet/ }).waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+      await page.locator('.hero').getByText('significant height').waitFor()
+      // Heights with the forecast, periods, tide.
+      await page.locator('.plot canvas').nth(2).waitFor()
+      assert.match(
+        (await page.locator('figure').getAttribute('aria-label')) ?? '',
+        /from \d\.\d\d to \d\.\d\d metres/,
+      )
+      // The legend is empty where the forecast has no value.
+      await page
+        .locator('.plot .u-over')
+        .first()
+        .hover({ position: { x: 80, y: 60 } })
+      const values = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
+      assert.match(values[1], /^\d\.\d\d m$/)
+      assert.equal(values[3], '')
+      await page.getByRole('radio', { name: 'Seasons' }).check()
+      await page.locator('.plot canvas').waitFor()
+      const year = Number(await page.getByLabel('Compared with').inputValue())
+      await page
+        .getByText(new RegExp(`Over the same part of the season: .* m in ${year + 1}, .* m in ${year}`))
+        .waitFor()
+      await page.getByText('get it from the API').click()
+      await page.getByRole('button', { name: 'Copy curl: This season over the years' }).click()
+      await page
+        .getByRole('button', { name: /Copied/ })
+        .getByText('Copied')
+        .waitFor()
+      const line = String(await page.evaluate('navigator.clipboard.readText()'))
+      assert.ok(line.startsWith('curl ') && line.includes(`${origin}v2/buoys/anglet/readings/series`), line)
+      const answer = JSON.parse(
+        execFileSync('sh', ['-c', `${line} -s`], { encoding: 'utf8', timeout: 600_000 }),
+      ) as {
+        status: string
+      }
+      assert.equal(answer.status, 'success')
+      // The address can be shared: it has the view and not the key.
+      assert.match(page.url(), /buoy=anglet&tab=seasons/)
+      assert.ok(!(await page.locator('pre').last().textContent())?.includes(live.key), 'the key is not shown')
+      await page.goBack()
+      await page.getByRole('heading', { name: 'Buoys now' }).waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
+    'saves what it shows as files with speaking names, in the colours of the page, and says where that fails',
+    async (t) => {
+      const options = { ...CLIPBOARD, colorScheme: 'dark' } as const
+      const { page, origin, errors } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, options)
+      const saved = async (name: string): Promise<{ name: string; bytes: Buffer }> => {
+        const [file] = await Promise.all([
+          page.waitForEvent('download'),
+          page.locator('#downloads').getByLabel(name, { exact: true }).click(),
+        ])
+        await page.getByText(`Saved ${file.suggestedFilename()}`).first().waitFor()
+        return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) }
+      }
+      const linesOf = (bytes: Buffer): string[] => bytes.toString().trimEnd().split('\r\n')
+      await drawn(page, ACTIVE)
+      const box = page.locator('#downloads summary')
+      await box.click()
+      const all = await saved('CSV: All buoys of the map')
+      assert.equal(all.name, 'groundswell_buoys-map.csv')
+      assert.equal(linesOf(all.bytes).length, 1 + ACTIVE)
+      assert.equal(linesOf((await saved('CSV: Buoys in the map’s view')).bytes).length, 1 + ACTIVE)
+      const passes = await saved('GeoJSON: Latest satellite passes')
+      assert.equal((JSON.parse(passes.bytes.toString()) as { type: string }).type, 'FeatureCollection')
+      await page.locator('#query').fill('angl')
+      assert.equal(linesOf((await saved('CSV: Search for “angl”')).bytes).length, 1 + 1)
+      assert.deepEqual(await faults(page), [])
+
+      await page.locator('#row-anglet').click()
+      await page.locator('.plot canvas').nth(2).waitFor()
+      await page.locator('.facts').waitFor()
+      await box.click()
+      const readings = await saved('CSV: Readings of the chart')
+      assert.match(readings.name, /^groundswell_anglet_readings_[\d-]{10}_[\d-]{10}\.csv$/)
+      assert.equal(linesOf(readings.bytes).length, 1 + 7 * 48 + 1)
+      assert.match(linesOf(readings.bytes)[0], /significient_height.*peak_period,wind_speed/)
+      const parquet = await saved('Parquet: Readings of the chart')
+      assert.match(parquet.name, /\.parquet$/)
+      assert.equal(parquet.bytes.subarray(0, 4).toString(), 'PAR1')
+      const picture = await saved('PNG: The chart, with forecast and tide')
+      assert.match(picture.name, /^groundswell_anglet_chart_[\d-]{10}_[\d-]{10}\.png$/)
+      // Its size, and the colour of a corner beside that of the page.
+      const [width, corner, surface] = await page.evaluate<[number, number[], string]>(
+        `(async () => {
+          const bytes = Uint8Array.from(atob('${picture.bytes.toString('base64')}'), (c) => c.charCodeAt(0))
+          const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+          const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+          context.drawImage(image, 0, 0)
+          const { data } = context.getImageData(2, 2, 1, 1)
+          return [image.width, [...data.slice(0, 3)], getComputedStyle(document.body).backgroundColor]
+        })()`,
+      )
+      assert.equal(width, 960)
+      assert.equal(surface, `rgb(${corner.join(', ')})`)
+      await page.getByRole('button', { name: 'Copy link: Readings of the chart' }).click()
+      await page.getByRole('button', { name: 'Copied: Readings of the chart' }).waitFor()
+      const link = String(await page.evaluate('navigator.clipboard.readText()'))
+      assert.ok(link.startsWith(`${origin}v2/buoys/anglet/readings?`) && link.endsWith('&format=csv'), link)
+      assert.ok(!link.includes(live.key))
+      assert.deepEqual(await faults(page), [])
+      assert.deepEqual(errors, [])
+
+      const asked = page.getByLabel('CSV: Readings of the chart')
+      const outcomes: [number | null, RegExp][] = [
+        [429, /^The download failed\. This hour’s quota is used up\. It is renewed at \d\d:00 UTC\.$/],
+        [503, /^The download failed\. The server cannot answer right now\./],
+        [null, /^The download failed\. No connection\./],
+      ]
+      for (const [status, sentence] of outcomes) {
+        await page.route('**/readings?*format=csv', (route) =>
+          status === null ? route.abort() : route.fulfill({ status, json: { error: '', message: '' } }),
+        )
+        await asked.click()
+        await page.locator('#download-said').getByText(sentence).waitFor()
+        await page.unroute('**/readings?*format=csv')
+      }
+      await page.getByRole('radio', { name: 'Seasons' }).check()
+      await page.locator('.plot canvas').waitFor()
+      const season = await saved('PNG: This season over the years')
+      assert.equal(season.name, 'groundswell_anglet_significient_height_year.png')
+      assert.equal(season.bytes.readUInt32BE(16), 960)
+      assert.match(linesOf((await saved('CSV: This season over the years')).bytes)[0], /^year,complete,/)
+    },
+  )
+
+  await t.test(
+    'finds places, and the visitor where the browser tells, with their nearest buoys',
+    async (t) => {
+      const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
+      await page.locator('#row-anglet').waitFor()
+      await page.locator('#near-me').click()
+      await page.getByText('This browser does not tell where you are.').waitFor()
+      await page.context().grantPermissions(['geolocation'])
+      await page.context().setGeolocation({ latitude: 46.69412, longitude: -2.31987 })
+      await page.locator('#near-me').click()
+      await page.getByRole('heading', { name: 'Near you' }).waitFor()
+      assert.match(page.url(), /#lat=46\.69&lng=-2\.32$/, 'the place is known roughly')
+      assert.match(await page.locator('.buoys a').first().innerText(), /Île d’Yeu\s+2 km away/)
+      await page.locator('#query').fill('BIARRÍTZ')
+      await page.getByRole('option', { name: 'Biarritz Place in France' }).waitFor()
+      await page.locator('#query').press('Enter')
+      await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
+      await page.getByText('Socoa').waitFor()
+      await page.locator('.buoys a').first().click()
+      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+      await page.locator('#query').fill('santa cruz')
+      await page.getByRole('option', { name: 'Santa Cruz Place in United States' }).waitFor()
+      await page.goto(`${origin}#lat=43.48&lng=-1.56`)
+      await page.getByRole('heading', { name: 'Biarritz' }).waitFor()
+      await page.reload()
+      await page.getByRole('heading', { name: 'Sea at' }).waitFor()
+      assert.deepEqual(errors, [])
+    },
+  )
+
+  await t.test(
+    'takes the key out of the address and the history, gives times by three clocks, and credits what it shows',
+    async (t) => {
+      const tokyo = { timezoneId: 'Asia/Tokyo' }
+      const { page } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, tokyo, NO_MAP)
+      await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+      assert.ok(!page.url().includes(live.key), 'the address')
+      assert.match(page.url(), /#(.*&)?buoy=anglet/)
+      assert.equal(await page.evaluate('history.length'), 1 + 1)
+      await page.reload()
+      await page.getByText('significant height').waitFor()
+      await page.locator('.age').getByText(/CES?T/).waitFor()
+      await page.getByRole('radio', { name: 'Mine' }).check()
+      await page.locator('.age').getByText('Tokyo').waitFor()
+      assert.match(page.url(), /zone=viewer/)
+      await page.getByRole('radio', { name: 'UTC' }).check()
+      await page.locator('.age').getByText('UTC').waitFor()
+      await page.locator('.facts').waitFor()
+      const [readings, forecast] = await page.locator('.credit').allTextContents()
+      assert.equal(
+        readings,
+        'Readings: Coast · <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
+      )
+      const heights = '[document.documentElement.scrollHeight, innerHeight]'
+      const [whole, seen] = await page.evaluate<[number, number]>(heights)
+      assert.equal(whole, seen, 'what is hidden in the panel does not make the page itself scroll')
+      const link = page.locator('.credit a')
+      assert.equal(await link.getAttribute('href'), 'https://coast.example/terms?a=1')
+      assert.match(forecast ?? '', /^Forecast: Bay model, run of .*\d\d:\d\d UTC$/)
+      assert.match(
+        (await page.locator('.facts').textContent()) ?? '',
+        /Socoa · heights above chart datum · made up/,
+      )
+    },
+  )
+
+  await t.test('can be used from the keyboard alone', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
+    await page.locator('#row-anglet').waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the buoys')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'near-me')
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.name'), 'order')
+    await page.keyboard.press('ArrowRight')
+    assert.equal(await page.evaluate('document.activeElement.value'), 'name')
+    await page.locator('#row-anglet').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'H2')
+    await page.getByRole('radio', { name: 'Now' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByLabel('Compared with').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.value'), 'seasons')
+    await page.locator('#back').focus()
+    await page.keyboard.press('Enter')
+    await page.locator('#row-anglet').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
+    await page.locator('#query').fill('an')
+    await page.locator('#found li').first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await page.locator('#found li[aria-selected="true"]').count(), 1)
+    // Where the system forces its colours, backgrounds mark nothing.
+    await page.emulateMedia({ forcedColors: 'active' })
+    assert.deepEqual(await page.evaluate(UNMARKED), [])
+  })
+
+  await t.test('has no fault that axe finds, in light, dark and forced colours', async (t) => {
+    const colours = [
+      { colorScheme: 'light' },
+      { colorScheme: 'dark' },
+      { colorScheme: 'light', forcedColors: 'active' },
+    ] as const
+    const { page } = await visit(t, browser, live, `#key=${live.key}&satellites=1`, {}, NO_MAP)
+    const check = async (screen: string): Promise<void> => {
+      for (const these of colours.slice(0, rounds(2, 3))) {
+        await page.emulateMedia({ forcedColors: 'none', ...these })
+        assert.deepEqual(await faults(page), [], `${screen}, ${JSON.stringify(these)}`)
+      }
+    }
+    await page.getByRole('button', { name: /Sentinel-3A/ }).waitFor()
+    await check('the list')
+    await page.locator('#row-anglet').click()
+    await page.locator('.plot canvas').nth(2).waitFor()
+    await page.locator('.facts').waitFor()
+    await page.getByText('get it from the API').click()
+    await page.getByText('Readings as a table').click()
+    await check('a buoy')
+    await page.getByRole('radio', { name: 'Seasons' }).check()
+    await page.locator('.plot canvas').waitFor()
+    await check('seasons')
+    await page.locator('#tool-key').click()
+    await page.getByLabel('Another key').waitFor()
+    await check('the dialog of the key')
+    await page.keyboard.press('Escape')
+    await page.locator('#tool-units').click()
+    await check('the dialog of units')
+    await page.keyboard.press('Escape')
+    await page.evaluate(`location.hash = 'lat=43.6&lng=-1.8'`)
+    await page.locator('.facts').getByText('Waves').waitFor()
+    await check('a point of the sea')
+  })
+
+  await t.test('fits a phone: the panel is a sheet that opens over the map', async (t) => {
+    const { page, errors } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
+    await drawn(page, PHYSICAL)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'peek')
+    // Whose data the map is of is said on it, clear of what else lies over it.
+    const boxOf = async (part: string) => (await page.locator(part).boundingBox())!
+    const [credit, legend, sheet] = [await boxOf('#credit'), await boxOf('#legend'), await boxOf('#panel')]
+    assert.match(await page.locator('#credit').innerText(), /GeoNames \(CC BY 4\.0\)/)
+    assert.ok(
+      credit.y >= legend.y + legend.height && credit.y + credit.height <= sheet.y,
+      'the credit is covered',
+    )
+    await page.locator('#handle').tap()
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'half')
+    await page.locator('#row-anglet').tap()
+    await page.locator('.hero').waitFor()
+    await page.locator('#handle').tap()
+    assert.equal(await page.locator('body').getAttribute('data-sheet'), 'full')
+    assert.deepEqual(await faults(page), [])
+    assert.deepEqual(errors, [])
+  })
+
+  await atNight(t, 'cuts no text on a phone that has it twice as large', async (t) => {
+    const { page } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
+    await drawn(page, PHYSICAL)
+    await doubleText(page)
+    for (const width of [390, 800]) {
+      await page.setViewportSize({ width, height: 780 })
+      assert.deepEqual(await page.evaluate(CUT), [], `texts at 200 %, ${width} pixels wide`)
+      assert.deepEqual(await faults(page), [], `texts at 200 %, ${width} pixels wide`)
+      const search = (await page.locator('#query').boundingBox())!
+      assert.ok(search.width > 250, `the search is ${search.width} of ${width} pixels wide`)
+    }
+  })
+
+  await t.test('says that the quota is used up and when the page goes on', async (t) => {
+    const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '2', '--json']
+    const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
+    // The server sees a new key within a second.
+    await wait(1500)
+    const { page } = await visit(t, browser, live, `#key=${key}`, {}, NO_MAP)
+    await page.locator('#row-anglet').click()
+    await page
+      .locator('#banner')
+      .getByText(/This hour’s 2 requests are used up\. The page continues by itself at \d\d:00/)
+      .waitFor()
+    await page.getByText('This hour’s quota is used up.').first().waitFor()
+    assert.deepEqual(await faults(page), [])
+  })
+
+  await t.test(
+    'says when the server cannot be reached, keeps what it shows, and goes on by itself',
+    async (t) => {
+      const { page } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
+      await page.locator('#row-anglet').waitFor()
+      await page.context().setOffline(true)
+      await page.locator('#row-anglet').click()
+      await page.locator('#banner').getByText('No connection to the server').waitFor()
+      await page.locator('#live[data-state=lost]').waitFor()
+      await page.context().setOffline(false)
+      await page.locator('.hero').waitFor()
+      await page.locator('#banner').waitFor({ state: 'hidden' })
+    },
+  )
+
+  await atNight(t, 'shows what was measured more than three hours ago hollow and with its age', async (t) => {
+    const late = await serveWorld(t, { age: 4 * 3600 })
+    const { page } = await visit(t, browser, late, `#key=${late.key}`, {}, NO_MAP)
+    const row = page.locator('.buoys li').first()
+    const age = row.locator('.ago.old')
+    await age.waitFor()
+    assert.match(await age.innerText(), /^4 h( \d+ min)? ago$/)
+    const fill = async (on: typeof page, selector: string): Promise<string> =>
+      on.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`)
+    assert.equal(await fill(page, '.buoys .chip'), 'rgba(0, 0, 0, 0)')
+    await row.locator('a').click()
+    await page.locator('.latest .ago.old').waitFor()
+    assert.equal(await fill(page, '.hero .chip'), 'rgba(0, 0, 0, 0)')
+
+    const { page: now } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
+    await now.locator('.buoys li').first().waitFor()
+    assert.equal(await now.locator('.ago.old').count(), 0)
+    assert.notEqual(await fill(now, '.buoys .chip'), 'rgba(0, 0, 0, 0)')
+  })
+
+  await t.test('says so when no buoy is active', async (t) => {
+    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
+    await page.route('**/v2/buoys/map', (route) =>
+      route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),
+    )
+    await page.evaluate(`location.hash = 'key=${live.key}'`)
+    await page.getByText('No buoy has reported in the last 24 hours').waitFor()
+  })
 })
