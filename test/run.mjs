@@ -95,7 +95,9 @@ function processesOf(files) {
     const room = (isAlone ? undefined : TOGETHER.exec(file)?.[1]) ?? file
     rooms.set(room, [...(rooms.get(room) ?? []), file])
   }
-  return [...rooms].map(([room, [file, ...others]]) => {
+  // The largest begin first, since they take long.
+  const bySize = [...rooms].toSorted(([, one], [, other]) => other.length - one.length)
+  return bySize.map(([room, [file, ...others]]) => {
     if (others.length === 0) return resolve(file)
     const together = join(process.env.GROUNDSWELL_COMPILED, `${room}.mjs`)
     const lines = [file, ...others].map(
