@@ -1,5 +1,4 @@
 /** The thread that writes Parquet: on request one row group, uninterrupted work that nobody waits for. */
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { waveEnergy } from '../dataset/energy.ts'
 import { compassPoint } from '../dataset/number-text.ts'
@@ -15,6 +14,7 @@ import {
   type Values,
 } from './parquet-file.ts'
 import { MEASURES } from '../sea/columns.ts'
+import { yieldToServing } from '../system/thread.ts'
 import type { ParquetRun, ParquetStart } from './parquet-job.ts'
 
 export type ToParquet =
@@ -34,11 +34,8 @@ interface OpenFile {
 }
 
 const CREATED_BY = 'groundswell'
-/** Serving threads come first where processors are scarce. */
-const NICENESS = 5
 
-// Elsewhere than on Linux the priority would be that of the whole process.
-if (process.platform === 'linux') setPriority(NICENESS)
+yieldToServing()
 
 const files = new Map<number, OpenFile>()
 const main = parentPort!

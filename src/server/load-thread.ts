@@ -1,5 +1,4 @@
 /** The thread on which `load.ts` loads snapshots: a manifest in, a snapshot or its fault out. */
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { indexSnapshot, type TakenOver } from './index-snapshot.ts'
@@ -7,6 +6,7 @@ import { Quiet } from './quiet.ts'
 import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
+import { yieldToServing } from '../system/thread.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
 import { changesBetween, decodedCatalog, type ComparedSnapshot } from '../snapshot/compare-snapshots.ts'
 import { type Changes } from '../snapshot/row-changes.ts'
@@ -52,9 +52,6 @@ export type FromLoading = { indexed: IndexedSnapshot } | { changes: Changes } | 
 /** As in `read-parts.ts`: serving threads may share this one's core. */
 const SLICE_MS = 0.2
 
-/** Once something is served, serving threads come first where processors are scarce. */
-const NICENESS = 5
-
 /** Without a request in this time the thread never pauses: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
@@ -74,8 +71,7 @@ function requestsIn(totals: SharedArrayBuffer): () => number {
 }
 
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
-  // Elsewhere the priority would be that of the whole process.
-  if (previous !== null && process.platform === 'linux') setPriority(NICENESS)
+  if (previous !== null) yieldToServing()
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
     const steps = indexSnapshot(loaded, activeWithin, takenOver, pictures)

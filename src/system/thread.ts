@@ -1,4 +1,5 @@
 /** Starts worker threads from compiled files and, in development and tests, from the sources. */
+import { getPriority, setPriority } from 'node:os'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /** Runs the module at `url`, which has no file ending: `new URL('./worker', import.meta.url)`. */
@@ -15,4 +16,12 @@ export function startThread(
     workerData,
     argv: [`${url.href}.ts`],
   })
+}
+
+const NICENESS = 5
+
+/** Serving threads come before the calling one where processors are scarce. */
+export function yieldToServing(): void {
+  // Elsewhere than on Linux the priority would be that of the whole process. To raise that of `nice` takes a privilege.
+  if (process.platform === 'linux' && getPriority() < NICENESS) setPriority(NICENESS)
 }
