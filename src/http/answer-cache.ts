@@ -90,7 +90,7 @@ export class AnswerCache {
 
   known(path: string, query: string): KnownTarget | undefined {
     if (this.#targets.size === 0) return undefined
-    const known = this.#targets.get(`${path}?${query}`)
+    const known = this.#targets.get(targetOf(path, query))
     if (known?.kept.kept !== true) return undefined
     // Being asked for keeps an answer; noting it each time would cost half of what is gained.
     if ((++this.#known & 7) === 0) this.#answers?.get(known.canonical)
@@ -98,7 +98,7 @@ export class AnswerCache {
   }
 
   remember(path: string, query: string, known: KnownTarget): void {
-    const key = `${path}?${query}`
+    const key = targetOf(path, query)
     const size = 2 * (key.length + known.canonical.length) + ENTRY_BYTES
     if (key.length > LONGEST_TARGET || size > this.#targetsLimit) return
     if (this.#targetsBytes + size > this.#targetsLimit) {
@@ -144,4 +144,9 @@ export class AnswerCache {
     this.#answers.set(key, answer, { size })
     return answer
   }
+}
+
+/** A path alone is a text that V8 need not put together. */
+function targetOf(path: string, query: string): string {
+  return query === '' ? path : `${path}?${query}`
 }
