@@ -58,12 +58,13 @@ export class NearPoints {
   readonly #vectors: Float64Array
   /** Squared chord of each point found. */
   readonly #squared: Float64Array
-  /** Squared chord of each point in a step, by its place in the bands. */
-  readonly #chords: Float64Array
-  /** Points of each step, the place of its last one, and that of the one before for each point; from 1, 0 ends. */
+  /** Points of each step. */
   readonly #counts = new Uint32Array(STEPS)
+  /** Last point of each step, and of each point the one before it; places in the bands plus 1, or 0 for none. */
   readonly #last = new Uint32Array(STEPS)
   readonly #previous: Uint32Array
+  /** Squared chord of each of these points, by its place. */
+  readonly #chords: Float64Array
   /** The position asked about: degrees, and its unit vector. */
   readonly #asked = Float64Array.of(0, 0, 1, 0, 0)
 

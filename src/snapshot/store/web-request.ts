@@ -286,8 +286,9 @@ function faultOf(error: unknown, request: WebRequest): RequestFault {
   if (FILE_CODES.has(word) && typeof path === 'string') {
     return new RequestFault(`${path}: cannot be read (${word})`, { cause: error })
   }
-  if ((error as Error).name === 'TimeoutError') {
-    const { event } = error as TimeoutError
+  const { name, event } = error as TimeoutError
+  // An aborted signal has an error of this name, too.
+  if (name === 'TimeoutError' && event !== undefined) {
     return passing(
       event === 'response' || event === 'send'
         ? 'the server did not answer in time'
