@@ -368,7 +368,7 @@ export type SearchParameters = {
 }
 
 /** What each array of the chart holds. */
-export type ChartFields = {
+export type FieldsOfChart = {
   /** About `significant_height`. */
   significant_height: ChartField
   /** About `maximum_height`. */
@@ -426,7 +426,7 @@ export type ChartField = {
 /** Parallel arrays over one time axis. */
 export type Chart = {
   buoy: IdentifiedBuoySummary
-  fields: ChartFields
+  fields: FieldsOfChart
   /** The time axis that all arrays share, ascending. */
   time: string[]
   /** Significant wave height, in m. The name of this array has this spelling. `null` where there is none. As long as `time`. */
@@ -679,7 +679,7 @@ export type ConditionsMetadata = {
 }
 
 /** Units of the answer. */
-export type ConditionsUnits = {
+export type UnitsOfConditions = {
   /** Unit of heights. */
   height: 'm'
   /** Unit of speeds. */
@@ -706,7 +706,7 @@ export type Conditions = {
   reading: ConditionsReading | NoConditionsReading
   tide: Tide
   metadata: ConditionsMetadata
-  units: ConditionsUnits
+  units: UnitsOfConditions
   /** Only with `spot_id`. */
   spot?: Spot
   /** Only with `spot_id`. */
@@ -893,7 +893,7 @@ export type RateLimitAnswer = {
   reset_at: string
 }
 
-/** Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items. */
+/** Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items, without nesting. */
 export type FeatureCollection = {
   /** Says what it is. */
   type: 'FeatureCollection'
@@ -910,7 +910,7 @@ export type FeatureCollection = {
       /** Longitude and latitude in degrees, of a line a list of them. */
       coordinates: (number | number[] | number[][])[]
     } | null
-    /** The item. */
+    /** The members of the item, nested ones under a name with a dot. */
     properties: {
     }
   }[]

@@ -1,9 +1,12 @@
-/** GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`. */
+/**
+ * GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`. Properties are
+ * scalars: map programs colour and filter by those alone.
+ */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { Column, Line, Place, Table } from '../operation/answer-table.ts'
 import { cellOf, ROW_REST_BYTES, type Cell } from './cells.ts'
-import { objectBytes, objectCell, type RowForm } from './row-writers.ts'
+import { flatObjectCell, objectBytes, type RowForm } from './row-writers.ts'
 
 /** What surrounds a feature, its point and its identifier. */
 const FEATURE_BYTES = 256
@@ -19,7 +22,7 @@ const FEATURE_END = new Literal('}')
 
 /** `meta`: members of the collection's `meta`, JSON without braces. */
 export function geojsonForm(table: Table, columns: readonly Column[], meta: string): RowForm {
-  const properties = objectCell(columns, table.absent)
+  const properties = flatObjectCell(columns)
   const geometry = geometryCell(table.place!)
   const idColumn = table.columns.find(({ name }) => name === table.id)
   const id = idColumn === undefined ? null : cellOf(idColumn, false)

@@ -144,6 +144,21 @@ function nested(members: readonly Member[], absent: NonNullable<Table['absent']>
     const isLeftOut = outs.includes(undefined) ? null : (row: number) => outs.every((out) => out!(row))
     return { start, cell, isLeftOut }
   })
+  return objectOf(parts)
+}
+
+/** Writes a row of `columns` as an object of scalars: nested members keep the names with dots. */
+export function flatObjectCell(columns: readonly Column[]): Cell {
+  return objectOf(
+    columns.map((column) => ({
+      start: new Literal(`,${JSON.stringify(column.name)}:`),
+      cell: cellOf(column, false),
+      isLeftOut: column.isLeftOut ?? null,
+    })),
+  )
+}
+
+function objectOf(parts: readonly Part[]): Cell {
   return (writer, row) => {
     const first = writer.at
     for (let i = 0; i < parts.length; i++) {

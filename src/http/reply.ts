@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
+import type { Dataset } from '../dataset/dataset.ts'
 import { KEPT, X_REQUEST_ID, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { ANY_TAG, namesEtag, numberText } from './etag.ts'
@@ -13,11 +14,14 @@ import { CONTENT_TYPES, type Format } from '../operation/shape.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS'
+/** After the API's own: those that pages send of themselves, for tracing, and with `cache: 'no-cache'`. */
 const ALLOWED_HEADERS =
-  'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID'
+  'Authorization, X-Visitor-ID, X-Request-Id, Accept, Content-Type, If-None-Match, Last-Event-ID, ' +
+  'traceparent, tracestate, baggage, sentry-trace, X-Requested-With, Cache-Control, Pragma, ' +
+  'If-Modified-Since, Range'
 const EXPOSED_HEADERS =
   'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, ' +
-  'X-Ignored-Parameters, ETag, X-Request-Id, X-Snapshot-Id, X-Demo'
+  'X-Ignored-Parameters, ETag, X-Request-Id, X-Snapshot-Id, X-Snapshot-As-Of, X-Demo'
 
 /** CORS on errors too, a ban on guessing another type from the body, and how long a connection is kept. */
 const EVERY_ANSWER =
@@ -90,9 +94,14 @@ export interface HeadFields {
 
 const DEMO_HEADER = '\r\nX-Demo: true'
 
+/** The snapshot as the heads of its answers name it. */
+export type NamedSnapshot = Pick<Dataset, 'snapshotId' | 'asOf' | 'demo'>
+
 /** Headers of all answers of the snapshot, each begun by CRLF. */
-export function snapshotHeaders(snapshotId: string, demo: boolean): string {
-  return `\r\nX-Snapshot-Id: ${snapshotId}${demo ? DEMO_HEADER : ''}`
+export function snapshotHeaders({ snapshotId, asOf, demo }: NamedSnapshot): string {
+  return (
+    `\r\nX-Snapshot-Id: ${snapshotId}\r\nX-Snapshot-As-Of: ${timestampText(asOf)}` + (demo ? DEMO_HEADER : '')
+  )
 }
 
 /** For errors of keyed operations. */
@@ -150,14 +159,15 @@ export class Heads {
   /** `settingsTag`: what decides all answers in addition to the snapshot. */
   constructor(
     kind: 'success' | 'not modified',
-    snapshot: { snapshotId: string; demo: boolean } | null,
+    snapshot: NamedSnapshot | null,
     settingsTag: string,
     format: Format = 'json',
   ) {
-    const { snapshotId, demo } = snapshot ?? { snapshotId: '', demo: false }
-    this.#tagStart = `"${snapshotId}-${settingsTag}-`
+    this.#tagStart = `"${snapshot?.snapshotId ?? ''}-${settingsTag}-`
     const start = kind === 'success' ? `200 OK${answerOf(format)}` : NOT_MODIFIED
-    this.#writer.text(`${start}${snapshotHeaders(snapshotId, demo)}\r\nETag: W/${this.#tagStart}`)
+    this.#writer.text(
+      `${start}${snapshot === null ? '' : snapshotHeaders(snapshot)}\r\nETag: W/${this.#tagStart}`,
+    )
     this.#writer.mark()
   }
 

@@ -2,7 +2,7 @@
 import type { View } from '../dataset/view.ts'
 import { AnswerCache, CompressionJobs } from './answer-cache.ts'
 import type { Format } from '../operation/shape.ts'
-import { Heads, snapshotHeaders } from './reply.ts'
+import { Heads, snapshotHeaders, type NamedSnapshot } from './reply.ts'
 
 /** What slow readers retain, so that it can be taken from them. */
 export interface ViewReference {
@@ -44,7 +44,9 @@ export class ServedView {
     { answerCache, settingsTag }: ServedOptions,
     jobs: CompressionJobs,
   ) {
-    const id = view === null ? '' : view.dataset.snapshotId
+    // Heads of answers to slow readers outlive the view.
+    const named = view === null ? null : namedSnapshot(view)
+    const id = named?.snapshotId ?? ''
     // The bodies of lists differ, and a client must not take one for the other.
     const tag = isPinned ? `${settingsTag}p` : settingsTag
     this.reference = { view }
@@ -53,9 +55,7 @@ export class ServedView {
     this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
     this.#jobs = jobs
     this.cache = new AnswerCache(this.#cacheBytes, jobs)
-    this.header = view === null ? '' : snapshotHeaders(id, view.dataset.demo)
-    // Heads of answers to slow readers outlive the view.
-    const named = view === null ? null : { snapshotId: id, demo: view.dataset.demo }
+    this.header = named === null ? '' : snapshotHeaders(named)
     this.#headsFor = (format) => new Heads('success', named, tag, format)
     this.heads = this.headsOf('json')
     this.notModifiedHeads = new Heads('not modified', named, tag)
@@ -86,6 +86,10 @@ export class ServedView {
     }
     setTimeout(letGo, LONGEST_RETAINED_MS).unref()
   }
+}
+
+function namedSnapshot({ dataset: { snapshotId, asOf, demo } }: View): NamedSnapshot {
+  return { snapshotId, asOf, demo }
 }
 
 /** Snapshots, oldest first; the last is the current one. */

@@ -66,18 +66,35 @@ export interface OpenApiDocument {
   readonly components: { readonly [kind: string]: { readonly [name: string]: Schema } }
 }
 
+/** One scheme: of several, generated clients mostly take the last, and would put the key into addresses. */
 const SECURITY_SCHEMES: { readonly [name: string]: Schema } = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The preferred form: `Authorization: Bearer KEY`.' },
-  api_key: {
-    type: 'apiKey',
-    in: 'query',
-    name: 'api_key',
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
     description:
-      'For clients that cannot set headers. Addresses end up in logs and history. If a request also has the header, the header counts.',
+      '`Authorization: Bearer KEY`. A client that cannot set headers may send the parameter `api_key=KEY` in the query instead, but addresses end up in logs and history. If a request has both, the header counts.',
   },
 }
 
-const WITH_KEY = [{ bearer: [] }, { api_key: [] }]
+const WITH_KEY = [{ bearer: [] }]
+
+/** Programs take an integer for one of 32 bits unless its maximum or its format says otherwise. */
+const MOST_OF_32_BITS = 2 ** 31 - 1
+
+/** A copy in which integers that may be larger than 32 bits are `int64`. */
+function withFormats<Part>(part: Part): Part {
+  if (Array.isArray(part)) return part.map(withFormats) as Part
+  if (typeof part !== 'object' || part === null) return part
+  const copy = Object.fromEntries(
+    Object.entries(part).map(([key, value]) => [key, isData(key) ? value : (withFormats(value) as unknown)]),
+  )
+  const { type, maximum = Infinity } = part as { type?: unknown; maximum?: number }
+  const isWide = [type].flat().includes('integer') && maximum > MOST_OF_32_BITS
+  return { ...copy, ...(isWide ? { format: 'int64' } : {}) } as Part
+}
+
+/** Whether the value of a keyword is an example and no schema. */
+const isData = (keyword: string): boolean => keyword === 'example' || keyword === 'examples'
 
 /** `basePath` as in `/v2`. @throws Error when an operation has no texts or no schema of its answer */
 export function openApiDocument(
@@ -85,7 +102,7 @@ export function openApiDocument(
   basePath: string,
   examples: ExampleAnswers = EXAMPLE_ANSWERS,
 ): OpenApiDocument {
-  return {
+  return withFormats({
     openapi: '3.1.0',
     info: {
       title: 'groundswell',
@@ -114,7 +131,7 @@ export function openApiDocument(
         ),
       },
     },
-  }
+  })
 }
 
 /** The guides of the documentation, in Markdown. `BASE` stands for the base path. */

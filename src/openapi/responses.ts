@@ -117,6 +117,11 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     { type: 'string', minLength: 1 },
     false,
   ),
+  SnapshotAsOf: header('The time of its data, UTC: that of the newest reading.', {
+    type: 'string',
+    format: 'date-time',
+  }),
+  LoadedSnapshotAsOf: header('The time of its data, UTC.', { type: 'string', format: 'date-time' }, false),
   Demo: header(
     'The data are made up, not measured: they are those of the demo. Absent on measured data.',
     { type: 'string', const: 'true' },
@@ -154,6 +159,7 @@ const VALIDATORS = {
   'Cache-Control': 'CacheControl',
   Vary: 'Vary',
   'X-Snapshot-Id': 'SnapshotId',
+  'X-Snapshot-As-Of': 'SnapshotAsOf',
   'X-Demo': 'Demo',
   'X-Ignored-Parameters': 'IgnoredParameters',
   'X-Request-Id': 'RequestId',
@@ -164,7 +170,11 @@ const ERROR_HEADERS = headerRefs({
   'X-Ignored-Parameters': 'IgnoredParameters',
   'X-Request-Id': 'ErrorRequestId',
 })
-const SNAPSHOT_HEADER = headerRefs({ 'X-Snapshot-Id': 'SnapshotId', 'X-Demo': 'Demo' })
+const SNAPSHOT_HEADER = headerRefs({
+  'X-Snapshot-Id': 'SnapshotId',
+  'X-Snapshot-As-Of': 'SnapshotAsOf',
+  'X-Demo': 'Demo',
+})
 const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
 export const STREAM_HEADERS = {
   ...headerRefs({
@@ -172,6 +182,7 @@ export const STREAM_HEADERS = {
     Vary: 'Vary',
     'X-Accel-Buffering': 'AccelBuffering',
     'X-Snapshot-Id': 'SnapshotId',
+    'X-Snapshot-As-Of': 'SnapshotAsOf',
     'X-Demo': 'Demo',
     'X-Ignored-Parameters': 'IgnoredParameters',
     'X-Request-Id': 'RequestId',
@@ -208,7 +219,8 @@ const COORDINATE: Schema = { anyOf: [{ type: 'number' }, POSITION, { type: 'arra
 
 export const FEATURE_COLLECTION: Schema = {
   type: 'object',
-  description: 'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items.',
+  description:
+    'Features in WGS 84, longitude first (RFC 7946). The properties are the members of the items, without nesting.',
   required: ['type', 'features', 'meta'],
   properties: {
     type: { type: 'string', const: 'FeatureCollection', description: 'Says what it is.' },
@@ -238,7 +250,11 @@ export const FEATURE_COLLECTION: Schema = {
               },
             },
           },
-          properties: { type: 'object', additionalProperties: true, description: 'The item.' },
+          properties: {
+            type: 'object',
+            additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+            description: 'The members of the item, nested ones under a name with a dot.',
+          },
         },
       },
     },
@@ -384,7 +400,11 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
       'service_unavailable',
       'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
       {
-        ...headerRefs({ 'X-Snapshot-Id': 'LoadedSnapshotId', 'X-Demo': 'Demo' }),
+        ...headerRefs({
+          'X-Snapshot-Id': 'LoadedSnapshotId',
+          'X-Snapshot-As-Of': 'LoadedSnapshotAsOf',
+          'X-Demo': 'Demo',
+        }),
         ...ANONYMOUS_RATE_HEADERS,
         ...RETRY,
       },

@@ -249,7 +249,7 @@ function conditionsSchema(): Schema {
     },
     tide: ref('Tide'),
     metadata: ref('ConditionsMetadata'),
-    units: ref('ConditionsUnits'),
+    units: ref('UnitsOfConditions'),
   }
   const nearby = list(ref('NearestBuoy'), 'Up to five active buoys within 150 km of the spot, nearest first.')
   return {
@@ -349,7 +349,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     },
     'What was searched for.',
   ),
-  ChartFields: object(
+  FieldsOfChart: object(
     chartFields(Object.keys(CHART_ARRAYS)),
     'What each array of the chart holds.',
     chartFields(Object.keys({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS })),
@@ -365,7 +365,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
   Chart: object(
     {
       buoy: ref('IdentifiedBuoySummary'),
-      fields: ref('ChartFields'),
+      fields: ref('FieldsOfChart'),
       time: list(
         time('Time of this position in all arrays'),
         'The time axis that all arrays share, ascending.',
@@ -537,7 +537,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ),
     },
   ),
-  ConditionsUnits: object(
+  UnitsOfConditions: object(
     {
       height: { type: 'string', const: 'm', description: 'Unit of heights.' },
       speed: { type: 'string', const: 'km/h', description: 'Unit of speeds.' },

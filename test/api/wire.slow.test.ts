@@ -133,6 +133,16 @@ async function checkExample(
     'accept',
     'content-type',
     'if-none-match',
+    // Sent by programs for tracing, by frameworks, and by `fetch` with `cache: 'no-cache'`.
+    'traceparent',
+    'tracestate',
+    'baggage',
+    'sentry-trace',
+    'x-requested-with',
+    'cache-control',
+    'pragma',
+    'if-modified-since',
+    'range',
   ])
     assert.ok(sent.includes(name), name)
   for (const wrong of [{}, bearer('nonsense')]) {
@@ -233,6 +243,7 @@ for (const engine of ENGINES) {
             'x-ignored-parameters',
             'x-request-id',
             'x-snapshot-id',
+            'x-snapshot-as-of',
           ]
           for (const name of [...RATE_HEADERS, ...others]) assert.ok(exposed.includes(name), name)
           const failed = await keyed.get('/buoys/no-such-buoy', { headers: { 'x-request-id': mine } })

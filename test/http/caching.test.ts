@@ -96,6 +96,18 @@ test('Every answer of a keyed operation, errors too, says that it depends on the
   assert.equal(path.get('/v2/buoys/search?query=', KEYED).headers.vary, undefined)
 })
 
+test("Every answer of an operation says the time of its snapshot's data, errors and 304s too.", () => {
+  const path = new AskedPath(view, { clock: () => 1_780_000_000 })
+  const time = new Date(view.dataset.asOf * 1000).toISOString().replace('.000', '')
+  const wrong = ['/v2/buoys?page=0', '/v2/buoys/nothing', '/v2/buoys/search?query=']
+  for (const url of [...REQUESTS, ...wrong]) {
+    const { headers } = path.get(url, KEYED)
+    const known = headers.etag === undefined ? {} : { 'if-none-match': headers.etag }
+    const answers = [headers, path.get(url, {}).headers, path.get(url, { ...KEYED, ...known }).headers]
+    for (const answer of answers) assert.equal(answer['x-snapshot-as-of'], time, url)
+  }
+})
+
 test('An answer whose tag the client names is not made; one that there is not gets its error whatever is named.', () => {
   const totals = new Totals(Totals.allocate(1), 0)
   // Keeps no answer: each is larger.
@@ -107,7 +119,7 @@ test('An answer whose tag the client names is not made; one that there is not ge
       const known = path.get(url, { ...KEYED, 'if-none-match': condition })
       assert.equal(known.status, 304, `${url}: ${condition}`)
       assert.equal(known.bytes.length, 0)
-      for (const name of ['etag', 'cache-control', 'vary', 'x-snapshot-id']) {
+      for (const name of ['etag', 'cache-control', 'vary', 'x-snapshot-id', 'x-snapshot-as-of']) {
         assert.equal(known.headers[name], headers[name], `${url}: ${name}`)
       }
     }

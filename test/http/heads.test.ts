@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Heads, varyOf, type HeadFields } from '../../src/http/reply.ts'
 
-const SNAPSHOT = { snapshotId: '895e1ff8a1a7ea5d9b6e80c1', demo: false }
+const SNAPSHOT = { snapshotId: '895e1ff8a1a7ea5d9b6e80c1', asOf: 1_790_000_000, demo: false }
 const heads = new Heads('success', SNAPSHOT, 'f00d', 'json')
 
 const number = fc.record({ low: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), high: fc.nat(0xffff) })

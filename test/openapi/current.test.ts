@@ -121,3 +121,59 @@ test('Every field of an answer has a description, and every measurement a unit.'
   }
   look(components.schemas, 'schemas')
 })
+
+/** Walks over all schemas of a document; `at` is the path of a part. */
+function eachSchema(
+  part: unknown,
+  visit: (schema: { [keyword: string]: unknown }, at: string) => void,
+): void {
+  const walk = (each: unknown, at: string): void => {
+    if (typeof each !== 'object' || each === null) return
+    if (!Array.isArray(each)) visit(each as { [keyword: string]: unknown }, at)
+    for (const [key, inner] of Object.entries(each)) {
+      if (key !== 'example' && key !== 'examples') walk(inner, `${at}/${key}`)
+    }
+  }
+  walk(part, '')
+}
+
+test('An integer that need not fit into 32 bits says so: generated clients would overflow.', () => {
+  let wide = 0
+  eachSchema(JSON.parse(descriptionText()), ({ type, maximum = Infinity, format }, at) => {
+    if (![type].flat().includes('integer')) return
+    if ((maximum as number) < 2 ** 31) return
+    wide++
+    assert.equal(format, 'int64', at)
+  })
+  assert.ok(wide > 50, String(wide))
+})
+
+test('No schema has a name that generators of clients make of an operation and a parameter.', () => {
+  const { paths, components } = openApiDocument(ROUTED, '/v2')
+  const capital = (word: string): string =>
+    word.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+  const made = Object.values(paths).flatMap(({ get: { operationId, parameters } }) =>
+    [
+      ...parameters.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
+      'params',
+      'data',
+      'response',
+      'error',
+    ].map((word) => capital(operationId) + capital(word)),
+  )
+  const names = new Set(Object.keys(components.schemas))
+  assert.deepEqual(
+    made.filter((name) => names.has(name)),
+    [],
+  )
+})
+
+test('A key has one way into requests of generated clients, the header.', () => {
+  const { paths, components } = openApiDocument(ROUTED, '/v2')
+  assert.deepEqual(Object.keys(components.securitySchemes), ['bearer'])
+  for (const { get } of Object.values(paths)) {
+    for (const way of get['security'] as object[]) {
+      assert.ok(['', 'bearer'].includes(Object.keys(way).join()), get.operationId)
+    }
+  }
+})
