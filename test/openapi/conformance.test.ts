@@ -19,6 +19,7 @@ function answer(change: (body: Detail, answer: Answer) => void = () => {}): Answ
     headers: {
       'content-type': 'application/json',
       'x-snapshot-id': 'abc',
+      'x-snapshot-as-of': '2026-11-01T06:00:00Z',
       'x-ratelimit-limit': '1000',
       'x-ratelimit-remaining': '999',
       'x-ratelimit-reset': '1795240800',
