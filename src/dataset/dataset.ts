@@ -5,7 +5,7 @@ import { Boxes } from '../index/boxes.ts'
 import { Forecast } from '../index/forecast.ts'
 import type { Groups } from '../index/groups.ts'
 import { Passes, type PassColumns, type PassIndexes } from '../index/passes.ts'
-import { NearPoints, type NearColumns } from '../index/near.ts'
+import { NearPoints } from '../index/near.ts'
 import type { Latest } from '../index/latest.ts'
 import { Segments, type MonthRows, type SegmentColumns } from '../index/segments.ts'
 import { Tides } from '../index/tides.ts'
@@ -142,7 +142,6 @@ export interface Indexes {
   readonly active: Uint8Array
   readonly latest: Latest
   readonly groups: Groups
-  readonly near: NearColumns
   readonly search: SearchColumns
   readonly passes: PassIndexes
 }
@@ -152,6 +151,7 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
   const { catalog, passes, forecast, tides, readings, weather, years } = sorted(parts)
   const { id, lat, lng, virtual } = catalog
   const { active, latest, groups } = indexes
+  const boxes = new Boxes(catalog.boxes)
   return {
     snapshotId: snapshot.id,
     asOf: snapshot.asOf,
@@ -165,9 +165,9 @@ export function openDataset(snapshot: LoadedSnapshot, parts: OpenedParts, indexe
     active,
     latest,
     groups,
-    near: new NearPoints(lat, lng, indexes.near),
+    near: new NearPoints(lat, lng, catalog.points, boxes),
     isActiveAndPhysical: (ordinal) => active[ordinal] === 1 && virtual[ordinal] === 0,
-    boxes: new Boxes(catalog.boxes),
+    boxes,
     search: new Search(catalog.words, indexes.search, active),
     passes: new Passes(passes, indexes.passes),
     forecast,

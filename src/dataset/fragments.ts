@@ -2,7 +2,7 @@
  * JSON bytes that several operations share, rendered once (`formats/render-fragments.ts`). Each thread copies
  * from its own: V8 copies within one thread's buffer five times as fast as from a shared one.
  */
-import type { NearPoints } from '../index/near.ts'
+import type { Found } from '../index/near.ts'
 import type { Language } from '../sea/languages.ts'
 import type { Steps } from '../system/steps.ts'
 import { JsonWriter } from './json-writer.ts'
@@ -118,13 +118,12 @@ export function* openFragments({ bytes, lists, ...ranges }: IndexedFragments): S
 /** Bytes: more than the distance of an item takes. */
 const DISTANCE_BYTES = 24
 
-export function writeNearest({ writer, nearest }: OpenedFragments, near: NearPoints, count: number): void {
-  for (let i = 0; i < count; i++) {
-    const ordinal = near.ordinals[i]
+export function writeNearest({ writer, nearest }: OpenedFragments, found: readonly Found[]): void {
+  found.forEach(({ ordinal, km }, i) => {
     if (i === 0) nearest.write(ordinal)
     else nearest.writeNext(ordinal)
     writer.ensure(DISTANCE_BYTES)
-    writer.hundredths(near.hundredths(i))
+    writer.hundredths(Math.round(100 * km))
     writer.literal(END)
-  }
+  })
 }

@@ -59,31 +59,25 @@ export const listBuoys = operation({
   answer(view, query) {
     const { writer, list } = view.fragments
     const perPage = perPageOf(query)
-    const { ordinals, count } = matching(view, query, (query.page - 1) * perPage, perPage)
-    const { from, to } = rowsOfPage(count, query.page, perPage)
+    const ordinals = matching(view, query)
+    const { from, to } = rowsOfPage(ordinals.length, query.page, perPage)
     writer.literal(BUOYS)
     list.writeList(ordinals, from, to)
-    endList(writer, count)
-    return writePaging(writer, count, query.page, perPage)
+    endList(writer, ordinals.length)
+    return writePaging(writer, ordinals.length, query.page, perPage)
   },
   tables: { formats: FORMATS, isList: true, make: tableOf },
 })
 
 function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Table {
-  const { dataset } = view
-  const perPage = perPageOf(query)
-  const matches = isWhole
-    ? matching(view, query, 0, dataset.buoyCount)
-    : matching(view, query, (query.page - 1) * perPage, perPage)
-  const { from, to, paging } = tablePage(matches.count, isWhole, query.page, perPage)
-  // The next search overwrites what this one found.
-  const ordinals = Uint32Array.from({ length: to - from }, (_, i) => matches.ordinals[from + i])
+  const matches = matching(view, query)
+  const { from, to, paging } = tablePage(matches.length, isWhole, query.page, perPageOf(query))
   return {
-    ...buoyRows('list', dataset, ordinals, query.include),
+    ...buoyRows('list', view.dataset, Uint32Array.from(matches).subarray(from, to), query.include),
     ...(paging && { paging }),
-    total: matches.count,
+    total: matches.length,
     name: 'buoys',
-    list: { key: 'buoys', after: `,"count":${matches.count}` },
+    list: { key: 'buoys', after: `,"count":${matches.length}` },
   }
 }
 
@@ -91,14 +85,8 @@ function perPageOf({ per_page: perPage, country }: QueryOf<typeof parameters>): 
   return Math.min(perPage ?? (country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE), MAX_PER_PAGE)
 }
 
-interface Matches {
-  /** Ordinals in the order of the answer, as far as they belong to the page asked for. */
-  ordinals: ArrayLike<number>
-  count: number
-}
-
-/** The buoys that pass every filter. Of these, `most` are wanted, starting with `from`. */
-function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: number, most: number): Matches {
+/** Ordinals of the buoys that pass every filter, in the order of the answer. */
+function matching({ dataset }: View, query: QueryOf<typeof parameters>): ArrayLike<number> {
   const { catalog, groups, active, near: byDistance, boxes } = dataset
   const { near, source, country, active_only: activeOnly } = query
   const filter = latestFilter(dataset, query)
@@ -111,8 +99,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
       ofSource === null || ofCountry === null
         ? pick(ofSource ?? ofCountry ?? groups.everywhere)
         : intersect(pick(ofSource), pick(ofCountry))
-    const taken = filter === null ? ordinals : ordinals.filter(filter)
-    return { ordinals: taken, count: taken.length }
+    return filter === null ? ordinals : ordinals.filter(filter)
   }
   const accept = (ordinal: number): boolean =>
     (!activeOnly || active[ordinal] === 1) &&
@@ -120,16 +107,8 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>, from: nu
     (ofSource === null || holds(ofSource.all, ordinal)) &&
     (ofCountry === null || holds(ofCountry.all, ordinal)) &&
     (near === undefined || box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))
-  if (near === undefined) {
-    const ordinals = boxes.within(box!, accept)
-    return { ordinals, count: ordinals.length }
-  }
-  const { lat, lng } = near
-  // Checking all conditions at each point of the globe would cost a third of the request.
-  const isPlain = filter === null && ofSource === null && ofCountry === null && box === null
-  const isTaken = isPlain && activeOnly ? active : accept
-  const count = byDistance.within(lat, lng, query.radius, isTaken, from, from + most)
-  return { ordinals: byDistance.ordinals, count }
+  if (near === undefined) return boxes.within(box!, accept)
+  return byDistance.within(near.lat, near.lng, query.radius, accept).map(({ ordinal }) => ordinal)
 }
 
 /** What two ascending lists share. */

@@ -334,25 +334,24 @@ function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number
  */
 function writeReading({ dataset, fragments }: View, lat: number, lng: number, time: number): number {
   const { asOf, catalog, readings, near } = dataset
-  let row = -1
-  let month = -1
-  // No reading is later than the snapshot. The last candidate that is taken is the nearest.
-  const isFoundWithin = (seconds: number): boolean =>
-    time - asOf <= seconds &&
-    near.nearest(lat, lng, 1, READING_REACH_KM, (candidate) => {
-      if (catalog.virtual[candidate] === 1) return false
-      const found = readings.closestRowWithin(candidate, time, seconds)
-      if (found === -1) return false
-      row = found
-      month = readings.month[readings.found]
-      return true
-    }) > 0
-  if (!isFoundWithin(FRESH_SECONDS) && !isFoundWithin(READING_REACH_SECONDS)) {
-    fragments.writer.literal(NO_READING)
-    return -1
+  const physical = near.nearest(
+    lat,
+    lng,
+    Infinity,
+    READING_REACH_KM,
+    (ordinal) => catalog.virtual[ordinal] === 0,
+  )
+  for (const seconds of [FRESH_SECONDS, READING_REACH_SECONDS]) {
+    // No reading is later than the snapshot.
+    if (time - asOf > seconds) continue
+    for (const { ordinal, km } of physical) {
+      const row = readings.closestRowWithin(ordinal, time, seconds)
+      if (row === -1) continue
+      return writeFoundReading(readings.months[readings.month[readings.found]], fragments, ordinal, row, km)
+    }
   }
-  const [ordinal] = near.ordinals
-  return writeFoundReading(readings.months[month], fragments, ordinal, row, near.kmTo(ordinal))
+  fragments.writer.literal(NO_READING)
+  return -1
 }
 
 /** Returns the time of the reading. */
@@ -411,10 +410,10 @@ function writeTide({ fragments }: View, tides: Tides, harbour: number, time: num
 function writeSpot({ dataset, fragments }: View, { id, name, lat, lng }: SpotRecord): void {
   const { near, isActiveAndPhysical } = dataset
   const { writer } = fragments
-  const count = near.nearest(lat, lng, NEARBY_BUOYS, NEARBY_KM, isActiveAndPhysical)
+  const found = near.nearest(lat, lng, NEARBY_BUOYS, NEARBY_KM, isActiveAndPhysical)
   writer.text(`,"spot":{"id":${id},"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng}},`)
   writer.text('"nearby":{"buoys":[')
-  writeNearest(fragments, near, count)
+  writeNearest(fragments, found)
   writer.text(']}')
   writer.ensure(ANSWER_BYTES)
 }

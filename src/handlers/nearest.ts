@@ -12,6 +12,7 @@ import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { integer, number, type QueryOf } from '../operation/parameters.ts'
+import type { Found } from '../index/near.ts'
 import { writeNearest } from '../dataset/fragments.ts'
 import { include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 
@@ -40,16 +41,16 @@ export const nearestBuoys = operation({
   errors: ['bad_request', 'resource_not_found'],
   answer(view, query) {
     const { writer } = view.fragments
-    const count = find(view.dataset, query)
+    const found = find(view.dataset, query)
     if (query.limit === 1) {
       writer.literal(BUOY)
-      writeNearest(view.fragments, view.dataset.near, 1)
+      writeNearest(view.fragments, found)
       writer.literal(END)
       return
     }
     writer.literal(BUOYS)
-    writeNearest(view.fragments, view.dataset.near, count)
-    endList(writer, count)
+    writeNearest(view.fragments, found)
+    endList(writer, found.length)
   },
   tables: {
     formats: FORMATS,
@@ -58,15 +59,15 @@ export const nearestBuoys = operation({
   },
 })
 
-/** Returns how many `dataset.near` has found. @throws ApiError 404 where there is none */
-function find(dataset: Dataset, query: QueryOf<typeof parameters>): number {
+/** @throws ApiError 404 where there is none */
+function find(dataset: Dataset, query: QueryOf<typeof parameters>): readonly Found[] {
   const { lat, lng, limit, max_distance: maxDistance } = query
   const { near, isActiveAndPhysical } = dataset
   const filter = latestFilter(dataset, query)
   const accept =
     filter === null ? isActiveAndPhysical : (i: number): boolean => isActiveAndPhysical(i) && filter(i)
-  const count = near.nearest(lat, lng, limit, maxDistance, accept)
-  if (count > 0) return count
+  const found = near.nearest(lat, lng, limit, maxDistance, accept)
+  if (found.length > 0) return found
   throw notFound(
     filter === null
       ? 'No active buoy lies within max_distance'
@@ -74,16 +75,17 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): number {
   )
 }
 
-function tableOf(dataset: Dataset, count: number, query: QueryOf<typeof parameters>): Table {
+function tableOf(dataset: Dataset, found: readonly Found[], query: QueryOf<typeof parameters>): Table {
   const isSingle = query.limit === 1
-  const { near } = dataset
-  // The next request overwrites what was found.
-  const ordinals = near.ordinals.slice(0, count)
-  const km = Array.from(ordinals, (ordinal) => Math.round(100 * near.kmTo(ordinal)) / 100)
+  const count = found.length
+  const ordinals = Uint32Array.from(found, ({ ordinal }) => ordinal)
   const table = buoyRows('nearest', dataset, ordinals, query.include)
   return {
     ...table,
-    columns: [...table.columns, numberColumn('distance_km', (row) => km[row], 'km')],
+    columns: [
+      ...table.columns,
+      numberColumn('distance_km', (row) => Math.round(100 * found[row].km) / 100, 'km'),
+    ],
     total: count,
     name: 'nearest-buoys',
     list: isSingle ? { key: 'buoy', isSingle } : { key: 'buoys', after: `,"count":${count}` },

@@ -1,6 +1,5 @@
 /** Points in a box of the globe: an R-tree (Flatbush) over the buoys' positions. Numbers in, ordinals out. */
 import Flatbush from 'flatbush'
-import KDBush from 'kdbush'
 import { boundsPieces, type Bounds } from '../sea/geo.ts'
 
 /** Without points there are no bytes: Flatbush refuses an empty set. */
@@ -10,13 +9,6 @@ export function buildBoxes(lat: Float64Array, lng: Float64Array): Uint8Array {
   for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
   tree.finish()
   return new Uint8Array(tree.data as ArrayBuffer)
-}
-
-/** The KD-tree of a catalogue (kdbush), for other programs; `near.ts` scans instead. */
-export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
-  const tree = new KDBush(lat.length)
-  for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
-  return new Uint8Array(tree.finish().data as ArrayBuffer)
 }
 
 export class Boxes {

@@ -56,7 +56,7 @@ export class Forecast {
 
   /** The nearest point within 50 km, or −1. */
   nearest(lat: number, lng: number): number {
-    return this.#near.nearest(lat, lng, 1, REACH_KM) === 0 ? -1 : this.#near.ordinals[0]
+    return this.#near.nearest(lat, lng, 1, REACH_KM)[0]?.ordinal ?? -1
   }
 
   runAt(point: number): number {

@@ -118,7 +118,7 @@ export class Tides {
 
   /** The nearest harbour within reach, or −1. */
   nearest(lat: number, lng: number): number {
-    return this.#near.nearest(lat, lng, 1, HARBOUR_REACH_KM) === 0 ? -1 : this.#near.ordinals[0]
+    return this.#near.nearest(lat, lng, 1, HARBOUR_REACH_KM)[0]?.ordinal ?? -1
   }
 
   /** Metres above chart datum at `time` (epoch seconds). */

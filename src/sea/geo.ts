@@ -56,6 +56,20 @@ export function boundsOnGlobe(box: Bounds): Bounds {
   }
 }
 
+/** Degrees added around a circle against rounding: a tenth of a metre. */
+const MARGIN = 1e-6
+
+/** A box that holds all that lies within `km` of a position. */
+export function boundsAround(lat: number, lng: number, km: number): Bounds {
+  const radius = km / EARTH_RADIUS_KM / RADIANS + MARGIN
+  const [south, north] = [lat - radius, lat + radius]
+  const isAtPole = south <= -90 + MARGIN || north >= 90 - MARGIN
+  const half = isAtPole
+    ? 180
+    : Math.asin(Math.sin(radius * RADIANS) / Math.cos(lat * RADIANS)) / RADIANS + MARGIN
+  return boundsOnGlobe({ south, north, west: lng - half, east: lng + half })
+}
+
 /** Edges are included; −180 and 180 are one meridian. */
 export function boundsContain(box: Bounds, lat: number, lng: number): boolean {
   if (lat < box.south || lat > box.north) return false

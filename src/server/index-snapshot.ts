@@ -1,7 +1,6 @@
 /** Indexes a loaded snapshot, once for all serving threads, which import nothing of this. */
 import { buildGroups, passIndexes } from '../index/make-groups.ts'
 import { latestOf } from '../index/latest.ts'
-import { nearColumns } from '../index/near.ts'
 import { searchColumns } from '../index/search-columns.ts'
 import { segmentColumns, Segments } from '../index/segments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
@@ -62,7 +61,7 @@ function* indexesOf(
 ): Steps<Indexes> {
   const opened = sorted(parts)
   const { catalog } = opened
-  const { id, lat, lng } = catalog
+  const { id } = catalog
   const readings = yield* segmentColumns(id, opened.readings)
   const weather = yield* segmentColumns(id, opened.weather)
   const segments = new Segments(opened.readings, readings)
@@ -76,7 +75,6 @@ function* indexesOf(
     active,
     latest: yield* latestOf(segments),
     groups: buildGroups(catalog, active),
-    near: nearColumns(lat, lng),
     search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),
   }

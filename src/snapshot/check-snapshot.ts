@@ -1,5 +1,6 @@
 /** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
-import { buildBoxes, buildPoints } from '../index/boxes.ts'
+import { buildBoxes } from '../index/boxes.ts'
+import { buildPoints, nodeSizeOf } from '../index/near.ts'
 import {
   addStream,
   CANCELLED,
@@ -165,7 +166,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
 /** Servers do not check where the indexes point, so the indexes have to be those of the buoys. */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
   expect(
-    Buffer.compare(points, buildPoints(lat, lng)) === 0,
+    Buffer.compare(points, buildPoints(lat, lng, nodeSizeOf(points))) === 0,
     file,
     'its tree of points is not that of its buoys',
   )

@@ -54,20 +54,11 @@ function inOrder(places: readonly Position[], from: Position, km: number, accept
 }
 
 function nearest(near: NearPoints, from: Position, limit: number, km: number, accept: Accept): number[] {
-  const count = near.nearest(from.lat, from.lng, limit, km, accept)
-  return [...near.ordinals.subarray(0, count)]
+  return near.nearest(from.lat, from.lng, limit, km, accept).map(({ ordinal }) => ordinal)
 }
 
-function page(
-  near: NearPoints,
-  position: Position,
-  km: number,
-  accept: Accept,
-  from: number,
-  to: number,
-): { count: number; ordinals: number[] } {
-  const count = near.within(position.lat, position.lng, km, accept, from, to)
-  return { count, ordinals: [...near.ordinals.subarray(from, Math.max(from, Math.min(count, to)))] }
+function within(near: NearPoints, from: Position, km: number, accept: Accept): number[] {
+  return near.within(from.lat, from.lng, km, accept).map(({ ordinal }) => ordinal)
 }
 
 const centre = fc.constantFrom(
@@ -120,14 +111,6 @@ test('The nearest points are those that a look at every point finds, to the last
         for (const from of [...asked, ...places.slice(0, 3)]) {
           const expected = inOrder(places, from, km, accept).slice(0, limit)
           assert.deepEqual(nearest(near, from, limit, km, accept), expected)
-          let last: number[] = []
-          const isTaken = (ordinal: number): boolean => {
-            if (accept(ordinal)) last = [ordinal]
-            return accept(ordinal)
-          }
-          // Where one is asked for, the last that was taken is it.
-          assert.deepEqual(nearest(near, from, 1, km, isTaken), expected.slice(0, 1))
-          assert.deepEqual(last, expected.slice(0, 1))
         }
       },
     ),
@@ -151,7 +134,7 @@ test('Of points nearly at one distance the great circle decides the nearest, of 
         const all = Array.from(lats, (own, i) => haversine(lat, lng, own, lngs[i]))
         const least = Math.min(...all)
         const near = new NearPoints(lats, lngs)
-        const found = (km: number): number => (near.nearest(lat, lng, 1, km) === 0 ? -1 : near.ordinals[0])
+        const found = (km: number): number => near.nearest(lat, lng, 1, km)[0]?.ordinal ?? -1
         assert.equal(found(50), least <= 50 ? all.indexOf(least) : -1)
         // A reach of just the nearest distance, and the next below.
         assert.equal(found(least), all.indexOf(least))
@@ -162,7 +145,7 @@ test('Of points nearly at one distance the great circle decides the nearest, of 
   )
 })
 
-test('Among very many points the nearest and pages are those of a look at every point.', () => {
+test('Among very many points the nearest and all in order are those of a look at every point.', () => {
   const places = Array.from({ length: 5000 }, (_, i) => ({
     lat: ((i * 7919) % 18_001) / 100 - 90,
     lng: ((i * 104_729) % 36_001) / 100 - 180,
@@ -178,23 +161,9 @@ test('Among very many points the nearest and pages are those of a look at every 
   ]) {
     const expected = inOrder(places, from, 1e9, accept)
     assert.deepEqual(nearest(near, from, 20, 1e9, accept), expected.slice(0, 20))
-    assert.equal(near.kmTo(expected[0]), haversine(from.lat, from.lng, lat[expected[0]], lng[expected[0]]))
-    assert.deepEqual(page(near, from, 1e9, accept, 1000, 1050).ordinals, expected.slice(1000, 1050))
-  }
-})
-
-test('Indexes asked alternately about two positions answer as each alone.', () => {
-  const one = nearOf([{ lat: 10, lng: 20 }])
-  const other = nearOf([
-    { lat: 11, lng: 20 },
-    { lat: -30, lng: 20 },
-  ])
-  const all = (): boolean => true
-  for (let turn = 0; turn < 2; turn++) {
-    assert.deepEqual(nearest(one, { lat: 10.4, lng: 20 }, 1, 50, all), [0])
-    assert.deepEqual(nearest(other, { lat: 10.6, lng: 20 }, 1, 60, all), [0])
-    assert.deepEqual(nearest(one, { lat: -30, lng: 20 }, 1, 50, all), [])
-    assert.deepEqual(nearest(other, { lat: -30, lng: 20 }, 1, 60, all), [1])
+    const [{ km }] = near.nearest(from.lat, from.lng, 1, 1e9, accept)
+    assert.equal(km, haversine(from.lat, from.lng, lat[expected[0]], lng[expected[0]]))
+    assert.deepEqual(within(near, from, 1e9, accept), expected)
   }
 })
 
@@ -207,34 +176,31 @@ const tied = fc
   .array(clustered, { minLength: 300, maxLength: 400, size: 'max' })
   .map((some) => [...some, ...some.toReversed(), ...some])
 
-test('A page of the points within a radius is the same part of all of them in order, also where most are tied.', () => {
+test('The points within a radius are all of them in order, also where most are tied.', () => {
   fc.assert(
     fc.property(
       fc.oneof({ weight: 5, arbitrary: few }, { weight: 1, arbitrary: tied }),
       fc.oneof(place, positions),
       fc.constantFrom(0, 1, 100, 900, 1000, 5000, 12_000, 19_500, 20_000, 20_015, 20_016, 20_100),
       fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 0, max: 600 }),
-      fc.constantFrom(1, 20, 50, 500),
-      (places, position, km, every, from, perPage) => {
+      (places, position, km, every) => {
         const accept = (ordinal: number): boolean => ordinal % every === 0
-        const expected = inOrder(places, position, km, accept)
-        const { count, ordinals } = page(nearOf(places), position, km, accept, from, from + perPage)
-        assert.equal(count, expected.length)
-        assert.deepEqual(ordinals, expected.slice(from, from + perPage))
+        assert.deepEqual(within(nearOf(places), position, km, accept), inOrder(places, position, km, accept))
       },
     ),
     { numRuns: 600 },
   )
 })
 
-test('Thousands of points at the same few distances are put in order.', () => {
+test('Of thousands of points at the same few distances the nearest are those of the lowest ordinals.', () => {
   const places = Array.from({ length: 20_000 }, (_, i) => ({ lat: (i % 3) - 1, lng: (i % 5) - 2 }))
   // The nearest are those at the place itself: the middle of three and of five.
   const expected = Array.from({ length: 20_000 }, (_, i) => i).filter((i) => i % 3 === 1 && i % 5 === 2)
+  const near = nearOf(places)
+  assert.deepEqual(within(near, { lat: 0, lng: 0 }, 1000, () => true).slice(0, 500), expected.slice(0, 500))
   assert.deepEqual(
-    page(nearOf(places), { lat: 0, lng: 0 }, 1000, () => true, 0, 500),
-    { count: 20_000, ordinals: expected.slice(0, 500) },
+    nearest(near, { lat: 0, lng: 0 }, 20, 1000, () => true),
+    expected.slice(0, 20),
   )
 })
 
@@ -249,8 +215,10 @@ test('A radius that ends at a point has that point, and one that ends a hair bef
         const { lat, lng } = places[at]
         const km = Math.max(0, haversine(position.lat, position.lng, lat, lng) + more)
         const expected = inOrder(places, position, km, () => true)
-        const all = page(nearOf(places), position, km, () => true, 0, 500)
-        assert.deepEqual(all, { count: expected.length, ordinals: expected })
+        assert.deepEqual(
+          within(nearOf(places), position, km, () => true),
+          expected,
+        )
       },
     ),
     { numRuns: 200 },

@@ -163,7 +163,7 @@ test('A catalogue that breaks a rule is refused.', async () => {
     [/search index has another length/, shorten('words_suffixes')],
     [/order of names/, set('words_rank', 0, 4_000_000_000)],
     [/tree of points is not that of its buoys/, set('lat', 0, 45.6)],
-    ...[0, 2, 4, 8, 20, 60].map((at): [RegExp, Spoil] => [
+    ...[0, 4, 8, 20, 60].map((at): [RegExp, Spoil] => [
       /tree of points is not that of its buoys/,
       (part) => void (column(part, 'points')[at] ^= 5),
     ]),

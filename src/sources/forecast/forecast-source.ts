@@ -143,13 +143,14 @@ function recordsOf(places: ReadonlyMap<string, Place>): ForecastRecord[] {
     const lng = Float64Array.from(windOnly, (place) => place.lng)
     const near = new NearPoints(lat, lng)
     for (const place of windless) {
-      if (near.nearest(place.lat, place.lng, 1, WIND_REACH_KM) === 0) continue
-      const [nearest] = near.ordinals
+      const [nearest] = near.nearest(place.lat, place.lng, 1, WIND_REACH_KM)
+      if (nearest === undefined) continue
+      const lender = windOnly[nearest.ordinal]
       for (const name of WIND_NAMES) {
-        const quantity = windOnly[nearest].quantities[name]
+        const quantity = lender.quantities[name]
         if (quantity !== undefined) place.quantities[name] = quantity
       }
-      lent.add(windOnly[nearest])
+      lent.add(lender)
     }
   }
   return inOrder.filter((place) => !lent.has(place)).map(recordOf)
