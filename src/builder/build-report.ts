@@ -2,6 +2,7 @@
 import type { FetchOutcome } from './fetch/fetch-sources.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { timestampText } from '../sea/time.ts'
+import { type CountedDoubt, type Doubt, Doubts } from '../sources/doubts.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { lineText, type LogLine } from '../system/log.ts'
@@ -11,6 +12,9 @@ import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
   BAD_LINES_KEPT,
   BAD_LINES_SHOWN,
+  type DoubtDocument,
+  EXAMPLE_SHOWN,
+  EXAMPLES_PRINTED,
   type FetchDocument,
   IDENTIFIERS_KEPT,
   MONTHS_KEPT,
@@ -21,7 +25,6 @@ import {
   REPORT_VERSION,
   type ReportDocument,
   STATIONS_KEPT,
-  STATIONS_SHOWN,
   type SourceDocument,
   addBounded,
   quoted,
@@ -30,6 +33,7 @@ import { readText } from './report-files.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 const OTHER_REASONS = 'other reasons'
+const NO_SOURCE = 'command line'
 
 /** Shortest time between two lines of progress, without a terminal and on one. */
 const PLAIN_INTERVAL_MS = 2000
@@ -68,6 +72,8 @@ export class BuildReport implements Report {
   #duplicateCount = 0
   readonly #months: string[] = []
   #source: SourceDocument
+  readonly #doubts = new Map<SourceDocument, Doubts>()
+  readonly #printed = new WeakSet<CountedDoubt>()
   #monthsToWrite = 0
   #monthsWritten = 0
   #built: { id: string; asOf: number; published: boolean } | null = null
@@ -78,8 +84,12 @@ export class BuildReport implements Report {
     this.#source = this.#sourceOf(null)
   }
 
-  /** Begins the source `name` of the configuration; null stands for the command line, and for none. */
+  /**
+   * Begins the source `name` of the configuration; null stands for the command line, and for none. Prints the
+   * grave doubts of the source before.
+   */
   begin(name: string | null): void {
+    this.#printDoubts()
     this.#source = this.#sourceOf(name)
   }
 
@@ -106,19 +116,27 @@ export class BuildReport implements Report {
     }
   }
 
-  warn(message: string): void {
-    const { warnings } = this.#source
-    if (warnings.length < REMARKS_KEPT) warnings.push(message)
-    this.line(message, 'warning')
+  doubt(doubt: Doubt): void {
+    entryOf(this.#doubts, this.#source, () => new Doubts()).add(doubt)
   }
 
-  withoutPosition(kind: string, identifiers: readonly string[]): void {
+  /** A grave doubt of the build itself, about the folder or the configuration. */
+  warn(what: string): void {
+    this.doubt({ what, isGrave: true })
+    this.#printDoubts()
+  }
+
+  withoutPosition(identifiers: readonly string[]): void {
     if (identifiers.length === 0) return
     const { without_position: known } = this.#source
     for (const identifier of identifiers.slice(0, STATIONS_KEPT - known.length)) known.push(identifier)
-    const some = JSON.stringify(identifiers.slice(0, STATIONS_SHOWN)).slice(1, -1)
-    const rest = identifiers.length > STATIONS_SHOWN ? ', …' : ''
-    this.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${some}${rest}`)
+    this.doubt({
+      what: 'stations are left out for lack of a position',
+      times: identifiers.length,
+      examples: identifiers,
+      remedy: 'list them with their positions',
+      isGrave: true,
+    })
   }
 
   refused(reason: string): void {
@@ -229,8 +247,9 @@ export class BuildReport implements Report {
       bad_lines: this.#bad,
       months_written: this.#months,
       sources: [...this.#sources]
-        .filter(([name, { files, warnings }]) => name !== null || files + warnings.length > 0)
-        .map(([, document]) => document),
+        .map(([name, document]) => ({ name, document, doubts: this.#doubts.get(document)?.list() ?? [] }))
+        .filter(({ name, document, doubts }) => name !== null || document.files + doubts.length > 0)
+        .map(({ document, doubts }) => ({ ...document, doubts: doubts.map(doubtDocument) })),
       networks: [...this.#networks]
         .sort(([a], [b]) => compareText(a, b))
         .map(([name, network]) => networkDocument(name, network)),
@@ -259,6 +278,16 @@ export class BuildReport implements Report {
     }
   }
 
+  #printDoubts(): void {
+    const { name } = this.#source
+    for (const doubt of this.#doubts.get(this.#source)?.list() ?? []) {
+      if (doubt.isGrave !== true || this.#printed.has(doubt)) continue
+      this.#printed.add(doubt)
+      const text = doubtText(doubtDocument(doubt))
+      this.line(name === NO_SOURCE ? text : `${name}: ${text}`, 'warning')
+    }
+  }
+
   #skip(reason: string, station: string | undefined, times: number): void {
     const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
     this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)
@@ -275,7 +304,7 @@ export class BuildReport implements Report {
 
   #sourceOf(name: string | null): SourceDocument {
     return entryOf(this.#sources, name, () => ({
-      name: name ?? 'command line',
+      name: name ?? NO_SOURCE,
       refused: null,
       last_read: null,
       stays: null,
@@ -287,7 +316,7 @@ export class BuildReport implements Report {
       skipped: {},
       skipped_stations: {},
       without_position: [],
-      warnings: [],
+      doubts: [],
       fetch: null,
     }))
   }
@@ -301,6 +330,18 @@ export class BuildReport implements Report {
       suspect: new Map(),
     }))
   }
+}
+
+function doubtDocument({ what, times, examples, remedy, isGrave = false }: CountedDoubt): DoubtDocument {
+  const shown = examples.map((example) => quoted(example, EXAMPLE_SHOWN))
+  return { what, times, examples: shown, remedy: remedy ?? null, grave: isGrave }
+}
+
+/** The line of a grave doubt. */
+function doubtText({ what, times, examples, remedy }: DoubtDocument): string {
+  const often = times === 1 ? '' : ` (${times} times)`
+  const where = examples.length === 0 ? '' : `: ${examples.slice(0, EXAMPLES_PRINTED).join(', ')}`
+  return `${what}${often}${where}${remedy === null ? '' : ` → ${remedy}`}`
 }
 
 function fetchLine(source: string, document: FetchDocument): string {

@@ -44,8 +44,18 @@ export interface SourceDocument {
   skipped: { [reason: string]: number }
   skipped_stations: { [reason: string]: { [identifier: string]: number } }
   without_position: string[]
-  warnings: string[]
+  doubts: DoubtDocument[]
   fetch: FetchDocument | null
+}
+
+/** What was assumed or left out, how often, the first examples, and what to do about it. */
+export interface DoubtDocument {
+  what: string
+  times: number
+  examples: string[]
+  remedy: string | null
+  /** Values may be wrong, or a station is missing. */
+  grave: boolean
 }
 
 export interface FetchDocument {
@@ -78,11 +88,33 @@ export interface NetworkDocument {
   doubtful: { reason: string; readings: number; buoys: number; identifiers: string[] }[]
 }
 
+/** How often a build had a doubt about each of its sources. */
+export function doubtCounts(report: ReportDocument | null): DoubtCounts[] {
+  // Reports of older versions have none.
+  return (report?.sources ?? []).map(({ name, doubts = [] }: Partial<SourceDocument>) => {
+    const grave = doubts.filter((doubt) => doubt.grave)
+    return { input: name ?? '', grave: timesOf(grave), other: timesOf(doubts) - timesOf(grave) }
+  })
+}
+
+interface DoubtCounts {
+  input: string
+  grave: number
+  other: number
+}
+
+function timesOf(doubts: readonly DoubtDocument[]): number {
+  return doubts.reduce((sum, { times }) => sum + times, 0)
+}
+
 /** Bad lines of one file that are shown one by one; the others are only counted. */
 export const BAD_LINES_SHOWN = 5
 const TEXT_SHOWN = 40
+/** Characters of one example of a doubt, and examples that a build prints. */
+export const EXAMPLE_SHOWN = 200
+export const EXAMPLES_PRINTED = 3
 export const BAD_LINES_KEPT = 200
-/** Remarks, duplicates and identifiers in the document, of each kind. */
+/** Duplicates and identifiers in the document, of each kind. */
 export const REMARKS_KEPT = 200
 export const IDENTIFIERS_KEPT = 20
 export const MONTHS_KEPT = 2000
@@ -114,12 +146,12 @@ export function addBounded(
 }
 
 /** The beginning of a text in quotes; nothing in it steers a terminal or changes its direction of reading. */
-export function quoted(text: string): string {
-  const cut = text.slice(0, TEXT_SHOWN)
+export function quoted(text: string, most = TEXT_SHOWN): string {
+  const cut = text.slice(0, most)
   // Characters that change the direction (Cf) or show nothing (C: surrogates, private, unassigned).
   const visible = JSON.stringify(cut).replace(
     /[\p{C}\u2028\u2029]/gu,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   )
-  return text.length > TEXT_SHOWN ? `${visible}…` : visible
+  return text.length > most ? `${visible}…` : visible
 }

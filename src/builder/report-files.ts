@@ -1,7 +1,7 @@
 /** The report of a build: tables for a terminal, `report-ID.json`, `report-ID.html` without scripts. */
 import { counted } from '../system/text.ts'
 import { STATIONS_SHOWN } from './report-document.ts'
-import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument } from './report-document.ts'
+import { REPORT_FORMAT, REPORT_VERSION, type ReportDocument, type SourceDocument } from './report-document.ts'
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX } from '../snapshot/write-snapshot.ts'
@@ -138,9 +138,21 @@ function tablesOf({
       duplicates.map(({ left_out: leftOut, stays, km }) => [leftOut, stays, km]),
     ],
     [
-      'Remarks',
-      ['source', 'remark'],
-      sources.flatMap(({ name, warnings }) => warnings.map((warning) => [name, warning])),
+      'Doubts',
+      ['source', 'what was assumed or left out', 'times', 'grave', 'the first ones', 'what to do'],
+      // Older reports have remarks in place of doubts.
+      sources.flatMap(({ name, doubts = [] }: Partial<SourceDocument>) =>
+        doubts
+          .toSorted((a, b) => Number(b.grave) - Number(a.grave))
+          .map(({ what, times, grave, examples, remedy }) => [
+            name ?? '',
+            what,
+            times,
+            grave ? 'yes' : '',
+            examples.join(', '),
+            remedy ?? '',
+          ]),
+      ),
     ],
   ]
   return tables.map(([title, head, rows]) => ({ title, head, rows })).filter(({ rows }) => rows.length > 0)

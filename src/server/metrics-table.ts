@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs'
 import { openFilesLimit } from '../http/connections.ts'
 import { memoryLimit } from '../snapshot/snapshot-memory.ts'
 import { parseTimestamp } from '../sea/time.ts'
-import type { FetchDocument, ReportDocument } from '../builder/report-document.ts'
+import { doubtCounts, type FetchDocument, type ReportDocument } from '../builder/report-document.ts'
 import type { Figures } from './collect-metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'
 import { DELAY_BOUNDS_S, type WorkerFigureName } from './worker-figures.ts'
@@ -365,6 +365,15 @@ const SOURCES: readonly Metric[] = [
     'groundswell_input_bad_lines{input}',
     'Lines of an input that the newest build found malformed',
     ({ report }) => (report?.sources ?? []).map(({ name, bad_lines: bad }) => [name, bad]),
+  ),
+  metric(
+    'groundswell_input_doubts{input,kind}',
+    'How often the newest build assumed something about an input or left something out; grave: values may be wrong, or a station or file is missing',
+    ({ report }) =>
+      doubtCounts(report).flatMap(({ input, grave, other }) => [
+        [input, 'grave', grave],
+        [input, 'other', other],
+      ]),
   ),
   metric(
     'groundswell_input_fetch_timestamp_seconds{input}',

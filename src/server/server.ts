@@ -27,6 +27,8 @@ import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { QuotaStore } from './quota-store.ts'
 import { arePagesMade, waitForPages } from './site-files.ts'
+import { reportOf } from './collect-metrics.ts'
+import { doubtCounts } from '../builder/report-document.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
@@ -215,7 +217,9 @@ export class RunningServer {
 
   #makeStatus(): Status {
     const { clock, moreStatus = () => ({}) } = this.#surroundings
+    const report = reportOf(this.#config.snapshots)
     return new Status(this.#config.snapshots, clock, () => ({
+      doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
       keys: this.#keys.status(),
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status(this.#totals.sums()) }),
       ...moreStatus(),

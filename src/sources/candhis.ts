@@ -15,7 +15,7 @@ import {
   listSource,
   parseDocument,
   readText,
-  warnOfIgnored,
+  doubtIgnored,
 } from './reading/source-files.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
 import { dropUnusable, measureColumn, readMeasures } from './reading/measured-values.ts'
@@ -74,7 +74,7 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   const listing = await listSource('candhis', folder)
   // 1. Find the stations, and the station of the rows of each file and answer.
   const found = await gather(folder, listing, report)
-  warnOfIgnored(report, 'candhis', found.ignored)
+  doubtIgnored(report, found.ignored)
   // The API answers that there are no data for a campaign that does not report.
   if (found.campaigns.size + found.answers === 0)
     throw new BuildError(`candhis: ${folder} holds no data files`)
@@ -82,7 +82,7 @@ async function readCandhis(folder: string, sink: Sink, { report }: SourceContext
   // No licence is named, as public statements about re-use differ: the credit is what an operator must show.
   sink.source({ name: SOURCE, network: 'coastal', credit: 'Candhis, Cerema and its partners' })
   const placeless = [...found.campaigns.keys()].filter((campaign) => !found.stations.has(campaign))
-  report.withoutPosition('candhis', placeless.sort())
+  report.withoutPosition(placeless.sort())
   // Rows of answers come last: of two rows of a feed with one time the later one counts.
   const buoys = await sendFiles(folder, found, sink, report)
   await sendAnswers(folder, found.tables, buoys, sink, report)
@@ -192,7 +192,11 @@ async function readAnswer(
     const found = new Set(campaignField < 0 ? [own] : rows.map((row) => codeOf(row, campaignField)))
     const campaigns = new Set([...found].filter((campaign) => campaign !== null))
     if (campaigns.size <= MAX_CAMPAIGNS) return { name, feed, campaigns }
-    report.warn(`candhis: ${path} has rows of more than ${MAX_CAMPAIGNS} campaigns and is left out`)
+    report.doubt({
+      what: `an answer with rows of more than ${MAX_CAMPAIGNS} campaigns is left out`,
+      examples: [path],
+      isGrave: true,
+    })
     return null
   }
   const file = report.file(path)

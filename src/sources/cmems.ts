@@ -20,11 +20,10 @@ import {
 } from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
-import { counted } from '../system/text.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
-import { listFolder, missingFolder, UnusableFile, warnOfIgnored, WholeFiles } from './reading/source-files.ts'
+import { listFolder, missingFolder, UnusableFile, doubtIgnored, WholeFiles } from './reading/source-files.ts'
 import { codeOf, valueColumn } from './reading/units.ts'
 import { momentOf, timeUnit } from './reading/times.ts'
 
@@ -77,7 +76,7 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   const paths: string[] = []
   const ignored: string[] = []
   if (!(await findFiles(folder, '', paths, ignored))) throw missingFolder('cmems', folder)
-  warnOfIgnored(report, 'cmems', ignored, 'not .nc')
+  doubtIgnored(report, ignored, 'not .nc')
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
 
   const netcdf = await loadNetcdf()
@@ -121,9 +120,11 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
     } else waveless.add(identifier)
   }
   // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
-  if (waveless.size > 0) report.warn(`cmems: ${counted(waveless.size, 'platform')} without waves left out`)
+  const [first] = waveless
+  if (first !== undefined)
+    report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
   const { handles, placeless } = stations.announce(sink, SOURCE, known)
-  report.withoutPosition('cmems', placeless)
+  report.withoutPosition(placeless)
   return handles
 }
 
@@ -256,7 +257,10 @@ function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, r
       const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
       const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo })
       if (column === null) {
-        report.warn(`${path}: ${JSON.stringify(shown)} is in an unknown unit and is left out`)
+        report.doubt({
+          what: 'a variable in an unknown unit is left out',
+          examples: [`${path}: ${shown} in ${JSON.stringify(variable.units)}`],
+        })
         continue
       }
       if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)

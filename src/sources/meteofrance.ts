@@ -14,7 +14,7 @@ import type { BuoyRecord } from '../sea/records.ts'
 import { digitsAt } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
 import { epochSeconds } from './reading/times.ts'
-import { listSource, readText, warnOfIgnored } from './reading/source-files.ts'
+import { listSource, readText, doubtIgnored } from './reading/source-files.ts'
 import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
@@ -49,7 +49,7 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
   const listing = await listSource('meteofrance', folder)
   const files = listing.files.filter((name) => DATA_FILE.test(name))
   const ignored = listing.files.filter((name) => !DATA_FILE.test(name))
-  warnOfIgnored(report, 'meteofrance', [...ignored, ...listing.folders], 'not named marine.YYYYMMDD.csv')
+  doubtIgnored(report, [...ignored, ...listing.folders], 'not named marine.YYYYMMDD.csv')
   if (files.length === 0) throw new BuildError(`meteofrance: ${folder} holds no marine.YYYYMMDD.csv`)
 
   const stations = new Stations()

@@ -3,6 +3,7 @@
  * buoys and rows. Ids, slugs, countries, time zones, merging and the cut at `--as-of` are the builder's work.
  */
 import type { RowBatch } from '../sea/row-batch.ts'
+import type { Doubt } from './doubts.ts'
 import type {
   BuoyRecord,
   ForecastRecord,
@@ -85,10 +86,10 @@ export interface Report {
   file(path: string): FileReport
   /** A file is read without or before being counted: a report names the last such file of a killed reader. */
   reads?(path: string): void
-  /** A remark about the source as a whole. */
-  warn(message: string): void
-  /** Stations that are left out because nothing gives their position; none makes no remark. */
-  withoutPosition(kind: string, identifiers: readonly string[]): void
+  /** Counts something that was assumed, or left out, about the source. */
+  doubt(doubt: Doubt): void
+  /** Stations that are left out because nothing gives their position; none makes no doubt. */
+  withoutPosition(identifiers: readonly string[]): void
 }
 
 export interface FileReport {

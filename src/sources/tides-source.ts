@@ -9,7 +9,6 @@ import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
 import { listSource, parseBounded } from './reading/source-files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
-import { counted } from '../system/text.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 
@@ -20,7 +19,6 @@ const MAX_CONSTITUENTS = 256
 const MAX_DATUM = 100
 /** m; a larger constituent that is unknown makes its harbour useless. */
 const MAX_UNKNOWN_AMPLITUDE = 0.05
-const MAX_TOLD = 20
 
 /**
  * TICON counts the phases of these from another quarter turn than other publishers. At gauges that both have,
@@ -56,20 +54,17 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
   const listing = await listSource('tides', folder)
   const file = report.file(folder)
   let taken = 0
-  const refused: string[] = []
   for (const name of listing.files) {
     const identifier = name.replace(/\.json$/i, '')
     const station = identifier === name ? 'is not a JSON file' : await readStation(join(folder, name))
     const harbour = typeof station === 'string' ? station : harbourOf(station.value, identifier, file)
-    if (typeof harbour === 'string') refused.push(`${JSON.stringify(name)} ${harbour}`)
+    if (typeof harbour === 'string')
+      report.doubt({ what: 'a file is left out whole', examples: [`${name} ${harbour}`], isGrave: true })
     else {
       sink.harbour(harbour)
       taken++
     }
   }
-  for (const text of refused.slice(0, MAX_TOLD)) report.warn(`tides: ${text}, left out`)
-  if (refused.length > MAX_TOLD)
-    report.warn(`tides: ${counted(refused.length - MAX_TOLD, 'more file')} left out`)
   if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used`)
   file.rows(taken)
   file.end()

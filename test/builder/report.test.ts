@@ -57,8 +57,8 @@ function fullDocument(): ReportDocument {
   file.skipped('waves repeat a sample')
   file.end()
   report.warn(EVIL)
-  report.withoutPosition('ndbc', ['41002', '41003'])
-  report.withoutPosition('ndbc', [])
+  report.withoutPosition(['41002', '41003'])
+  report.withoutPosition([])
   report.begin('B')
   report.refused(EVIL)
   report.fetched({
@@ -110,7 +110,13 @@ test('Counts are whole, lists are bounded, and reasons come with file and line.'
   assert.deepEqual(a.skipped, { 'waves repeat a sample': 3 })
   assert.deepEqual(a.skipped_stations, { 'waves repeat a sample': { '41001': 2 } })
   assert.deepEqual(a.without_position, ['41002', '41003'])
-  assert.deepEqual(a.warnings, [EVIL, 'ndbc: 2 left out for lack of a position: "41002","41003"'])
+  assert.deepEqual(
+    a.doubts.map(({ what, times, grave, examples }) => [what, times, grave, examples]),
+    [
+      [EVIL, 1, true, []],
+      ['stations are left out for lack of a position', 2, true, ['"41002"', '"41003"']],
+    ],
+  )
   assert.equal(b.refused, EVIL)
   assert.deepEqual(
     a.fetch?.failures.map(({ used_from: from }) => from),

@@ -63,8 +63,8 @@ const ALL = [
 ] as const
 
 test('Two days and a month of a Norwegian platform come out value by value', async () => {
-  const { rows, buoys, bad, skipped, understood, warnings } = await record(openCmems, CMEMS)
-  assert.deepEqual([bad, [...skipped], warnings], [[], [], []])
+  const { rows, buoys, bad, skipped, understood, doubts } = await record(openCmems, CMEMS)
+  assert.deepEqual([bad, [...skipped], doubts], [[], [], []])
   assert.deepEqual(Object.fromEntries(understood), {
     'AR_TS_MO_Draugen_202307.nc': 2952,
     'AR_TS_MO_Draugen_20230820.nc': 7,

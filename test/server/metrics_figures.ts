@@ -24,6 +24,7 @@ const REPORT = {
       refused: 'gone',
       rows: 10,
       bad_lines: 1,
+      doubts: [{ what: 'a file is left out whole', times: 2, grave: true, examples: [], remedy: null }],
       fetch: { seconds: 3, bytes: 500, fetched: 1, unchanged: 0, not_due: 0, failed: 2, removed: 0 },
     },
   ],

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import * as h5 from 'h5wasm/node'
@@ -25,7 +25,7 @@ const CROSSING = seconds('2016-06-28T21:57:26Z') + ((81 - 6) * 770 + 516) * HALF
 
 /** What a folder gives. By buoy: [time, significant height in m]; lines are counted in the NetCDF files alone. */
 async function read(folder: string) {
-  const { rows, warnings, understood, skipped, ...others } = await record(openAltimetry, folder)
+  const { rows, doubts, understood, skipped, ...others } = await record(openAltimetry, folder)
   const { forecasts, harbours, spots } = others
   assert.deepEqual([forecasts, harbours, spots], [[], [], []])
   const heights = [...rows].map(([key, list]): [string, (readonly [number, number])[]] => [
@@ -39,7 +39,7 @@ async function read(folder: string) {
   return {
     ...others,
     rows: new Map(heights),
-    warnings: warnings.map((message) => message.replaceAll(`${folder}/`, '')),
+    doubts: doubts.map((message) => message.replaceAll(`${folder}/`, '')),
     understood: files.reduce((sum, [, count]) => sum + count, 0),
     skipped: [...skipped.values()].reduce((sum, count) => sum + count, 0),
   }
@@ -292,15 +292,14 @@ test('A file that is broken in any way is named and left out, and the others are
   assert.deepEqual(result.ended, ['virtual_buoys.csv', 'good.nc'])
   assert.equal(result.understood, 200)
   assert.deepEqual(result.bad, [])
-  const [ignored, ...warnings] = result.warnings
-  assert.equal(ignored, 'altimetry: 1 ignored (not .nc): "notes.txt"')
+  const [ignored, ...examples] = result.examples
+  assert.equal(ignored, 'notes.txt')
   assert.deepEqual(
-    warnings.map((warning) => warning.slice(0, 5)),
+    examples.map((example) => basename(example).slice(0, 5)),
     [...broken.map(([name]) => name), 'b8.nc', 'b9.nc', 'c1.nc', 'c2.nc', 'c3.nc', 'c4.nc', 'c5.nc'],
   )
-  for (const warning of warnings) assert.match(warning, /; the file is left out$/)
-  for (const [i, [, , reason]] of broken.entries()) assert.match(warnings[i], reason)
-  assert.match(warnings[broken.length], /time holds no numbers/)
+  for (const [i, [, , reason]] of broken.entries()) assert.match(examples[i], reason)
+  assert.match(examples[broken.length], /time holds no numbers/)
 })
 
 test('Bytes that were changed anywhere never stop a build.', { timeout: 600_000 }, async (t) => {
@@ -381,7 +380,7 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
     'CFO_OP05_SWI_L2PBOX_F_20220226T173014_20220226T174953.nc',
     '094_2022-02-22T10:10:04Z_2022-03-07T10:08:36Z',
   )
-  const { passes, understood, skipped, warnings, rows } = await read(folder)
+  const { passes, understood, skipped, doubts, rows } = await read(folder)
   // The fourth box lies at 31.875 N, the eleventh at 36.25 N; no other is as near to a point of the grid.
   const [fourth, eleventh] = [3, 10].map((i) => Math.round(begin + 130 * 2850.54 + 200 + i * 11))
   assert.deepEqual(
@@ -403,15 +402,13 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
       ],
     ],
   ])
-  assert.deepEqual([understood, skipped, warnings], [9, 3, []])
+  assert.deepEqual([understood, skipped, doubts], [9, 3, []])
   for (const cycle of [null, '94', '094_2022-03-07T10:08:36Z_2022-02-22T10:10:04Z', 'x'.repeat(100)]) {
     await rm(join(folder, 'CFO_OP05_SWI_L2PBOX_F_20220226T173014_20220226T174953.nc'), { force: true })
     write('CFO_other.nc', cycle)
     const result = await read(folder)
     assert.deepEqual(result.passes, [])
-    assert.deepEqual(result.warnings, [
-      'altimetry: 9 points of CFOSAT are left out, their pass has no number',
-    ])
+    assert.deepEqual(result.doubts, ['points without the number of their pass are left out × 9: CFOSAT'])
   }
 })
 
@@ -421,12 +418,12 @@ test('Passes that run against the direction of their number are reported.', asyn
     ...meridian(10, CROSSING, -100, 100, false),
     ...meridian(170, CROSSING + HALF_ORBIT, -100, 100, false),
   ])
-  const { passes, warnings } = await read(folder)
+  const { passes, doubts } = await read(folder)
   assert.equal(passes.length, 2)
-  assert.equal(warnings.length, 2)
+  assert.equal(doubts.length, 2)
   // Ten degrees east and 170 degrees east, no point of the grid is near.
-  assert.equal(warnings[0], 'altimetry: 2 of 2 passes of Sentinel-3A give no virtual buoy a reading')
-  assert.match(warnings[1], /1 of 2 passes of Sentinel-3A run against/)
+  assert.equal(doubts[0], 'passes give no virtual buoy a reading × 2: Sentinel-3A')
+  assert.match(doubts[1], /^passes run against the direction of their number × 1: Sentinel-3A/)
 })
 
 const REAL_DAY = new URL('../../../shared/data/altimetry-l3/', import.meta.url).pathname
@@ -485,14 +482,11 @@ function halfOrbits(points: RawPoint[]): { ascending: boolean; points: RawPoint[
 }
 
 test('A real day of Sentinel-3 gives the passes that its raw points show.', withRealDay, async () => {
-  const { passes, warnings, understood } = await read(REAL_DAY)
+  const { passes, doubts, understood } = await read(REAL_DAY)
   const silent = passes.filter(({ observations }) => observations.length === 0).map(({ mission }) => mission)
   assert.deepEqual(silent.toSorted(), ['sentinel-3a', 'sentinel-3b'])
   assert.equal(passes.length, 58)
-  assert.deepEqual(warnings, [
-    'altimetry: 1 of 29 passes of Sentinel-3A give no virtual buoy a reading',
-    'altimetry: 1 of 29 passes of Sentinel-3B give no virtual buoy a reading',
-  ])
+  assert.deepEqual(doubts, ['passes give no virtual buoy a reading × 2: Sentinel-3A, Sentinel-3B'])
   let points = 0
   for (const [satellite, mission, cycle, first] of [
     ['s3a', 'sentinel-3a', 81, 517],

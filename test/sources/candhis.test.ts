@@ -26,10 +26,10 @@ test('Archive and real-time files are read by the names of their columns, as fee
     'CANDHIS_02b04_2020_ARCH.CSV': '\ufeffDateHeure;HM0;TP\n2020-02-29 23:30:00;1.5;999.999\n',
     'notes.txt': 'x',
   })
-  const { sources, buoys, rows, bad, skipped, warnings } = await record(openCandhis, folder)
+  const { sources, buoys, rows, bad, skipped, doubts } = await record(openCandhis, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.deepEqual(warnings, ['candhis: 1 ignored: "notes.txt"'])
+  assert.deepEqual(doubts, ['files or folders are not read × 1: notes.txt'])
   assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['Candhis', 'coastal']])
   assert.deepEqual(buoys, [
     { source: 'Candhis', identifier: '02B04', name: 'La Revellata', lat: 42.57, lng: 8.65 },
@@ -68,7 +68,7 @@ test('The spectral height stands in only where a file has no column of the mean 
 })
 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
-  const { bad, skipped, rows, warnings } = await record(openCandhis, join(FIXTURES, 'broken', 'candhis'))
+  const { bad, skipped, rows, doubts } = await record(openCandhis, join(FIXTURES, 'broken', 'candhis'))
   assert.deepEqual(bad, [
     'candhis_stations.csv:3 a station without a valid ID, lat or lon',
     'candhis_stations.csv:4 a station without a valid ID, lat or lon',
@@ -81,7 +81,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     'a row without a value': 1,
     'HMAXD outside 0 to 50 m': 1,
   })
-  assert.deepEqual(warnings, ['candhis: 1 left out for lack of a position: "99X02"'])
+  assert.deepEqual(doubts, ['no position × 1: 99X02'])
   assert.deepEqual(fieldsOf(rows.get('99X01/0'), 'time', 'maximumHeight'), [
     ['2024-03-01T00:00:00Z', 2.4],
     ['2024-03-01T02:30:00Z', undefined],
@@ -142,8 +142,8 @@ test('Answers of the API are read in the three forms of their sensors, by the na
       [['2022-03-12 15:30', 2.2, '3.5000', '11.0000', '16.7000', null]],
     ),
   })
-  const { buoys, rows, bad, skipped, warnings, understood } = await record(openCandhis, folder)
-  assert.deepEqual([bad, warnings], [[], []])
+  const { buoys, rows, bad, skipped, doubts, understood } = await record(openCandhis, folder)
+  assert.deepEqual([bad, doubts], [[], []])
   assert.deepEqual([...skipped], [['an answer without positions and measurements', 2]])
   assert.deepEqual(placesOf(buoys), [
     ['02911', 'Les Pierres Noires', 48.2903328, -4.9683332],

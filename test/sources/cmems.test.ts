@@ -57,9 +57,9 @@ test('Variables are found by name, else by standard name, and become the contrac
       WATER: column(287_150, 'K', 'sea_surface_temperature'),
     },
   })
-  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openCmems, folder)
+  const { sources, buoys, rows, bad, skipped, doubts, understood } = await record(openCmems, folder)
   assert.deepEqual([bad, [...skipped]], [[], []])
-  assert.deepEqual(warnings, ['cmems: 1 ignored (not .nc): "index_latest.txt"'])
+  assert.deepEqual(doubts, ['files or folders are not read (not .nc) × 1: index_latest.txt'])
   assert.deepEqual(fieldsOf(sources, 'name', 'network', 'credit'), [
     ['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information'],
   ])
@@ -173,8 +173,8 @@ test('Of sensors at several depths the nearest to the surface counts, for wind t
     times,
     columns: { VAVH: waves, TEMP: water([null, null, 10_000, 9000]) },
   })
-  const { rows, skipped, bad, warnings } = await record(openCmems, folder)
-  assert.deepEqual([bad, warnings, [...skipped]], [[], [], []])
+  const { rows, skipped, bad, doubts } = await record(openCmems, folder)
+  assert.deepEqual([bad, doubts, [...skipped]], [[], [], []])
   const temperatures = (key: string) => rows.get(key)?.map(({ waterTemperature }) => waterTemperature)
   assert.deepEqual(temperatures('P1/0'), [12, 11])
   assert.deepEqual(fieldOf(rows.get('P1/0'), 'windSpeed'), [3.6, 7.2])
@@ -192,9 +192,9 @@ test('A file without values of the preferred variable gives those of the next', 
       VZMX: { ...metres(2000, 2000), units: 'fathom' },
     },
   })
-  const { rows, warnings, skipped } = await record(openCmems, folder)
+  const { rows, doubts, skipped } = await record(openCmems, folder)
   assert.deepEqual(rowLines(rows.get('P1/0')), ['2023-08-20T00:00:00Z 1.1 - - - - - - - -'])
-  assert.deepEqual(warnings, [`${join(folder, 'a.nc')}: "VZMX" is in an unknown unit and is left out`])
+  assert.deepEqual(doubts, ['a variable in an unknown unit is left out × 1: a.nc: VZMX in "fathom"'])
   assert.deepEqual([...skipped], [['a row without a value', 1]])
 })
 
@@ -243,22 +243,25 @@ test('Platforms without waves or position are left out, and so are files of anyt
   await writePlatform(at('cut'), { times, columns })
   const { length } = readFileSync(at('cut'))
   await truncate(at('cut'), Math.floor(length * 0.7))
-  const { buoys, rows, warnings, bad } = await record(openCmems, folder)
+  const { buoys, rows, doubts, examples, bad } = await record(openCmems, folder)
   assert.deepEqual(identifiersOf(buoys), ['P1'])
   assert.equal(rows.get('P1/0')?.length, 1)
   assert.deepEqual(bad, [])
+  assert.deepEqual(doubts.slice(1), [
+    'platforms without waves are left out × 1: GAUGE',
+    'no position × 1: LOST',
+  ])
+  assert.match(doubts[0], /^grave: a file is left out whole × 7: /)
   assert.deepEqual(
-    warnings.map((text) => text.replace(`${folder}/`, '')),
+    examples.slice(0, 7).map((text) => text.replace(`${folder}/`, '')),
     [
-      'calendar.nc: its times are in an unknown unit; the file is left out',
-      'cut.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
-      'nobody.nc: does not name its platform; the file is left out',
-      'wide.nc: LATITUDE has another length than TIME; the file is left out',
-      'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW; the file is left out',
-      'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file; the file is left out',
-      'cmems: 1 platform without waves left out',
-      'cmems: 1 left out for lack of a position: "LOST"',
-      'short.nc: VAVH has another length than TIME; the file is left out',
+      'calendar.nc: its times are in an unknown unit',
+      'cut.nc: is not a whole NetCDF-4 (HDF5) file',
+      'nobody.nc: does not name its platform',
+      'wide.nc: LATITUDE has another length than TIME',
+      'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW',
+      'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file',
+      'short.nc: VAVH has another length than TIME',
     ],
   )
 })

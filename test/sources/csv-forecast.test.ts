@@ -28,10 +28,10 @@ test('Forecast lines of a point are gathered over all files, in order of time, t
     'forecast/b.csv.gz': gzipSync(`time,wave_height,run,lng,lat\n${RUN + 3600},1.75,${RUN},-2,43.5\n`),
     'forecast/readme.txt': 'not a table',
   })
-  const { forecasts, bad, skipped, warnings, understood } = await record(openCsv, folder)
+  const { forecasts, bad, skipped, doubts, understood } = await record(openCsv, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.ok(warnings.includes('csv: 1 ignored: "forecast/readme.txt"'))
+  assert.ok(doubts.includes('files or folders are not read × 1: forecast/readme.txt'))
   assert.deepEqual([understood.get('a.csv'), understood.get('b.csv.gz')], [3, 1])
   assert.deepEqual(forecasts, [
     {

@@ -12,13 +12,13 @@ const SOURCES = 'name,network\nNorthwatch,national\n'
 const BUOYS = 'source,identifier,name,lat,lng\nNorthwatch,A1,First,1,2\nNorthwatch,A2,Second,3,4\n'
 
 test('The small fixture is read back value by value', async () => {
-  const { sources, buoys, rows, bad, skipped, warnings, understood, ended } = await record(
+  const { sources, buoys, rows, bad, skipped, doubts, understood, ended } = await record(
     openCsv,
     join(FIXTURES, 'small'),
   )
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.deepEqual(warnings, [])
+  assert.deepEqual(doubts, [])
   assert.deepEqual(ended, ['sources.csv', 'buoys.csv', 'coastal.csv', 'national.csv', 'satellite.csv'])
   assert.deepEqual(Object.fromEntries(understood), {
     'sources.csv': 3,
@@ -243,7 +243,7 @@ test('The two names of a row choose its buoy whatever row came before it', async
         asOf: null,
         now: 0,
         report: {
-          warn: () => {},
+          doubt: () => {},
           withoutPosition: () => assert.fail(),
           file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
         },
@@ -283,9 +283,9 @@ test('A folder without readings and files of other kinds are warned of', async (
     'other/buoys.csv': BUOYS,
     'other/readings/notes.txt': 'x',
   })
-  assert.match((await record(openCsv, join(folder, 'none'))).warnings.join(), /none has no readings/)
+  assert.match((await record(openCsv, join(folder, 'none'))).doubts.join(), /there are no readings × 1: none/)
   assert.match(
-    (await record(openCsv, join(folder, 'other'))).warnings.join(),
-    /^csv: 1 ignored: "readings\/notes\.txt",/,
+    (await record(openCsv, join(folder, 'other'))).doubts.join(),
+    /files or folders are not read × 1: readings\/notes\.txt/,
   )
 })

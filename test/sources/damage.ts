@@ -111,7 +111,7 @@ export async function assertWithstands(
   }
 }
 
-function assertSound({ buoys, rows, bad, warnings }: Recording, hasEmptyRows: boolean): void {
+function assertSound({ buoys, rows, bad, examples }: Recording, hasEmptyRows: boolean): void {
   for (const { identifier, name, lat, lng } of buoys) {
     assert.match(identifier, /^[^"\p{Cc}]{1,64}$/u)
     assert.ok(name !== '' && name.length <= 200, `the name of ${identifier}`)
@@ -126,5 +126,5 @@ function assertSound({ buoys, rows, bad, warnings }: Recording, hasEmptyRows: bo
       }
     }
   }
-  for (const text of [...bad, ...warnings]) assert.ok(text.length < 1000, 'a remark that carries the file')
+  for (const text of [...bad, ...examples]) assert.ok(text.length < 1000, 'a remark that carries the file')
 }

@@ -43,7 +43,7 @@ class Collector extends RecordingSink {
       bad: () => assert.fail('nothing is bad'),
       end: () => {},
     }),
-    warn: () => {},
+    doubt: () => {},
     withoutPosition: () => {},
   }
 

@@ -14,9 +14,9 @@ const CDIP = `station_id,metaStationName,latitude,longitude,time,waveHs,waveTp,w
 
 test('CDIP: names in quotes, floats rounded once, bad flags left out, longitudes past 180 wrapped', async (t) => {
   const folder = await folderOf(t, { 'wave_agg.csv.gz': gzipSync(CDIP) })
-  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openErddap, folder)
+  const { sources, buoys, rows, bad, skipped, doubts, understood } = await record(openErddap, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(warnings, [])
+  assert.deepEqual(doubts, [])
   assert.deepEqual(sources, [{ name: 'ERDDAP', network: 'national' }])
   assert.deepEqual(buoys, [
     { name: 'HARVEST, CA', source: 'ERDDAP', identifier: '071p1', lat: 34.4517, lng: -120.7797 },
@@ -45,7 +45,7 @@ test('Ireland: units in the names, wind in knots, and the mean period where ther
   const folder = await folderOf(t, {
     'IWBNetwork.csvp': header + row + row.replace('00:00:00Z,19', '01:00:00Z,19').replace(',0\n', ',9\n'),
   })
-  const { rows, warnings, skipped } = await record((path) => openErddap(path, { source: 'IMI' }), folder)
+  const { rows, doubts, skipped } = await record((path) => openErddap(path, { source: 'IMI' }), folder)
   assert.deepEqual(rows.get('M3/0'), [
     {
       time: '2026-01-01T00:00:00Z',
@@ -61,8 +61,8 @@ test('Ireland: units in the names, wind in knots, and the mean period where ther
     },
   ])
   assert.equal(skipped.get('significantHeight flagged bad'), 1)
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0], /IWBNetwork\.csvp: period is the mean period of column "WavePeriod"/)
+  assert.equal(doubts.length, 1)
+  assert.match(doubts[0], /period is the mean period.*IWBNetwork\.csvp: WavePeriod/)
 })
 
 const M01_INFO = `Row Type,Variable Name,Attribute Name,Data Type,Value
@@ -162,9 +162,9 @@ test('Standard names go before names of columns, directions towards which waves 
       '2024-01-01T00:00:00.000Z,50,-5,62107,9,231,200,7.5,10,3\n' +
       '2024-01-01T00:30,50,-5,62107,9,240,180,7.5,10,3\n',
   })
-  const { rows, bad, warnings } = await record(openErddap, folder)
+  const { rows, bad, doubts } = await record(openErddap, folder)
   assert.deepEqual(bad, [])
-  assert.equal(warnings.length, 1)
+  assert.equal(doubts.length, 1)
   assert.deepEqual(rowLines(rows.get('62107/0')), [
     '2024-01-01T00:00:00Z 2.31 - 7.5 - 20 - 36 - -',
     '2024-01-01T00:30:00Z 2.4 - 7.5 - 0 - 36 - -',
@@ -175,22 +175,18 @@ test('A column in an unknown unit or with flags that nothing explains is left ou
   const head = 'time,latitude,longitude,station,hs,wtmp,gust,tp,tp_qc\n'
   const units = 'UTC,degrees_north,degrees_east,,m,furlong,,s,1\n'
   const folder = await folderOf(t, { 'a.csv': `${head}${units}2024-01-01T00:00:00Z,50,-5,A,1,15,9,8,0\n` })
-  const { rows, warnings } = await record(openErddap, folder)
+  const { rows, doubts } = await record(openErddap, folder)
   assert.deepEqual(rowLines(rows.get('A/0')), ['2024-01-01T00:00:00Z 1 - - - - - - - -'])
   assert.deepEqual(
-    warnings.map((text) => text.replace(/^.*a\.csv: /, '')),
-    [
-      'column "tp" is left out: what the flags of "tp_qc" mean is not known',
-      'column "wtmp" has the unknown unit "furlong" and is left out',
-      'column "gust" has no unit and is left out',
-    ],
+    doubts.map((text) => text.replace(/^.*a\.csv: /, '')),
+    ['tp flags in tp_qc', 'wtmp furlong', 'gust'],
   )
   const told = await record(
     (path) => openErddap(path, { flags: { tp_qc: [0] }, columns: { gust: 'none' } }),
     folder,
   )
   assert.deepEqual(rowLines(told.rows.get('A/0')), ['2024-01-01T00:00:00Z 1 - 8 8 - - - - -'])
-  assert.equal(told.warnings.length, 1)
+  assert.equal(told.doubts.length, 1)
 })
 
 test('Flags of Copernicus, QARTOD and words are understood without a description', async (t) => {
@@ -261,12 +257,12 @@ test('A table without stations belongs to the station of its name, whose positio
     'M01_all.csv': table,
     'X9.csv': table,
   })
-  const { buoys, rows, warnings } = await record(openErddap, folder)
+  const { buoys, rows, doubts } = await record(openErddap, folder)
   assert.deepEqual(buoys, [
     { source: 'ERDDAP', identifier: 'M01', name: 'Jordan Basin', lat: 43.49, lng: -67.88 },
   ])
   assert.deepEqual([...rows.keys()], ['M01/0'])
-  assert.deepEqual(warnings, ['erddap: 1 left out for lack of a position: "X9"'])
+  assert.deepEqual(doubts, ['no position × 1: X9'])
 })
 
 test('Answers without rows count as empty, errors and other files are reported', async (t) => {
@@ -284,7 +280,7 @@ test('Answers without rows count as empty, errors and other files are reported',
     'k.json': `{"a":${'['.repeat(100)}`,
     'info.csv': 'a,b\n,\n',
   })
-  const { bad, skipped, warnings } = await record(openErddap, folder)
+  const { bad, skipped, doubts } = await record(openErddap, folder)
   assert.deepEqual([...skipped], [['an answer without rows', 1]])
   assert.deepEqual(bad, [
     'info.csv:1 it is not the description of a dataset',
@@ -296,8 +292,8 @@ test('Answers without rows count as empty, errors and other files are reported',
     'g.csv:1 the table has no column time',
     'k.json:1 more than 64 levels of lists and objects',
   ])
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0], /h\.csv: it has no column that is read/)
+  assert.equal(doubts.length, 1)
+  assert.match(doubts[0], /grave: a table has no column that is read .*h\.csv/)
 })
 
 test('Files of other names are named in one remark', async (t) => {
@@ -308,7 +304,7 @@ test('Files of other names are named in one remark', async (t) => {
     'set/notes.txt': '',
     'set/deeper/b.csv': '',
   })
-  assert.deepEqual((await record(openErddap, folder)).warnings, [
-    'erddap: 3 ignored (not .csv, .csvp or .json): "classic.ncCF","set/notes.txt","set/deeper"',
+  assert.deepEqual((await record(openErddap, folder)).doubts, [
+    'files or folders are not read (not .csv, .csvp or .json) × 3: classic.ncCF, set/notes.txt, set/deeper',
   ])
 })

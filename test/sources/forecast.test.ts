@@ -53,8 +53,8 @@ const MARINE = {
 
 test('Open-Meteo marine JSON is read with its local times brought to UTC.', async (t) => {
   const folder = await folderOf(t, { 'biscay.json': JSON.stringify(MARINE) })
-  const { forecasts, warnings, understood, skipped } = await record(openForecast, folder)
-  assert.deepEqual(warnings, [])
+  const { forecasts, doubts, understood, skipped } = await record(openForecast, folder)
+  assert.deepEqual(doubts, [])
   assert.deepEqual([...skipped], [])
   assert.deepEqual([...understood], [['biscay.json', 3]])
   const named = openForecast(folder, { model: 'MFWAM 0.08°' })
@@ -213,8 +213,8 @@ test('CoverageJSON of one quantity a file is gathered into one point, with the r
     'dir.covjson': JSON.stringify(direction),
     'hs.covjson': JSON.stringify(coverage([0.5, 0.6])),
   })
-  const { forecasts, warnings } = await record(openForecast, folder)
-  assert.deepEqual(warnings, [])
+  const { forecasts, doubts } = await record(openForecast, folder)
+  assert.deepEqual(doubts, [])
   assert.deepEqual(forecasts, [
     {
       lat: 43.5,
@@ -285,13 +285,13 @@ test('A coverage that does not say where it is takes its place from points.csv, 
     'b.covjson': nowhere,
     'points.csv': 'file,lat,lng\r\na.covjson,43.25,-67.5\r\nc.covjson,91,0\r\n\r\n',
   })
-  const { forecasts, warnings, bad } = await record(openForecast, folder)
+  const { forecasts, doubts, bad } = await record(openForecast, folder)
   assert.deepEqual(
     forecasts.map(({ lat, lng, values }) => [lat, lng, values.waveHeight]),
     [[43.25, -67.5, [1, 2]]],
   )
-  assert.equal(warnings.length, 1)
-  assert.match(warnings[0], /b\.covjson.*does not say where it is/)
+  assert.equal(doubts.length, 1)
+  assert.match(doubts[0], /b\.covjson.*does not say where it is/)
   assert.deepEqual(bad, ['points.csv:3 not a file name, a latitude and a longitude'])
 })
 
@@ -383,12 +383,12 @@ test('A file that is broken or of something else is reported and skipped whole.'
   }
   const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
   const folder = await folderOf(t, { ...files, 'whole.json': JSON.stringify(MARINE) })
-  const { forecasts, warnings, ended } = await record(openForecast, folder)
+  const { forecasts, examples, ended } = await record(openForecast, folder)
   assert.equal(forecasts.length, 1)
   assert.deepEqual(ended, ['whole.json'])
-  assert.equal(warnings.length, Object.keys(broken).length)
+  assert.equal(examples.length, Object.keys(broken).length)
   for (const [name, [, reason]] of Object.entries(broken)) {
-    const warning = warnings.find((text) => text.includes(`/${name}: `))
+    const warning = examples.find((text) => text.includes(`/${name}: `))
     assert.ok(warning !== undefined && reason.test(warning), `${name}: ${warning}`)
   }
 })
@@ -418,9 +418,9 @@ test('Any JSON is either understood or skipped with a reason.', async (t) => {
     fc.asyncProperty(value, async (any) => {
       const folder = await folderOf(t, { a: JSON.stringify(any) })
       const said = await record(openForecast, folder).then(
-        ({ forecasts, warnings }) => {
+        ({ forecasts, doubts }) => {
           assert.deepEqual(forecasts, [])
-          return warnings.join()
+          return doubts.join()
         },
         (error: unknown) => String(error),
       )
@@ -431,8 +431,8 @@ test('Any JSON is either understood or skipped with a reason.', async (t) => {
 })
 
 test('An empty folder gets a remark.', async (t) => {
-  const { warnings } = await record(openForecast, await folderOf(t, { '.hidden': 'x' }))
-  assert.match(warnings[0], /has no forecast/)
+  const { doubts } = await record(openForecast, await folderOf(t, { '.hidden': 'x' }))
+  assert.match(doubts[0], /there is no forecast/)
 })
 
 const REAL = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'forecast')
@@ -453,8 +453,8 @@ test(
     for (const name of names) await copyFile(join(REAL, name), join(folder, name))
     const places = names.slice(0, 3).map((name) => `${name},43.49,-69.42\n`)
     await writeFile(join(folder, 'points.csv'), `file,lat,lng\n${places.join('')}`)
-    const { forecasts, warnings, skipped } = await record(openForecast, folder)
-    assert.deepEqual(warnings, [])
+    const { forecasts, doubts, skipped } = await record(openForecast, folder)
+    assert.deepEqual(doubts, [])
     assert.deepEqual([...skipped], [['no wave or wind forecast', 1]])
     assert.equal(forecasts.length, 1)
     const [{ lat, lng, runAt, times, values }] = rounded(forecasts)

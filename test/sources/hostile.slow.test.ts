@@ -69,7 +69,7 @@ test('JSON that is nested without end is refused by every kind that reads JSON',
   const files = { 'getCampTR_06403.json': bomb, 'a_1.json': bomb }
   for (const open of [openMapped, openForecast, openErddap, openCandhis, openTides]) {
     const told = await record(open, await folderOf(t, files)).then(
-      ({ bad, warnings }) => [...bad, ...warnings].join('\n'),
+      ({ bad, doubts }) => [...bad, ...doubts].join('\n'),
       (error: unknown) => {
         assert.ok(error instanceof BuildError, String(error))
         return error.message
@@ -180,8 +180,8 @@ test('An answer of Candhis with rows of many campaigns is parsed once, and one o
     'many.json': answer(1000),
     'more.json': answer(1001),
   })
-  const { rows, ended, warnings } = await record(openCandhis, folder)
+  const { rows, ended, doubts } = await record(openCandhis, folder)
   assert.deepEqual([...rows.keys()], ['10000/1', '10999/1'])
   assert.equal(ended.filter((name) => name === 'many.json').length, 1)
-  assert.match(warnings.join('\n'), /more\.json has rows of more than 1000 campaigns and is left out/)
+  assert.match(doubts.join('\n'), /rows of more than 1000 campaigns is left out × 1: .*more\.json/)
 })

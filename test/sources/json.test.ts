@@ -44,9 +44,9 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
     'buoys.json.gz': gzipSync(JSON.stringify(IRISH_ROWS)),
     'notes.txt': 'x',
   })
-  const { sources, buoys, rows, bad, skipped, warnings, understood } = await record(openJson, folder)
+  const { sources, buoys, rows, bad, skipped, doubts, understood } = await record(openJson, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(warnings, ['json: 1 ignored (no table of the map matches): "notes.txt"'])
+  assert.deepEqual(doubts, ['files or folders are not read (no table of the map matches) × 1: notes.txt'])
   assert.deepEqual(sources, [
     {
       name: 'Irish Marine Institute',
@@ -142,9 +142,9 @@ test('Puertos del Estado: names of columns in a header, values with a flag, the 
     ]),
     'other.json': '{}',
   })
-  const { buoys, rows, bad, skipped, warnings } = await record((path) => openJson(path, { ...map }), folder)
+  const { buoys, rows, bad, skipped, doubts } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, [])
-  assert.equal(warnings.length, 1)
+  assert.equal(doubts.length, 1)
   assert.deepEqual(buoys, [{ ...map.stations?.[0], source: 'Puertos del Estado' }])
   assert.deepEqual(rowLines(rows.get('3545/0')), [
     '2026-05-22T00:00:00Z 0.2 - - 5.22 - - - - -',
@@ -285,7 +285,7 @@ test('Rows that cannot be understood are reported by file and number, stations w
     'c.json': `${'['.repeat(65)}${']'.repeat(65)}`,
     'd.json': '"text"',
   })
-  const { bad, warnings, skipped, buoys } = await record(openJson, folder)
+  const { bad, doubts, skipped, buoys } = await record(openJson, folder)
   assert.deepEqual(bad, [
     'a.json:2 no valid identifier of a station',
     'a.json:3 no valid time',
@@ -296,7 +296,7 @@ test('Rows that cannot be understood are reported by file and number, stations w
     'c.json:1 more than 64 levels of lists and objects',
     'd.json:1 it holds no table of the map',
   ])
-  assert.deepEqual(warnings, ['json: 1 left out for lack of a position: "M4"'])
+  assert.deepEqual(doubts, ['no position × 1: M4'])
   assert.deepEqual(identifiersOf(buoys), ['M5'])
   assert.deepEqual(Object.fromEntries(skipped), {
     'significantHeight outside 0 to 25 m': 1,

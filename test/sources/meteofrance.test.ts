@@ -42,10 +42,10 @@ test('Measured waves, water in kelvin and wind in metres a second become a readi
     ),
     'notes.txt': 'x',
   })
-  const { sources, buoys, rows, bad, skipped, warnings } = await record(openMeteofrance, folder)
+  const { sources, buoys, rows, bad, skipped, doubts } = await record(openMeteofrance, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual([...skipped], [])
-  assert.deepEqual(warnings, ['meteofrance: 1 ignored (not named marine.YYYYMMDD.csv): "notes.txt"'])
+  assert.deepEqual(doubts, ['files or folders are not read (not named marine.YYYYMMDD.csv) × 1: notes.txt'])
   assert.deepEqual(sources, [
     { name: 'Météo-France', network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' },
   ])

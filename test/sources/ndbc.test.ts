@@ -340,7 +340,7 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
     'latest_obs/notes.txt': 'whatever',
     'README.txt': 'whatever',
   })
-  const { buoys, sources, warnings, bad } = await record(openNdbc, folder)
+  const { buoys, sources, doubts, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
   assert.deepEqual(placesOf(buoys), [
     ['41001', 'EAST HATTERAS', 34.7, -72.4],
@@ -351,9 +351,9 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
     ['TFBLK', '10.0 nm WNW on Blakknes', -12.5, 24.778],
   ])
   assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['NDBC', 'national']])
-  assert.deepEqual(warnings, [
-    'ndbc: 3 ignored: "latest_obs/notes.txt","README.txt","realtime2/44013.spec"',
-    'ndbc: 2 left out for lack of a position: "41003","41007"',
+  assert.deepEqual(doubts, [
+    'files or folders are not read × 3: latest_obs/notes.txt, README.txt, realtime2/44013.spec',
+    'no position × 2: 41003, 41007',
   ])
 })
 
@@ -370,16 +370,16 @@ test('Monthly files of the archive are read, in stdmet and in its folders of mon
     'stdmet/Nov/index.html': '',
     '41001m2023.txt': row('2023 12 01', '1.2'),
   })
-  const { rows, warnings, bad } = await record(openNdbc, folder)
+  const { rows, doubts, bad } = await record(openNdbc, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(warnings, ['ndbc: 1 ignored: "stdmet/Nov/index.html"'])
+  assert.deepEqual(doubts, ['files or folders are not read × 1: stdmet/Nov/index.html'])
   const heights = (key: string) => rows.get(key)?.map(({ significantHeight }) => significantHeight)
   assert.deepEqual(heights('41001/0'), [1.2, 1.3, 2, 2.1])
   assert.deepEqual(heights('WPOW1/0'), [0.4])
 })
 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
-  const { bad, skipped, rows, buoys, warnings, understood } = await record(
+  const { bad, skipped, rows, buoys, doubts, understood } = await record(
     openNdbc,
     join(FIXTURES, 'broken', 'ndbc'),
   )
@@ -402,7 +402,7 @@ test('Faults of the broken fixture are reported with file and line, and what is 
     ['2024-03-01T01:20:00Z', undefined],
     ['2024-03-01T02:00:00Z', 1.5],
   ])
-  assert.deepEqual(warnings, ['ndbc: 2 left out for lack of a position: "99003","99005"'])
+  assert.deepEqual(doubts, ['no position × 2: 99003, 99005'])
 })
 
 test('A listed station whose file is of something else is one bad line', async (t) => {
@@ -437,9 +437,9 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
     'realtime2/41001.txt': `${REALTIME_HEADER}2023 09 28 16 20 110 11.0 14.0   2.6     9   6.2 100 1013.2  20.1  24.4  18.0   MM +0.6    MM
 `,
   })
-  const { buoys, rows, bad, warnings, ended, understood, skipped } = await record(openNdbc, folder)
+  const { buoys, rows, bad, doubts, ended, understood, skipped } = await record(openNdbc, folder)
   assert.deepEqual(bad, ['latest_obs.txt:6 a row without a valid station, LAT or LON'])
-  assert.deepEqual(warnings, [])
+  assert.deepEqual(doubts, [])
   assert.deepEqual(buoys, [
     {
       source: 'NDBC',
@@ -512,8 +512,8 @@ test('A summary joins the nearest sample of its height and average period within
       ].join(''),
     ),
   })
-  const { rows, skipped, bad, warnings } = await record(openNdbc, folder)
-  assert.deepEqual([bad, warnings], [[], []])
+  const { rows, skipped, bad, doubts } = await record(openNdbc, folder)
+  assert.deepEqual([bad, doubts], [[], []])
   const parts = [
     'swellHeight',
     'swellPeriod',

@@ -25,11 +25,11 @@ for (const [name, reason] of Object.entries(REFUSED)) {
     const folder = await folderOf(t, {})
     for (const file of [`${name}.nc`, 'plain.nc']) cpSync(join(HOSTILE, file), join(folder, file))
     // It lies beside it, as files of any other name may; the other place it may be looked for is here.
-    const { rows, warnings } = await record(openCmems, folder)
+    const { rows, examples } = await record(openCmems, folder)
     assert.deepEqual([...rows.keys()], ['plain/0'])
     assert.deepEqual(new Set(rows.get('plain/0')?.map((row) => row.significantHeight)), new Set([2.5]))
     assert.equal(rows.get('plain/0')?.length, 24)
-    const [warning, ...more] = warnings.filter((text) => text.includes(`${name}.nc`))
+    const [warning, ...more] = examples.filter((text) => text.includes(`${name}.nc`))
     assert.deepEqual(more, [])
     assert.match(warning, reason)
     // Nothing that the file names: it could steer who reads the report.

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { MeasureName } from '../../src/sea/columns.ts'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
+import { type Doubt, Doubts } from '../../src/sources/doubts.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
 import { EXPECTED } from '../measures.ts'
@@ -21,7 +22,10 @@ export interface Recording extends Records {
   buoys: BuoyRecord[]
   /** By identifier and feed, `41001/1`, in the order in which they came. */
   rows: Map<string, Row[]>
-  warnings: string[]
+  /** `grave: WHAT × TIMES: EXAMPLES`, folders left out of the examples. */
+  doubts: string[]
+  /** The examples of all doubts. */
+  examples: string[]
   /** By file name. */
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
@@ -61,19 +65,20 @@ export async function recordSource(source: Source): Promise<Recording> {
     spots,
     buoys: sink.records,
     rows: sink.byFeed,
-    warnings: [],
+    doubts: [],
+    examples: [],
     understood: new Map(),
     bad: [],
     badTexts: [],
     skipped: new Map(),
     ended: [],
   }
+  const doubts = new Doubts()
   const report = {
-    warn: (message: string) => void recording.warnings.push(message),
-    withoutPosition(kind: string, identifiers: readonly string[]) {
-      const names = identifiers.map((identifier) => JSON.stringify(identifier)).join()
-      if (names !== '')
-        report.warn(`${kind}: ${identifiers.length} left out for lack of a position: ${names}`)
+    doubt: (doubt: Doubt) => doubts.add(doubt),
+    withoutPosition(identifiers: readonly string[]) {
+      if (identifiers.length === 0) return
+      doubts.add({ what: 'no position', times: identifiers.length, examples: identifiers })
     },
     file(path: string) {
       const name = basename(path)
@@ -93,6 +98,11 @@ export async function recordSource(source: Source): Promise<Recording> {
     },
   }
   await source.read(sink, { asOf: null, now: 0, report })
+  recording.doubts = doubts.list().map(({ what, times, examples, isGrave }) => {
+    const shown = examples.join(', ').replaceAll(/\/\S*?\/sources-\w+\/?/g, '')
+    return `${isGrave === true ? 'grave: ' : ''}${what} × ${times}${shown === '' ? '' : `: ${shown}`}`
+  })
+  recording.examples = doubts.list().flatMap(({ examples }) => examples)
   return recording
 }
 

@@ -28,7 +28,7 @@ const json = (change: object): string => JSON.stringify({ ...STATION, ...change 
 
 test('A station file gives a harbour with its height above chart datum, known constituents and credit.', async (t) => {
   const folder = await folderOf(t, { 'made_up.json': json({}) })
-  const { harbours, warnings, skipped, understood } = await record(openTides, folder)
+  const { harbours, doubts, skipped, understood } = await record(openTides, folder)
   assert.deepEqual(harbours, [
     {
       identifier: 'made_up',
@@ -44,7 +44,7 @@ test('A station file gives a harbour with its height above chart datum, known co
       ],
     },
   ])
-  assert.deepEqual(warnings, [])
+  assert.deepEqual(doubts, [])
   assert.deepEqual([...skipped], [['an unknown constituent', 1]])
   assert.deepEqual([...understood.values()], [1])
 })
@@ -95,20 +95,20 @@ test('Stations that cannot or may not be used are named and left out.', async (t
   }
   const files = Object.fromEntries(Object.entries(broken).map(([name, [content]]) => [name, content]))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
-  const { harbours, warnings } = await record(openTides, folder)
+  const { harbours, examples } = await record(openTides, folder)
   assert.deepEqual(identifiersOf(harbours), ['z'])
   Object.entries(broken).forEach(([name, [, reason]], i) => {
-    assert.ok(warnings[i].includes(JSON.stringify(name)) && reason.test(warnings[i]), warnings[i])
+    assert.ok(examples[i].startsWith(`${name} `) && reason.test(examples[i]), examples[i])
   })
-  assert.equal(warnings.length, Object.keys(broken).length)
+  assert.equal(examples.length, Object.keys(broken).length)
 })
 
 test('Many broken files are reported as a number.', async (t) => {
-  const files = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}.json`, '{']))
+  const files = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`${i}.json`, '{']))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
-  const { warnings } = await record(openTides, folder)
-  assert.equal(warnings.length, 21)
-  assert.equal(warnings[20], 'tides: 10 more files left out')
+  const { doubts, examples } = await record(openTides, folder)
+  assert.match(doubts.join('\n'), /^grave: a file is left out whole × 70: 0\.json /)
+  assert.equal(examples.length, 50)
 })
 
 test('The database, which is also meant without a folder, gives some thousand harbours, each free for commercial use and credited.', async () => {
@@ -191,7 +191,7 @@ h1,S2,1,361
 h7,S2,0,0
 `,
   })
-  const { harbours, bad, warnings } = await record(openCsv, folder)
+  const { harbours, bad, doubts } = await record(openCsv, folder)
   assert.deepEqual(
     harbours.map(({ identifier, constituents }) => [identifier, constituents.length]),
     [['h1', 1]],
@@ -211,5 +211,5 @@ h7,S2,0,0
     'constituents.csv:7 amplitude is not a number from 0 to 20',
     'constituents.csv:8 phase is not a number from -360 to 360',
   ])
-  assert.ok(warnings.includes('csv: harbour "h7" has no tide and is left out'))
+  assert.ok(doubts.includes('a harbour without a tide is left out × 1: h7'))
 })

@@ -10,7 +10,7 @@ import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
 import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
 import { loadNetcdf, withFile } from '../reading/netcdf.ts'
-import { listSource, warnOfIgnored, WholeFiles } from '../reading/source-files.ts'
+import { listSource, doubtIgnored, WholeFiles } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const TABLE = 'virtual_buoys.csv'
@@ -26,7 +26,7 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
   const listing = await listSource('altimetry', folder)
   const names = listing.files.filter((name) => /\.nc4?$/i.test(name))
   const ignored = listing.files.filter((name) => !names.includes(name) && name !== TABLE)
-  warnOfIgnored(report, 'altimetry', [...ignored, ...listing.folders], 'not .nc')
+  doubtIgnored(report, [...ignored, ...listing.folders], 'not .nc')
   if (names.length === 0) throw new BuildError(`altimetry: ${folder} holds no .nc files`)
 
   sink.source({
@@ -103,14 +103,21 @@ function sendPasses(
     })
   }
   if (without > 0) {
-    report.warn(`altimetry: ${without} of ${passes} passes of ${mission.name} give no virtual buoy a reading`)
+    report.doubt({ what: 'passes give no virtual buoy a reading', times: without, examples: [mission.name] })
   }
   if (unnumbered > 0) {
-    report.warn(`altimetry: ${unnumbered} points of ${mission.name} are left out, their pass has no number`)
+    report.doubt({
+      what: 'points without the number of their pass are left out',
+      times: unnumbered,
+      examples: [mission.name],
+    })
   }
   if (against > 0) {
-    report.warn(
-      `altimetry: ${against} of ${passes} passes of ${mission.name} run against the direction of their number; was its orbit changed?`,
-    )
+    report.doubt({
+      what: 'passes run against the direction of their number',
+      times: against,
+      examples: [mission.name],
+      remedy: "see whether the mission's orbit was changed",
+    })
   }
 }

@@ -36,7 +36,7 @@ import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { type ReadLine, readTable } from '../reading/text-table.ts'
 import { cleanName } from '../reading/fields.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import {
   type ForecastPoints,
   forecastOf,
@@ -65,7 +65,7 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
   await readBuoys(tables, handles, sink)
   const send = (bytes: Buffer, file: FileReport): void => sendReadings(bytes, file, handles, sink)
   if ((await eachCsv(join(folder, 'readings'), report, send)) === 0)
-    report.warn(`csv: ${folder} has no readings`)
+    report.doubt({ what: 'there are no readings', examples: [folder] })
   const points: ForecastPoints = new Map()
   await eachCsv(join(folder, 'forecast'), report, (bytes, file) => gatherForecasts(bytes, file, points))
   for (const point of points.values()) sink.forecast(forecastOf(point))
@@ -73,7 +73,7 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
   await readSpots(tables, sink)
   for (const harbour of await readHarbours(tables)) {
     if (harbour.constituents.some(({ amplitude }) => amplitude > 0)) sink.harbour(harbour)
-    else report.warn(`csv: harbour ${JSON.stringify(harbour.identifier)} has no tide and is left out`)
+    else report.doubt({ what: 'a harbour without a tide is left out', examples: [harbour.identifier] })
   }
 }
 
@@ -119,9 +119,8 @@ async function eachCsv(
   const { files: names, folders } = (await listFolder(folder)) ?? { files: [], folders: [] }
   const tables = names.filter((name) => /\.csv(\.gz)?$/i.test(name))
   const others = [...names.filter((name) => !tables.includes(name)), ...folders]
-  warnOfIgnored(
+  doubtIgnored(
     report,
-    'csv',
     others.map((name) => join(basename(folder), name)),
   )
   for (const name of tables) {

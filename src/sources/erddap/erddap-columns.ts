@@ -6,6 +6,7 @@ import vocabulary from './vocabulary.json' with { type: 'json' }
 import { type Static, Type } from 'typebox'
 import { named, object, scalar } from '../schema.ts'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
+import type { Doubt } from '../doubts.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
 import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
@@ -159,15 +160,12 @@ interface Layout {
   place: { name: string; lat: number; lng: number }
 }
 
-/** Characters of a column's name or unit that a remark shows. */
-const NAME_SHOWN = 60
-
 export function layoutOf(
   { labels, units }: OpenTable,
   { info, stem }: TableFile,
   options: ErddapOptions,
   known: ReadonlyMap<string, BuoyRecord>,
-  warn: (what: string) => void,
+  doubt: (doubted: Doubt) => void,
 ): Layout | string {
   const plain = labels.map(normal)
   const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
@@ -184,13 +182,17 @@ export function layoutOf(
   if (read === null) return 'the column time is in an unknown unit'
 
   const chosen = chooseColumns(labels, info, options.columns ?? {})
-  standInForPeriod(chosen, labels, warn)
+  standInForPeriod(chosen, labels, doubt)
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
     if (field === undefined) return []
     const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {})
-    if (typeof column !== 'string') return [column]
-    warn(`column ${JSON.stringify(labels[field].slice(0, NAME_SHOWN))} ${column}`)
+    if ('field' in column) return [column]
+    doubt({
+      ...column,
+      examples: [`${labels[field]} ${column.examples?.join() ?? ''}`.trim()],
+      isGrave: true,
+    })
     return []
   })
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
@@ -207,11 +209,11 @@ export function layoutOf(
   }
 }
 
-/** Without a significant period the peak period stands for `period`, else the mean period, with a remark. */
+/** Without a significant period the peak period stands for `period`, else the mean period, with a doubt. */
 function standInForPeriod(
   chosen: Map<Quantity, number>,
   labels: readonly string[],
-  warn: (what: string) => void,
+  doubt: (doubted: Doubt) => void,
 ): void {
   if (chosen.has('period')) return
   const peak = chosen.get('peakPeriod')
@@ -219,7 +221,7 @@ function standInForPeriod(
   const standIn = peak ?? mean
   if (standIn !== undefined) chosen.set('period', standIn)
   if (peak === undefined && mean !== undefined)
-    warn(`period is the mean period of column ${JSON.stringify(labels[mean])}, as there is no other`)
+    doubt({ what: 'period is the mean period, as there is no other', examples: [labels[mean]] })
 }
 
 function measuredColumn(
@@ -229,7 +231,7 @@ function measuredColumn(
   ownUnit: string,
   info: Info,
   goodFlags: NonNullable<ErddapOptions['flags']>,
-): MeasuredColumn | string {
+): MeasuredColumn | Doubt {
   const label = labels[field]
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
   const unit = ownUnit || attribute('units')
@@ -242,12 +244,16 @@ function measuredColumn(
     goesTo: goesTo && MEASURES[name].unit === 'degree',
   })
   if (column === null) {
-    const what = unit === '' ? 'no unit' : `the unknown unit ${JSON.stringify(unit.slice(0, NAME_SHOWN))}`
-    return `has ${what} and is left out`
+    const what = `a column ${unit === '' ? 'without a unit' : 'in an unknown unit'} is left out`
+    return { what, examples: [unit] }
   }
   const flags = flagsOf(field, name, labels, info, goodFlags)
   if (typeof flags === 'string')
-    return `is left out: what the flags of ${JSON.stringify(flags)} mean is not known`
+    return {
+      what: 'a column is left out, as what its flags mean is not known',
+      examples: [`flags in ${flags}`],
+      remedy: 'name the good flags in "flags"',
+    }
   return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
 }
 

@@ -15,6 +15,7 @@ import {
   isGood,
   layoutOf,
 } from './erddap-columns.ts'
+import type { Doubt } from '../doubts.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { INFO_LABELS, type OpenTable, openTable } from './erddap-table.ts'
@@ -23,7 +24,7 @@ import { NO_CODE } from '../../sea/row-batch.ts'
 import { cleanName } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import { identifiedPlaceOf, readTable } from '../reading/text-table.ts'
 
 /** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
@@ -54,7 +55,7 @@ async function readErddap(
     files.push(...(await listTables(folder, name, below.files, ignored, report)))
     ignored.push(...below.folders.map((one) => join(name, one)))
   }
-  warnOfIgnored(report, 'erddap', ignored, 'not .csv, .csvp or .json')
+  doubtIgnored(report, ignored, 'not .csv, .csvp or .json')
   if (files.length === 0) throw new BuildError(`erddap: ${folder} holds no .csv, .csvp or .json`)
   const known = new Map<string, BuoyRecord>()
   const source = options.source ?? 'ERDDAP'
@@ -73,7 +74,7 @@ async function readErddap(
   }
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
   const { handles, placeless } = stations.announce(sink, source, known)
-  report.withoutPosition('erddap', placeless)
+  report.withoutPosition(placeless)
   // A later row of a feed replaces one of its time, rows of other feeds fill it. So tables with other
   // measures and rows without waves (a table with depths has a row for each) are other feeds.
   const feeds = [...new Set(signatures)].sort(wavesFirst)
@@ -198,18 +199,19 @@ async function readRows(
 ): Promise<string> {
   const table = openTable(await readText(source.path, file), file)
   if (table === null) return ''
-  const warnings = new Set<string>()
-  const warn = (what: string): void => void warnings.add(what)
-  const layout = layoutOf(table, source, options, known, warn)
+  const doubt = (doubted: Doubt): void =>
+    report?.doubt({ ...doubted, examples: (doubted.examples ?? ['']).map((one) => `${source.path}: ${one}`) })
+  const layout = layoutOf(table, source, options, known, doubt)
   if (typeof layout === 'string') {
     file.bad(1, layout)
     return ''
   }
   const { time, station, measured, depth } = layout
   const names = measured.map(({ column }) => column.name)
-  if (names.length === 0) warn('it has no column that is read')
-  for (const warning of warnings) report?.warn(`erddap: ${source.path}: ${warning}`)
-  if (names.length === 0) return ''
+  if (names.length === 0) {
+    doubt({ what: 'a table has no column that is read', remedy: 'name them in "columns"', isGrave: true })
+    return ''
+  }
   const codes = new Int32Array(names.length)
   const temperature = names.indexOf('waterTemperature')
   const degrees = (field: number, given: number): number => (field < 0 ? given : (table.number(field) ?? NaN))

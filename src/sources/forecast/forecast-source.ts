@@ -67,7 +67,7 @@ async function readFolder(
   }
   files.expectUsed()
   const records = recordsOf(places)
-  if (records.length === 0) report.warn(`forecast: ${folder} has no forecast`)
+  if (records.length === 0) report.doubt({ what: 'there is no forecast', examples: [folder], isGrave: true })
   for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })
 }
 

@@ -11,7 +11,7 @@ import { MEASURE_NAMES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { isObject, listSource, parseDocument, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { isObject, listSource, parseDocument, readText, doubtIgnored } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const COLUMNS_FILE = 'columns.json'
@@ -59,7 +59,7 @@ async function readJson(
     if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations })
     files.push(file)
   }
-  warnOfIgnored(report, 'json', ignored, 'no table of the map matches')
+  doubtIgnored(report, ignored, 'no table of the map matches')
   if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
 
   sink.source({
@@ -69,7 +69,7 @@ async function readJson(
     ...(licence !== undefined && { licence }),
   })
   const { handles, placeless } = stations.announce(sink, source, map.known)
-  report.withoutPosition('json', placeless)
+  report.withoutPosition(placeless)
   parts.send(handles, sink)
   for (const file of files) file.end()
 }

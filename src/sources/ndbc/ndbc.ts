@@ -21,7 +21,7 @@ import { readSummaries, type Summary } from './ndbc-spec.ts'
 import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
-import { listFolder, listSource, readText, warnOfIgnored } from '../reading/source-files.ts'
+import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
@@ -99,7 +99,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   }
   const folders = new Set(['stdmet', 'realtime2', LATEST_FOLDER])
   ignored.push(...root.folders.filter((name) => !folders.has(name)))
-  warnOfIgnored(report, 'ndbc', ignored)
+  doubtIgnored(report, ignored)
   if (paths.size + latestPaths.length === 0) throw new BuildError(`ndbc: ${folder} holds no data files`)
 
   sink.source({
@@ -121,7 +121,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
   }
   for (const file of latest.files) file.end()
-  report.withoutPosition('ndbc', placeless)
+  report.withoutPosition(placeless)
 }
 
 /** Adds the copies of `latest_obs.txt` in a folder and those below it to `found`, in order of their names. */

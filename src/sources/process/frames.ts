@@ -12,6 +12,7 @@ import type {
   SourceInfo,
   SpotRecord,
 } from '../../sea/records.ts'
+import type { Doubt } from '../doubts.ts'
 
 export interface FileCounts {
   rows: number
@@ -28,8 +29,8 @@ export type Message =
   | ['forecast', ForecastRecord]
   | ['harbour', HarbourRecord]
   | ['spot', SpotRecord]
-  | ['warn', string]
-  | ['withoutPosition', string, readonly string[]]
+  | ['doubt', Doubt]
+  | ['withoutPosition', readonly string[]]
   /** A file is read without being counted, or before it is counted. */
   | ['reads', string]
   | ['file', string]

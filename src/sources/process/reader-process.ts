@@ -220,10 +220,10 @@ class ReaderProcess implements FrameTaker {
         return sink.harbour(message[1])
       case 'spot':
         return sink.spot(message[1])
-      case 'warn':
-        return report.warn(message[1])
+      case 'doubt':
+        return report.doubt(message[1])
       case 'withoutPosition':
-        return report.withoutPosition(message[1], message[2])
+        return report.withoutPosition(message[1])
       case 'reads':
         this.#lastFile = message[1]
         return

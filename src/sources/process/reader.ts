@@ -16,15 +16,14 @@ import {
 } from './frames.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
+import { type Doubt, Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
-import { counted } from '../../system/text.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 
 const WATCH_MS = 50
 /** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
 const MAX_BAD_LINES = 200
-const MAX_REMARKS = 500
 const MAX_REASONS = 20_000
 
 /** Runs in a thread of its own, which goes on while the one that reads is stuck. */
@@ -92,7 +91,7 @@ class SendingSink implements Sink {
 class SendingReport implements Report {
   readonly #frames: FrameWriter
   readonly #files: SendingFile[] = []
-  #remarks = 0
+  readonly #doubts = new Doubts()
 
   constructor(frames: FrameWriter) {
     this.#frames = frames
@@ -109,18 +108,17 @@ class SendingReport implements Report {
     return file
   }
 
-  warn(message: string): void {
-    if (++this.#remarks <= MAX_REMARKS) this.#frames.message(['warn', message])
+  doubt(doubt: Doubt): void {
+    this.#doubts.add(doubt)
   }
 
-  withoutPosition(kind: string, identifiers: readonly string[]): void {
-    this.#frames.message(['withoutPosition', kind, identifiers])
+  withoutPosition(identifiers: readonly string[]): void {
+    this.#frames.message(['withoutPosition', identifiers])
   }
 
   close(): void {
     for (const file of this.#files) file.send()
-    const more = this.#remarks - MAX_REMARKS
-    if (more > 0) this.#frames.message(['warn', `and ${counted(more, 'more remark')}`])
+    for (const doubt of this.#doubts.list()) this.#frames.message(['doubt', doubt])
   }
 
   /** The builder then knows where a reader was that it has to end. */

@@ -58,15 +58,11 @@ export async function listSource(kind: string, folder: string): Promise<FolderLi
   return listing
 }
 
-/** Ignored files that a remark names: a whole mirror must not flood the report. */
-const IGNORED_SHOWN = 12
-
-/** One remark for all files and folders that a source does not read. */
-export function warnOfIgnored(report: Report, kind: string, names: readonly string[], why = ''): void {
+/** One doubt for all files and folders that a source does not read. */
+export function doubtIgnored(report: Report, names: readonly string[], why = ''): void {
   if (names.length === 0) return
-  const some = JSON.stringify(names.slice(0, IGNORED_SHOWN)).slice(1, -1)
-  const rest = names.length > IGNORED_SHOWN ? ', …' : ''
-  report.warn(`${kind}: ${names.length} ignored${why === '' ? '' : ` (${why})`}: ${some}${rest}`)
+  const what = `files or folders are not read${why === '' ? '' : ` (${why})`}`
+  report.doubt({ what, times: names.length, examples: names })
 }
 
 /** A file that cannot be used; the message tells why, without anything of its content. */
@@ -84,7 +80,7 @@ export class WholeFiles {
     this.#report = report
   }
 
-  /** Uses a file; one that cannot be used is left out with a remark. */
+  /** Uses a file; one that cannot be used is left out with a doubt. */
   async use(path: string, read: () => void | Promise<void>): Promise<void> {
     try {
       await read()
@@ -92,9 +88,13 @@ export class WholeFiles {
     } catch (error) {
       if (!(error instanceof UnusableFile)) throw error
       // A file's name may hold what steers a terminal.
-      const fault = `${JSON.stringify(path).slice(1, -1)}: ${error.message}`
-      this.#fault ||= fault
-      this.#report.warn(`${fault}; the file is left out`)
+      this.#fault ||= `${JSON.stringify(path).slice(1, -1)}: ${error.message}`
+      this.#report.doubt({
+        what: 'a file is left out whole',
+        examples: [`${path}: ${error.message}`],
+        remedy: 'mend it or take it away',
+        isGrave: true,
+      })
     }
   }
 
