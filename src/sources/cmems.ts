@@ -123,9 +123,7 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   const [first] = waveless
   if (first !== undefined)
     report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
-  const { handles, placeless } = stations.announce(sink, SOURCE, known)
-  report.withoutPosition(placeless)
-  return handles
+  return stations.announce(sink, SOURCE, report, known)
 }
 
 /** Adds the .nc files of a folder and those below it to `found`; false if the folder does not exist. */

@@ -61,7 +61,7 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
     )
   }
   sink.source({ name: SOURCE, network: 'national', credit: 'Météo-France', licence: 'Licence Ouverte 2.0' })
-  const { handles } = stations.announce(sink, SOURCE, new Map(Object.entries(NAMES)))
+  const handles = stations.announce(sink, SOURCE, report, new Map(Object.entries(NAMES)))
   for (const name of files) {
     const path = join(folder, name)
     const file = report.file(path)

@@ -111,10 +111,12 @@ test('Times are read as the language reads them, and no other texts', () => {
 test('The newest position counts, but for a single jump of what lay still; drifters move', () => {
   const place = (fixes: readonly (readonly [time: number, lat: number, lng: number])[]) => {
     const stations = new Stations()
-    for (const [time, lat, lng] of fixes) stations.see('A', time, lat, lng, 'Name')
+    for (const [days, lat, lng] of fixes) stations.see('A', days * 86_400, lat, lng, 'Name')
     let found: readonly [number, number] | null = null
     const sink = { buoy: ({ lat, lng }: { lat: number; lng: number }) => ((found = [lat, lng]), 0) }
-    const { placeless } = stations.announce(sink as never, 'S')
+    let placeless: readonly string[] = []
+    const report = { doubt: () => {}, withoutPosition: (all: readonly string[]) => void (placeless = all) }
+    stations.announce(sink as never, 'S', report)
     return found ?? placeless
   }
   const still = [

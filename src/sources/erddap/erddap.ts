@@ -73,8 +73,7 @@ async function readErddap(
     signatures.push(signature)
   }
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
-  const { handles, placeless } = stations.announce(sink, source, known)
-  report.withoutPosition(placeless)
+  const handles = stations.announce(sink, source, report, known)
   // A later row of a feed replaces one of its time, rows of other feeds fill it. So tables with other
   // measures and rows without waves (a table with depths has a row for each) are other feeds.
   const feeds = [...new Set(signatures)].sort(wavesFirst)

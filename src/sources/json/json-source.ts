@@ -68,8 +68,7 @@ async function readJson(
     ...(credit !== undefined && { credit }),
     ...(licence !== undefined && { licence }),
   })
-  const { handles, placeless } = stations.announce(sink, source, map.known)
-  report.withoutPosition(placeless)
+  const handles = stations.announce(sink, source, report, map.known)
   parts.send(handles, sink)
   for (const file of files) file.end()
 }

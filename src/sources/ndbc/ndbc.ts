@@ -109,7 +109,7 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     licence: 'Public domain (work of the United States government)',
   })
   const latest = await readLatest(latestPaths, report)
-  const { handles, placeless } = announce(sink, known, latest, [...paths.keys()])
+  const handles = announce(sink, report, known, latest, [...paths.keys()])
   const batch = new RowBatch(BATCH_ROWS)
   const feeds = [new StationRows(8192), new StationRows(8192)]
   for (const [identifier, buoy] of handles) {
@@ -121,7 +121,6 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
   }
   for (const file of latest.files) file.end()
-  report.withoutPosition(placeless)
 }
 
 /** Adds the copies of `latest_obs.txt` in a folder and those below it to `found`, in order of their names. */
@@ -147,10 +146,11 @@ async function findLatest(
 /** Announces all stations with a position, from the station lists before those in `latest_obs.txt`. */
 function announce(
   sink: Sink,
+  report: Report,
   known: ReadonlyMap<string, Station>,
   latest: Latest,
   identifiers: readonly string[],
-): { handles: Map<string, number>; placeless: string[] } {
+): Map<string, number> {
   const records = new Map<string, Partial<BuoyRecord>>()
   for (const identifier of new Set([...identifiers, ...latest.rows.keys()])) {
     const { name = '', ...place } = known.get(identifier) ?? {}
@@ -158,7 +158,7 @@ function announce(
     // A station without a row in any copy is known by its own files.
     latest.positions.see(identifier, 0, NaN, NaN, '')
   }
-  return latest.positions.announce(sink, SOURCE, records)
+  return latest.positions.announce(sink, SOURCE, report, records)
 }
 
 function identifierOf(fileName: string): string | null {

@@ -2,8 +2,8 @@
  * Stations known from rows that name station and position. Files are read twice, as a buoy is announced with
  * its position before its rows are sent, in batches of one buoy.
  */
-import { haversineKm, wrapLongitude } from '../../sea/geo.ts'
-import type { FileReport, Sink } from '../source.ts'
+import { type Fix, Positions } from './positions.ts'
+import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
@@ -14,20 +14,11 @@ import { entryOf } from '../../system/entry-of.ts'
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
 const MAX_STATIONS = 100_000
 
-/** A mooring swings and is laid anew within this distance; a farther position needs another to confirm it. */
-const JUMP_KM = 1
-
 export const IDENTIFIER = /^[^"\p{Cc}]{1,64}$/u
-
-interface Fix {
-  time: number
-  lat: number
-  lng: number
-}
 
 interface Station {
   name: string
-  fixes: Fix[]
+  positions: Positions
 }
 
 export class Stations {
@@ -41,50 +32,74 @@ export class Stations {
     let station = this.#stations.get(identifier)
     if (station === undefined) {
       if (this.#stations.size === MAX_STATIONS) throw new BuildError(`more than ${MAX_STATIONS} stations`)
-      this.#stations.set(identifier, (station = { name: '', fixes: [] }))
+      this.#stations.set(identifier, (station = { name: '', positions: new Positions() }))
     }
     if (station.name === '' && name !== '') station.name = cleanName(name)
-    if (!(Math.abs(lat) <= 90 && lng >= -180 && lng <= 360)) return
-    const { fixes } = station
-    const older = fixes.findIndex((fix) => fix.time <= time)
-    const at = older < 0 ? fixes.length : older
-    // Several rows of one time are one position.
-    if (at < 3 && fixes[at]?.time !== time) fixes.splice(at, 0, { time, lat, lng: wrapLongitude(lng) })
-    if (fixes.length > 3) fixes.pop()
+    station.positions.add(time, lat, lng)
   }
 
   /**
    * Announces all stations with a position by identifier, with the record of `known` or their own name and
-   * newest steady position. Returns their handles, and the identifiers without a position.
+   * position. Returns their handles. A station without a position, and one whose fixes are those of several
+   * stations, is left out with a doubt; `hint` names what else could be the identifier.
    */
   announce(
     sink: Sink,
     source: string,
+    report: Pick<Report, 'doubt' | 'withoutPosition'>,
     known: ReadonlyMap<string, Partial<BuoyRecord>> = new Map(),
-  ): { handles: Map<string, number>; placeless: string[] } {
+    hint = '',
+  ): Map<string, number> {
     const handles = new Map<string, number>()
     const placeless: string[] = []
     for (const identifier of [...this.#stations.keys()].sort()) {
-      const { name, fixes } = this.#stations.get(identifier)!
+      const { name, positions } = this.#stations.get(identifier)!
       const listed = known.get(identifier) ?? {}
-      const position = fixes.length > 0 ? positionOf(fixes) : null
+      const position = settled(identifier, positions, report, hint)
       const lat = listed.lat ?? position?.lat
       const lng = listed.lng ?? position?.lng
+      if (position === undefined && listed.lat === undefined) continue
       if (lat === undefined || lng === undefined) placeless.push(identifier)
       else {
         const ownName = name === '' ? `${source} ${identifier}` : name
         handles.set(identifier, sink.buoy({ name: ownName, ...listed, source, identifier, lat, lng }))
       }
     }
-    return { handles, placeless }
+    report.withoutPosition(placeless)
+    return handles
   }
 }
 
-/** A drifter moves on from each position to the next; a steady mooring jumps only by a fault. */
-function positionOf([newest, before, first]: readonly Fix[]): Fix {
-  if (before === undefined || first === undefined) return newest
-  const apart = (a: Fix, b: Fix): boolean => haversineKm(a.lat, a.lng, b.lat, b.lng) > JUMP_KM
-  return apart(newest, before) && !apart(before, first) ? before : newest
+/**
+ * The position of a station by its fixes, with the doubts about them: null where it has none, undefined where
+ * the fixes are those of several stations.
+ */
+export function settled(
+  identifier: string,
+  positions: Positions,
+  report: Pick<Report, 'doubt'>,
+  hint = '',
+): Fix | null | undefined {
+  const { at, strays, several, places } = positions.settle()
+  const examples = [`${identifier}: ${places}`]
+  if (positions.zeros > 0)
+    report.doubt({ what: 'the position 0 0 does not count', times: positions.zeros, examples: [identifier] })
+  if (several) {
+    report.doubt({
+      what: 'one identifier stands for several stations, as its positions are too far apart; it has no position',
+      examples: [`${examples[0]}${hint}`],
+      remedy: 'name the column of the identifier, or list the station with its position',
+      isGrave: true,
+    })
+    return undefined
+  }
+  if (strays > 0)
+    report.doubt({
+      what: 'positions that a station cannot have moved to do not count',
+      times: strays,
+      examples,
+    })
+  return at
 }
 
 /** The report of a file's first reading, which would otherwise count the file twice. */
