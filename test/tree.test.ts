@@ -6,8 +6,6 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const VENDORING = new URL('../tools/vendor.mjs', import.meta.url).href
-const { VENDORED } = (await import(VENDORING)) as { VENDORED: { [specifier: string]: unknown } }
 
 /** Files below a folder of the tree, as paths from its root, with slashes. */
 function filesIn(folder: string): string[] {
@@ -442,16 +440,6 @@ test('Nothing that is installed runs a script, and no package has one that is no
   )
 })
 
-test('What is vendored is used, and is not installed beside it.', () => {
-  for (const specifier of Object.keys(VENDORED)) {
-    assert.ok(
-      IMPORTS.some((each) => each.specifier === specifier),
-      `${specifier} is not used`,
-    )
-    assert.ok(!(specifier in PACKAGE.dependencies), specifier)
-  }
-})
-
 test('The program imports the packages that it declares and no others.', () => {
   const packageOf = (specifier: string): string =>
     specifier
@@ -460,13 +448,13 @@ test('The program imports the packages that it declares and no others.', () => {
       .join('/')
   const used = IMPORTS.filter(({ target, specifier }) => target === null && !specifier.startsWith('node:'))
   for (const { file, specifier } of used) {
-    // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports;
-    // what is vendored lies in the compiled code. Where a build runs, all packages are there.
+    // TypeScript sources run in development alone; what runs in a browser is bundled with what it imports.
+    // Where a build runs, all packages are there.
     const isBuilt = file.endsWith('.dev.mjs') || file.startsWith('web/')
     const { dependencies, devDependencies } = PACKAGE
     const declared = file.endsWith('.build.mjs')
       ? { ...dependencies, ...devDependencies }
-      : isBuilt || specifier in VENDORED
+      : isBuilt
         ? devDependencies
         : dependencies
     assert.ok(packageOf(specifier) in declared, `${file} imports ${specifier}`)

@@ -1,5 +1,6 @@
 // Builds the program into `dist/` for `build.mjs`. Plain JavaScript, because it runs before anything is compiled.
 // Types are checked by `npm run typecheck`, not here.
+import { build } from 'esbuild'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -9,7 +10,6 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -18,10 +18,9 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants, setPriority } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeChecks } from './query-checks.mjs'
-import { bundle, TIDES, VENDORED, vendor, vendorTides } from './vendor.mjs'
 import { isNewerThan } from './newer.mjs'
 import { buildSite, isSiteKept } from '../web/site.build.mjs'
 
@@ -69,21 +68,18 @@ export async function buildInto(folder, say = () => {}, isQuick = false) {
   ])
 }
 
-/** What runs; the stations of tides are those of the installed package until `completeProgram` has been there. */
+/** What runs. */
 async function buildProgram(folder) {
   mkdirSync(folder, { recursive: true })
-  await Promise.all([compile(folder), vendor(join(folder, 'vendor'))])
+  await compile(folder)
   await writeChecks(folder)
 }
 
-/** What only a package needs: it takes the processor as long as the program does. */
-async function completeProgram(folder) {
-  await Promise.all([tsc('tsconfig.types.json', folder), vendorTides(join(folder, 'vendor'), CACHE)])
-}
+/** What only a package needs. */
+const completeProgram = (folder) => tsc('tsconfig.types.json', folder)
 
 /** Whether `completeProgram` has come to its end. */
-const isComplete = (folder) =>
-  existsSync(join(folder, 'library.d.ts')) && existsSync(join(folder, 'vendor', `${TIDES}.json.br`))
+const isComplete = (folder) => existsSync(join(folder, 'library.d.ts'))
 
 /**
  * Each source becomes one file, so that threads and processes find theirs. esbuild, which takes only what it has to,
@@ -94,44 +90,34 @@ async function compile(folder) {
   for (const name of names) {
     if (/\.(json|md)$/.test(name)) cpSync(join(source, name), join(folder, name))
   }
-  const files = names.filter((name) => name.endsWith('.ts')).map((name) => join(source, name))
   await tsc('tsconfig.build.json', folder)
-  const options = { outdir: folder, outbase: source }
-  await Promise.all([
-    bundle({
-      ...options,
-      entryPoints: files.filter((file) => file !== START && importsVendored(file)),
-      plugins: [importsFor(() => true)],
-    }),
-    // It holds what it imports at once, so that all of that is readable for an old Node, too.
-    bundle({
-      ...options,
-      entryPoints: [START],
-      target: START_TARGET,
-      plugins: [importsFor((kind) => kind === 'dynamic-import')],
-    }),
-  ])
-  chmodSync(join(folder, 'cli.js'), 0o755)
+  // It holds the files that it imports at once, so that all of that is readable for an old Node, too.
+  const start = join(folder, 'cli.js')
+  const { outputFiles } = await build({
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    legalComments: 'none',
+    logLevel: 'silent',
+    write: false,
+    outdir: folder,
+    entryPoints: [START],
+    target: START_TARGET,
+    plugins: [laterImportsStay],
+  })
+  writeFileSync(start, outputFiles[0].contents)
+  chmodSync(start, 0o755)
 }
 
-function importsVendored(file) {
-  const text = readFileSync(file, 'utf8')
-  return Object.keys(VENDORED).some((specifier) => text.includes(`'${specifier}'`))
-}
-
-/** Imports of other files and of packages stay imports: of the compiled files, and of what is vendored. */
-const importsFor = (stays) => ({
+/** Imports on demand stay imports, of the compiled files. */
+const laterImportsStay = {
   name: 'imports',
   setup: ({ onResolve }) => {
-    onResolve({ filter: /./ }, ({ path, kind, importer, resolveDir }) => {
-      if (kind === 'entry-point' || !stays(kind)) return undefined
-      if (path.startsWith('.')) return { path: path.replace(/\.ts$/, '.js'), external: true }
-      if (!Object.hasOwn(VENDORED, path)) return { path, external: true }
-      const to = join(source, 'vendor', `${path}.js`)
-      return { path: `./${relative(resolveDir || dirname(importer), to)}`, external: true }
-    })
+    onResolve({ filter: /./ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined,
+    )
   },
-})
+}
 
 /** Compiles what the `project` names; it checks no types. */
 async function tsc(project, folder) {

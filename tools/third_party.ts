@@ -16,11 +16,6 @@ interface Locked {
   optional?: boolean
 }
 
-interface Vendored {
-  /** Why a package is not installed, by its name. */
-  vendoredPackages: () => Map<string, string>
-}
-
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const PACKAGES = (JSON.parse(read('package-lock.json')) as { packages: { [path: string]: Locked } }).packages
 const PREFIX = 'node_modules/'
@@ -42,7 +37,6 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 /** The text of THIRD_PARTY.md. */
 export async function thirdPartyText(): Promise<string> {
-  const { vendoredPackages } = (await import(join(ROOT, 'tools/vendor.mjs'))) as Vendored
   const { SCALAR } = (await import(join(ROOT, 'web/docs/build.mjs'))) as { SCALAR: { package: string } }
   const installed = Object.keys(PACKAGES)
     .filter((path) => path !== '' && PACKAGES[path].dev !== true)
@@ -53,12 +47,6 @@ export async function thirdPartyText(): Promise<string> {
       licenceOf(path),
       nameOf(path).startsWith('@uwsjs/') ? 'HTTP engine, one of them, where it fits' : 'program',
     ])
-  const vendored = [...vendoredPackages()].map(([name, reason]) => [
-    `\`${name}\``,
-    PACKAGES[PREFIX + name].version,
-    licenceOf(PREFIX + name),
-    reason,
-  ])
   const [, scalar, version] = /^(.+)@([\d.]+)$/.exec(SCALAR.package)!
   const pages = [
     ...bundled().map((path) => [`\`${nameOf(path)}\``, PACKAGES[path].version, licenceOf(path), 'explorer']),
@@ -68,12 +56,9 @@ export async function thirdPartyText(): Promise<string> {
     [
       '# Work of others',
       '`npm run third-party` makes this page from the lock file and the built pages; a test compares.',
-      'Nothing here runs a script when it is installed.',
+      'Nothing here needs a script when it is installed. `msgpackr-extract`, which `msgpackr` may use and groundswell does not, has one.',
       '## Installed with the package',
       table(['Package', 'Version', 'Licence', 'Used by'], installed),
-      '## In the compiled code',
-      'Files of these packages lie in `dist/vendor/`, with their licences in `dist/vendor/LICENCES.txt`.',
-      table(['Package', 'Version', 'Licence', 'Why it is not installed'], vendored),
       '## In the pages',
       'The explorer links the texts of its licences.',
       table(['Package', 'Version', 'Licence', 'Page'], pages),

@@ -116,7 +116,6 @@ test('The package', async (t) => {
         'deploy/kubernetes/deployment.yaml',
         'deploy/systemd/groundswell.service',
         'THIRD_PARTY.md',
-        'dist/vendor/LICENCES.txt',
         'dist/library.d.ts',
         'dist/openapi/guides.md',
         'dist/operation/query-check.js',

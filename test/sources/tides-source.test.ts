@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { openCsv } from '../../src/sources/csv/csv.ts'
 import { openTides } from '../../src/sources/tides-source.ts'
@@ -125,15 +124,6 @@ test('The database, which is also meant without a folder, gives some thousand ha
   }
   const brest = harbours.find(({ identifier }) => identifier.startsWith('ticon/brest-'))
   assert.match(brest?.credit ?? '', /^TICON-4 \(cc-by-4\.0\)\. .*CC BY 4\.0/)
-})
-
-test('The harbours in the compiled code are those of the database, and so is what is said of the others.', async () => {
-  const compiled = new URL('../../dist/sources/tides-source.js', import.meta.url)
-  const { openTides: openCompiled } = (await import(compiled.href)) as { openTides: typeof openTides }
-  assert.match(readFileSync(compiled, 'utf8'), /vendor\/@neaps\/tide-database\.js/)
-  const [expected, found] = [await record(openTides, ''), await record(openCompiled, '')]
-  assert.deepEqual(found.harbours, expected.harbours)
-  assert.deepEqual(found.skipped, expected.skipped)
 })
 
 const CSV = {

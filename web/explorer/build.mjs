@@ -1,12 +1,11 @@
 // Builds the explorer: bundles the program, and has the files of the map made. All but the page has its hash in its
 // name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { MAP_DATA, mapFiles, TOWNS_CREDIT } from '../../tools/basemap/files.mjs'
-import { licenceTexts } from '../../tools/vendor.mjs'
 import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -112,7 +111,15 @@ function licencesOf(files) {
   const folders = [...packages]
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
     .map((folder) => join(root, folder))
-  return Buffer.from(licenceTexts(folders, [TOWNS_CREDIT]))
+  return Buffer.from([...folders.map(licenceText), TOWNS_CREDIT].join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+/** The licence of the package in `folder`, which requires that its text goes with it. */
+function licenceText(folder) {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file))
+  const parts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim())
+  return `${name} ${version}\n\n${parts.join('\n\n') || `Licence: ${license}`}\n`
 }
 
 /**
