@@ -61,5 +61,5 @@ export function openPublishing(option: string, address: string): Store {
       ? new UsageError(`${option}: ${error.message}`, { cause: error })
       : error
   }
-  return openStore(address, { environment, clock, random, warn: (message) => note(message, 'warning') })
+  return openStore(address, { environment, random })
 }

@@ -141,13 +141,7 @@ async function openMirror(
   const { openReadable } = await import('../snapshot/store/open-store.ts')
   const { Mirror } = await import('../snapshot/mirror/mirror.ts')
   try {
-    const source = openReadable(config.from, {
-      environment,
-      clock,
-      random,
-      warn: (message) => note(message, 'warning'),
-      limits: { attempts: STORE_ATTEMPTS },
-    })
+    const source = openReadable(config.from, { environment, random, limits: { attempts: STORE_ATTEMPTS } })
     return new Mirror({
       source,
       dir: config.snapshots,

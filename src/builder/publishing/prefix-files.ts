@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { filesNamed, type Commit } from '../../snapshot/commit.ts'
 import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
-import { fetchPart, removeHalves, type StoredFile } from '../../snapshot/store/fetch-part.ts'
+import { fetchPart, type StoredFile } from '../../snapshot/store/fetch-part.ts'
 import { StoreError, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
@@ -31,7 +31,6 @@ export async function fetchFiles(store: Store, dir: string, files: readonly Stor
       throw new BuildError(`${join(dir, entry.file)}: cannot be written: ${whyNotWritten(error)}`)
     }
   })
-  removeHalves(dir)
 }
 
 /** A file of a folder that is to be in the store, or a text made for it. */

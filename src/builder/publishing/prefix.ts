@@ -16,7 +16,7 @@
 import { decodeCommit, MAX_COMMIT_BYTES, type Commit } from '../../snapshot/commit.ts'
 import { PART_KINDS, SnapshotError } from '../../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
-import { StoreError, type Store } from '../../snapshot/store/store.ts'
+import { readObject, StoreError, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { randomName } from '../../system/random-name.ts'
@@ -71,7 +71,7 @@ export class Prefix {
 
   /** The commit of that name, or null. @throws BuildError where it is not one of ours */
   async commit(name: string): Promise<StoredCommit | null> {
-    const object = await this.store.read(name, { maxBytes: MAX_COMMIT_BYTES })
+    const object = await readObject(this.store, name, { maxBytes: MAX_COMMIT_BYTES })
     if (object === null || object === 'unchanged') return null
     try {
       return { ...decodeCommit(object.bytes, name), etag: object.etag }

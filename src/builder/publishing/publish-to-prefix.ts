@@ -21,6 +21,7 @@ import { sha256 } from '../../snapshot/snapshot-format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read-snapshot.ts'
 import { keepManifest, lostLock, publishManifest, writeDurably } from '../../snapshot/write-snapshot.ts'
+import { readObject } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
@@ -103,7 +104,7 @@ async function continueFrom(
   const { id, parts } = manifest
   await fetchFiles(store, dir, [...parts, ...stateParts])
   await verifyParts(dir, parts)
-  const list = await store.read(snapshotList(id), { maxBytes: MAX_LIST_BYTES })
+  const list = await readObject(store, snapshotList(id), { maxBytes: MAX_LIST_BYTES })
   if (list !== null && list !== 'unchanged') {
     writeDurably(dir, snapshotList(id), list.bytes, lock.folder)
   }

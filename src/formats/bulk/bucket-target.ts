@@ -1,7 +1,7 @@
 /** A bucket as the target of an export: whole files get their final names, and their list comes last. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { StoreError, type Store, type StoredObject } from '../../snapshot/store/store.ts'
+import { readObject, StoreError, type Store, type StoredObject } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { isContent, LIST_FILE, MAX_LIST_BYTES, type FileList } from '../../snapshot/file-list.ts'
 import { faultsAt, listBefore, type StagedFile, type Target, type TargetFile } from './bulk-target.ts'
@@ -53,7 +53,7 @@ export class BucketTarget implements Target {
   }
 
   async #listBytes(): Promise<Buffer | null> {
-    const object = await this.#store.read(LIST_FILE, { maxBytes: MAX_LIST_BYTES })
+    const object = await readObject(this.#store, LIST_FILE, { maxBytes: MAX_LIST_BYTES })
     return object === null || object === 'unchanged' ? null : object.bytes
   }
 

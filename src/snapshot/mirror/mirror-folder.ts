@@ -6,7 +6,7 @@ import { createReadStream, readdirSync, statSync, utimesSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { collectGarbage } from '../garbage.ts'
+import { collectGarbage, removeLeftovers } from '../garbage.ts'
 import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../retained.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
@@ -19,7 +19,6 @@ import {
   publishManifest,
   writeDurably,
 } from '../write-snapshot.ts'
-import { removeHalves } from '../store/fetch-part.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
 import type { Shown } from './mirror-source.ts'
@@ -205,7 +204,7 @@ export class MirrorFolder {
     publishManifest(dir, bytes, lock)
     // The time of publication is the source's.
     if (publishedAt !== null && lock.isHeld()) utimesSync(join(dir, MANIFEST_FILE), publishedAt, publishedAt)
-    removeHalves(dir)
+    removeLeftovers(dir)
     collectGarbage(dir, KEPT, this.#clock(), null, () => lock.isHeld())
   }
 }

@@ -3,8 +3,8 @@ import { decodeList, MAX_LIST_BYTES, snapshotList } from '../file-list.ts'
 import { SnapshotError } from '../snapshot-format.ts'
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../manifest.ts'
 import { writeDurably } from '../write-snapshot.ts'
-import type { ReadableStore } from '../store/store.ts'
-import { readUpTo, RequestFault } from '../store/web-request.ts'
+import { readObject, type ReadableStore } from '../store/store.ts'
+import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { Lock } from '../../system/lock.ts'
 
@@ -30,27 +30,16 @@ export async function readShown(
   const limit = AbortSignal.timeout(MANIFEST_MS)
   try {
     const signal = AbortSignal.any([stopping, limit])
-    const { status, headers, body } = await source.get(MANIFEST_FILE, { ifNoneMatch: etag, signal })
-    if (status === 304 && etag !== null) return 'unchanged'
-    if (status === 404) {
+    const asked = { maxBytes: MAX_MANIFEST_BYTES, ifNoneMatch: etag, signal }
+    const found = await readObject(source, MANIFEST_FILE, asked)
+    if (found === 'unchanged') return found
+    if (found === null) {
       throw new RequestFault(`${what} is not there (404); is this the address of a snapshot folder?`)
     }
-    if (status !== 200) {
-      body.destroy()
-      throw new RequestFault(`${what} is answered with ${status}, which was not asked for`)
-    }
-    const bytes = await readUpTo(
-      body,
-      MAX_MANIFEST_BYTES,
-      () => new RequestFault(`${what} has more than ${MAX_MANIFEST_BYTES} bytes`),
-    )
-    const publishedAt = Date.parse(headers['last-modified'] ?? '') / 1000
-    return {
-      manifest: manifestIn(bytes, source),
-      bytes,
-      publishedAt: publishedAt > 0 && publishedAt < 2 ** 32 ? publishedAt : null,
-      etag: headers.etag ?? null,
-    }
+    const { bytes, modified } = found
+    const isDated = modified !== null && modified > 0 && modified < 2 ** 32
+    const publishedAt = isDated ? modified : null
+    return { manifest: manifestIn(bytes, source), bytes, publishedAt, etag: found.etag }
   } catch (error) {
     if (!limit.aborted) throw error
     throw new RequestFault(`${what} did not come within ${MANIFEST_MS / 1000} s`)
@@ -80,15 +69,10 @@ export async function fetchFileList(
   const file = snapshotList(id)
   const what = `${source.address}: ${file}`
   try {
-    const { status, body } = await source.get(file, { signal })
-    if (status !== 200) {
-      body.destroy()
-      return null
-    }
-    const tooLarge = (): BuildError => new BuildError(`${what} has more than ${MAX_LIST_BYTES} bytes`)
-    const bytes = await readUpTo(body, MAX_LIST_BYTES, tooLarge)
-    decodeList(bytes, what)
-    writeDurably(dir, file, bytes, lock.folder)
+    const found = await readObject(source, file, { maxBytes: MAX_LIST_BYTES, signal })
+    if (found === null || found === 'unchanged') return null
+    decodeList(found.bytes, what)
+    writeDurably(dir, file, found.bytes, lock.folder)
     return null
   } catch (error) {
     signal.throwIfAborted()

@@ -2,36 +2,42 @@
  * A store: objects under names, somewhere else. A bucket (`s3://bucket/prefix`) is read and written, a web
  * server (`https://host/path/`) only read. Names are relative to the address, such as `manifest.msgpack`.
  *
- * Every call has limits of time and tries again what may pass. What fails for good is a StoreError, with a
+ * Every call has a limit of time and tries again what may pass. What fails for good is a RequestFault, with a
  * message that names the object and what to do, and never holds a secret.
  */
-import { RequestFault, type Attempts, type RequestLimits, type WebAnswer } from './web-request.ts'
+import type { Readable } from 'node:stream'
+import { readUpTo, RequestFault, type RequestLimits } from './web-request.ts'
 
 export interface GetOptions {
-  /** Bytes `from` to `to`, both included; to the end where `to` is left out. */
-  range?: { from: number; to?: number }
-  /** An ETag: the answer is 304 while the object has it. */
+  /** An ETag: the answer is `'unchanged'` while the object has it. */
   ifNoneMatch?: string | null
   signal?: AbortSignal | undefined
 }
 
-export interface ReadOptions extends Omit<GetOptions, 'range'> {
-  /** An object of more bytes is refused. */
-  maxBytes: number
+/** What is known of an object before its bytes have come. */
+interface StoredHead {
+  etag: string | null
+  /** `Last-Modified`, epoch seconds; null where the store does not say. */
+  modified: number | null
 }
 
-export interface StoreAnswer extends WebAnswer {
-  /** Only 200 and 206 (a range) have a body; a range may get 200. 416: the range begins beyond the end. */
-  status: 200 | 206 | 304 | 404 | 416
+export interface StoreStream extends StoredHead {
+  /** Fails with a RequestFault where the bytes stop or come too slowly. Read it or `destroy()` it. */
+  body: Readable
 }
-
-/** The statuses of a `StoreAnswer`; every other one is a fault. */
-export const READ_STATUSES: ReadonlySet<number> = new Set([200, 206, 304, 404, 416])
 
 /** A small object as a whole. */
-export interface StoreObject {
+export interface StoreObject extends StoredHead {
   bytes: Buffer
-  etag: string | null
+}
+
+export interface ReadableStore {
+  /** As the operator wrote it, for messages. */
+  readonly address: string
+  /** One object as a stream; null where there is none. Tries again until the answer begins. @throws RequestFault */
+  get(name: string, options?: GetOptions): Promise<StoreStream | 'unchanged' | null>
+  /** Closes kept connections. */
+  close(): Promise<void>
 }
 
 /** Bytes in memory, or a file of a known size. */
@@ -63,28 +69,11 @@ export interface Listing {
   now: number | null
 }
 
-export interface ReadableStore {
-  /** As the operator wrote it, for messages. */
-  readonly address: string
-  /** One object as a stream; tries again until the answer begins. @throws RequestFault */
-  get(name: string, options?: GetOptions): Promise<StoreAnswer>
-  /** Closes kept connections. */
-  close(): Promise<void>
-}
-
 export interface Store extends ReadableStore {
-  /**
-   * A small object as a whole, tried again also where its bytes break off. Null where there is none,
-   * `'unchanged'` where it still has the ETag `ifNoneMatch`. @throws StoreError
-   */
-  read(name: string, options: ReadOptions): Promise<StoreObject | 'unchanged' | null>
   /** `'refused'` where the condition does not hold, perhaps because an earlier try of the call succeeded. */
   put(name: string, body: PutBody, options?: PutOptions): Promise<'stored' | 'refused'>
-  /**
-   * All objects with names that begin with `prefix`, in the order of their names.
-   * @param options.most refuses more objects than these: the address is not a folder of ours
-   */
-  list(prefix: string, options?: { most?: number; signal?: AbortSignal | undefined }): Promise<Listing>
+  /** All objects with names that begin with `prefix`, in the order of their names. */
+  list(prefix: string, options?: { signal?: AbortSignal | undefined }): Promise<Listing>
   /** Removes an object; a missing one is not a fault. */
   remove(name: string, options?: { signal?: AbortSignal | undefined }): Promise<void>
 }
@@ -97,19 +86,13 @@ export class StoreError extends RequestFault {
 export interface StoreContext {
   /** Variables `AWS_…`: credentials, region, endpoint. */
   environment: { readonly [name: string]: string | undefined }
-  clock: () => number
   random: () => number
-  /** Takes what an operator should know although it was made good. */
-  warn?: (message: string) => void
   limits?: Partial<StoreLimits> | undefined
 }
 
-/** Bounds of one call; all times in milliseconds. */
+/** Bounds of one attempt, and their number. */
 export interface StoreLimits extends RequestLimits {
   attempts: number
-  /** Pause before the second attempt, about; doubled for each further one. */
-  retryFirstMs: number
-  retryLongestMs: number
 }
 
 export const DEFAULT_LIMITS: StoreLimits = {
@@ -118,25 +101,44 @@ export const DEFAULT_LIMITS: StoreLimits = {
   answerMs: 15_000,
   stallMs: 15_000,
   slowestBytesPerSecond: 16 * 1024,
-  retryFirstMs: 200,
-  retryLongestMs: 5000,
 }
 
-/** A store that asks for a longer wait is left alone: the caller tries again at its own time. */
-const LONGEST_RETRY_AFTER_S = 10
+/** Attempts at a body that breaks off; `get` makes its own before. */
+const BODY_ATTEMPTS = 4
 
-/** The attempts of one call. @param random gives a number in [0, 1) */
-export function attemptsWithin(
-  { attempts, retryFirstMs, retryLongestMs }: StoreLimits,
-  random: () => number,
-  signal: AbortSignal | undefined,
-): Attempts {
-  return {
-    most: attempts,
-    firstPauseMs: retryFirstMs,
-    longestPauseMs: retryLongestMs,
-    longestRetryAfterS: LONGEST_RETRY_AFTER_S,
-    random,
-    signal,
+/**
+ * Takes an object's bytes, anew where they break off. Null where there is none, `'unchanged'` where it still has
+ * the ETag `ifNoneMatch`. @throws RequestFault; what `take` throws
+ */
+export async function receive<T>(
+  store: ReadableStore,
+  name: string,
+  options: GetOptions,
+  take: (found: StoreStream) => Promise<T>,
+): Promise<T | 'unchanged' | null> {
+  for (let left = BODY_ATTEMPTS - 1; ; left--) {
+    const found = await store.get(name, options)
+    if (found === null || found === 'unchanged') return found
+    try {
+      return await take(found)
+    } catch (error) {
+      options.signal?.throwIfAborted()
+      if (left === 0 || !(error instanceof RequestFault) || !error.passing) throw error
+    } finally {
+      found.body.destroy()
+    }
   }
+}
+
+/** As `receive`, a small object as a whole. @throws RequestFault, also for one of more than `maxBytes` */
+export function readObject(
+  store: ReadableStore,
+  name: string,
+  { maxBytes, ...options }: GetOptions & { maxBytes: number },
+): Promise<StoreObject | 'unchanged' | null> {
+  return receive(store, name, options, async ({ body, ...head }) => {
+    const tooLarge = (): StoreError =>
+      new StoreError(`${store.address}/${name}: has more than ${maxBytes} bytes`)
+    return { bytes: await readUpTo(body, maxBytes, tooLarge), ...head }
+  })
 }

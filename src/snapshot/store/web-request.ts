@@ -1,14 +1,13 @@
 /**
  * The one way in which this program asks web servers: networks, mirrors and web stores. A request follows no
- * redirect. Each step has a limit of time, and a body one of rate.
+ * redirect. A timer of ours ends each step, whatever the server or a library does; a body has a limit of rate.
  *
  * Messages hold codes and fixed words only: an error's own message may quote what a server sent.
  */
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PlainResponse, Request, TimeoutError } from 'got'
 import { isPublic, literalAddress, NOT_PUBLIC, publicLookup } from './allowed-addresses.ts'
 
 const MAX_HEADER_BYTES = 64 * 1024
@@ -16,7 +15,7 @@ const MAX_HEADER_BYTES = 64 * 1024
 /** All times in milliseconds. */
 export interface RequestLimits {
   connectMs: number
-  /** Time from the end of the request to the headers of the answer. */
+  /** Time from the connection to the headers of the answer. */
   answerMs: number
   /** Between two pieces of a body. */
   stallMs: number
@@ -67,122 +66,127 @@ export interface WebAnswer {
 
 export interface WebRequest {
   url: URL
-  method?: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
+  method?: 'GET' | 'HEAD'
   headers?: { readonly [name: string]: string }
-  /** What is sent; its length is in `headers`. */
-  body?: Uint8Array | Readable | undefined
   signal?: AbortSignal | undefined
-  /** What the messages of faults begin with. */
+  /** The beginning of messages of faults. */
   prefix?: string
 }
 
 export class WebClient {
   readonly #limits: RequestLimits
-  readonly #agent = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true }),
-  }
-  readonly #lookup: typeof publicLookup | undefined
+  readonly #http = new HttpAgent({ keepAlive: true })
+  readonly #https = new HttpsAgent({ keepAlive: true })
+  readonly #onlyPublic: boolean
 
   /** @param onlyPublic connects to public addresses only, whatever a name leads to */
   constructor(limits: RequestLimits, { onlyPublic = false } = {}) {
     this.#limits = limits
-    this.#lookup = onlyPublic ? publicLookup : undefined
+    this.#onlyPublic = onlyPublic
   }
 
-  /** @throws RequestFault; what `signal` was aborted with */
-  async ask(request: WebRequest): Promise<WebAnswer> {
-    const { url, method = 'GET', headers, body: sent, signal } = request
-    const { connectMs, answerMs, slowestBytesPerSecond } = this.#limits
-    // What is sent may take as long as what comes.
-    const sentBytes = sent === undefined ? 0 : Number(headers?.['content-length'] ?? 0)
-    const sendMs = slowestBytesPerSecond === 0 ? 0 : (sentBytes / slowestBytesPerSecond) * 1000
-    // It takes as long to load as all that a small command needs, and few commands ask a server.
-    const { got } = await import('got')
+  /** @throws RequestFault; the reason of `signal` */
+  async ask({ url, method = 'GET', headers, signal, prefix = '' }: WebRequest): Promise<WebAnswer> {
     signal?.throwIfAborted()
+    const { connectMs, answerMs } = this.#limits
+    const isTls = url.protocol === 'https:'
     // An address is not looked up.
     const address = literalAddress(url)
-    if (this.#lookup !== undefined && address !== null && !isPublic(address)) {
-      throw faultOf({ code: NOT_PUBLIC }, request)
-    }
-    const stream = got.stream(url, {
+    if (this.#onlyPublic && address !== null && !isPublic(address)) throw notPublic(prefix)
+    const request = (isTls ? httpsRequest : httpRequest)(url, {
       method,
       headers: { 'user-agent': 'groundswell', 'accept-encoding': 'identity', ...headers },
-      agent: this.#agent,
-      dnsLookup: this.#lookup as never,
+      agent: isTls ? this.#https : this.#http,
       maxHeaderSize: MAX_HEADER_BYTES,
-      timeout: {
-        lookup: connectMs,
-        connect: connectMs,
-        secureConnect: connectMs,
-        response: answerMs,
-        ...(sent !== undefined && { send: answerMs + sendMs }),
-      },
-      retry: { limit: 0 },
-      followRedirect: false,
-      throwHttpErrors: false,
-      decompress: false,
-      ...(sent !== undefined && { body: sent as Uint8Array }),
+      ...(this.#onlyPublic && { lookup: publicLookup }),
       ...(signal !== undefined && { signal }),
     })
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve)
+      // The listener stays, so that a late error does not end the process.
+      request.on('error', (error) => reject(networkFault(error, url.host, prefix)))
+      // An answer that changes the protocol (101) ends without any other event.
+      request.once('close', () => reject(passing(prefix, CUT)))
+    })
+    const connected = new Promise((resolve) => {
+      request.once('socket', (socket) => {
+        if (socket.connecting) socket.once(isTls ? 'secureConnect' : 'connect', resolve)
+        else resolve(null)
+      })
+    })
     try {
-      const { statusCode: status, headers: received } = await new Promise<PlainResponse>(
-        (resolve, reject) => {
-          stream.once('response', resolve)
-          // The listener stays, so that a late error does not end the process.
-          stream.on('error', reject)
-        },
-      )
-      const body = Readable.from(this.#pieces(stream, request), { objectMode: false })
-      body.on('error', () => {})
-      body.once('close', () => stream.destroy())
+      request.end()
+      await within(connectMs, () => passing(prefix, NO_CONNECTION), Promise.race([connected, answered]))
+      const late = (): RequestFault => passing(prefix, 'the server did not answer in time')
+      const response = await within(answerMs, late, answered)
+      const { statusCode: status = 0, headers: received } = response
+      const body = paced(response, this.#limits, (fault) => {
+        signal?.throwIfAborted()
+        return typeof fault === 'string' ? passing(prefix, fault) : networkFault(fault, url.host, prefix)
+      })
       // The answer has no body, and its connection can be used again.
       if (status === 304 || method === 'HEAD') body.resume()
       return { status, headers: received as WebAnswer['headers'], body }
     } catch (error) {
-      stream.destroy()
+      request.destroy()
       signal?.throwIfAborted()
-      throw faultOf(error, request)
-    }
-  }
-
-  /** While nobody takes the bytes, it is not the server that is slow. */
-  async *#pieces(stream: Request, request: WebRequest): AsyncGenerator<Buffer> {
-    const { answerMs, stallMs, slowestBytesPerSecond } = this.#limits
-    const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-    let [bytes, waitedMs] = [0, 0]
-    for (;;) {
-      let isStalled = false
-      const timer = setTimeout(() => {
-        isStalled = true
-        stream.destroy()
-      }, stallMs)
-      const began = performance.now()
-      let next: IteratorResult<Buffer>
-      try {
-        next = await iterator.next()
-      } catch (error) {
-        request.signal?.throwIfAborted()
-        if (isStalled) throw faultWith(request, 'the server stopped sending', { passing: true })
-        throw faultOf(error, request)
-      } finally {
-        clearTimeout(timer)
-      }
-      if (next.done === true) return
-      bytes += next.value.length
-      waitedMs += performance.now() - began
-      const lateMs = waitedMs - answerMs
-      if (lateMs > 0 && bytes < (lateMs / 1000) * slowestBytesPerSecond) {
-        throw faultWith(request, 'the server sends too slowly', { passing: true })
-      }
-      yield next.value
+      throw error
     }
   }
 
   /** Ends requests under way, too. */
   close(): void {
-    this.#agent.http.destroy()
-    this.#agent.https.destroy()
+    this.#http.destroy()
+    this.#https.destroy()
+  }
+}
+
+/** Fails with what `late` makes after `ms` milliseconds, whatever becomes of `work`. */
+export async function within<T>(ms: number, late: () => Error, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(late()), ms)
+  })
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer))
+}
+
+/**
+ * The bytes of an answer within limits of time, whatever its stream does. While nobody takes them, it is not the
+ * server that is slow.
+ * @param faultOf a sentence, or an error of the stream, as what the body fails with
+ */
+export function paced(
+  stream: Readable,
+  limits: RequestLimits,
+  faultOf: (fault: string | Error) => RequestFault,
+): Readable {
+  const body = Readable.from(pieces(stream, limits, faultOf), { objectMode: false })
+  body.on('error', () => {})
+  body.once('close', () => stream.destroy())
+  return body
+}
+
+async function* pieces(
+  stream: Readable,
+  { answerMs, stallMs, slowestBytesPerSecond }: RequestLimits,
+  faultOf: (fault: string | Error) => RequestFault,
+): AsyncGenerator<Buffer> {
+  const iterator = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const stopped = (): Error => faultOf('the server stopped sending')
+  let [bytes, waitedMs] = [0, 0]
+  for (;;) {
+    const began = performance.now()
+    const next = await within(stallMs, stopped, iterator.next()).catch((error: Error) => {
+      throw error instanceof RequestFault ? error : faultOf(error)
+    })
+    if (next.done === true) return
+    bytes += next.value.length
+    waitedMs += performance.now() - began
+    const lateMs = waitedMs - answerMs
+    if (lateMs > 0 && bytes < (lateMs / 1000) * slowestBytesPerSecond) {
+      throw faultOf('the server sends too slowly')
+    }
+    yield next.value
   }
 }
 
@@ -253,62 +257,49 @@ export async function withAttempts<T>(attempts: Attempts, attempt: () => Promise
   }
 }
 
-function faultWith(
-  { prefix = '' }: WebRequest,
-  message: string,
-  more: ConstructorParameters<typeof RequestFault>[1],
-): RequestFault {
-  return new RequestFault(`${prefix}${message}`, more)
-}
-
 const CUT = 'the server cut the connection'
+const NO_CONNECTION = 'the server cannot be reached: no connection in time'
 
 const REASONS: { readonly [code: string]: string } = {
   ECONNRESET: CUT,
   EPIPE: CUT,
   ERR_STREAM_PREMATURE_CLOSE: CUT,
-  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer has another length than its headers state',
+  ETIMEDOUT: NO_CONNECTION,
   HPE_HEADER_OVERFLOW: 'the headers of the answer are too large',
   EAI_AGAIN: 'the name of the server cannot be looked up now',
 }
 
-/** Faults of our own disk while a file is sent. */
-const FILE_CODES = new Set(['EACCES', 'EIO', 'EISDIR', 'EMFILE', 'ENOENT', 'EPERM'])
+const passing = (prefix: string, reason: string): RequestFault =>
+  new RequestFault(`${prefix}${reason}`, { passing: true })
 
-function faultOf(error: unknown, request: WebRequest): RequestFault {
-  const { host } = request.url
-  const { code: found, path } = error as { code?: unknown; path?: unknown }
-  const code = typeof found === 'string' ? found : null
-  const word = code ?? 'unknown'
-  const passing = (reason: string): RequestFault =>
-    faultWith(request, reason, { passing: true, code, cause: error })
-  const lasting = (reason: string): RequestFault => faultWith(request, reason, { code, cause: error })
-  if (FILE_CODES.has(word) && typeof path === 'string') {
-    return new RequestFault(`${path}: cannot be read (${word})`, { cause: error })
+function notPublic(prefix: string): RequestFault {
+  return new RequestFault(
+    `${prefix}leads to an address that is not public; "private": true at its host in "hosts" allows it`,
+    { code: NOT_PUBLIC },
+  )
+}
+
+/** A connection that failed, in the words of who has to mend it. */
+export function networkFault(error: Error, host: string, prefix: string): RequestFault {
+  const { code: found } = error as { code?: unknown }
+  const code = typeof found === 'string' ? found : 'unknown'
+  const fault = (isPassing: boolean, reason: string): RequestFault =>
+    new RequestFault(`${prefix}${reason}`, { passing: isPassing, code, cause: error })
+  if (code === NOT_PUBLIC) return notPublic(prefix)
+  if (Object.hasOwn(REASONS, code)) return fault(true, REASONS[code])
+  if (code === 'ENOTFOUND') return fault(true, `there is no host ${host}; check the address`)
+  if (code === 'ECONNREFUSED') return fault(true, `nothing listens at ${host}`)
+  if (code.startsWith('HPE_')) {
+    return fault(true, `${host} does not answer in HTTP; is it https:// or http://?`)
   }
-  const { name, event } = error as TimeoutError
-  // An aborted signal has an error of this name, too.
-  if (name === 'TimeoutError' && event !== undefined) {
-    return passing(
-      event === 'response' || event === 'send'
-        ? 'the server did not answer in time'
-        : 'the server cannot be reached: no connection in time',
+  if (/CERT|SELF_SIGNED|ALTNAME|VERIFY/.test(code)) {
+    return fault(
+      false,
+      `the certificate of ${host} is not trusted (${code}); NODE_EXTRA_CA_CERTS names a file of further authorities`,
     )
   }
-  if (word === NOT_PUBLIC) {
-    return lasting('leads to an address that is not public; "private": true at its host in "hosts" allows it')
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
+    return fault(false, `${host} does not speak TLS; is it http:// instead of https://?`)
   }
-  if (Object.hasOwn(REASONS, word)) return passing(REASONS[word])
-  if (word === 'ENOTFOUND') return passing(`there is no host ${host}; check the address`)
-  if (word === 'ECONNREFUSED') return passing(`nothing listens at ${host}`)
-  if (word.startsWith('HPE_')) return passing(`${host} does not answer in HTTP; is it https:// or http://?`)
-  if (/CERT|SELF_SIGNED|ALTNAME|VERIFY/.test(word)) {
-    return lasting(
-      `the certificate of ${host} is not trusted (${word}); NODE_EXTRA_CA_CERTS names a file of further authorities`,
-    )
-  }
-  if (word === 'EPROTO' || word.startsWith('ERR_SSL')) {
-    return lasting(`${host} does not speak TLS; is it http:// instead of https://?`)
-  }
-  return passing(`the request failed (${word})`)
+  return fault(true, `the request failed (${code})`)
 }

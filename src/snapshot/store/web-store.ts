@@ -1,41 +1,47 @@
 /** A folder of a web server as a store: it can be read by name, and nothing else. */
 import {
-  attemptsWithin,
   DEFAULT_LIMITS,
-  READ_STATUSES,
   type GetOptions,
   type ReadableStore,
-  type StoreAnswer,
   type StoreContext,
+  type StoreStream,
 } from './store.ts'
 import { statusFault, WebClient, withAttempts, type RequestFault, type WebAnswer } from './web-request.ts'
+
+/** A server that asks for a longer wait is left alone: the caller tries again at its own time. */
+const PAUSES = { firstPauseMs: 100, longestPauseMs: 5000, longestRetryAfterS: 10 }
 
 export class WebStore implements ReadableStore {
   readonly address: string
   readonly #base: URL
-  readonly #limits: typeof DEFAULT_LIMITS
+  readonly #attempts: number
   readonly #random: () => number
   readonly #client: WebClient
 
   constructor(base: URL, { limits, random }: Pick<StoreContext, 'limits' | 'random'>) {
     this.address = base.href
     this.#base = base
-    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+    const { attempts, ...bounds } = { ...DEFAULT_LIMITS, ...limits }
+    this.#attempts = attempts
     this.#random = random
-    this.#client = new WebClient(this.#limits)
+    this.#client = new WebClient(bounds)
   }
 
-  get(name: string, { range, ifNoneMatch, signal }: GetOptions = {}): Promise<StoreAnswer> {
+  get(name: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<StoreStream | 'unchanged' | null> {
     const url = new URL(name, this.#base)
-    const headers = {
-      ...(range !== undefined && { range: `bytes=${range.from}-${range.to ?? ''}` }),
-      ...(ifNoneMatch != null && { 'if-none-match': ifNoneMatch }),
-    }
-    return withAttempts(attemptsWithin(this.#limits, this.#random, signal), async () => {
+    const headers = ifNoneMatch == null ? {} : { 'if-none-match': ifNoneMatch }
+    const attempts = { ...PAUSES, most: this.#attempts, random: this.#random, signal }
+    return withAttempts(attempts, async () => {
       const answer = await this.#client.ask({ url, headers, signal, prefix: `${url.href}: ` })
-      if (!READ_STATUSES.has(answer.status)) throw faultOf(url, answer)
-      if (answer.status !== 200 && answer.status !== 206) answer.body.destroy()
-      return answer as StoreAnswer
+      const { status, headers: told, body } = answer
+      if (status === 200) {
+        const modified = Date.parse(told['last-modified'] ?? '') / 1000
+        return { etag: told.etag ?? null, modified: Number.isNaN(modified) ? null : modified, body }
+      }
+      body.destroy()
+      if (status === 404) return null
+      if (status === 304 && ifNoneMatch != null) return 'unchanged'
+      throw faultOf(url, answer)
     })
   }
 

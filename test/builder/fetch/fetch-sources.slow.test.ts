@@ -145,7 +145,7 @@ const WRONG: {
   closes: { reason: CUT, attempts: 4 },
   endlessHeaders: { reason: /^the headers of the answer are too large \(4 attempts\)$/, attempts: 4 },
   endlessChunks: { reason: /^has more than 5000 bytes$/, attempts: 1 },
-  brokenChunk: { reason: /does not answer in HTTP/, attempts: 4 },
+  brokenChunk: { reason: /does not answer in HTTP|cut the connection/, attempts: 4 },
   cutOld: { reason: CUT, attempts: 4 },
   toPrivate: { reason: /^leads to an address that is not public/, attempts: 1 },
   nonsense: { reason: /^127\.0\.0\.1:\d+ does not answer in HTTP; is it https:.*attempts\)$/, attempts: 4 },

@@ -54,8 +54,6 @@ export class Builder {
     this.store =
       options.store ??
       openStub(stub, {
-        warn: (message) => this.lines.push(message),
-        ...(options.clock !== undefined && { clock: options.clock }),
         ...(options.environment !== undefined && { environment: options.environment }),
         ...(options.limits !== undefined && { limits: options.limits }),
       })

@@ -236,7 +236,7 @@ test('The command publishes a folder, and says in one line what is wrong with it
       ['publish', dir, 's3://bucket/sea'],
       { ...env, AWS_SECRET_ACCESS_KEY: 'wrong' },
       1,
-      /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the secret does not fit the access key .*; check AWS_SECRET_ACCESS_KEY\n$/,
+      /^groundswell: s3:\/\/bucket\/sea\/manifest\.msgpack: the store refuses access \(403 SignatureDoesNotMatch\); check .*AWS_SECRET_ACCESS_KEY.*\n$/,
     ],
     [['publish', dir, 's3://bucket/sea', '--single-write'], env, 2, /Did you mean --single-writer\?/],
   ]

@@ -141,7 +141,7 @@ test('A builder in an empty folder does not begin anew while the store does not 
   await new Builder(folder, 'one', stub).build([buoyAt('A', 0)])
   const two = new Builder(folder, 'two', stub)
   stub.faultOf = () => '503'
-  await assert.rejects(two.build([buoyAt('B', 1)]), /^RequestFault: .* the store answered 503 SlowDown/)
+  await assert.rejects(two.build([buoyAt('B', 1)]), /^StoreError: .* the store answered 503 SlowDown/)
   assert.deepEqual(listKept(two.dir), [])
   stub.faultOf = () => null
   assert.ok((await two.build([buoyAt('B', 1)])).outcome)
@@ -255,10 +255,6 @@ test('A builder whose clock is an hour off publishes and collects as any other.'
     const stub = await stubFor(t, { clock: () => now * 1000 })
     const one = new Builder(folder, `off${off}`, stub, { clock: () => now + off })
     await one.build([buoyAt('A', 0)])
-    assert.ok(
-      one.lines.some((line) => line.includes('the clock of this machine is 60 minutes')),
-      one.lines.join('\n'),
-    )
     await one.build([buoyAt('A', 1)])
     expectSound(stub)
     assert.equal(commitsOf(stub).length, 2)

@@ -12,6 +12,7 @@ import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
 import { onSmallDisk } from '../../faults/folder.ts'
 import { runCli, runCliWell, temporaryFolder } from '../../live.ts'
 import { CLI } from '../../started_program.ts'
+import { readObject } from '../../../src/snapshot/store/store.ts'
 import { openStub } from '../../snapshot/store/opened.ts'
 import { StubS3 } from '../../snapshot/store/stub_s3.ts'
 import { assertWhole, exportTo, filesIn } from './exporting.ts'
@@ -88,11 +89,11 @@ test('A bucket that fails in one call of ten gets the export, and keeps what its
   t.after(() => store.close())
   const target = (): BucketTarget => new BucketTarget(store, folder, () => {})
   const whole = async (): Promise<string> => {
-    const listed = await store.read('files.json', { maxBytes: 2 ** 20 })
+    const listed = await readObject(store, 'files.json', { maxBytes: 2 ** 20 })
     assert.ok(listed !== null && listed !== 'unchanged')
     const list = decodeList(listed.bytes, 'list')
     for (const { path, bytes } of list.files) {
-      const object = await store.read(path, { maxBytes: 2 ** 20 })
+      const object = await readObject(store, path, { maxBytes: 2 ** 20 })
       assert.ok(object !== null && object !== 'unchanged' && object.bytes.length === bytes, path)
     }
     return list.snapshot

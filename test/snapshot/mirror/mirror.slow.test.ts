@@ -74,7 +74,7 @@ test('Only what is missing comes, the manifest last, from a server that offers m
   assert.equal(web.asked[0].name, MANIFEST_FILE)
   assert.equal(new Set(web.asked.map(({ name }) => name)).size, web.asked.length)
 
-  web.offers = { etag: false, range: false, date: false }
+  web.offers = { etag: false, date: false }
   const little = mirrorOf(t, web.url, copyOf(t))
   await holds(little, first)
 
@@ -82,8 +82,8 @@ test('Only what is missing comes, the manifest last, from a server that offers m
   const second = await publish(source, 1)
   const fresh = partsOf(source).filter((name) => !before.includes(name))
   for (const [at, offers] of [
-    [little, { etag: false, range: false, date: false }],
-    [much, { etag: true, range: true, date: true }],
+    [little, { etag: false, date: false }],
+    [much, { etag: true, date: true }],
   ] as const) {
     web.offers = offers
     web.asked.length = 0
@@ -165,7 +165,7 @@ const FAULTS: FaultCase[] = [
     true,
   ],
   ['a missing part', 'part', status(404), /readings-\w+\.msgpack is missing, although the manifest names it/],
-  ['a page for a part', 'part', page, /is answered with a web page/],
+  ['a page for a part', 'part', page, /ends at byte \d+ of \d+/],
   [
     'a wrong part',
     'part',
@@ -181,7 +181,7 @@ const FAULTS: FaultCase[] = [
     'part',
     (response, { bytes }) =>
       void response.writeHead(200, { 'content-length': bytes.length - 7 }).end(bytes.subarray(7)),
-    /has \d+ bytes, the manifest says \d+/,
+    /ends at byte \d+ of \d+/,
   ],
   [
     'a part that is too long',
@@ -190,16 +190,10 @@ const FAULTS: FaultCase[] = [
     /has more bytes than the \d+/,
   ],
   [
-    'a part that is compressed unasked',
-    'part',
-    (response, { bytes }) => void response.writeHead(200, { 'content-encoding': 'br' }).end(bytes),
-    /encoding that was not asked for/,
-  ],
-  [
     'a range that was not asked for',
     'part',
     (response, { bytes }) => void response.writeHead(206, { 'content-range': 'bytes 5-9/10' }).end(bytes),
-    /another range than was asked for/,
+    /answered 206/,
   ],
   [
     'a part that stops coming',
@@ -255,40 +249,26 @@ test('Each fault of a web server gives one line, nothing wrong is published, and
   assert.match(patient.lines[0], /nothing listens at 127\.0\.0\.1/)
 })
 
-test('A part that breaks off goes on where it ended, also for the next process, and only where that is right.', async (t) => {
+test('A part that breaks off begins anew, and no piece of it stays.', async (t) => {
   const { source, id, web } = await sourceOf(t)
   const part = await largestOf(source)
-  const { length } = readFileSync(join(source, part))
+  let cuts = 3
   const cut: Misbehaviour = (response, { status: code, headers, bytes }) =>
     void response.writeHead(code, headers).write(half(bytes), () => setTimeout(() => response.destroy(), 20))
-  const cases: [what: string, change: (path: string) => void, statuses: number[]][] = [
-    ['whole', () => {}, [206]],
-    ['wrong', (path) => flip(path, 100), [206, 200]],
-    ['not continued', () => (web.offers = { ...web.offers, range: false }), [200]],
-  ]
-  for (const [what, change, statuses] of cases) {
-    const dir = copyOf(t)
-    web.faultOf = (name) => (name === part ? cut : null)
-    const early = mirrorOf(t, web.url, dir)
-    await early.mirror.look()
-    assert.match(early.lines.join('\n'), /cut the connection|another length than the store said/)
-    assert.equal(await early.held(), null)
-    await early.mirror.stop()
-    web.faultOf = () => null
-    web.asked.length = 0
-    const path = join(
-      dir,
-      readdirSync(dir).find((name) => name.startsWith('.half-'))!,
-    )
-    // Six times half of the rest, but for what a busy client had not read when the connection was cut.
-    const { size } = statSync(path)
-    assert.ok(size > length * 0.4, `${size} of ${length}`)
-    change(path)
-    await holds(mirrorOf(t, web.url, dir), id, what)
-    const asked = web.asked.filter(({ name }) => name === part)
-    assert.deepEqual(fieldOf(asked, 'status'), statuses, what)
-    assert.equal(asked[0].from, size, what)
-  }
+  web.faultOf = (name) => (name === part && cuts-- > 0 ? cut : null)
+  const dir = copyOf(t)
+  const at = mirrorOf(t, web.url, dir)
+  await holds(at, id)
+  assert.equal(web.asked.filter(({ name }) => name === part).length, 4)
+  assert.deepEqual(await faultsOf(dir), [])
+  const next = await publish(source, 1)
+  web.faultOf = (name) => (name === MANIFEST_FILE ? null : cut)
+  await at.mirror.look()
+  assert.match(at.lines.at(-1)!, /cut the connection/)
+  assert.equal(await at.held(), id)
+  assert.deepEqual(await faultsOf(dir), [])
+  web.faultOf = () => null
+  await holds(at, next)
 })
 
 test('A lagging manifest is not taken, a rollback is, and the operator may take any.', async (t) => {
@@ -334,7 +314,7 @@ test('A lagging manifest is not taken, a rollback is, and the operator may take 
   await holds(at, newer)
 
   // A server that gives no dates cannot say that it went back. The operator can.
-  web.offers = { etag: true, range: true, date: false }
+  web.offers = { etag: true, date: false }
   await rollback(source, null, publishedAt + 180)
   await holds(at, newer)
   assert.match(String(at.status().last_error), /not dated anew.*POST \/reload takes it/)
@@ -540,14 +520,15 @@ test('A bucket is mirrored with its credentials, and what is wrong with them is 
   assert.equal(await refused.held(), null)
   assert.match(
     refused.lines[0],
-    /^warning: s3:\/\/bucket\/sea\/manifest\.msgpack: .*check AWS_SECRET_ACCESS_KEY/,
+    /^warning: s3:\/\/bucket\/sea\/manifest\.msgpack: .*check .*AWS_SECRET_ACCESS_KEY/,
   )
   assert.ok(!JSON.stringify([refused.lines, refused.mirror.status()]).includes(stub.options.secretAccessKey))
   const wrong = mirrorOf(t, openStub(stub, { prefix: 'lake', limits: SHORT_LIMITS }), dir)
   await wrong.mirror.look()
   assert.match(wrong.lines[0], /s3:\/\/bucket\/lake: manifest\.msgpack is not there \(404\)/)
   // A clock an hour off is no hindrance.
-  const right = mirrorOf(t, openStub(stub, { clock: () => Date.now() / 1000 - 3600 }), dir)
+  stub.options.clock = () => Date.now() - 3_600_000
+  const right = mirrorOf(t, openStub(stub), dir)
   await holds(right, id)
   // A store that serves what was there before its last write.
   const next = await publish(source, 1)

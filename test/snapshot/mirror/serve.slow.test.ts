@@ -107,7 +107,7 @@ test('A replica waits for its source with its port closed, follows it, and goes 
   assert.deepEqual(await faultsOf(dir), [])
 })
 
-test('A replica that is killed at any moment of a copy goes on with what has come.', async (t) => {
+test('A replica that is killed at any moment of a copy keeps the parts that have come whole.', async (t) => {
   const source = join(temporaryFolder(t), 'source')
   let id = await publish(source, 0)
   const web = await serveFolder(t, source)
@@ -128,7 +128,7 @@ test('A replica that is killed at any moment of a copy goes on with what has com
           response.once('close', () => clearInterval(timer))
         }
   const kills = amount(3, 60)
-  let [struck, resumed] = [0, 0]
+  let struck = 0
   for (let round = 1; round <= kills; round++) {
     const before = web.asked.length
     const replica = await startReplica(t, 'serve', web.url, dir, keys)
@@ -139,8 +139,7 @@ test('A replica that is killed at any moment of a copy goes on with what has com
     await sleep(900 * ((round * 0.618034) % 1))
     replica.kill('SIGKILL')
     await replica.ended
-    if (readdirSync(dir).some((name) => name.startsWith('.half-'))) struck++
-    resumed += web.asked.slice(before).filter(({ from }) => from > 0).length
+    if (readdirSync(dir).some((name) => name.startsWith('.tmp-'))) struck++
     const held = existsSync(join(dir, MANIFEST_FILE)) ? (await loadSnapshot(dir)).id : null
     // What had come of another snapshot is no hindrance.
     if (held === id || round % 2 === 0) id = await publish(source, round)
@@ -148,13 +147,7 @@ test('A replica that is killed at any moment of a copy goes on with what has com
   const last = await startReplica(t, 'serve', web.url, dir, keys)
   await until(async () => (await served(last)) === id, 'the whole copy')
   assert.deepEqual(await faultsOf(dir), [])
-  assert.ok(
-    struck > 0 && resumed > 0,
-    `${struck} of ${kills} were struck in a part, ${resumed} parts went on`,
-  )
-  t.diagnostic(
-    `${struck} of ${kills} were killed within a part; ${resumed} parts went on where they had ended`,
-  )
+  assert.ok(struck > 0, `none of ${kills} was killed within a part`)
   // A copy that is under way does not keep a replica from ending, neither once nor twice.
   for (const signals of [1, 2]) {
     const replica = signals === 1 ? last : await startReplica(t, 'serve', web.url, dir, keys)

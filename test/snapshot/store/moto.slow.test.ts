@@ -5,13 +5,12 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { checkFolder } from '../../../src/builder/folder-check.ts'
 import { Prefix } from '../../../src/builder/publishing/prefix.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openStore } from '../../../src/snapshot/store/open-store.ts'
-import type { Store } from '../../../src/snapshot/store/store.ts'
+import { readObject, type Store } from '../../../src/snapshot/store/store.ts'
 import { Builder, buoyAt } from '../../builder/publishing/builders.ts'
 import { freePort } from '../../access/redis/server.ts'
 import { temporaryFolder } from '../../live.ts'
@@ -42,27 +41,23 @@ async function startMoto(t: TestContext): Promise<() => Store> {
   return () =>
     openStore('s3://bucket/sea', {
       environment: { ...new StubS3().environment, AWS_ENDPOINT_URL_S3: endpoint },
-      clock: () => Date.now() / 1000,
       random: Math.random,
     })
 }
 
-test('moto takes, lists and removes objects, and obeys conditions and ranges as the stub does.', async (t) => {
+test('moto takes, lists and removes objects, and obeys conditions as the stub does.', async (t) => {
   const store = (await startMoto(t))()
   t.after(() => store.close())
   for (const name of ['plain', 'a b/ü+~(1)!*', 'manifests/0000000001.msgpack']) {
     assert.equal(await store.put(name, Buffer.from('0123456789'), { ifNoneMatch: '*' }), 'stored', name)
     assert.equal(await store.put(name, Buffer.from('other'), { ifNoneMatch: '*' }), 'refused', name)
-    const object = await store.read(name, { maxBytes: 10 })
+    const object = await readObject(store, name, { maxBytes: 10 })
     assert.ok(object !== null && object !== 'unchanged')
     assert.equal(object.bytes.toString(), '0123456789')
-    assert.equal(await store.read(name, { maxBytes: 10, ifNoneMatch: object.etag }), 'unchanged')
+    assert.equal(await readObject(store, name, { maxBytes: 10, ifNoneMatch: object.etag }), 'unchanged')
     assert.equal(await store.put(name, Buffer.from('other'), { ifMatch: '"0"' }), 'refused', name)
     const again = { ifMatch: object.etag ?? '' }
     assert.equal(await store.put(name, object.bytes, again), 'stored', name)
-    const rest = await store.get(name, { range: { from: 8 } })
-    assert.equal(rest.status, 206)
-    assert.equal(await text(rest.body as AsyncIterable<Buffer>), '89')
   }
   const { objects, now } = await store.list('')
   assert.deepEqual(
@@ -71,7 +66,7 @@ test('moto takes, lists and removes objects, and obeys conditions and ranges as 
   )
   assert.ok(now !== null && objects.every(({ modified }) => Math.abs(modified - now) < 600))
   for (const { name } of objects) await store.remove(name)
-  assert.equal(await store.read('plain', { maxBytes: 10 }), null)
+  assert.equal(await readObject(store, 'plain', { maxBytes: 10 }), null)
   await store.remove('plain')
   // Puts at once are not tried here, since moto looks whether a name is taken and stores in two steps. The
   // test of the stub has them.

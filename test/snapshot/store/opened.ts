@@ -12,8 +12,6 @@ export const SHORT_LIMITS: StoreLimits = {
   answerMs: 10_000,
   stallMs: 10_000,
   slowestBytesPerSecond: 16 * 1024,
-  retryFirstMs: 1,
-  retryLongestMs: 4,
 }
 
 /** A folder of the stub's bucket, with its credentials unless `environment` has others. */
@@ -23,21 +21,15 @@ export function openStub(
     prefix = 'sea',
     environment = {},
     limits = {},
-    clock = () => Date.now() / 1000,
-    warn = () => {},
   }: {
     prefix?: string
     environment?: { [name: string]: string | undefined }
     limits?: Partial<StoreLimits>
-    clock?: () => number
-    warn?: (message: string) => void
   } = {},
 ): Store {
   return openStore(`s3://${stub.options.bucket}/${prefix}`, {
     environment: { ...stub.environment, ...environment },
-    clock,
     random: () => 0.5,
-    warn,
     limits: { ...SHORT_LIMITS, ...limits },
   })
 }

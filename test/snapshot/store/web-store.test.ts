@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { createServer as createTcpServer } from 'node:net'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { openReadable } from '../../../src/snapshot/store/open-store.ts'
-import type { ReadableStore } from '../../../src/snapshot/store/store.ts'
+import { readObject, type ReadableStore } from '../../../src/snapshot/store/store.ts'
 import { readUpTo, RequestFault } from '../../../src/snapshot/store/web-request.ts'
 import { listening } from '../../listening.ts'
 import { SHORT_LIMITS } from './opened.ts'
@@ -13,7 +14,6 @@ async function storeOf(
 ): Promise<ReadableStore> {
   const store = openReadable(`http://127.0.0.1:${await listening(t, createServer(answer))}/data/sea`, {
     environment: {},
-    clock: () => 0,
     random: () => 0,
     limits: SHORT_LIMITS,
   })
@@ -30,10 +30,11 @@ test('A folder of a web server is read by name, as it lies there.', async (t) =>
     else response.writeHead(200, { etag: '"7"' }).end('bytes')
   })
   const whole = await store.get('manifest.msgpack')
-  assert.equal(whole.headers.etag, '"7"')
+  assert.ok(whole !== null && whole !== 'unchanged')
+  assert.equal(whole.etag, '"7"')
   assert.equal(String(await readUpTo(whole.body, 5, () => new Error())), 'bytes')
-  assert.equal((await store.get('manifest.msgpack', { ifNoneMatch: '"7"' })).status, 304)
-  assert.equal((await store.get('other')).status, 404)
+  assert.equal(await store.get('manifest.msgpack', { ifNoneMatch: '"7"' }), 'unchanged')
+  assert.equal(await store.get('other'), null)
   assert.deepEqual(asked, [
     '/data/sea/manifest.msgpack identity',
     '/data/sea/manifest.msgpack identity',
@@ -45,11 +46,11 @@ test('A body without a length that is cut short is not taken for a whole one.', 
   const store = await storeOf(t, (_request, response) => {
     response.write('half', () => response.destroy())
   })
-  const { body } = await store.get('one')
-  await assert.rejects(
-    readUpTo(body, 100, () => new Error()),
-    { name: 'RequestFault', passing: true, message: /cut the connection/ },
-  )
+  await assert.rejects(readObject(store, 'one', { maxBytes: 100 }), {
+    name: 'RequestFault',
+    passing: true,
+    message: /cut the connection/,
+  })
 })
 
 const FAULTS: [status: number, headers: { [name: string]: string }, message: RegExp][] = [
@@ -80,3 +81,30 @@ for (const [status, headers, message] of FAULTS) {
     })
   })
 }
+
+test('A web server that changes the protocol, says nothing, or stops in the middle does not hold a call.', async (t) => {
+  const limits = { ...SHORT_LIMITS, attempts: 2, answerMs: 300, stallMs: 300 }
+  const storeAt = async (answer: string): Promise<ReadableStore> => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(answer))
+    })
+    const address = `http://127.0.0.1:${await listening(t, server)}/`
+    const store = openReadable(address, { environment: {}, random: () => 0, limits })
+    t.after(() => store.close())
+    return store
+  }
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'
+  for (const [answer, message] of [
+    [
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      /cut the connection \(2/,
+    ],
+    ['', /did not answer in time \(2/],
+    [`${head}half`, /stopped sending/],
+    ['HTTP/1.1 103 Early Hints\r\n\r\n', /did not answer in time \(2/],
+  ] as const) {
+    const store = await storeAt(answer)
+    await assert.rejects(readObject(store, 'one', { maxBytes: 100 }), { name: 'RequestFault', message })
+  }
+})
