@@ -53,7 +53,9 @@ export function variableOf(option: string): string {
 export function describe(parser: Parser, { settings, takes, more }: Described): void {
   if (takes !== undefined) parser.arguments(takes)
   for (const [name, { flag, placeholder, help, parse, ...setting }] of Object.entries(settings)) {
-    const notes = [parse.range ?? '', defaultText(setting), variableOf(name)].filter((note) => note !== '')
+    const { variable } = setting
+    const variables = [variableOf(name), ...(variable === undefined ? [] : [variable])].join(', else ')
+    const notes = [parse.range ?? '', defaultText(setting), variables].filter((note) => note !== '')
     const option = new Option(
       flag === true ? `--${name}` : `--${name} <${placeholder}>`,
       `${help} (${notes.join('; ')})`,
@@ -111,8 +113,10 @@ export function valuesOf<S extends Settings>(
   const textsOf = (name: string): string[] => {
     const option = parser.options.find(({ long }) => long === `--${name}`)!
     const source = parser.getOptionValueSource(option.attributeName())
-    const variable = variableOf(name)
-    const value = source === 'env' ? (environment[variable] ?? '') : ''
+    const usual = settings[name].variable
+    const isOwn = usual === undefined || (environment[variableOf(name)] ?? '') !== ''
+    const variable = isOwn ? variableOf(name) : usual
+    const value = source === 'cli' ? '' : (environment[variable] ?? '')
     if (source !== 'cli' && value === '') return []
     given.set(name, source === 'cli' ? `--${name}` : variable)
     if (source === 'cli') return parser.getOptionValue(option.attributeName()) as string[]

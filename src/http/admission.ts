@@ -9,7 +9,7 @@ import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { ErrorDetails } from '../operation/errors.ts'
 import type { RawQuery } from '../operation/query.ts'
-import { AUTHORIZATION, FORWARDED, X_FORWARDED_FOR, type Exchange } from './exchange.ts'
+import { AUTHORIZATION, FORWARDED, X_API_KEY, X_FORWARDED_FOR, type Exchange } from './exchange.ts'
 import { timestampText } from '../sea/time.ts'
 import { placeOfAddress, placeOfKey } from './listener-counts.ts'
 import type { Holder } from './listeners.ts'
@@ -48,6 +48,8 @@ const SHARE_IS_USED =
 const CANNOT_CHECK = 'Quotas cannot be checked at the moment. Try again in a second'
 
 const NO_KEY_REFUSAL = refusalOf('API key required')
+/** For `Token KEY`, `Basic …`, a bare key, or another header: other services take those. */
+const OTHER_FORM_REFUSAL = refusalOf('API key required. Send it as Authorization: Bearer KEY')
 const BAD_KEY_REFUSAL = refusalOf('Invalid API key')
 
 /** `NO_KEY` and `BAD_KEY` take the place of a row of the key ring. */
@@ -114,7 +116,8 @@ export class Admission {
     }
     totals.count('unauthorized')
     if (row === BAD_KEY) totals.count('bad_keys')
-    return row === NO_KEY ? NO_KEY_REFUSAL : BAD_KEY_REFUSAL
+    if (row === BAD_KEY) return BAD_KEY_REFUSAL
+    return hasOtherForm(exchange) ? OTHER_FORM_REFUSAL : NO_KEY_REFUSAL
   }
 
   #chargeAddress(exchange: Exchange, limit: number, now: number): Refusal | null {
@@ -264,6 +267,13 @@ export class Admission {
 
 function refusalOf(message: string): Refusal {
   return { code: 'unauthorized', message, headers: '', more: {}, mayWait: false }
+}
+
+/** Whether what may be a key came in a form that is not taken. */
+function hasOtherForm(exchange: Exchange): boolean {
+  const authorization = exchange.header(AUTHORIZATION)
+  const isOther = authorization !== '' && authorization.trim().toLowerCase() !== BEARER.trim()
+  return isOther || exchange.header(X_API_KEY) !== ''
 }
 
 /** '' without a key. Not by a pattern: V8 retains the text that a pattern was last matched with. */

@@ -43,6 +43,8 @@ interface Made {
   readonly price: number
 }
 
+const linkedQuery = ({ target: { reader }, texts }: Asked): LinkedQuery => ({ reader, texts, more: '' })
+
 export class Answering {
   readonly #state: SharedState
   readonly #sender: Sender
@@ -156,24 +158,13 @@ export class Answering {
     const link =
       paging === undefined
         ? NO_LINK
-        : linkHeader(this.#linkedQuery(asked), view.dataset.snapshotId, paging, isPinned)
+        : linkHeader(linkedQuery(asked), view.dataset.snapshotId, paging, isPinned)
     if (isExpensive(begun)) {
       if (options.later !== null) return { body: begun, headers: link, price: 1 }
       begun = finish(begun.steps(writer))
     }
     endAnswer(writer, begun, second, pin)
     return { body: writer.answer(), headers: link, price: 1 }
-  }
-
-  #linkedQuery({ target: { operation, reader }, path, texts }: Asked): LinkedQuery {
-    return {
-      basePath: this.#state.options.basePath,
-      path: operation.path,
-      args: path,
-      reader,
-      texts,
-      more: '',
-    }
   }
 
   /** Makes the JSON once more, for a slow reader. */
@@ -207,7 +198,7 @@ export class Answering {
       operation,
       request,
       shape,
-      this.#linkedQuery(asked),
+      linkedQuery(asked),
       served.isPinned,
     )
     const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1

@@ -19,6 +19,7 @@ export const KEPT = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${LEAST_I
 
 /** Names of request headers, lower case. */
 export const AUTHORIZATION = 'authorization'
+export const X_API_KEY = 'x-api-key'
 export const ACCEPT = 'accept'
 export const ACCEPT_ENCODING = 'accept-encoding'
 export const ACCEPT_LANGUAGE = 'accept-language'
@@ -39,6 +40,7 @@ export const EXPECT = 'expect'
 /** Headers that handlers read; a request that waits keeps them. */
 export const HANDLER_HEADERS = [
   AUTHORIZATION,
+  X_API_KEY,
   ACCEPT,
   ACCEPT_ENCODING,
   ACCEPT_LANGUAGE,

@@ -1,11 +1,14 @@
-/** `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. */
+/**
+ * `Link` headers of lists (RFC 8288), pinned to a snapshot: whoever follows them gets every item once. They are queries
+ * alone, relative to the address of the request: behind a proxy that takes a prefix off, only the client knows its path.
+ */
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { Paging } from '../operation/answer-table.ts'
 import type { QueryReader, Texts } from '../operation/query.ts'
 import type { Parameters } from '../operation/parameters.ts'
 
-/** Characters of one page's path and query where there are four: some proxies take 4 KB of headers. */
+/** Characters of one page's query where there are four: some proxies take 4 KB of headers. */
 const LONGEST_TARGET = 600
 /** Where `next` stands alone. Without it whoever follows links would take one page for the whole list. */
 const LONGEST_NEXT = 4 * LONGEST_TARGET
@@ -27,10 +30,6 @@ export const NO_LINK: Uint8Array = new Uint8Array(0)
 const line = new JsonWriter(MOST_LINK_BYTES)
 
 export interface LinkedQuery {
-  readonly basePath: string
-  /** As declared, `/buoys/{buoy_id}/readings`, with its decoded arguments in `args`. */
-  readonly path: string
-  readonly args: readonly string[]
   readonly reader: QueryReader<Parameters>
   readonly texts: Texts
   /** More parameters, encoded, each begun by `&`. */
@@ -38,7 +37,7 @@ export interface LinkedQuery {
 }
 
 /**
- * A header line, begun by CRLF; empty if there is no link, or its address would be too long. All arguments are
+ * A header line, begun by CRLF; empty if there is no link, or its address would be too long. All values are
  * encoded anew.
  * @param hasAll links to all neighbours, not to the next page alone
  * @returns a view that the next header line overwrites
@@ -77,16 +76,7 @@ export function linkHeader(
 }
 
 /** The address of a page, but for its number. */
-function writeTarget({ basePath, path, args, reader, texts, more }: LinkedQuery, snapshot: string): void {
-  line.text(basePath)
-  let from = 0
-  for (const arg of args) {
-    const brace = path.indexOf('{', from)
-    line.text(path.slice(from, brace))
-    line.encoded(arg)
-    from = path.indexOf('}', brace) + 1
-  }
-  line.text(path.slice(from))
+function writeTarget({ reader, texts, more }: LinkedQuery, snapshot: string): void {
   line.ensure(PAGE_BYTES)
   line.literal(SNAPSHOT)
   line.text(snapshot)

@@ -48,7 +48,7 @@ const ERROR_HEADS = Object.fromEntries(
   Object.entries(ERRORS).map(([code, { status, reason }]) => [
     code,
     `${status} ${reason}${JSON_ANSWER}\r\nCache-Control: no-store` +
-      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer\r\nLink: </docs>; rel="help"' : '') +
+      (code === 'unauthorized' ? '\r\nWWW-Authenticate: Bearer' : '') +
       (code === 'method_not_allowed' ? `\r\nAllow: ${ALLOWED_METHODS}` : ''),
   ]),
 ) as { [code in ErrorCode]: string }
@@ -257,7 +257,12 @@ export function sendError(
   options: ErrorOptions = {},
 ): void {
   const { head, body } = errorAnswer(callersRequestId(exchange), code, message, now, options)
-  exchange.send(head, body)
+  exchange.send(code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)
+}
+
+/** The documentation, by an address that is relative to that of the request, like the links of pages. */
+function helpLink(path: string): string {
+  return `\r\nLink: <${'../'.repeat(path.split('/').length - 2)}docs>; rel="help"`
 }
 
 /** `callersId`: the caller's `X-Request-Id` if it is a UUID, else ''. */

@@ -1,11 +1,13 @@
 /** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
 import { Preference, preferredEncoding } from './preferences.ts'
-import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './exchange.ts'
+import { ACCEPT, ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from './exchange.ts'
 import { namesEtag } from './etag.ts'
 
 /** The page of one buoy. It answers below this path, too: its script reads the slug from the address. */
 export const EMBED_PATH = '/embed/'
 const EMBEDDED = /^\/embed\/[a-z0-9-]{1,250}$/
+/** The address that people guess for the page of a buoy. */
+const BUOY = /^\/buoys\/([a-z0-9-]{1,250})$/
 
 /** One coding of a file. */
 export interface Variant {
@@ -28,6 +30,8 @@ interface ServedFile {
   preference: Preference<string | null>
   notModified: string
 }
+
+const NOTHING = new Uint8Array(0)
 
 /** Serves what `shareSite` has made ready, in any number of threads. */
 export class Site {
@@ -56,6 +60,11 @@ export class Site {
   /** Answers GET and HEAD; false if the path names no file. `more`: headers, each begun by CRLF. */
   serve(exchange: Exchange, more = ''): boolean {
     const { path } = exchange
+    const slug = BUOY.exec(path)?.[1]
+    if (slug !== undefined && exchange.headerValues(ACCEPT).includes('text/html')) {
+      exchange.send(`302 Found${KEPT}\r\nLocation: ../#buoy=${slug}\r\nCache-Control: no-cache`, NOTHING)
+      return true
+    }
     const file = this.#files.get(path) ?? (EMBEDDED.test(path) ? this.#files.get(EMBED_PATH) : undefined)
     if (file === undefined) return false
     const encoding = file.preference.of(exchange.headerValues(ACCEPT_ENCODING))

@@ -7,7 +7,7 @@ import TEXTS from './operation-texts.json' with { type: 'json' }
 /** Time of the demo snapshot and of its answers in the examples: `AS_OF` in requests. */
 export const EXAMPLES_AS_OF = '2026-11-01T06:00:00Z'
 /** Id of the demo snapshot, which changes with the demo data: `SNAPSHOT` in requests. */
-const EXAMPLES_SNAPSHOT = '6cbd1b3014d1037583bb2a95'
+const EXAMPLES_SNAPSHOT = '31fef2772fca6c7a919ea697'
 export const EXAMPLES_REQUEST_ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
 
 export const TAGS: { readonly [tag: string]: string } = TEXTS.tags

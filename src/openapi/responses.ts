@@ -73,7 +73,7 @@ export const HEADERS: { readonly [name: string]: Schema } = {
     pattern: '^W/"[0-9A-Za-z_-]+"$',
   }),
   Link: header(
-    'The address of the `next` page of the same snapshot, if there is one (RFC 8288), without a key. With `snapshot`, and on a page in another format than JSON, those of `prev`, `first` and `last`, too.',
+    'The address of the `next` page of the same snapshot, if there is one (RFC 8288), relative to that of the request and without a key. With `snapshot`, and on a page in another format than JSON, those of `prev`, `first` and `last`, too.',
     { type: 'string' },
     false,
   ),

@@ -185,7 +185,7 @@ export function choice<const W extends string>(
 
 export function timestamp(options: Common): Parameter<ParsedTime> {
   return declare(options, {
-    allowed: 'an ISO 8601 timestamp (2026-03-27T09:00:00Z, with Z or an offset) or a date (2026-03-27)',
+    allowed: 'an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27)',
     schema: { type: 'object' },
     wire: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
     parse: parseTime,

@@ -113,8 +113,11 @@ export const SERVE_SETTINGS = {
   ),
   data,
   snapshots,
-  port: setting('PORT', 'TCP port, 0 for any free one', '8080', wholeNumber(0, 65535)),
-  host: setting('ADDRESS', 'address to listen on', '127.0.0.1', address),
+  port: {
+    ...setting('PORT', 'TCP port, 0 for any free one', '8080', wholeNumber(0, 65535)),
+    variable: 'PORT',
+  },
+  host: { ...setting('ADDRESS', 'address to listen on', '127.0.0.1', address), variable: 'HOST' },
   workers: setting('N', 'serving threads', String(Math.min(64, availableParallelism())), wholeNumber(1, 64)),
   'base-path': setting('PATH', 'path that all operations begin with', '/v2', (texts) => {
     if (!/^(\/[A-Za-z0-9._~-]+){1,8}$/.test(last(texts))) {

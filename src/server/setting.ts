@@ -23,6 +23,8 @@ export interface Setting<T> {
   /** The default is this name in the data folder. */
   readonly under?: string
   readonly required?: boolean
+  /** A variable that platforms set by convention, which counts after the setting's own. */
+  readonly variable?: string
   readonly flag?: boolean
   /** May be given several times. In an environment variable, blanks separate the values. */
   readonly multiple?: boolean

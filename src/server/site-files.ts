@@ -138,6 +138,12 @@ const ENCODER = new TextEncoder()
 function descriptionFiles(operations: readonly Declared[], basePath: string): StaticFile[] {
   const document = openApiDocument(operations, basePath)
   return [
+    ...[basePath, `${basePath}/`].map((path): StaticFile => ({
+      path,
+      type: 'application/json',
+      bytes: ENCODER.encode(JSON.stringify(indexOf(document))),
+      cache: 'revalidate',
+    })),
     {
       path: `${basePath}/openapi.json`,
       type: 'application/json',
@@ -159,6 +165,17 @@ function descriptionFiles(operations: readonly Declared[], basePath: string): St
       cache: 'revalidate',
     },
   ]
+}
+
+/** For those who ask for the base path: what is below it. */
+function indexOf({ info: { title, version, summary }, paths }: OpenApiDocument): object {
+  return {
+    name: title,
+    version,
+    summary,
+    description: '/openapi.json',
+    operations: Object.entries(paths).map(([path, { get }]) => ({ path, summary: get.summary })),
+  }
 }
 
 /** A link set (RFC 9264). Its addresses are relative to its own: the host of a request is not repeated. */

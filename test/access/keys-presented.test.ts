@@ -39,7 +39,7 @@ const percentEncoded = (text: string): string =>
 
 const authorization = (value: string): string => `Authorization: ${value}`
 
-type Expected = 'accepted' | 'required' | 'invalid' | 'engine'
+type Expected = 'accepted' | 'required' | 'other form' | 'invalid' | 'engine'
 
 /** `engine`: refused before we see it, or an invalid key; the engines differ in which bytes they take. */
 function cases(key: string): [name: string, presented: Presented, expected: Expected][] {
@@ -58,11 +58,19 @@ function cases(key: string): [name: string, presented: Presented, expected: Expe
     ['empty header', bearer(''), 'required'],
     ['scheme alone', bearer('Bearer'), 'required'],
     ['empty key', bearer('Bearer    '), 'required'],
-    ['key alone', bearer(key), 'required'],
-    ['no blank', bearer(`Bearer${key}`), 'required'],
-    ['Basic', bearer(basic), 'required'],
-    ['Basic with the key itself', bearer(`Basic ${key}`), 'required'],
-    ['Digest', bearer(`Digest username="${key}"`), 'required'],
+    ['key alone', bearer(key), 'other form'],
+    ['no blank', bearer(`Bearer${key}`), 'other form'],
+    ['Basic', bearer(basic), 'other form'],
+    ['Basic with the key itself', bearer(`Basic ${key}`), 'other form'],
+    ['Digest', bearer(`Digest username="${key}"`), 'other form'],
+    ['Token', bearer(`Token ${key}`), 'other form'],
+    ['X-API-Key', { lines: [`X-API-Key: ${key}`] }, 'other form'],
+    ['X-API-Key, empty', { lines: ['X-API-Key:'] }, 'required'],
+    [
+      'X-API-Key beside a wrong key',
+      { lines: [`X-API-Key: ${key}`, authorization(`Bearer ${wrong}`)] },
+      'invalid',
+    ],
     ['another key', bearer(`Bearer ${wrong}`), 'invalid'],
     ['key twice', bearer(`Bearer ${key} ${key}`), 'invalid'],
     ['key and comma', bearer(`Bearer ${key},`), 'invalid'],
@@ -117,7 +125,11 @@ function cases(key: string): [name: string, presented: Presented, expected: Expe
   ]
 }
 
-const MESSAGES = { required: 'API key required', invalid: 'Invalid API key' }
+const MESSAGES = {
+  required: 'API key required',
+  'other form': 'API key required. Send it as Authorization: Bearer KEY',
+  invalid: 'Invalid API key',
+}
 
 /** Any run of characters that begins like a key. */
 const LIKE_A_KEY = /gsw_[0-9A-Za-z]{8}/i

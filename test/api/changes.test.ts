@@ -163,7 +163,8 @@ test('The readings that differ come in pages, removed ones as they were, and lin
     for (const { buoy_id: id, change, reading } of data.readings!) {
       seen.push(`${id} ${change} ${reading.time} ${reading.significient_height}`)
     }
-    next = /<([^>]*)>; rel="next"/.exec(headers.link)?.[1] ?? null
+    const query: string | undefined = /<([^>]*)>; rel="next"/.exec(headers.link)?.[1]
+    next = query === undefined ? null : `/v2/changes${query}`
   }
   assert.deepEqual(seen, [
     '2 changed 2026-02-28T23:30:00Z 1.6',

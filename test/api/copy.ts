@@ -168,7 +168,8 @@ export class Follower {
     assert.equal(status, 200, text)
     if (isLater) this.counts.expensive++
     const { data } = JSON.parse(text) as Body
-    return { data, next: /<([^>]*)>; rel="next"/.exec(headers.link ?? '')?.[1] ?? null }
+    const next = /<([^>]*)>; rel="next"/.exec(headers.link ?? '')?.[1]
+    return { data, next: next === undefined ? null : url.split('?')[0] + next }
   }
 
   /** From every held snapshot, the changes lead to the published one. */

@@ -97,7 +97,8 @@ export async function walk(client: Client, truths: ReadonlyMap<string, Truth>): 
       const body = JSON.parse(text) as Body
       assert.deepEqual([body.meta.snapshot, headers['x-snapshot-id']], [id, id])
       all.push(...items(body))
-      target = /<\/v2([^>]*)>; rel="next"/.exec(String(headers.link ?? ''))?.[1]
+      const next = /<([^>]*)>; rel="next"/.exec(String(headers.link ?? ''))?.[1]
+      target = next && path.split('?')[0] + next
       await look()
     }
     return all

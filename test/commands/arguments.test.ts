@@ -267,7 +267,6 @@ test('An option wins over its variable, and a variable over the default.', () =>
   const environment = {
     GROUNDSWELL_PORT: '81',
     GROUNDSWELL_BASE_PATH: '/x',
-    PORT: '99',
     groundswell_host: 'no',
   }
   const { config } = read(SERVE_SETTINGS, ['--port=80'], environment)
@@ -280,6 +279,19 @@ test('An option wins over its variable, and a variable over the default.', () =>
     /^GROUNDSWELL_PORT: expected a whole number from 0 to 65535/,
   )
   assert.equal(read(SERVE_SETTINGS, ['--port=80'], wrong).config.port, 80)
+})
+
+test('Where platforms set PORT and HOST, a server listens there, unless its own option or variable says otherwise.', () => {
+  const at = (argv: string[], environment: { [name: string]: string }): unknown[] => {
+    const { config } = read(SERVE_SETTINGS, argv, environment)
+    return [config.port, config.host]
+  }
+  const usual = { PORT: '3000', HOST: '0.0.0.0' }
+  assert.deepEqual(at([], usual), [3000, '0.0.0.0'])
+  assert.deepEqual(at([], { ...usual, GROUNDSWELL_PORT: '81', GROUNDSWELL_HOST: '' }), [81, '0.0.0.0'])
+  assert.deepEqual(at(['--port=80', '--host=::1'], usual), [80, '::1'])
+  assert.match(refusal(SERVE_SETTINGS, [], { PORT: 'tcp://1.2.3.4:80' }), /^PORT: expected a whole number/)
+  assert.match(refusal(SERVE_SETTINGS, [], { HOST: 'http://me' }), /^HOST: expected an address/)
 })
 
 test('A variable holds several values between blanks, and an empty one is as if it were not set.', () => {

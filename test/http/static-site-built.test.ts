@@ -44,7 +44,7 @@ test('The explorer names only files that exist, runs nothing inline, and has the
       FILES.some(({ path }) => path === name.replace('*', '3-2')),
       name,
     )
-  assert.match(page, /data-base-path="\/v2"/)
+  assert.match(page, /data-base-path="\.\/v2"/)
   assert.ok(!page.includes('{{'), 'no mark is left')
   assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style|javascript:|https?:/)
 })

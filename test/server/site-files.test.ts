@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { allowFrames, allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
 import { startSite } from '../../src/server/site-files.ts'
 import { shareSite, type StaticFile } from '../../src/server/static-files.ts'
+import { ROUTED } from '../../src/routes.ts'
 import { fieldOf } from '../fields.ts'
 import { builtSite } from './built_site.ts'
 
@@ -40,6 +41,18 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
   const built = builtSite({ base_path: '/v3' })
   for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
+})
+
+test('The base path has an index: every operation, and where the description is.', () => {
+  const site = siteWith(null)
+  for (const path of ['/v3', '/v3/']) {
+    const { head, text } = site.get(path)!
+    assert.match(head, /^200 OK\r\nContent-Type: application\/json/)
+    const index = JSON.parse(text) as { description: string; operations: { path: string; summary: string }[] }
+    assert.ok(site.has(`/v3${index.description}`))
+    assert.deepEqual(fieldOf(index.operations, 'path'), fieldOf(ROUTED, 'path'))
+    assert.ok(index.operations.every(({ summary }) => summary !== ''))
+  }
 })
 
 test('security.txt has the contact of the operator and an end within a year, and is absent without one.', () => {

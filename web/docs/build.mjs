@@ -103,11 +103,10 @@ function pageFiles(scalar) {
   const files = sources.map(([name, bytes]) => asset('/docs/', hashed(name, bytes), bytes))
   const names = files.map(({ file }) => file)
   const text = withNames(read(scalar === null ? 'plain.html' : 'page.html').toString(), names)
-  // The page is there also for those who write a slash behind its name.
-  return [
-    ...['/docs', '/docs/'].map((path) => page(path, 'docs.html', text, CONTENT_SECURITY_POLICY)),
-    ...files,
-  ]
+  // All addresses are relative, since a proxy may take a prefix off. The page is there also for those who write a
+  // slash behind its name.
+  const pageAt = (path, file, up) => page(path, file, text.replaceAll('{{up}}', up), CONTENT_SECURITY_POLICY)
+  return [pageAt('/docs', 'docs.html', './'), pageAt('/docs/', 'docs-slash.html', '../'), ...files]
 }
 
 /** The one file, from the cache or else from npm. @throws Error saying why it cannot be fetched */

@@ -129,13 +129,17 @@ function toldApart(content) {
 }
 
 /** The description with the address of this server, and with examples of its time and of one of its buoys. */
-function localized(description, buoy) {
-  const { info } = description
+function localized(description, buoy, base) {
+  const { info, servers } = description
+  // Behind a proxy that takes a prefix off, only the browser knows the whole path.
+  const { href, pathname } = new URL(base, location.href)
+  const root = href.slice(0, -servers[0].url.length)
+  description.servers = [{ url: pathname }]
   for (const { get } of Object.values(description.paths)) {
     const { 200: success } = get.responses
     success.content = toldApart(success.content)
   }
-  info.description = info.description.replaceAll(WRITTEN.server, location.origin)
+  info.description = info.description.replaceAll(WRITTEN.server, root)
   if (buoy === null) return description
   info.description = shifted(info.description, buoy)
     .replaceAll(`/${WRITTEN.slug}/`, `/${buoy.slug}/`)
@@ -178,7 +182,7 @@ async function start() {
     fetch(address).then((answer) => answer.json()),
     livingBuoy(base),
   ])
-  show(localized(description, buoy))
+  show(localized(description, buoy, base))
 }
 
 function show(content) {

@@ -22,7 +22,9 @@ const { basePath = '', explorer } = document.documentElement.dataset
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
-export const api = new Api(basePath, embedded === undefined ? key : '', () => Date.now(), explorer === 'open')
+/** Behind a proxy that takes a prefix off, only the browser knows the whole path. */
+const base = new URL(basePath, location.href).pathname
+export const api = new Api(base, embedded === undefined ? key : '', () => Date.now(), explorer === 'open')
 /** Epoch milliseconds by the server. */
 export const { clock } = api
 /** The same, as far as ages in the page have come. */
