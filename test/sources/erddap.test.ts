@@ -164,7 +164,10 @@ test('Standard names go before names of columns, directions towards which waves 
   })
   const { rows, bad, doubts } = await record(openErddap, folder)
   assert.deepEqual(bad, [])
-  assert.equal(doubts.length, 1)
+  assert.deepEqual(
+    doubts.map((text) => text.replace(/ × .*/, '')),
+    ['a second column for one measure is not read', 'period is the mean period, as there is no other'],
+  )
   assert.deepEqual(rowLines(rows.get('62107/0')), [
     '2024-01-01T00:00:00Z 2.31 - 7.5 - 20 - 36 - -',
     '2024-01-01T00:30:00Z 2.4 - 7.5 - 0 - 36 - -',
@@ -307,4 +310,83 @@ test('Files of other names are named in one remark', async (t) => {
   assert.deepEqual((await record(openErddap, folder)).doubts, [
     'files or folders are not read (not .csv, .csvp or .json) × 3: classic.ncCF, set/notes.txt, set/deeper',
   ])
+})
+
+const KEYS = 'time,latitude,longitude'
+const KEY_UNITS = 'UTC,degrees_north,degrees_east'
+const described = (...attributes: string[]): string =>
+  `Row Type,Variable Name,Attribute Name,Data Type,Value\n${attributes.map((line) => `attribute,${line}\n`).join('')}`
+
+test('Two stations whose column of identifiers has an unknown name are not one, and the column is named', async (t) => {
+  const table = (station: string): string =>
+    `${KEYS},${station},hs\n${KEY_UNITS},,m\n` +
+    [10, 11, 12]
+      .map((hour) => `2024-01-01T${hour}:00Z,-30,153,EAST,1\n2024-01-01T${hour}:00Z,-32,115,WEST,3\n`)
+      .join('')
+  for (const known of ['site_code', 'STN_ID', 'site', 'station_id']) {
+    const { rows } = await record(openErddap, await folderOf(t, { 'waves.csv': table(known) }))
+    assert.deepEqual([...rows.keys()], ['EAST/0', 'WEST/0'])
+  }
+  const folder = await folderOf(t, { 'waves.csv': table('whereabouts') })
+  const { rows, doubts } = await record(openErddap, folder)
+  assert.equal(rows.size, 0)
+  assert.match(
+    doubts.join(),
+    /^grave: one identifier stands for several stations.*: waves: 3 fixes at -30 153, 3 fixes at -32 115; its identifier could be in whereabouts$/,
+  )
+  const option = await record((path) => openErddap(path, { station: 'whereabouts' }), folder)
+  assert.deepEqual([...option.rows.keys()], ['EAST/0', 'WEST/0'])
+})
+
+test('A well-known name counts more than a standard name that contradicts it, an option more than both', async (t) => {
+  const folder = await folderOf(t, {
+    'met_info.csv': described(
+      'dpd,standard_name,String,sea_surface_swell_wave_period',
+      'apd,standard_name,String,sea_surface_swell_wave_period',
+      'mwd,standard_name,String,sea_surface_wave_to_direction',
+    ),
+    'met.csv': `${KEYS},station,wvht,dpd,apd,mwd\n${KEY_UNITS},,m,s,s,degree\n2024-01-01T00:00Z,41,-71,B,0.8,4,3.3,108\n`,
+  })
+  const { rows, doubts } = await record(openErddap, folder)
+  assert.deepEqual(rows.get('B/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 0.8, period: 4, peakPeriod: 4, direction: 108 },
+  ])
+  assert.match(doubts.join(), /^a standard name contradicts .* × 3: .*dpd with .*, .*apd with .*, .*mwd/)
+  const columns = { dpd: 'none', apd: 'period', mwd: 'none' } as const
+  const told = await record((path) => openErddap(path, { columns }), folder)
+  assert.deepEqual(told.rows.get('B/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 0.8, period: 3.3 },
+  ])
+  assert.deepEqual(told.doubts, [])
+})
+
+test("Flags mean what words say, and a mooring's depth takes no surface temperature away", async (t) => {
+  const head = `${KEYS},STN_ID,Q_FLAG,depth,VCAR,SSTP\n${KEY_UNITS},,,m,m,°C\n`
+  const lines = ['1,80,3.6,4.9', '4,80,9.0,4.9', '0,80,3.7,5'].map(
+    (rest, hour) => `2024-01-01T0${hour}:00Z,45,-51,C1,${rest}\n`,
+  )
+  const folder = await folderOf(t, {
+    'meds.csv': head + lines.join(''),
+    'meds_info.csv': described(
+      'Q_FLAG,comment,String,"0: Blank - no control 1: Good - correct 4: Erroneous - wrong"',
+      'SSTP,standard_name,String,sea_surface_temperature',
+      'longitude,scale_factor,String,-1',
+    ),
+  })
+  const { rows, skipped, doubts } = await record(openErddap, folder)
+  assert.deepEqual(
+    rows.get('C1/0')?.map(({ significantHeight, waterTemperature }) => [significantHeight, waterTemperature]),
+    [
+      [3.6, 4.9],
+      [3.7, 5],
+    ],
+  )
+  assert.equal(skipped.get('significantHeight flagged bad'), 1)
+  assert.match(
+    doubts.join(),
+    /^grave: values are taken as they are, though .* scale factor × 1: .*longitude$/,
+  )
+  const wrong = described('Q_FLAG,flag_values,String,"0, 1"', 'Q_FLAG,flag_meanings,String,"good"')
+  const unsure = await folderOf(t, { 'meds.csv': head + lines.join(''), 'meds_info.csv': wrong })
+  assert.match((await record(openErddap, unsure)).doubts.join(), /as what its flags mean is not known/)
 })

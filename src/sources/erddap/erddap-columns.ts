@@ -9,7 +9,7 @@ import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { Doubt } from '../doubts.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
-import { type ValueColumn, numberOf, valueColumn } from '../reading/units.ts'
+import { type ValueColumn, conversionOf, numberOf, valueColumn } from '../reading/units.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 
@@ -18,6 +18,8 @@ export const ERDDAP_OPTIONS = object({
   network: Type.Optional(Type.Enum(['national', 'coastal'])),
   /** Measures by the names of their columns, before all other rules. */
   columns: Type.Optional(named(Type.Enum([...MEASURE_NAMES, 'meanPeriod', 'none']), { maxProperties: 100 })),
+  /** The column with the identifier of the station. */
+  station: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   /** Good flags, by the names of flag columns. */
   flags: Type.Optional(named(Type.Array(scalar(50), { minItems: 1, maxItems: 100 }), { maxProperties: 100 })),
 })
@@ -57,10 +59,11 @@ export function isGood(table: OpenTable, { field, good, missing }: Flag): boolea
   return Number.isNaN(flag) || missing.includes(flag) || good.has(String(flag))
 }
 
-const FLAG_LABEL = /_?(?:qc_?agg|rollup_?qc|qartod|qc|(?:qc_?)?flag(?:primary)?)$/i
+const FLAG_LABEL =
+  /_?(?:qc_?agg|rollup_?qc|qartod|qc|qf|quality_?control|(?:qc_?|quality_?)?flag(?:primary)?)$/i
 
 /** Flags of the whole row; CDIP's are for its waves alone. */
-const ROW_FLAG = /^(?:waveflagprimary|flagprimary|qc_?flag|flag)$/i
+const ROW_FLAG = /^(?:waveflagprimary|flagprimary|qc?_?flag|flag|quality_?control|qc)$/i
 
 /** The flag columns of a measured column, or the name of a flag column with an unknown meaning. */
 export function flagsOf(
@@ -79,7 +82,9 @@ export function flagsOf(
     const isItsOwn =
       FLAG_LABEL.test(other) && normal(other.replace(FLAG_LABEL, '')) === normal(label) && other !== label
     const isOfRow = ROW_FLAG.test(other) && (isWave || !/^wave/i.test(other))
-    if (!isItsOwn && !isOfRow && !(ancillary.includes(other) && FLAG_LABEL.test(other))) continue
+    const isNamed =
+      ancillary.includes(other) && (FLAG_LABEL.test(other) || info.get(other)?.has('flag_meanings'))
+    if (!isItsOwn && !isOfRow && isNamed !== true) continue
     const good = goodFlags(other, info, given)
     if (good === null) return other
     const missing = numberOf(info.get(other)?.get('_FillValue') ?? '')
@@ -93,7 +98,7 @@ const GOOD_MEANINGS = new Set(
   (
     'quality_good good good_data good_value probably_good probably_good_data probably_good_value pass passed ' +
     'not_evaluated not_qced no_qc no_qc_performed no_quality_control unknown changed value_changed changed_value ' +
-    'interpolated interpolated_value value_interpolated nominal nominal_value value_nominal'
+    'interpolated interpolated_value value_interpolated nominal nominal_value value_nominal blank changes acceptable'
   ).split(' '),
 )
 
@@ -113,12 +118,21 @@ function goodFlags(
   if (values.length > 0 && values.length === meanings.length) {
     return new Set(values.filter((_, i) => GOOD_MEANINGS.has(meanings[i].toLowerCase())).map(plainFlag))
   }
+  // Words of another number, and masks of bits, tell nothing that is certain.
+  if (meanings.length > 0) return null
+  const described = [...(info.get(label)?.get('comment') ?? '').matchAll(/\b(\d{1,3}) ?[:=] ?(\w+)/g)]
+  if (described.length > 1)
+    return new Set(
+      described.filter(([, , word]) => GOOD_MEANINGS.has(word.toLowerCase())).map(([, flag]) => flag),
+    )
   // CDIP: 1 is good.
   if (/flagprimary$/i.test(label)) return new Set(['1'])
   // IOOS QARTOD: passed, not evaluated.
   if (/(?:qc_?agg|rollup_?qc|qartod)$/i.test(label)) return new Set(['1', '2'])
   // Copernicus and EMODnet: good, probably good, changed, nominal, interpolated.
   if (/^[A-Z0-9]+_QC$/.test(label)) return new Set(['1', '2', '5', '7', '8'])
+  // Canada's MEDS: not controlled, good, changed, acceptable.
+  if (/^q_flag$/i.test(label)) return new Set(['0', '1', '5', '6'])
   // Irish Marine Institute: unknown, good, probably good.
   if (/^qc_?flag$/i.test(label)) return new Set(['0', '1', '2'])
   return null
@@ -138,6 +152,18 @@ const STATION_LABELS = vocabulary.station
 
 const NAME_LABELS = vocabulary.name
 
+/** Own names that many use for other things than these: a standard name counts more. */
+const GENERIC: readonly string[] = vocabulary.generic
+
+/** Own names that are by definition where waves and wind come from. */
+const FROM_LABELS: readonly string[] = vocabulary.from
+
+type TakeDoubt = (doubted: Doubt) => void
+
+const CONTRADICTED = 'a standard name contradicts the own name of its column, which counts'
+const SECOND = 'a second column for one measure is not read'
+const COLUMNS_TELL = 'say in "columns" what the column is'
+
 export interface MeasuredColumn {
   field: number
   column: ValueColumn
@@ -155,6 +181,8 @@ interface Layout {
   lat: number
   lng: number
   depth: number
+  /** Metres in one unit of depth. */
+  metres: number
   measured: MeasuredColumn[]
   /** The place of the whole table, used where its rows give none. */
   place: { name: string; lat: number; lng: number }
@@ -165,7 +193,7 @@ export function layoutOf(
   { info, stem }: TableFile,
   options: ErddapOptions,
   known: ReadonlyMap<string, BuoyRecord>,
-  doubt: (doubted: Doubt) => void,
+  doubt: TakeDoubt,
 ): Layout | string {
   const plain = labels.map(normal)
   const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
@@ -181,12 +209,12 @@ export function layoutOf(
   const read = timeReader(units[timeField])
   if (read === null) return 'the column time is in an unknown unit'
 
-  const chosen = chooseColumns(labels, info, options.columns ?? {})
+  const chosen = chooseColumns(labels, info, options.columns ?? {}, doubt)
   standInForPeriod(chosen, labels, doubt)
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
     if (field === undefined) return []
-    const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {})
+    const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {}, doubt)
     if ('field' in column) return [column]
     doubt({
       ...column,
@@ -196,25 +224,35 @@ export function layoutOf(
     return []
   })
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
-  const stationField = cfRole >= 0 ? cfRole : find(STATION_LABELS)
+  const named = options.station === undefined ? -1 : labels.indexOf(options.station)
+  const stationField = named >= 0 ? named : cfRole >= 0 ? cfRole : find(STATION_LABELS)
+  const depth = find(['depth', 'z', 'altitude'])
+  const temperature = labels[chosen.get('waterTemperature') ?? -1] ?? ''
+  const isOfSurface =
+    /^(sst|sstp|seasurface.*)$/.test(normal(temperature)) ||
+    /surface/.test(attribute(temperature, 'standard_name'))
+  for (const label of labels.filter((one) => Number(attribute(one, 'scale_factor') || 1) !== 1))
+    doubt({
+      what: 'values are taken as they are, though their description has a scale factor',
+      examples: [label],
+      isGrave: true,
+    })
   return {
     time: { field: timeField, read },
     station: stationField >= 0 ? stationField : identifierOf(stem, info, known),
     name: find(NAME_LABELS),
     lat: find(['latitude', 'lat']),
     lng: find(['longitude', 'lon', 'lng']),
-    depth: find(['depth', 'z', 'altitude']),
+    // A surface temperature stays at whatever depth the sea, or its mooring, has there.
+    depth: isOfSurface ? -1 : depth,
+    metres: conversionOf('significantHeight', (depth < 0 ? '' : units[depth]) || 'm')?.factor ?? NaN,
     measured,
     place: placeOf(info),
   }
 }
 
 /** Without a significant period the peak period stands for `period`, else the mean period, with a doubt. */
-function standInForPeriod(
-  chosen: Map<Quantity, number>,
-  labels: readonly string[],
-  doubt: (doubted: Doubt) => void,
-): void {
+function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: TakeDoubt): void {
   if (chosen.has('period')) return
   const peak = chosen.get('peakPeriod')
   const mean = chosen.get('meanPeriod')
@@ -231,11 +269,16 @@ function measuredColumn(
   ownUnit: string,
   info: Info,
   goodFlags: NonNullable<ErddapOptions['flags']>,
+  doubt: TakeDoubt,
 ): MeasuredColumn | Doubt {
   const label = labels[field]
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
   const unit = ownUnit || attribute('units')
-  const goesTo = /to_?direction(_at_|$)/i.test(attribute('standard_name') || label)
+  const isFrom = FROM_LABELS.includes(label) || FROM_LABELS.includes(normal(label))
+  const saysTo = /to_?direction(_at_|$)/i.test(attribute('standard_name') || label)
+  if (isFrom && saysTo)
+    doubt({ what: CONTRADICTED, examples: [`${label}: where it comes from`], remedy: COLUMNS_TELL })
+  const goesTo = saysTo && !isFrom
   const missing = ['_FillValue', 'missing_value']
     .map((marker) => numberOf(attribute(marker)))
     .filter((marker): marker is number => marker !== null && !Number.isNaN(marker))
@@ -257,11 +300,15 @@ function measuredColumn(
   return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
 }
 
-/** The column of each quantity by option, standard name or own name. Only a period may share its column. */
+/**
+ * The column of each quantity by option, standard name or own name. A well-known own name counts more than a
+ * standard name that contradicts it. Only a period may share its column.
+ */
 function chooseColumns(
   labels: readonly string[],
   info: Info,
   given: NonNullable<ErddapOptions['columns']>,
+  doubt: TakeDoubt,
 ): Map<Quantity, number> {
   const chosen = new Map<Quantity, number>()
   const free = new Set(labels.keys())
@@ -271,31 +318,49 @@ function chooseColumns(
     free.delete(field)
     if (name !== 'none' && !chosen.has(name)) chosen.set(name, field)
   })
-  const standardNames = labels.map((label) => info.get(label)?.get('standard_name') ?? label)
-  const plain = labels.map(normal)
   const quantities = Object.keys(LABELS) as Quantity[]
-  const choose = (
-    candidates: (name: Quantity) => readonly string[],
-    is: (field: number, word: string) => boolean,
-  ) => {
+  const means = (name: Quantity, label: string): boolean =>
+    LABELS[name].some((word) => (/[A-Z]/.test(word) ? label === word : normal(label) === word))
+  const standardNames = labels.map((label, field) => {
+    const standardName = info.get(label)?.get('standard_name') ?? label
+    const own =
+      GENERIC.includes(label) || GENERIC.includes(normal(label))
+        ? undefined
+        : quantities.find((name) => means(name, label))
+    if (own === undefined || standardName === label || STANDARD_NAMES[own].includes(standardName))
+      return standardName
+    if (free.has(field))
+      doubt({
+        what: CONTRADICTED,
+        examples: [`${label} with ${standardName}, read as ${own}`],
+        remedy: COLUMNS_TELL,
+      })
+    return label
+  })
+  for (const is of [
+    (name: Quantity, field: number, at: number) => STANDARD_NAMES[name][at] === standardNames[field],
+    (name: Quantity, field: number, at: number) => {
+      const word = LABELS[name][at]
+      return /[A-Z]/.test(word ?? '') ? labels[field] === word : normal(labels[field]) === word
+    },
+  ]) {
     for (const name of quantities) {
-      for (const word of candidates(name)) {
-        if (chosen.has(name)) break
-        const field = [...free].find((one) => is(one, word))
-        if (field === undefined) continue
-        chosen.set(name, field)
-        free.delete(field)
+      for (let at = 0; at < Math.max(STANDARD_NAMES[name].length, LABELS[name].length); at++) {
+        for (const field of free) {
+          if (!is(name, field, at)) continue
+          free.delete(field)
+          const known = chosen.get(name)
+          if (known === undefined) chosen.set(name, field)
+          else
+            doubt({
+              what: SECOND,
+              examples: [`${labels[field]} for ${name}, beside ${labels[known]}`],
+              remedy: COLUMNS_TELL,
+            })
+        }
       }
     }
   }
-  choose(
-    (name) => STANDARD_NAMES[name],
-    (field, word) => standardNames[field] === word,
-  )
-  choose(
-    (name) => LABELS[name],
-    (field, word) => (/[A-Z]/.test(word) ? labels[field] === word : plain[field] === word),
-  )
   return chosen
 }
 

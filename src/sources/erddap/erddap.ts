@@ -65,15 +65,19 @@ async function readErddap(
 
   const stations = new Stations()
   const signatures: string[] = []
+  /** Columns of words in tables without a column of stations. */
+  const others = new Set<string>()
   for (const file of files) {
     report.reads?.(file.path)
     const signature = await readRows(file, options, known, UNCOUNTED, null, (row) => {
       stations.see(row.identifier, row.time, row.lat, row.lng, row.name)
+      for (const label of row.words) others.add(label)
     })
     signatures.push(signature)
   }
   sink.source({ name: source, network: options.network ?? 'national', ...termsOf(files) })
-  const handles = stations.announce(sink, source, report, known)
+  const hint = others.size === 0 ? '' : `; its identifier could be in ${[...others].join(', ')}`
+  const handles = stations.announce(sink, source, report, known, hint)
   // A later row of a feed replaces one of its time, rows of other feeds fill it. So tables with other
   // measures and rows without waves (a table with depths has a row for each) are other feeds.
   const feeds = [...new Set(signatures)].sort(wavesFirst)
@@ -180,6 +184,8 @@ interface RowHead {
   lat: number
   lng: number
   name: string
+  /** Columns of words, where the table has no column of stations. */
+  words: readonly string[]
 }
 
 type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
@@ -215,6 +221,7 @@ async function readRows(
   const temperature = names.indexOf('waterTemperature')
   const degrees = (field: number, given: number): number => (field < 0 ? given : (table.number(field) ?? NaN))
   let understood = 0
+  let words: readonly string[] = []
   while (table.next()) {
     const identifier = typeof station === 'string' ? station : table.text(station)
     const seconds = time.read(table.text(time.field))
@@ -228,9 +235,11 @@ async function readRows(
       file.bad(table.row(), fault, seconds < 0 ? table.text(time.field) : undefined)
       continue
     }
-    understood++
+    if (understood++ === 0 && typeof station === 'string')
+      words = table.labels.filter((_, field) => field !== time.field && table.number(field) === null)
     if (temperature >= 0 && depth >= 0 && codes[temperature] !== NO_CODE) {
-      if (Math.abs(degrees(depth, 0)) > MAX_TEMPERATURE_DEPTH_M) {
+      // A depth that is not known is that of the surface.
+      if (Math.abs(degrees(depth, 0) * layout.metres) > MAX_TEMPERATURE_DEPTH_M) {
         codes[temperature] = NO_CODE
         file.skipped(`a temperature deeper than ${MAX_TEMPERATURE_DEPTH_M} m`)
       }
@@ -243,6 +252,7 @@ async function readRows(
       lat: degrees(layout.lat, place.lat),
       lng: degrees(layout.lng, place.lng),
       name: layout.name < 0 ? place.name : table.text(layout.name),
+      words,
     }
     take(head, names, codes)
   }
