@@ -34,6 +34,9 @@ import { entryOf } from '../system/entry-of.ts'
 
 const OTHER_REASONS = 'other reasons'
 const NO_SOURCE = 'command line'
+/** Share of a source's files that may be left out whole; a single one always may. */
+const MOST_LEFT_OUT = 0.1
+const LEFT_OUT_REMEDY = 'mend it or take it away'
 
 /** Shortest time between two lines of progress, without a terminal and on one. */
 const PLAIN_INTERVAL_MS = 2000
@@ -73,6 +76,7 @@ export class BuildReport implements Report {
   readonly #months: string[] = []
   #source: SourceDocument
   readonly #doubts = new Map<SourceDocument, Doubts>()
+  readonly #leftOut = new Map<SourceDocument, string[]>()
   readonly #printed = new WeakSet<CountedDoubt>()
   #monthsToWrite = 0
   #monthsWritten = 0
@@ -100,11 +104,13 @@ export class BuildReport implements Report {
   file(path: string): FileReport {
     let rows = 0
     let bad = 0
+    let fault = ''
     return {
       rows: (count) => void (rows += count),
       skipped: (reason, station, times = 1) => this.#skip(reason, station, times),
       bad: (line, reason, text, times = 1) => {
         const shown = text === undefined ? null : quoted(text)
+        fault ||= reason
         addBounded(this.#source.bad_reasons, reason, times)
         if (this.#source.bad.length < BAD_LINES_KEPT)
           this.#source.bad.push({ file: path, line, reason, text: shown })
@@ -112,7 +118,7 @@ export class BuildReport implements Report {
           this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
         bad += times
       },
-      end: () => this.#endFile(path, rows, bad),
+      end: () => this.#endFile(path, rows, bad, fault),
     }
   }
 
@@ -259,8 +265,23 @@ export class BuildReport implements Report {
     }
   }
 
-  /** @throws BuildError when more of the file's lines are bad than may be */
-  #endFile(path: string, rows: number, bad: number): void {
+  /**
+   * Ends a source that was read. @throws BuildError where no file of it could be used, or where several and
+   * more than a tenth of them could not
+   */
+  endSource(): void {
+    const { files } = this.#source
+    const left = this.#leftOut.get(this.#source) ?? []
+    const most = Math.max(1, files * MOST_LEFT_OUT)
+    if (left.length > 0 && (left.length > most || left.length === files))
+      throw new BuildError(`${left.length} of ${counted(files, 'file')} cannot be used; ${left[0]}`)
+  }
+
+  /**
+   * A file without a good line is left out whole.
+   * @throws BuildError when more of another file's lines are bad than may be
+   */
+  #endFile(path: string, rows: number, bad: number, fault: string): void {
     if (bad > BAD_LINES_SHOWN) this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`)
     this.#files++
     this.#rows += rows
@@ -271,7 +292,16 @@ export class BuildReport implements Report {
     source.bad_lines += bad
     this.progress(`read ${counted(this.#files, 'file')}, ${counted(this.#rows, 'row')}`)
     const { maxBadShare } = this.#options
-    if (bad / Math.max(1, bad + rows) > maxBadShare) {
+    if (rows === 0 && bad / Math.max(1, bad) > maxBadShare) {
+      const what = `${path}: ${fault}`
+      entryOf(this.#leftOut, source, () => []).push(what)
+      this.doubt({
+        what: 'a file is left out whole',
+        examples: [what],
+        remedy: LEFT_OUT_REMEDY,
+        isGrave: true,
+      })
+    } else if (bad / Math.max(1, bad + rows) > maxBadShare) {
       throw new BuildError(
         `${path}: bad lines: ${bad} of ${bad + rows}, at most ${maxBadShare * 100} % may be bad (--max-bad)`,
       )

@@ -66,6 +66,7 @@ async function readSources(
     report.begin(source.terms?.name ?? null)
     try {
       await source.read(input, { asOf, now, report })
+      report.endSource()
       if (input.isEmpty() && source.terms !== undefined) {
         if (gaveSomething(states, source))
           throw new BuildError('it has nothing now, and had something before')

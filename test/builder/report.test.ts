@@ -280,3 +280,37 @@ test('Many bad lines and rows left out are counted in one call, and so are reaso
   assert.ok(written.join('').split('\n').length < 520)
   assert.match(written.join(''), /39000 × other reasons/)
 })
+
+test('A file without a good line is left out and named, and too many of them refuse the source', () => {
+  const lines: string[] = []
+  const report = new BuildReport({
+    maxBadShare: 0.1,
+    write: (text) => void lines.push(text),
+    terminal: false,
+    clock: () => START,
+  })
+  const read = (path: string, rows: number): void => {
+    const file = report.file(path)
+    file.rows(rows)
+    if (rows === 0) file.bad(1, 'not a table')
+    file.end()
+  }
+  report.begin('A')
+  read('404.txt', 0)
+  assert.throws(() => report.endSource(), /^BuildError: 1 of 1 file cannot be used; 404\.txt: not a table$/)
+  for (let i = 0; i < 19; i++) read(`${i}.txt`, 9)
+  read('empty.txt', 0)
+  report.endSource()
+  read('wind.txt', 0)
+  assert.throws(() => report.endSource(), /3 of 22 files cannot be used/)
+  report.begin(null)
+  assert.match(
+    lines.at(-1)!,
+    /^A: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → mend it/,
+  )
+  // Half a file that is wrong is not half right.
+  const half = report.file('half.txt')
+  half.rows(8)
+  half.bad(1, 'not a number', '', 2)
+  assert.throws(() => half.end(), /half\.txt: bad lines: 2 of 10, at most 10 % may be bad/)
+})

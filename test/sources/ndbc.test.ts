@@ -220,9 +220,10 @@ function samplesOf(lines: readonly Line[]): Map<number, string> {
       run.every(
         ({ minute }, i) => minute - run[Math.max(i - 1, 0)].minute <= 10 && minute - run[0].minute <= 20,
       ) &&
-      new Set(run.map(({ wvht, apd, mwd }) => `${wvht} ${apd} ${mwd}`)).size === 1 &&
+      new Set(run.map(({ wvht, mwd }) => `${wvht} ${mwd}`)).size === 1 &&
+      new Set(run.map(({ apd }) => apd).filter((apd) => apd !== 'MM')).size <= 1 &&
       run.filter(({ dpd }) => dpd !== 'MM').length <= 1 &&
-      line.apd !== 'MM'
+      run.every(({ apd, dpd }) => apd !== 'MM' || dpd !== 'MM')
     if (isOneSample && run.length > 1) runs.splice(-1, 1, run)
     else runs.push([line])
   }
@@ -367,6 +368,8 @@ test('Monthly files of the archive are read, in stdmet and in its folders of mon
     'stdmet/Oct/41001a2024.txt.gz': gzipSync(row('2024 10 01', '2.0')),
     'stdmet/Nov/41001.txt': row('2024 11 01', '2.1'),
     'stdmet/Nov/wpow1b2024.txt': row('2024 11 01', '0.4'),
+    'stdmet/Mar/440358732024.txt': row('2024 03 01', '0.5'),
+    'station_table.txt': '4403587|BMI|Buoy||Whitefish Bay||46.545 N 84.769 W|E||\n',
     'stdmet/Nov/index.html': '',
     '41001m2023.txt': row('2023 12 01', '1.2'),
   })
@@ -376,6 +379,7 @@ test('Monthly files of the archive are read, in stdmet and in its folders of mon
   const heights = (key: string) => rows.get(key)?.map(({ significantHeight }) => significantHeight)
   assert.deepEqual(heights('41001/0'), [1.2, 1.3, 2, 2.1])
   assert.deepEqual(heights('WPOW1/0'), [0.4])
+  assert.deepEqual(heights('4403587/0'), [0.5])
 })
 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
@@ -409,12 +413,44 @@ test('A listed station whose file is of something else is one bad line', async (
   const folder = await folderOf(t, {
     'activestations.xml': STATIONS,
     'realtime2/41001.txt': 'this is not a weather file\n',
+    'stdmet/41001c2024.txt': '#YY MM DD hh mm WDIR WSPD GDR GST GTIME\n',
     'realtime2/WPOW1.txt': '',
   })
+  const reason = 'no header line of an NDBC standard meteorological file'
   assert.deepEqual((await record(openNdbc, folder)).bad, [
-    '41001.txt:1 no header line of an NDBC standard meteorological file',
-    'WPOW1.txt:1 no header line of an NDBC standard meteorological file',
+    `41001c2024.txt:1 ${reason}`,
+    `41001.txt:1 ${reason}`,
+    `WPOW1.txt:1 ${reason}`,
   ])
+})
+
+test('Nines are missing in every file, heights of 0 m between waves are garbled, and a calm is not', async (t) => {
+  const row = (time: string, wave: string, wind = 'MM MM MM') =>
+    `2023 09 28 ${time} ${wind} ${wave} MM MM MM MM MM MM MM\n`
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    'realtime2/41001.txt': [
+      REALTIME_HEADER,
+      row('08 50', '1.9 9 6.2 95'),
+      row('09 20', '99.00 99.00 99.00 999', '999 99.0 99.0'),
+      row('09 50', '0.00 MM 0.00 MM'),
+      row('10 50', '2.0 9 6.1 95'),
+      row('11 50', '0.0 MM MM MM'),
+      row('20 00', '0.2 3 2.0 95'),
+      row('20 30', '0.0 MM MM MM'),
+    ].join(''),
+  })
+  const { rows, skipped } = await record(openNdbc, folder)
+  assert.deepEqual(rowLines(rows.get('41001/1')?.filter((one) => Object.keys(one).length > 1)), [
+    '2023-09-28T08:50:00Z 1.9 - 9 9 95 - - - -',
+    '2023-09-28T10:50:00Z 2 - 9 9 95 - - - -',
+    '2023-09-28T20:00:00Z 0.2 - 3 3 95 - - - -',
+    '2023-09-28T20:30:00Z 0 - - - - - - - -',
+  ])
+  assert.deepEqual(Object.fromEntries(skipped), {
+    '41001: neither waves, wind nor water temperature': 1,
+    '41001: waves garbled: a height of 0 m between waves': 2,
+  })
 })
 
 const LATEST_HEADER = `#STN       LAT      LON  YYYY MM DD hh mm WDIR WSPD   GST WVHT  DPD APD MWD   PRES  PTDY  ATMP  WTMP  DEWP  VIS   TIDE
@@ -471,16 +507,20 @@ test('Copies of latest_obs.txt are searched through, and place the stations that
 test('A folder with nothing but latest_obs.txt is enough, and a copy of something else is one bad line', async (t) => {
   const row = '41001 34.5 -72.5 2023 09 28 16 20 110 11.0 14.0 1.5 MM MM MM MM MM MM MM MM MM MM\n'
   const folder = await folderOf(t, {
-    'latest_obs.txt': LATEST_HEADER + row,
+    'latest_obs.txt': `${LATEST_HEADER}${row}${row.replace('41001', '41002').replace('34.5 -72.5', '0.0 0.0')}${row.replace('41001', '41003').replace('-72.5', '285.2')}`,
     'latest_obs_2.txt': REALTIME_HEADER,
     'latest_obs_3.txt': '<html>',
   })
-  const { buoys, bad } = await record(openNdbc, folder)
+  const { buoys, bad, doubts } = await record(openNdbc, folder)
   assert.deepEqual(bad, [
     'latest_obs_2.txt:1 the header lacks STN, LAT or LON',
     'latest_obs_3.txt:1 no header line of an NDBC standard meteorological file',
   ])
-  assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [['41001', 34.5, -72.5]])
+  assert.deepEqual(doubts, ['the position 0 0 does not count × 1: 41002', 'no position × 1: 41002'])
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [
+    ['41001', 34.5, -72.5],
+    ['41003', 34.5, -74.8],
+  ])
 })
 
 test('A summary joins the nearest sample of its height and average period within 20 minutes, and no other', async (t) => {
@@ -504,11 +544,12 @@ test('A summary joins the nearest sample of its height and average period within
         '2023 09 28 10 16 1.5 1.2 12.0 0.9 4.0 NNW   N N/A 6.2 95\n',
         '2023 09 28 10 14 1.5 0.1 11.0 0.9 4.0   S   S N/A 6.2 95\n',
         '2023 09 28 11 00 2.0 1.9 0.00  MM  MM  MM NNE N/A 7.7 95\n',
-        '2023 09 28 12 20 1.1 1.0 10.0 0.3 3.0 E-W ENE N/A 5.0 95\n',
+        '2023 09 28 12 20 1.1 1.0 10.0 0.3 3.0 E-W ene N/A 5.0 95\n',
         '2023 09 28 13 00 1.2 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
         '2023 09 28 13 21 1.0 1.0 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
         '2023 09 28 13 00 1.0  MM   MM  MM  MM  MM  MM N/A 5.0 95\n',
         '2023 09 28 14 00  MM 1.0 10.0 0.3 3.0   E ENE N/A  MM MM\n',
+        '2023 09 28 12 00 1.1 5.5 10.0 0.3 3.0   E ENE N/A 5.0 95\n',
       ].join(''),
     ),
   })
@@ -539,6 +580,7 @@ test('A summary joins the nearest sample of its height and average period within
   assert.deepEqual(Object.fromEntries(skipped), {
     '41001: waves repeat a sample': 1,
     '41001: SwD is not a point of the compass': 1,
+    '41001: swell or wind sea higher than the whole sea': 1,
     '41001: swell without its wave sample': 3,
   })
 })

@@ -103,13 +103,11 @@ function parseHeader(bytes: Uint8Array, fields: Fields, columnsOf: Columns): Hea
 
 const standardColumns: Columns = (labels) => {
   if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
-  // Only real-time files have the pressure tendency, and only they write MM and never nines.
-  const realtime = labels.includes('PTDY')
-  const columns = READ.map(({ label, measure, nines, metresPerSecond }) => {
-    const missing = realtime ? {} : { missing: [nines, nines] as const }
-    return measureColumn(measure, labels.indexOf(label), label, { metresPerSecond, ...missing })
-  })
-  return { realtime, columns }
+  const columns = READ.map(({ label, measure, nines, metresPerSecond }) =>
+    measureColumn(measure, labels.indexOf(label), label, { metresPerSecond, missing: [nines, nines] }),
+  )
+  // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
+  return { realtime: labels.includes('PTDY'), columns }
 }
 
 /** Finds the header, or reports that it is missing. Returns a reader of the lines below (of `station`). */

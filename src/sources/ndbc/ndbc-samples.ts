@@ -16,6 +16,9 @@ const REPEAT_STEP_SECONDS = 600
 /** Samples further away than this tell nothing about how high the sea was. */
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
+/** Waves before or after a calm in which a buoy says 0 m. */
+const CALM_MM = 300
+
 export interface StationHandle {
   readonly buoy: number
   readonly identifier: string
@@ -38,6 +41,7 @@ const SENT = [
 const SAMPLE_MEASURES = 4
 
 const REPEAT = 'waves repeat a sample'
+const DEAD = 'waves garbled: a height of 0 m between waves'
 const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
 
 /** Sends the rows of a feed in time order, each wave sample once, with its summary. */
@@ -58,7 +62,8 @@ export function sendRows(
     const sample = sampleOf[row]
     if (sample < 0) continue
     // A garbled row is sent even when nothing is left of it: an earlier build may have taken it for a sample.
-    if (garbled.has(sample)) rows.fileOf(row).skipped(GARBLED, identifier)
+    if (garbled.has(sample))
+      rows.fileOf(row).skipped(codes[sample * WIDTH + WVHT] === 0 ? DEAD : GARBLED, identifier)
     else if (sample === row) isSample[row] = 1
     else rows.fileOf(row).skipped(REPEAT, identifier)
   }
@@ -118,8 +123,8 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
 /**
  * The row that represents the wave sample of each row, −1 for a row without waves. A hull sends a sample
  * twice, first without DPD. Rows belong to one sample within SAMPLE_SECONDS of its first row, each at most
- * REPEAT_STEP_SECONDS after the one before, with equal WVHT and APD, MWD equal or missing, and at most one
- * DPD. The first row represents the sample, so that its id stays, and what it lacks comes from the others. A
+ * REPEAT_STEP_SECONDS after the one before, with equal WVHT, MWD and APD and at most one DPD; one row may have
+ * APD alone and another DPD. The first row represents the sample, so that its id stays, and what it lacks comes from the others. A
  * row without APD is a sample of its own: stations that send heights alone show equal ones for hours (44058).
  */
 function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array): Int32Array {
@@ -132,11 +137,10 @@ function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array)
     const sample = first * WIDTH
     const repeats =
       first >= 0 &&
-      codes[base + APD] !== NO_CODE &&
       time[row] - time[previous] <= REPEAT_STEP_SECONDS &&
       time[row] - time[first] <= SAMPLE_SECONDS &&
       codes[base + WVHT] === codes[sample + WVHT] &&
-      codes[base + APD] === codes[sample + APD] &&
+      isOfOneSample(codes, sample, base) &&
       codes[base + MWD] === codes[sample + MWD] &&
       (codes[base + DPD] === NO_CODE || codes[sample + DPD] === NO_CODE)
     previous = row
@@ -150,26 +154,37 @@ function chooseSamples({ time, codes, length }: StationRows, order: Uint32Array)
   return sampleOf
 }
 
+function isOfOneSample(codes: Int32Array, sample: number, base: number): boolean {
+  const [known, average] = [codes[sample + APD], codes[base + APD]]
+  if (known !== NO_CODE && average !== NO_CODE) return known === average
+  const has = (at: number): boolean => codes[at + DPD] !== NO_CODE
+  return known !== average && (average === NO_CODE ? has(base) : has(sample))
+}
+
 /**
  * Samples in which one number came into two fields: WVHT equals APD, no row has a DPD, and no neighbour is as
- * high to within a third. A storm can have such numbers (46075 in August 2023), and its neighbours tell.
+ * high to within a third. A storm can have such numbers (46075 in August 2023), and its neighbours tell. And
+ * those of 0 m between waves (46022 in April 2011): a calm has others beside it, and no average period of 0 s.
  */
 function garbledSamples({ time, codes }: StationRows, sampleOf: Int32Array, order: Uint32Array): Set<number> {
   const samples = order.filter((row) => sampleOf[row] === row)
   const height = (row: number): number => codes[row * WIDTH + WVHT]
   const isSuspect = (row: number): boolean =>
-    height(row) > 0 && height(row) === codes[row * WIDTH + APD] && codes[row * WIDTH + DPD] === NO_CODE
+    height(row) === 0 || (height(row) === codes[row * WIDTH + APD] && codes[row * WIDTH + DPD] === NO_CODE)
   const garbled = new Set<number>()
   samples.forEach((row, at) => {
     if (!isSuspect(row)) return
     const isNear = (other: number | undefined): boolean =>
       other !== undefined && Math.abs(time[other] - time[row]) <= NEIGHBOUR_SECONDS
-    const isVouchedFor = ([-1, 1] as const).some((step) => {
+    const neighbours = ([-1, 1] as const).flatMap((step) => {
       let next = at + step
       while (isNear(samples[next]) && isSuspect(samples[next])) next += step
-      return isNear(samples[next]) && 3 * Math.abs(height(samples[next]) - height(row)) <= height(row)
+      return isNear(samples[next]) ? [height(samples[next])] : []
     })
-    if (!isVouchedFor) garbled.add(row)
+    const isCalm = height(row) === 0 && codes[row * WIDTH + APD] !== 0
+    const most = isCalm ? CALM_MM : height(row) / 3
+    const isVouchedFor = neighbours.some((other) => Math.abs(other - height(row)) <= most)
+    if (!isVouchedFor && !(isCalm && neighbours.length === 0)) garbled.add(row)
   })
   return garbled
 }

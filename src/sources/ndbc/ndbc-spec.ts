@@ -23,6 +23,9 @@ const NUMBERS = [
   ['WWP', 'windWavePeriod'],
 ] as const
 const SAMPLE_NUMBERS = 2
+const [SWELL, WIND_WAVES] = [2, 4]
+/** Heights are rounded to tenths. */
+const ROUNDING_MM = 100
 const DIRECTIONS = [
   ['SwD', 'swellDirection'],
   ['WWD', 'windWaveDirection'],
@@ -62,11 +65,16 @@ export function readSummaries(bytes: Uint8Array, file: FileReport, station: stri
     }
     for (const [label, name] of DIRECTIONS) {
       const word = textOf(bytes, reader.fields, reader.header.labels.indexOf(label))
-      const point = POINTS.indexOf(word)
+      const point = POINTS.indexOf(word.toUpperCase())
       if (point >= 0) parts.set(name, (point * 360 * MEASURES[name].scale) / POINTS.length)
-      else if (word !== 'MM') file.skipped(`${label} is not a point of the compass`, station)
+      else if (word !== 'MM' && word !== 'N/A')
+        file.skipped(`${label} is not a point of the compass`, station)
     }
     if (parts.size === 0) continue
+    if (codes[0] !== NO_CODE && Math.max(codes[SWELL], codes[WIND_WAVES]) > codes[0] + ROUNDING_MM) {
+      file.skipped('swell or wind sea higher than the whole sea', station)
+      continue
+    }
     if (summaries.length >= MAX_SUMMARIES)
       throw new BuildError(`ndbc: a spectral wave summary has more than ${MAX_SUMMARIES} rows`)
     summaries.push({ time: reader.time, height: codes[0], averagePeriod: codes[1], parts, file })

@@ -38,8 +38,8 @@ const MAX_DEPTH = 4
 /** `41001.txt`, `46240h2009.txt.gz`, `46097h201908qc.txt`: the identifier is the first group. */
 const DATA_FILE = /^([0-9a-z]{3,8}?)(?:h\d{4}(?:\d{2})?(?:qc)?)?\.txt(?:\.gz)?$/i
 
-/** `4100132024.txt.gz`: 41001 in March 2024. The digit of the month is a, b or c from October on. */
-const MONTH_FILE = /^([0-9a-z]{5})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
+/** `4100132024.txt.gz`, `440358732024.txt`: 41001 and 4403587 in March 2024. The digit of the month is a, b or c from October on. */
+const MONTH_FILE = /^([0-9a-z]{5}|[0-9]{7})[1-9abcm](?:19|20)\d\d\.txt(?:\.gz)?$/i
 
 /** `44013.spec`: the spectral wave summary that goes with `44013.txt`. */
 const SUMMARY_FILE = /^([0-9a-z]{3,8})\.spec(?:\.gz)?$/i
@@ -193,7 +193,7 @@ async function readLatest(paths: readonly string[], report: Report): Promise<Lat
     while (reader.next(codes, 0)) {
       const identifier = textOf(bytes, fields, stationField).toUpperCase()
       const lat = degreesOf(textOf(bytes, fields, latField), 90)
-      const lng = degreesOf(textOf(bytes, fields, lngField), 180)
+      const lng = degreesOf(textOf(bytes, fields, lngField), 360)
       if (!IDENTIFIER.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
         reader.refuse('a row without a valid station, LAT or LON')
         continue
