@@ -8,6 +8,7 @@ import { closestReading } from './handlers/closest-reading.ts'
 import { conditions } from './handlers/conditions.ts'
 import { listCountries } from './handlers/countries.ts'
 import { streamEvents } from './handlers/events.ts'
+import { forecast } from './handlers/forecast.ts'
 import { lastReadings } from './handlers/last-readings.ts'
 import { mapBuoys } from './handlers/map.ts'
 import { nearestBuoys } from './handlers/nearest.ts'
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   conditions,
   listCountries,
   mapBuoys,
+  forecast,
   listChanges,
   listFiles,
 ]

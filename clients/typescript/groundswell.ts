@@ -678,6 +678,62 @@ export type ConditionsMetadata = {
   forecast_credit?: string | null
 }
 
+/** Parallel hourly arrays of one place. Values are `null`, and `tides` is empty, where nothing is in reach. */
+export type PlaceForecast = {
+  location: Location
+  /** The hours, ascending. */
+  time: string[]
+  /** One value for each hour of `time`. */
+  waves_height: (number | null)[]
+  /** One value for each hour of `time`. */
+  waves_period: (number | null)[]
+  /** One value for each hour of `time`. */
+  waves_direction: (number | null)[]
+  /** One value for each hour of `time`. */
+  swell_height: (number | null)[]
+  /** One value for each hour of `time`. */
+  swell_period: (number | null)[]
+  /** One value for each hour of `time`. */
+  swell_direction: (number | null)[]
+  /** One value for each hour of `time`. */
+  wind_speed: (number | null)[]
+  /** One value for each hour of `time`. */
+  wind_direction: (number | null)[]
+  /** One value for each hour of `time`. */
+  tide_level: (number | null)[]
+  /** High and low waters from the first hour to the last. */
+  tides: TideExtreme[]
+  metadata: PlaceForecastMetadata
+}
+
+/** A high or low water. */
+export type TideExtreme = {
+  /** Moment of the extreme, UTC. */
+  time: string
+  /** High or low water. */
+  type: 'high' | 'low'
+  /** Water level above the harbour's chart datum, in m. */
+  height: number
+}
+
+/** Where the parts come from. */
+export type PlaceForecastMetadata = {
+  /** Run of the forecast model, UTC. `null` where there is none. */
+  forecast_updated_at: string | null
+  /** The model of the forecast, or else its service. `null` where there is none. */
+  forecast_model: string | null
+  /** The credit line that the forecast's owner asks for. `null` where there is none. */
+  forecast_credit: string | null
+  /** Distance of the forecast point, in km. `null` where there is none. */
+  forecast_distance_km: number | null
+  /** Source of the harbour's constituents, with the credit that its licence requires. `null` where there is none. */
+  tide_source: string | null
+  /** Name of the harbour. `null` where there is none. */
+  harbor: string | null
+  /** Distance of the harbour, in km. `null` where there is none. */
+  harbor_distance_km: number | null
+}
+
 /** Units of the answer. */
 export type UnitsOfConditions = {
   /** Unit of heights. */
@@ -1155,6 +1211,13 @@ export type MapBuoysAnswer = {
   meta: Meta
 }
 
+export type ForecastAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  data: PlaceForecast
+  meta: Meta
+}
+
 export type ListChangesAnswer = {
   /** Marks a success. */
   status: 'success'
@@ -1447,6 +1510,24 @@ export type MapBuoysParameters = {
   snapshot?: string
 }
 
+/** Parameters of `forecast`. */
+export type ForecastParameters = {
+  /** Latitude, decimal degrees; with `lng`. Allowed: a plain decimal number from -90 to 90. */
+  lat?: number
+  /** Longitude, decimal degrees; with `lat`. Allowed: a plain decimal number from -180 to 180. */
+  lng?: number
+  /** Id or slug of a buoy, in place of `lat` and `lng`. Allowed: text of 1 to 100 characters without control characters. */
+  buoy?: string
+  /** A named place, in place of `lat` and `lng`. Allowed: an integer from 1 to 9007199254740991. */
+  spot_id?: number
+  /** First hour; default now. Minutes and seconds do not count. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  start?: string
+  /** Hours to answer. Allowed: an integer from 1 to 240. Default: 72. */
+  hours?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
 /** Parameters of `listChanges`. */
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
@@ -1674,6 +1755,15 @@ export class Groundswell {
    */
   mapBuoys(parameters: MapBuoysParameters = {}, options: CallOptions = {}): Promise<MapBuoysAnswer> {
     return this.#get('/buoys/map', parameters, options)
+  }
+
+  /**
+   * Forecast and tide of a place, hour by hour.
+   *
+   * Waves, swell, wind and tide of a place, hour by hour from `start` on, with the high and low waters of that time. Name the place by `lat` and `lng`, by `buoy` (id or slug) or by `spot_id`. The forecast comes from the nearest forecast point within 50 km, the tide from the nearest harbour within 100 km; both agree with `/conditions` at every hour. Where nothing is in reach, values are `null` and `tides` is empty.
+   */
+  forecast(parameters: ForecastParameters = {}, options: CallOptions = {}): Promise<ForecastAnswer> {
+    return this.#get('/forecast', parameters, options)
   }
 
   /**

@@ -17,6 +17,7 @@ import { writeTimes } from '../dataset/time-axis.ts'
 import { allRows, operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'
+import type { ForecastName } from '../sea/forecast-names.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** The default range goes from seven days before the snapshot's time to three days after it. */
@@ -39,6 +40,8 @@ const parameters = {
 
 /** Forecast and tide at the slots of the axis and at full hours, in codes of hundredths. */
 interface Lane {
+  /** Null for the tide. */
+  readonly forecast: ForecastName | null
   readonly missing: number
   readonly unit: string
   readonly scale: 100
@@ -51,17 +54,18 @@ interface Lane {
   has: boolean
 }
 
-function lane(unit: string, signed = false): Lane {
+function lane(forecast: ForecastName | null, unit: string): Lane {
+  const signed = forecast === null
   const hourly = new Uint16Array(LONGEST_SECONDS / HOUR + 1)
   const missing = signed ? MISSING_I16 & 0xffff : MISSING_U16
-  return { missing, unit, scale: 100, signed, hourly, slots: new Uint16Array(0), has: false }
+  return { forecast, missing, unit, scale: 100, signed, hourly, slots: new Uint16Array(0), has: false }
 }
-const WAVE_HEIGHT = lane('m')
-const WAVE_PERIOD = lane('s')
-const WAVE_DIRECTION = lane(MEASURES.direction.unit)
-const TIDE_LEVEL = lane('m', true)
-const WIND_SPEED = lane(MEASURES.windSpeed.unit)
-const WIND_DIRECTION = lane(MEASURES.windDirection.unit)
+const WAVE_HEIGHT = lane('waveHeight', 'm')
+const WAVE_PERIOD = lane('wavePeriod', 's')
+const WAVE_DIRECTION = lane('waveDirection', MEASURES.direction.unit)
+const TIDE_LEVEL = lane(null, 'm')
+const WIND_SPEED = lane('windSpeed', MEASURES.windSpeed.unit)
+const WIND_DIRECTION = lane('windDirection', MEASURES.windDirection.unit)
 const LANES = [WAVE_HEIGHT, WAVE_PERIOD, WAVE_DIRECTION, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
 
 /** An array of a chart: its name, its text in `fields`, and where its values come from. */
@@ -417,10 +421,8 @@ function layHours(
   const hasMore = withMore && point !== -1
   for (const each of [WAVE_PERIOD, WAVE_DIRECTION, WIND_SPEED, WIND_DIRECTION]) each.has = hasMore
   TIDE_LEVEL.has = harbour !== -1
-  if (WAVE_HEIGHT.has) forecast!.hoursInto(point, first, count, WAVE_HEIGHT.hourly)
-  if (hasMore) {
-    forecast!.withDirectionInto('wave', point, first, count, WAVE_PERIOD.hourly, WAVE_DIRECTION.hourly)
-    forecast!.withDirectionInto('wind', point, first, count, WIND_SPEED.hourly, WIND_DIRECTION.hourly)
+  for (const { has, forecast: name, hourly } of LANES) {
+    if (has && name !== null) forecast!.hoursInto(name, point, first, count, hourly)
   }
   if (TIDE_LEVEL.has) tides!.hoursInto(harbour, first, count, new Int16Array(TIDE_LEVEL.hourly.buffer))
 }

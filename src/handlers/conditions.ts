@@ -2,10 +2,15 @@
  * Operation 13, `GET /conditions`: forecast, reading and tide of a position and time (the current minute by
  * default). The forecast's energy is that of the height and period it shows.
  */
-import tzLookup from '@photostructure/tz-lookup'
 import { MISSING_U16 } from '../sea/columns.ts'
 import { notFound } from '../operation/errors.ts'
-import { directionAt, type Forecast, type ForecastCodes, type ForecastModel } from '../index/forecast.ts'
+import {
+  directionAt,
+  quantityAt,
+  UNKNOWN_MODEL,
+  type Forecast,
+  type ForecastCodes,
+} from '../index/forecast.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
@@ -18,6 +23,7 @@ import { recordTable, type JsonRecord, type RecordColumn } from '../operation/re
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { waveEnergy } from '../dataset/energy.ts'
+import { writeLocation } from '../dataset/location-json.ts'
 import { writeNearest, type OpenedFragments } from '../dataset/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
@@ -81,7 +87,7 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   else writeTide(view, tides!, harbour, time)
   writer.literal(FORECAST_UPDATED_AT)
   if (point === -1) writer.null()
-  else writer.timestamp(forecast!.runAt(point))
+  else writer.timestamp(forecast!.columns.run[point])
   writer.literal(READING_AGE)
   if (readingTime === -1) writer.null()
   else writer.integer(Math.round((time - readingTime) / MINUTE))
@@ -175,11 +181,6 @@ function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
   })
 }
 
-const LOCATION = new Literal('{"location":{"lat":')
-const LNG = new Literal(',"lng":')
-const TIMEZONE = new Literal(',"timezone":"')
-const LOCATION_END = new Literal('"}')
-
 const FORECAST = new Literal(',"forecast":{"waves_height":')
 const WAVES_PERIOD = new Literal(',"waves_period":')
 const WAVES_DIRECTION = new Literal(',"waves_direction":')
@@ -230,34 +231,13 @@ const END = new Literal('}')
 /** In the order of the answer: codes of hundredths, indexes of compass points. */
 const values = new Int32Array(8)
 
-const NO_MODEL: ForecastModel = { model: null, credit: null }
-
-/** Names of time zones as they come up: there are some four hundred. */
-const zoneTexts = new Map<string, Literal>()
-
-function writeLocation(writer: JsonWriter, lat: number, lng: number): void {
-  const zone = tzLookup(lat, lng)
-  let zoneText = zoneTexts.get(zone)
-  if (zoneText === undefined) {
-    zoneText = new Literal(zone)
-    zoneTexts.set(zone, zoneText)
-  }
-  writer.literal(LOCATION)
-  writer.number(lat)
-  writer.literal(LNG)
-  writer.number(lng)
-  writer.literal(TIMEZONE)
-  writer.literal(zoneText)
-  writer.literal(LOCATION_END)
-}
-
 function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, time: number): void {
   const row = forecast.rowAt(point, time)
   if (row === -1) {
     writer.literal(NO_FORECAST)
     return
   }
-  readValues(forecast.codes, row, forecast.shareAt(row, time))
+  readValues(forecast.columns.codes, row, forecast.shareAt(row, time))
   writer.literal(FORECAST)
   writer.hundredthsCode(values[0])
   writer.literal(WAVES_PERIOD)
@@ -281,13 +261,13 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
 
 /** Reads all values before any is written: waits for memory overlap, and numbers need no memory. */
 function readValues(codes: ForecastCodes, row: number, share: number): void {
-  values[0] = tenthAt(codes.waveHeight, row, share)
-  values[1] = tenthAt(codes.wavePeriod, row, share)
+  values[0] = quantityAt('waveHeight', codes.waveHeight, row, share)
+  values[1] = quantityAt('wavePeriod', codes.wavePeriod, row, share)
   values[2] = pointAt(codes.waveDirection, row, share)
-  values[3] = wholeTenths(tenthAt(codes.windSpeed, row, share))
+  values[3] = quantityAt('windSpeed', codes.windSpeed, row, share)
   values[4] = pointAt(codes.windDirection, row, share)
-  values[5] = tenthAt(codes.swellHeight, row, share)
-  values[6] = tenthAt(codes.swellPeriod, row, share)
+  values[5] = quantityAt('swellHeight', codes.swellHeight, row, share)
+  values[6] = quantityAt('swellPeriod', codes.swellPeriod, row, share)
   values[7] = pointAt(codes.swellDirection, row, share)
 }
 
@@ -297,20 +277,6 @@ function pointAt(codes: Uint16Array, row: number, share: number): number {
   return share === 0 || point === compassIndex(codes[row + 1])
     ? point
     : compassIndex(directionAt(codes, row, share))
-}
-
-/** A tenth of a code, rounded: thousandths become hundredths. `share` of the way lies behind. */
-function tenthAt(codes: Uint16Array, row: number, share: number): number {
-  const before = codes[row]
-  if (before === MISSING_U16) return MISSING_U16
-  if (share === 0) return Math.round(before / 10) | 0
-  const after = codes[row + 1]
-  return after === MISSING_U16 ? MISSING_U16 : Math.round((before + (after - before) * share) / 10) | 0
-}
-
-/** Whole tenths to the hundredths of a number with one decimal. */
-function wholeTenths(tenths: number): number {
-  return tenths === MISSING_U16 ? MISSING_U16 : tenths * 10
 }
 
 /** `height` and `period` in codes of `scale` per unit. */
@@ -323,7 +289,7 @@ function writeEnergy(writer: JsonWriter, height: number, period: number, scale: 
 
 /** Writes texts of any length, and makes room again after them. */
 function writeModel(writer: JsonWriter, forecast: Forecast | null, point: number): void {
-  const { model, credit } = point === -1 ? NO_MODEL : forecast!.modelOf(point)
+  const { model, credit } = forecast?.modelOf(point) ?? UNKNOWN_MODEL
   writer.text(`,"forecast_model":${JSON.stringify(model)},"forecast_credit":${JSON.stringify(credit)}`)
   writer.ensure(ANSWER_BYTES)
 }

@@ -28,7 +28,7 @@ export interface ForecastModel {
   readonly credit: string | null
 }
 
-const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
+export const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
 
 export interface ForecastColumns {
   lat: Float64Array
@@ -46,11 +46,11 @@ export interface ForecastColumns {
 }
 
 export class Forecast {
-  readonly #columns: ForecastColumns
+  readonly columns: ForecastColumns
   readonly #near: NearPoints
 
   constructor(columns: ForecastColumns) {
-    this.#columns = columns
+    this.columns = columns
     this.#near = new NearPoints(columns.lat, columns.lng)
   }
 
@@ -59,22 +59,15 @@ export class Forecast {
     return this.#near.nearest(lat, lng, 1, REACH_KM)[0]?.ordinal ?? -1
   }
 
-  runAt(point: number): number {
-    return this.#columns.run[point]
-  }
-
+  /** `point` −1: none. */
   modelOf(point: number): ForecastModel {
-    const { model, models } = this.#columns
-    return model === undefined ? UNKNOWN_MODEL : models[model[point]]
-  }
-
-  get codes(): ForecastCodes {
-    return this.#columns.codes
+    const { model, models } = this.columns
+    return model === undefined || point === -1 ? UNKNOWN_MODEL : models[model[point]]
   }
 
   /** The row of `time`, or else the one before it; −1 where the point's times do not reach. */
   rowAt(point: number, time: number): number {
-    const { start, time: times } = this.#columns
+    const { start, time: times } = this.columns
     const from = start[point]
     const to = start[point + 1]
     // Points of one run mostly share their times, and the times of the first point are in the cache.
@@ -88,51 +81,23 @@ export class Forecast {
 
   /** Share of the way from `row`, the `rowAt` of `time`, to the next row: 0 to below 1. */
   shareAt(row: number, time: number): number {
-    const { time: times } = this.#columns
+    const { time: times } = this.columns
     const before = times[row]
     return before === time ? 0 : (time - before) / (times[row + 1] - before)
   }
 
-  /** Writes wave heights at `count` full hours from `from` (epoch seconds) on, hundredths of a metre. */
-  hoursInto(point: number, from: number, count: number, target: Uint16Array): void {
-    const { start, time: times, codes } = this.#columns
-    const first = start[point]
+  /** Writes a quantity at `count` full hours from `from` (epoch seconds) on, as `quantityAt` has it. */
+  hoursInto(name: ForecastName, point: number, from: number, count: number, target: Uint16Array): void {
+    const { start, time: times, codes } = this.columns
     const end = start[point + 1]
-    let row = first
+    let row = start[point]
     for (let i = 0; i < count; i++) {
       const time = from + i * HOUR
       while (row + 1 < end && times[row + 1] <= time) row++
       const isHere = times[row] === time
       const isBetween = row + 1 < end && times[row] < time && times[row + 1] - times[row] <= LONGEST_STEP
-      const code = isHere || isBetween ? valueAt(codes.waveHeight, row, this.shareAt(row, time)) : MISSING_U16
-      target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round((code / 1000) * 100)
-    }
-  }
-
-  /**
-   * As `hoursInto`, with a direction in whole degrees: of the waves the period, in hundredths of a second, or of the
-   * wind the speed, in tenths of a km/h, which are written as hundredths, too.
-   */
-  withDirectionInto(
-    of: 'wave' | 'wind',
-    point: number,
-    from: number,
-    count: number,
-    target: Uint16Array,
-    direction: Uint16Array,
-  ): void {
-    const { codes } = this.#columns
-    const step = of === 'wave' ? 1 : TENTH
-    for (let i = 0; i < count; i++) {
-      const time = from + i * HOUR
-      const row = this.rowAt(point, time)
-      const share = row === -1 ? 0 : this.shareAt(row, time)
-      const code =
-        row === -1 ? MISSING_U16 : valueAt(of === 'wave' ? codes.wavePeriod : codes.windSpeed, row, share)
-      const degrees = row === -1 ? MISSING_U16 : directionAt(codes[`${of}Direction`], row, share)
-      target[i] = code === MISSING_U16 ? MISSING_U16 : Math.round(code / TENTH) * step
-      direction[i] =
-        degrees === MISSING_U16 ? MISSING_U16 : (Math.round(degrees / DEGREE) % WHOLE_CIRCLE) * DEGREE
+      target[i] =
+        isHere || isBetween ? quantityAt(name, codes[name], row, this.shareAt(row, time)) : MISSING_U16
     }
   }
 }
@@ -140,6 +105,20 @@ export class Forecast {
 const TENTH = 10
 const DEGREE = 100
 const WHOLE_CIRCLE = 360
+
+/**
+ * A quantity as answers have it, `share` of the way from `row` to the next: hundredths of a metre or second, of km/h with
+ * one decimal, of whole degrees.
+ */
+export function quantityAt(name: ForecastName, codes: Uint16Array, row: number, share: number): number {
+  if (name.endsWith('Direction')) {
+    const direction = directionAt(codes, row, share)
+    return direction === MISSING_U16 ? MISSING_U16 : (Math.round(direction / DEGREE) % WHOLE_CIRCLE) * DEGREE
+  }
+  const code = valueAt(codes, row, share)
+  if (code === MISSING_U16) return MISSING_U16
+  return Math.round(code / TENTH) * (name === 'windSpeed' ? TENTH : 1)
+}
 
 /** A quantity other than a direction, `share` of the way to the next row; a share needs both values. */
 export function valueAt(codes: Uint16Array, row: number, share: number): number {

@@ -177,6 +177,15 @@ const passTexts = {
   platform: text('Name of the satellite.'),
 }
 
+/** Arrays of values that may be missing, by name. */
+const hourly = (values: Properties): Properties =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      list(orNull(value), 'One value for each hour of `time`.'),
+    ]),
+  )
+
 const CHART_ARRAYS = {
   significant_height: orNull(height('Significant wave height. The name of this array has this spelling')),
   maximum_height: orNull(height('Maximum wave height')),
@@ -537,6 +546,48 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ),
     },
   ),
+  PlaceForecast: object(
+    {
+      location: ref('Location'),
+      time: list(time('Full hour of this position in all arrays'), 'The hours, ascending.'),
+      ...hourly({
+        waves_height: height('Significant wave height'),
+        waves_period: seconds('Wave period'),
+        waves_direction: degrees('Direction the waves come from'),
+        swell_height: height('Height of the swell'),
+        swell_period: seconds('Period of the swell'),
+        swell_direction: degrees('Direction the swell comes from'),
+        wind_speed: measure('km/h', 'Wind speed', { minimum: 0 }),
+        wind_direction: degrees('Direction the wind comes from'),
+        tide_level: measure('m', "Water level above the harbour's chart datum"),
+      }),
+      tides: list(ref('TideExtreme'), 'High and low waters from the first hour to the last.'),
+      metadata: ref('PlaceForecastMetadata'),
+    },
+    'Parallel hourly arrays of one place. Values are `null`, and `tides` is empty, where nothing is in reach.',
+  ),
+  TideExtreme: object(
+    {
+      time: time('Moment of the extreme'),
+      type: text('High or low water.', { enum: ['high', 'low'] }),
+      height: measure('m', "Water level above the harbour's chart datum"),
+    },
+    'A high or low water.',
+  ),
+  PlaceForecastMetadata: object(
+    {
+      forecast_updated_at: orNull(time('Run of the forecast model')),
+      forecast_model: orNull(text('The model of the forecast, or else its service.')),
+      forecast_credit: orNull(text("The credit line that the forecast's owner asks for.")),
+      forecast_distance_km: orNull(measure('km', 'Distance of the forecast point', { minimum: 0 })),
+      tide_source: orNull(
+        text("Source of the harbour's constituents, with the credit that its licence requires."),
+      ),
+      harbor: orNull(text('Name of the harbour.')),
+      harbor_distance_km: orNull(measure('km', 'Distance of the harbour', { minimum: 0 })),
+    },
+    'Where the parts come from.',
+  ),
   UnitsOfConditions: object(
     {
       height: { type: 'string', const: 'm', description: 'Unit of heights.' },
@@ -811,6 +862,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     ),
   },
   conditions: { data: ref('Conditions') },
+  forecast: { data: ref('PlaceForecast') },
   listChanges: {
     data: withOptional(
       object(

@@ -118,7 +118,7 @@ test('Values between two times lie on the straight line, directions on the circl
           for (const name of FORECAST_NAMES) {
             const own = name === 'waveHeight' ? heights : codes[name]
             const at = name.endsWith('Direction') ? directionAt : valueAt
-            const got = at(forecast.codes[name], row, share)
+            const got = at(forecast.columns.codes[name], row, share)
             if (isExact) {
               assert.equal(got, own[after] ?? NONE)
               continue
@@ -202,12 +202,13 @@ test('Full hours hold what each hour alone is answered, in hundredths.', () => {
         const index = indexOf([recordAt(10, 20, { times, values })])
         const from = START + firstHour * HOUR
         const hundredths = new Uint16Array(count + 1).fill(7)
-        index.hoursInto(0, from, count, hundredths)
+        index.hoursInto('waveHeight', 0, from, count, hundredths)
         for (let i = 0; i < count; i++) {
           const time = from + i * HOUR
           const row = index.rowAt(0, time)
-          const code = row === -1 ? NONE : valueAt(index.codes.waveHeight, row, index.shareAt(row, time))
-          const expected = code === NONE ? NONE : Math.round((code / 1000) * 100)
+          const code =
+            row === -1 ? NONE : valueAt(index.columns.codes.waveHeight, row, index.shareAt(row, time))
+          const expected = code === NONE ? NONE : Math.round(code / 10)
           assert.equal(hundredths[i], expected, `hour ${i}`)
         }
         assert.equal(hundredths[count], 7)
@@ -239,19 +240,20 @@ test('Waves and wind at full hours are what each hour alone is answered, in hund
           }),
         ])
         const from = START + firstHour * HOUR
-        const targets = ['wind', 'wave'] as const
-        const [[speeds, directions], [periods, waves]] = targets.map((of) => {
-          const pair = [new Uint16Array(count + 1).fill(7), new Uint16Array(count + 1).fill(7)]
-          index.withDirectionInto(of, 0, from, count, pair[0], pair[1])
-          return pair
-        })
+        const hoursOf = (name: ForecastName): Uint16Array => {
+          const target = new Uint16Array(count + 1).fill(7)
+          index.hoursInto(name, 0, from, count, target)
+          return target
+        }
+        const [speeds, directions] = [hoursOf('windSpeed'), hoursOf('windDirection')]
+        const [periods, waves] = [hoursOf('wavePeriod'), hoursOf('waveDirection')]
         assert.deepEqual(waves, directions)
         for (let i = 0; i < count; i++) {
           const time = from + i * HOUR
           const row = index.rowAt(0, time)
           const share = row === -1 ? 0 : index.shareAt(row, time)
-          const speed = row === -1 ? NONE : valueAt(index.codes.windSpeed, row, share)
-          const direction = row === -1 ? NONE : directionAt(index.codes.windDirection, row, share)
+          const speed = row === -1 ? NONE : valueAt(index.columns.codes.windSpeed, row, share)
+          const direction = row === -1 ? NONE : directionAt(index.columns.codes.windDirection, row, share)
           assert.equal(speeds[i], speed === NONE ? NONE : Math.round(speed / 10) * 10, `hour ${i}`)
           assert.equal(periods[i], speed === NONE ? NONE : Math.round(speed / 10), `hour ${i}`)
           assert.equal(directions[i] === NONE, direction === NONE, `hour ${i}`)
