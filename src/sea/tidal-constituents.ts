@@ -33,7 +33,7 @@ const BASIC = tables.basic as unknown as { readonly [name: string]: readonly [..
 
 const GREEK: { readonly [letter: string]: string } = tables.greek
 
-/** R3 and 3N2 are numbers 383.555 and 257.555 of the TICON manual. */
+/** R3 is number 383.555 of the TICON manual. */
 const ALIASES: { readonly [name: string]: string } = tables.aliases
 
 /** Longer than any name in use. */

@@ -3,12 +3,15 @@
  * and a day or month, in nested folders. Variables are found by name or CF standard name; the good value
  * nearest to the best depth counts. A mean period never stands in for `period`.
  */
+import { type Static, Type } from 'typebox'
+import { named, object } from './schema.ts'
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
 import { join } from 'node:path'
 import variables from './cmems-variables.json' with { type: 'json' }
 import type { File } from 'h5wasm'
-import type { MeasureName } from '../sea/columns.ts'
+import { MEASURE_NAMES, type MeasureName } from '../sea/columns.ts'
 import { NO_CODE } from '../sea/row-batch.ts'
+import { flagsOf, IN_DEGREES, OCEANSITES_GOOD, readTimes } from './reading/cf.ts'
 import {
   isVariable,
   loadNetcdf,
@@ -20,12 +23,20 @@ import {
 } from './reading/netcdf.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { compareText } from '../system/text.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
-import { listFolder, missingFolder, UnusableFile, doubtIgnored, WholeFiles } from './reading/source-files.ts'
-import { codeOf, valueColumn } from './reading/units.ts'
-import { momentOf, timeUnit } from './reading/times.ts'
+import {
+  doubtIgnored,
+  type FileDoubt,
+  fileDoubt,
+  listFolder,
+  missingFolder,
+  UnusableFile,
+  WholeFiles,
+} from './reading/source-files.ts'
+import { codeOf, conversionOf, saysGoesTo, valueColumn } from './reading/units.ts'
 
 const SOURCE = 'Copernicus Marine'
 
@@ -33,21 +44,30 @@ const SOURCE = 'Copernicus Marine'
 const MAX_DEPTH = 5
 const MAX_FILES = 200_000
 
+/** Attributes with the code of a platform, and codes that stand for none. */
+const CODES = ['platform_code', 'wmo_platform_code', 'site_code']
+const NO_CODES = /^(?:.|unknown|undefined|none|null|nan|n\/?a|-+|\?+|0+|9+)$/i
+
+/** Positions that are kept of one file. */
+const MAX_FIXES = 16
+
 /** Times of one file: forty years of ten-minute rows are 2.1 million. */
 const MAX_TIMES = 4_000_000
 /** Values of one variable over all depths. */
 const MAX_VALUES = 20_000_000
 
-/**
- * The service's reference table 2: good, probably good, changed, nominal, interpolated. The others are 0 (not
- * checked), 3 and 4 (bad), 6 (below detection) and 9 (missing).
- */
-const GOOD_FLAGS: ReadonlySet<number> = new Set([1, 2, 5, 7, 8])
+export const CMEMS_OPTIONS = object({
+  /** Measures by the names of variables, before all other rules. */
+  columns: Type.Optional(named(Type.Enum([...MEASURE_NAMES, 'none']), { maxProperties: 100 })),
+})
+type Columns = NonNullable<Static<typeof CMEMS_OPTIONS>['columns']>
 
 interface Quantity {
   readonly measure: MeasureName
-  /** Variables and CF standard names by preference: the first variable of a file with good values counts. */
+  /** Variables and CF standard names by preference: a row takes the first variable with a good value. */
   readonly variables: readonly (readonly [name: string, standardName: string])[]
+  /** Standard names that fit the variables, as a pattern. */
+  readonly fits: string
   /** Depth of the best measurement and the deepest that counts, m: a thermocline may lie between. */
   readonly depth: number
   readonly deepest?: number
@@ -55,10 +75,19 @@ interface Quantity {
 
 const QUANTITIES = variables as unknown as readonly Quantity[]
 const MEASURES_READ = QUANTITIES.map(({ measure }) => measure)
+/** Names that mean the same in every file, whatever their standard names. */
+const OWN_NAMES = new Set(QUANTITIES.flatMap(({ variables }) => variables.map(([name]) => name)))
 
-export const openCmems: OpenSource = (folder) => ({
-  read: (sink, context) => readCmems(folder, sink, context),
+export const openCmems: OpenSource = (folder, options: Static<typeof CMEMS_OPTIONS> = {}) => ({
+  read: (sink, context) => readCmems(folder, options.columns ?? {}, sink, context),
 })
+
+interface Fix {
+  /** Epoch seconds. */
+  time: number
+  lat: number
+  lng: number
+}
 
 interface Head {
   path: string
@@ -67,12 +96,17 @@ interface Head {
   type: string
   /** When the file was made, as ISO 8601 text; of two files with the same times the later one counts. */
   updated: string
-  /** The newest good one; NaN if there is none. */
-  position: { time: number; lat: number; lng: number }
+  /** Some of its good positions from the first to the last, at most MAX_FIXES. */
+  fixes: readonly Fix[]
   hasWaves: boolean
 }
 
-async function readCmems(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
+async function readCmems(
+  folder: string,
+  columns: Columns,
+  sink: Sink,
+  { report }: SourceContext,
+): Promise<void> {
   const paths: string[] = []
   const ignored: string[] = []
   if (!(await findFiles(folder, '', paths, ignored))) throw missingFolder('cmems', folder)
@@ -84,7 +118,11 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   const files = new WholeFiles('cmems', report)
   for (const path of paths) {
     report.reads?.(path)
-    await files.use(path, () => void heads.push(withFile(netcdf, path, (file) => headOf(netcdf, file, path))))
+    await files.use(path, () => {
+      heads.push(
+        withFile(netcdf, path, (file) => headOf(netcdf, file, path, columns, fileDoubt(report, path))),
+      )
+    })
   }
   files.expectUsed()
   sink.source({
@@ -95,17 +133,35 @@ async function readCmems(folder: string, sink: Sink, { report }: SourceContext):
   })
   const handles = announce(heads, sink, report)
 
-  heads.sort((a, b) => (a.updated < b.updated ? -1 : a.updated > b.updated ? 1 : 0))
+  heads.sort((a, b) => compareText(a.identifier, b.identifier) || compareText(a.updated, b.updated))
+  let known = new Map<number, number>()
+  let last = ''
   for (const { path, identifier } of heads) {
     const buoy = handles.get(identifier)
     if (buoy === undefined) continue
+    if (identifier !== last) known = new Map()
+    last = identifier
     await files.use(path, () => {
       const file = report.file(path)
-      const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, path, file, report))
+      const doubt = fileDoubt(report, path)
+      const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, columns, file, doubt))
+      const replaced = replacedOf(rows, known)
+      if (replaced > 0) doubt({ ...REPLACED, times: replaced, examples: [identifier] })
       sendRows(rows, file, buoy, new WaitingRows(sink))
       file.end()
     })
   }
+}
+
+/** Counts the times of which an earlier file of the platform has another wave height, and notes those of this one. */
+function replacedOf({ times, codes: [heights] }: FileRows, known: Map<number, number>): number {
+  let replaced = 0
+  heights?.forEach((height, i) => {
+    if (times[i] < 0 || height === NO_CODE) return
+    if ((known.get(times[i]) ?? height) !== height) replaced++
+    known.set(times[i], height)
+  })
+  return replaced
 }
 
 function announce(heads: readonly Head[], sink: Sink, report: Report): Map<string, number> {
@@ -113,9 +169,10 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   const waveless = new Set<string>()
   const stations = new Stations()
   const known = new Map<string, Partial<BuoyRecord>>()
-  for (const { identifier, name, type, position } of heads) {
+  for (const { identifier, name, type, fixes } of heads) {
     if (withWaves.has(identifier)) {
-      stations.see(identifier, position.time, position.lat, position.lng, name)
+      stations.see(identifier, 0, NaN, NaN, name)
+      for (const { time, lat, lng } of fixes) stations.see(identifier, time, lat, lng, name)
       if (type !== '') known.set(identifier, { type })
     } else waveless.add(identifier)
   }
@@ -123,7 +180,13 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   const [first] = waveless
   if (first !== undefined)
     report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
-  return stations.announce(sink, SOURCE, report, known)
+  return stations.announce(
+    sink,
+    SOURCE,
+    report,
+    known,
+    '; wmo_platform_code or site_code may tell them apart',
+  )
 }
 
 /** Adds the .nc files of a folder and those below it to `found`; false if the folder does not exist. */
@@ -148,74 +211,62 @@ async function findFiles(
   return true
 }
 
-function headOf(netcdf: Netcdf, file: File, path: string): Head {
-  const { attrs } = file
-  const attribute = (name: string): string => cleanName(textAttribute(attrs[name]) ?? '')
-  const identifier = attribute('platform_code') || attribute('wmo_platform_code')
-  if (!IDENTIFIER.test(identifier)) throw new UnusableFile('does not name its platform')
-  const times = readTimes(netcdf, file)
-  const lat = readPositions(netcdf, file, 'LATITUDE', times)
-  const lng = readPositions(netcdf, file, 'LONGITUDE', times)
-  const isGood = flagsOf(netcdf, file, 'POSITION', times.length)
-  let newest = -1
-  for (let i = 0; i < times.length; i++) {
-    const isNewer = times[i] >= 0 && (newest < 0 || times[i] >= times[newest])
-    if (isNewer && Math.abs(lat(i)) <= 90 && lng(i) >= -180 && lng(i) <= 360 && isGood(i)) newest = i
-  }
+function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doubt: FileDoubt): Head {
+  const attribute = (name: string): string => cleanName(textAttribute(file.attrs[name]) ?? '')
+  const codes = CODES.map(attribute)
+  const identifier = codes.find((code) => IDENTIFIER.test(code) && !NO_CODES.test(code))
+  if (identifier === undefined) throw new UnusableFile(`does not name its platform in ${CODES.join(', ')}`)
+  const times = goodTimes(netcdf, file, doubt)
+  const lat = readPositions(netcdf, file, 'LATITUDE', times, doubt)
+  const lng = readPositions(netcdf, file, 'LONGITUDE', times, doubt)
+  const good = [...times.keys()].filter((i) => times[i] >= 0 && !Number.isNaN(lat(i) + lng(i)))
+  const step = Math.ceil(good.length / MAX_FIXES)
+  // A 32-bit float resolves a metre at best.
+  const rounded = (degrees: number): number => Math.round(degrees * 1e5) / 1e5
   return {
     path,
     identifier,
     updated: attribute('date_update'),
-    name: attribute('platform_name') || attribute('site_code') || attribute('platform_code'),
+    name: attribute('platform_name') || attribute('site_code') || (codes[0] === identifier ? identifier : ''),
     type: attribute('source'),
-    // A 32-bit float resolves a metre at best.
-    position: {
-      time: newest < 0 ? 0 : times[newest],
-      lat: newest < 0 ? NaN : Math.round(lat(newest) * 1e5) / 1e5,
-      lng: newest < 0 ? NaN : Math.round(lng(newest) * 1e5) / 1e5,
-    },
-    hasWaves: hasHeights(netcdf, file),
+    fixes: good
+      .filter((_, k) => (good.length - 1 - k) % step === 0)
+      .map((i) => ({ time: times[i], lat: rounded(lat(i)), lng: rounded(lng(i)) })),
+    hasWaves: hasHeights(netcdf, file, columns),
   }
 }
 
-function hasHeights(netcdf: Netcdf, file: File): boolean {
-  const keys = file.keys()
+function hasHeights(netcdf: Netcdf, file: File, columns: Columns): boolean {
+  const [heights] = QUANTITIES
   // Names decide for nearly all files; attributes of all variables take as long as everything else.
-  if (QUANTITIES[0].variables.some(([name]) => keys.includes(name))) return true
-  return candidatesOf(namesOf(netcdf, file), QUANTITIES[0]).length > 0
+  if (heights.variables.some(([name]) => file.keys().includes(name) && !Object.hasOwn(columns, name)))
+    return true
+  return candidatesOf(namesOf(netcdf, file), heights, columns).length > 0
 }
 
 /** Epoch seconds of the rows, −1 where the time is not good. */
-function readTimes(netcdf: Netcdf, file: File): Float64Array {
-  const variable = readVariable(netcdf, file, 'TIME', { rank: 1, maxValues: MAX_TIMES })
-  const unit = timeUnit(variable.units)
-  if (unit === null) throw new UnusableFile('its times are in an unknown unit')
-  const count = variable.shape[0]
-  const isGood = flagsOf(netcdf, file, 'TIME', count)
-  return Float64Array.from({ length: count }, (_, i) => (isGood(i) ? momentOf(unit, variable.at(i)) : -1))
+function goodTimes(netcdf: Netcdf, file: File, doubt: FileDoubt): Float64Array {
+  const times = readTimes(netcdf, file, 'TIME', MAX_TIMES, doubt)
+  const isGood = flagsOf(netcdf, file, 'TIME', times.length, doubt)
+  return times.map((time, i) => (isGood(i) ? time : -1))
 }
 
-/** A coordinate by row; a platform that never moves may have it once. */
+/** A coordinate by row, NaN where it is not good; a platform that never moves may have it once. */
 function readPositions(
   netcdf: Netcdf,
   file: File,
   name: string,
   times: Float64Array,
+  doubt: FileDoubt,
 ): (row: number) => number {
-  const variable = readVariable(netcdf, file, name, { rank: 1, maxValues: MAX_TIMES })
-  const count = variable.shape[0]
+  const variable = readVariable(netcdf, file, name, { rank: 1, maxValues: MAX_TIMES, isCoordinate: true })
+  const [count] = variable.shape
   if (count !== times.length && count !== 1) throw new UnusableFile(`${name} has another length than TIME`)
-  return (row) => variable.at(count === 1 ? 0 : row)
-}
-
-/** Whether the flag of a value is a good one; always true where a file has no flags for it. */
-function flagsOf(netcdf: Netcdf, file: File, name: string, count: number): (index: number) => boolean {
-  const label = `${name}_QC`
-  if (!file.keys().includes(label)) return () => true
-  const { values } = readVariable(netcdf, file, label, { rank: 2, maxValues: MAX_VALUES })
-  if (values.length !== count && values.length !== 1)
-    throw new UnusableFile(`${label} has another length than ${name}`)
-  return (index) => GOOD_FLAGS.has(values[values.length === 1 ? 0 : index])
+  if (!IN_DEGREES.test(variable.units)) throw new UnusableFile(`${name} is not in degrees`)
+  const isGood = flagsOf(netcdf, file, name, count, doubt, {
+    POSITION_QC: OCEANSITES_GOOD,
+  })
+  return (row) => (isGood(count === 1 ? 0 : row) ? variable.at(count === 1 ? 0 : row) : NaN)
 }
 
 /** Standard names by variable, in the order of the file; empty where a variable has none. */
@@ -229,13 +280,20 @@ function namesOf(netcdf: Netcdf, file: File): Map<string, string> {
   return names
 }
 
-function candidatesOf(names: ReadonlyMap<string, string>, { variables }: Quantity): string[] {
+/** The variables of a quantity: those that the operator names, else by their own names, else by standard names. */
+function candidatesOf(
+  names: ReadonlyMap<string, string>,
+  { measure, variables }: Quantity,
+  columns: Columns,
+): string[] {
+  const chosen = [...names.keys()].filter((name) => columns[name] === measure)
+  if (chosen.length > 0) return chosen
   const found = new Set<string>()
   for (const [variable, standardName] of variables) {
     if (names.has(variable)) found.add(variable)
-    for (const [name, own] of names) if (own === standardName) found.add(name)
+    for (const [name, own] of names) if (own === standardName && !OWN_NAMES.has(name)) found.add(name)
   }
-  return [...found]
+  return [...found].filter((name) => !Object.hasOwn(columns, name))
 }
 
 interface FileRows {
@@ -244,55 +302,116 @@ interface FileRows {
   codes: (Int32Array | null)[]
 }
 
-function rowsOf(netcdf: Netcdf, file: File, path: string, counted: FileReport, report: Report): FileRows {
-  const times = readTimes(netcdf, file)
-  const depths = readDepths(netcdf, file)
+const REMEDY = 'name the variable with the option columns'
+const CONTRADICTED = {
+  what: "a variable's standard name contradicts its name, which counts",
+  remedy: REMEDY,
+  isGrave: true,
+}
+const TWICE = { what: 'two variables have one standard name, and the first comes first', remedy: REMEDY }
+const FILLED = { what: 'rows without a good value of the first variable take the next one', remedy: REMEDY }
+const REPLACED = { what: 'times come again with another wave height, and the later one counts' }
+const TURNED = { what: 'directions where waves or wind go to are turned by half a circle', remedy: REMEDY }
+
+function rowsOf(
+  netcdf: Netcdf,
+  file: File,
+  columns: Columns,
+  counted: FileReport,
+  doubt: FileDoubt,
+): FileRows {
+  // The first look at the file has told its doubts about times.
+  const times = goodTimes(netcdf, file, () => undefined)
+  const depths = readDepths(netcdf, file, doubt)
   const names = namesOf(netcdf, file)
   const codes = QUANTITIES.map((quantity) => {
-    for (const name of candidatesOf(names, quantity)) {
-      const goesTo = /_to_direction(_|$)/.test(names.get(name) ?? '')
+    const found = new Int32Array(times.length).fill(NO_CODE)
+    let filled = 0
+    const candidates = candidatesOf(names, quantity, columns)
+    const twin = candidates.find(
+      (name, i) =>
+        names.get(name) !== '' && candidates.findIndex((one) => names.get(one) === names.get(name)) < i,
+    )
+    if (twin !== undefined)
+      doubt({
+        ...TWICE,
+        examples: [`${twin} after ${candidates[0]}`],
+        isGrave: !OWN_NAMES.has(candidates[0]),
+      })
+    for (const name of candidates) {
       const shown = cleanName(name).slice(0, 60)
+      const standardName = names.get(name) ?? ''
       const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
+      const goesTo =
+        quantity.measure.endsWith('irection') && saysGoesTo(standardName || variable.text('long_name'))
       const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo })
       if (column === null) {
-        report.doubt({
-          what: 'a variable in an unknown unit is left out',
-          examples: [`${path}: ${shown} in ${JSON.stringify(variable.units)}`],
-        })
+        const unit = JSON.stringify(variable.units)
+        doubt({ what: 'a variable in an unknown unit is left out', examples: [`${shown} in ${unit}`] })
         continue
       }
       if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)
-      const isGood = flagsOf(netcdf, file, name, variable.values.length)
-      const found = new Int32Array(times.length).fill(NO_CODE)
-      let any = false
+      if (variable.shape.length > 1 && variable.along !== '' && variable.along !== 'TIME')
+        throw new UnusableFile(`the rows of ${shown} are not its times`)
+      const isGood = flagsOf(netcdf, file, name, variable.values.length, doubt)
+      let taken = 0
       for (let row = 0; row < times.length; row++) {
-        if (times[row] < 0) continue
+        if (times[row] < 0 || found[row] !== NO_CODE) continue
         const at = bestLevel(variable, isGood, depths, row, quantity, counted)
         if (at < 0) continue
         found[row] = codeOf(column, variable.at(at), counted)
-        any = true
+        if (found[row] !== NO_CODE) taken++
       }
-      if (any) return found
+      if (OWN_NAMES.has(name) && standardName !== '' && !new RegExp(quantity.fits).test(standardName))
+        doubt({ ...CONTRADICTED, examples: [`${shown} with ${standardName.slice(0, 100)}`] })
+      if (goesTo && taken > 0) doubt({ ...TURNED, times: taken, examples: [shown] })
+      if (filled > 0 && taken > 0)
+        doubt({ ...FILLED, times: taken, examples: [`${shown} besides ${candidates[0]}`] })
+      if (variable.invalid > 0)
+        counted.skipped('a value outside the valid range that its file gives', undefined, variable.invalid)
+      filled += taken
+      if (filled === times.length) break
     }
-    return null
+    return filled > 0 ? found : null
   })
   return { times, codes }
 }
-
 /** Metres below the surface of a value in a table of rows and levels; NaN where the file does not tell. */
 type Depths = (row: number, level: number, levels: number) => number
 
-function readDepths(netcdf: Netcdf, file: File): Depths {
-  // Pressure in decibars is depth in metres, to a hundredth.
-  const name = ['DEPH', 'PRES'].find((one) => file.keys().includes(one))
-  if (name === undefined) return () => NaN
-  const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
-  const { shape, values } = variable
-  if (shape.length === 2) {
-    return (row, level, levels) => (shape[1] === levels ? variable.at(row * levels + level) : NaN)
+/** Variables of depths, and of pressure in the sea: a decibar is a metre, to a hundredth. */
+const BARE_DIMENSION = 'This is a netCDF dimension but not a netCDF variable'
+const DEPTHS = ['DEPH', 'DEPTH', 'depth', 'NOMINAL_DEPTH', 'PRES']
+
+function readDepths(netcdf: Netcdf, file: File, doubt: FileDoubt): Depths {
+  for (const name of DEPTHS.filter((one) => file.keys().includes(one))) {
+    const found = file.get(name)
+    // NetCDF-4 keeps a dimension without values under its name, as zeros.
+    if (!isVariable(netcdf, found) || textAttribute(found.attrs['NAME'])?.startsWith(BARE_DIMENSION) === true)
+      continue
+    const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES, isCoordinate: true })
+    const { shape, values, units, text, at } = variable
+    const isPressure = name === 'PRES'
+    const factor = isPressure
+      ? Number(/^(?:dbar|decibars?)?$/i.test(units))
+      : units === ''
+        ? 1
+        : (conversionOf('significantHeight', units)?.factor ?? 0)
+    if (factor === 0 || /air/.test(text('standard_name'))) {
+      doubt({
+        what: 'a depth or pressure of another kind than in the sea is not used',
+        examples: [`${name} in ${units}`],
+      })
+      continue
+    }
+    const scale = /up/i.test(text('positive')) ? -factor : factor
+    if (shape.length === 2) {
+      return (row, level, levels) => (shape[1] === levels ? at(row * levels + level) * scale : NaN)
+    }
+    return (row, level, levels) =>
+      values.length === levels ? at(level) * scale : levels === 1 ? at(row) * scale : NaN
   }
-  return (row, level, levels) =>
-    values.length === levels ? variable.at(level) : levels === 1 ? variable.at(row) : NaN
+  return () => NaN
 }
 
 /** Index of the row's good value that is measured nearest to its best depth, or −1. */

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { openAltimetry } from './altimetry/altimetry.ts'
 import { openCandhis } from './candhis.ts'
-import { openCmems } from './cmems.ts'
+import { CMEMS_OPTIONS, openCmems } from './cmems.ts'
 import { openCsv } from './csv/csv.ts'
 import { openDemo } from './demo/demo.ts'
 import { ERDDAP_OPTIONS } from './erddap/erddap-columns.ts'
@@ -26,7 +26,7 @@ interface KindWithOptions {
 const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   ndbc: openNdbc,
   candhis: openCandhis,
-  cmems: openCmems,
+  cmems: { open: openCmems, options: CMEMS_OPTIONS },
   erddap: { open: openErddap, options: ERDDAP_OPTIONS },
   meteofrance: openMeteofrance,
   json: { open: openJson, options: JSON_OPTIONS },

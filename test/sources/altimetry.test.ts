@@ -258,8 +258,8 @@ test('A file that is broken in any way is named and left out, and the others are
     ['b1.nc', { without: ['VAVH'] }, /lacks one of time, latitude, longitude, VAVH/],
     ['b2.nc', { without: ['time'] }, /lacks one of/],
     ['b3.nc', { shortened: ['latitude'] }, /differ in length/],
-    ['b4.nc', { units: 'days since 1950-01-01' }, /seconds since DATE TIME/],
-    ['b5.nc', { units: 'seconds since 2000-13-01 00:00:00' }, /seconds since DATE TIME/],
+    ['b4.nc', { units: 'days since 1950-01-01' }, /none of its times lies from 1970/],
+    ['b5.nc', { units: 'seconds since 2000-13-01 00:00:00' }, /unknown unit/],
     ['b6.nc', { platform: 'HY-2B' }, /a mission whose passes cannot be numbered/],
     ['b7.nc', { platform: null }, /a mission whose passes cannot be numbered/],
   ]
@@ -359,7 +359,10 @@ test('Boxes of CFOSAT are numbered by the cycle in their file, and the nearest o
     const filled = (variable: string, value: (i: number) => number) => ({
       name: variable,
       data: Float32Array.from(times, (_, i) => value(i)),
-      attributes: { _FillValue: Float32Array.of(9.969209968386869e36) },
+      attributes: {
+        _FillValue: Float32Array.of(9.969209968386869e36),
+        ...(variable === 'nadir_swh_box' && { units: 'm' }),
+      },
     })
     writeNetcdf(join(folder, name), { platform: 'CFOSAT', ...(cycle !== null && { cycle }) }, [
       {

@@ -22,14 +22,20 @@ export interface Shape {
   /** Variables that are left out, or cut by one value. */
   without?: string[]
   shortened?: string[]
+  heightUnits?: string
   heightScale?: number
   heightOffset?: number
 }
 
 /** Writes a file of a satellite's day as Copernicus Marine does. */
-export function writeL3(path: string, points: readonly Point[], shape: Shape = {}): void {
+export function writeL3(
+  path: string,
+  points: readonly Point[],
+  shape: Shape = {},
+  extra: readonly Variable[] = [],
+): void {
   const { platform = 'Sentinel-3A', units = 'seconds since 2000-01-01 00:00:00.0' } = shape
-  const { without = [], shortened = [], heightScale = 0.001, heightOffset } = shape
+  const { without = [], shortened = [], heightUnits = 'm', heightScale = 0.001, heightOffset } = shape
   const micro = { scale_factor: Float64Array.of(1e-6) }
   const raw = ({ height }: Point) =>
     height === null ? -32_767 : Math.round((height - (heightOffset ?? 0)) / heightScale)
@@ -49,6 +55,7 @@ export function writeL3(path: string, points: readonly Point[], shape: Shape = {
       name: 'VAVH',
       data: Int16Array.from(points, raw),
       attributes: {
+        units: heightUnits,
         scale_factor: Float64Array.of(heightScale),
         _FillValue: Int16Array.of(-32_767),
         ...(heightOffset !== undefined && { add_offset: Float64Array.of(heightOffset) }),
@@ -58,7 +65,7 @@ export function writeL3(path: string, points: readonly Point[], shape: Shape = {
   const written = variables
     .filter(({ name }) => !without.includes(name))
     .map((each) => (shortened.includes(each.name) ? { ...each, data: each.data.slice(1) } : each))
-  writeNetcdf(path, platform === null ? {} : { platform }, written)
+  writeNetcdf(path, platform === null ? {} : { platform }, [...written, ...extra])
 }
 
 /** A small file of an altimeter, along one pass over a virtual buoy of the grid. */

@@ -59,7 +59,10 @@ test('Variables are found by name, else by standard name, and become the contrac
   })
   const { sources, buoys, rows, bad, skipped, doubts, understood } = await record(openCmems, folder)
   assert.deepEqual([bad, [...skipped]], [[], []])
-  assert.deepEqual(doubts, ['files or folders are not read (not .nc) × 1: index_latest.txt'])
+  assert.deepEqual(doubts, [
+    'files or folders are not read (not .nc) × 1: index_latest.txt',
+    'directions where waves or wind go to are turned by half a circle × 1: monthly/P2.nc4: TOWARDS',
+  ])
   assert.deepEqual(fieldsOf(sources, 'name', 'network', 'credit'), [
     ['Copernicus Marine', 'national', 'Generated using E.U. Copernicus Marine Service Information'],
   ])
@@ -200,17 +203,17 @@ test('A file without values of the preferred variable gives those of the next', 
 
 test('The file that was made last counts, the position is the newest, and one jump of a mooring does not', async (t) => {
   const folder = await folderOf(t, {})
-  const file = (name: string, made: string, day: string, height: number, lat: number) =>
+  const file = (name: string, made: string, day: string, height: number, lat: number, last = lat) =>
     writePlatform(join(folder, name), {
       attributes: { date_update: made },
       times: [`${day}T00:00:00Z`, `${day}T01:00:00Z`],
-      lat: [lat, lat],
+      lat: [lat, last],
       columns: { VAVH: metres(height, height) },
     })
   await file('a.nc', '2023-09-05T00:00:00Z', '2023-08-20', 1000, 60.001)
   await file('b.nc', '2023-08-20T02:00:00Z', '2023-08-20', 3000, 60.001)
   await file('c.nc', '2023-08-19T02:00:00Z', '2023-08-19', 2000, 60.002)
-  await file('d.nc', '2023-08-21T02:00:00Z', '2023-08-21', 2500, 59)
+  await file('d.nc', '2023-08-21T02:00:00Z', '2023-08-21', 2500, 60.001, 60.1)
   const { rows, buoys } = await record(openCmems, folder)
   assert.equal(buoys.length, 1)
   assert.equal(buoys[0].lat, 60.001)
@@ -257,7 +260,7 @@ test('Platforms without waves or position are left out, and so are files of anyt
     [
       'calendar.nc: its times are in an unknown unit',
       'cut.nc: is not a whole NetCDF-4 (HDF5) file',
-      'nobody.nc: does not name its platform',
+      'nobody.nc: does not name its platform in platform_code, wmo_platform_code, site_code',
       'wide.nc: LATITUDE has another length than TIME',
       'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW',
       'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { openForecast } from '../../src/sources/forecast/forecast-source.ts'
@@ -355,7 +355,24 @@ test('A file that is broken or of something else is reported and skipped whole.'
     'cut.json': [JSON.stringify(MARINE).slice(0, -20), /not JSON, or cut off/],
     'cut.json.gz': [gzipSync(JSON.stringify(MARINE)).subarray(0, 100), /not JSON, or cut off/],
     'readme.txt': ['Forecasts of March', /not JSON/],
-    'error.json': ['{"error":true,"reason":"Daily limit"}', /neither Open-Meteo/],
+    'error.json': ['{"error":true,"reason":"Daily limit"}', /an error of the service/],
+    'current.json': [marine({ hourly: undefined, current: { wave_height: 2 } }), /without hourly values/],
+    'path.json': [
+      JSON.stringify(coverage([], { domain: { axes: { composite: { values: [] } } } })),
+      /a composite axis/,
+    ],
+    'projected.json': [
+      JSON.stringify(
+        coverage([], { domain: { axes: {}, referencing: [{ system: { type: 'ProjectedCRS' } }] } }),
+      ),
+      /not latitudes and longitudes/,
+    ],
+    'calendar.json': [
+      JSON.stringify(
+        coverage([], { domain: { axes: {}, referencing: [{ system: { calendar: '360_day' } }] } }),
+      ),
+      /another calendar/,
+    ],
     'number.json': ['42', /neither Open-Meteo/],
     'times.json': [marine({ hourly: { time: ['2026-03-27'] } }), /not ISO 8601/],
     'none.json': [marine({ hourly: { time: [] } }), /no times/],
@@ -468,3 +485,171 @@ test(
     assert.ok(values['windSpeed'].every((value) => value !== null))
   },
 )
+
+/** What one answer gives: the first forecast's values at its first two times, doubts, and what is skipped. */
+async function valuesOf(t: TestContext, answer: object) {
+  const folder = await folderOf(t, { 'a.json': JSON.stringify(answer) })
+  const { forecasts, doubts, skipped } = await record(openForecast, folder)
+  const values = rounded(forecasts).map(({ values: all }) =>
+    Object.fromEntries(Object.entries(all).map(([name, list]) => [name, list.slice(0, 2)])),
+  )
+  return { values: values[0], doubts, skipped: Object.fromEntries(skipped), model: forecasts[0]?.model }
+}
+
+const hourly = (lists: { [label: string]: unknown[] }, units: { [label: string]: string } = {}) => ({
+  latitude: 45,
+  longitude: -20,
+  hourly_units: units,
+  hourly: { time: ['2026-03-27T00:00', '2026-03-27T01:00'], ...lists },
+})
+
+interface Told {
+  unit?: string
+  id?: string
+  values: number[]
+}
+
+/** A coverage at one place and two times; `more` are further axes and members of the domain. */
+function told(
+  columns: { [label: string]: Told },
+  axes: object = { x: { values: [-10] }, y: { values: [50] } },
+  more = {},
+) {
+  const each = <Value>(make: (column: Told) => Value) =>
+    Object.fromEntries(Object.entries(columns).map(([label, column]) => [label, make(column)]))
+  return {
+    type: 'Coverage',
+    domain: { axes: { t: { values: ['2026-03-27T06:00Z', '2026-03-27T07:00Z'] }, ...axes }, ...more },
+    parameters: each(({ unit, id }) => ({ observedProperty: { id }, unit: { symbol: unit } })),
+    ranges: each(({ values }) => ({ axisNames: ['t'], shape: [2], values })),
+  }
+}
+
+test('Of several models the first counts, gaps are filled by the next, and a doubt names them.', async (t) => {
+  const { values, doubts, model } = await valuesOf(
+    t,
+    hourly(
+      {
+        wave_height_best_match: [1, null],
+        wave_height_ecmwf_wam025: [1.5, 1.7],
+        wind_speed_10m_best_match: [20, 21],
+        wind_speed_100m: [99, 99],
+        wave_period_max: [99, 99],
+      },
+      { wave_height_best_match: 'm', wave_height_ecmwf_wam025: 'm', wind_speed_10m_best_match: 'km/h' },
+    ),
+  )
+  assert.deepEqual(values, { waveHeight: [1, 1.7], windSpeed: [20, 21] })
+  assert.equal(model, 'Open-Meteo best_match')
+  assert.deepEqual(doubts, [
+    'of several models the first counts, and the next ones fill its gaps × 1: a.json: best_match,ecmwf_wam025',
+  ])
+})
+
+test('Peak periods of Open-Meteo count before its mean periods, unless they are empty.', async (t) => {
+  const units = { wave_period: 's', wave_peak_period: 's', wave_height: 'm', swell_wave_peak_period: 's' }
+  const lists = { wave_height: [1, 1], wave_period: [6, 6], swell_wave_peak_period: [13, 13] }
+  const { values, doubts } = await valuesOf(t, hourly({ ...lists, wave_peak_period: [12, 12] }, units))
+  assert.deepEqual(values, { waveHeight: [1, 1], wavePeriod: [12, 12], swellPeriod: [13, 13] })
+  assert.deepEqual(doubts, [])
+  const empty = await valuesOf(t, hourly({ ...lists, wave_peak_period: [null, 12] }, units))
+  assert.deepEqual(empty.values.wavePeriod, [6, 6])
+  assert.deepEqual(empty.doubts, [
+    'a column with more values counts before the first one × 1: a.json: wave_period, wave_peak_period',
+  ])
+})
+
+test('Names of ECMWF are known, and its rain is no wave period.', async (t) => {
+  const { values } = await valuesOf(
+    t,
+    told(
+      {
+        swh: { unit: 'm', values: [2, 2] },
+        tp: { unit: 'm', values: [5, 7] },
+        mwp: { unit: 's', values: [8, 8] },
+        pp1d: { unit: 's', values: [10, 10] },
+        mwd: { unit: 'degrees', values: [270, 270] },
+        '10u': { unit: 'm s-1', values: [5, 5] },
+        '10v': { unit: 'm s-1', values: [0, 0] },
+      },
+      { latitude: { values: [50] }, longitude: { values: [350] }, levelist: { values: [0] } },
+    ),
+  )
+  assert.deepEqual(values, {
+    waveHeight: [2, 2],
+    wavePeriod: [10, 10],
+    waveDirection: [270, 270],
+    windSpeed: [18, 18],
+    windDirection: [270, 270],
+  })
+  const rain = await valuesOf(t, told({ swh: { unit: 'm', values: [2, 2] }, tp: { values: [5, 7] } }))
+  assert.deepEqual(rain.values, { waveHeight: [2, 2] })
+  assert.deepEqual(rain.skipped, { 'wavePeriod in an unknown unit': 1 })
+})
+
+test('Wind of another level than that of the sea is left out with a doubt.', async (t) => {
+  const columns = (east: string, north: string) => ({
+    swh: { unit: 'm', values: [2, 2] },
+    [east]: { unit: 'm/s', values: [30, 30] },
+    [north]: { unit: 'm/s', values: [0, 0] },
+  })
+  const at = (level: number, more = {}, east = 'ugrd', north = 'vgrd') =>
+    valuesOf(
+      t,
+      told(columns(east, north), { x: { values: [-10] }, y: { values: [50] }, z: { values: [level] } }, more),
+    )
+  const high = await at(250)
+  assert.deepEqual(high.values, { waveHeight: [2, 2] })
+  assert.deepEqual(high.doubts, [
+    'wind at another level than 10 m above the sea is left out × 1: a.json: z 250',
+  ])
+  const pressure = await at(10, { referencing: [{ coordinates: ['z'], system: { id: 'isobaric hPa' } }] })
+  assert.deepEqual(pressure.values, { waveHeight: [2, 2] })
+  assert.deepEqual((await at(10)).values.windSpeed, [108, 108])
+  assert.deepEqual((await at(250, {}, 'ugrd10m', 'vgrd10m')).values.windSpeed, [108, 108])
+  const table = griddap(
+    ['time', 'altitude', 'latitude', 'longitude', 'hs', 'wind_speed'],
+    ['UTC', 'm', '', '', 'm', 'm/s'],
+    [['2026-03-27T00:00:00Z', 9000, 50, -10, 2, 30]],
+  )
+  assert.deepEqual((await valuesOf(t, JSON.parse(table) as object)).values, { waveHeight: [2] })
+})
+
+test('Directions where waves go to are turned by their names or words, and counted.', async (t) => {
+  for (const [label, id] of [
+    ['wdir_to', 'http://vocab.nerc.ac.uk/standard_name/sea_surface_wave_to_direction'],
+    ['dir', 'peak wave direction towards'],
+  ]) {
+    const { values, doubts } = await valuesOf(t, told({ [label]: { unit: 'degree', id, values: [90, 90] } }))
+    assert.deepEqual(values, { waveDirection: [270, 270] })
+    assert.match(doubts[0], /^directions where waves or wind go to are turned by half a circle × 2/)
+  }
+})
+
+test('A unit that is missing is a doubt, and a place on land, with zeros alone, has no forecast.', async (t) => {
+  const { values, doubts } = await valuesOf(t, hourly({ wave_height: [6.6, 6.6] }))
+  assert.deepEqual(values, { waveHeight: [6.6, 6.6] })
+  assert.deepEqual(doubts, [
+    "values without a unit are taken in the service's usual one × 2: a.json: wave_height",
+  ])
+  const units = { wave_height: 'm', wave_period: 's', wave_direction: '°' }
+  const zeros = { wave_height: [0, 0], wave_period: [0, 0], wave_direction: [0, 0] }
+  const land = await valuesOf(t, hourly(zeros, units))
+  assert.equal(land.values, undefined)
+  assert.equal(land.doubts[0], 'a place where no wave has any height is left out × 1: a.json: 45 -20')
+  const calm = await valuesOf(t, hourly({ ...zeros, wave_height: [0, 0.1] }, units))
+  assert.deepEqual(calm.values, { waveHeight: [0, 0.1], waveDirection: [0, 0] })
+})
+
+test('Tables of ERDDAP may count their times, and NaN is a missing value.', async (t) => {
+  const table = griddap(
+    ['time', 'latitude', 'longitude', 'htsgwsfc', 'perpwsfc'],
+    ['seconds since 1970-01-01T00:00:00Z', '', '', 'm', 's'],
+    [
+      [RUN, 50, 350, 'NaN', 9],
+      [RUN + HOUR, 50, 350, 2, 9],
+    ],
+  )
+  const { values } = await valuesOf(t, JSON.parse(table) as object)
+  assert.deepEqual(values, { waveHeight: [null, 2], wavePeriod: [9, 9] })
+})

@@ -1,5 +1,5 @@
 /** Writes NetCDF-4 files for tests: any variables with any attributes. */
-import { File, ready } from 'h5wasm/node'
+import { type Dataset, File, ready } from 'h5wasm/node'
 
 await ready
 
@@ -10,18 +10,24 @@ export interface Variable {
   name: string
   /** Row by row. */
   data: Numbers
-  /** Values in a row; one and a single dimension where it is left out. */
+  /** Values in a row; one and a single dimension where it is left out, 0 for a single value without dimensions. */
   levels?: number
+  /** The variables that are its dimensions, written before it. */
+  scales?: string[]
   attributes?: Attributes
 }
 
 export function writeNetcdf(path: string, attributes: Attributes, variables: readonly Variable[]): void {
   const file = new File(path, 'w')
   for (const [name, value] of Object.entries(attributes)) file.create_attribute(name, value)
-  for (const { name, data, levels = 1, attributes: own = {} } of variables) {
-    const shape = levels === 1 ? [data.length] : [data.length / levels, levels]
+  for (const { name, data, levels = 1, attributes: own = {}, scales = [] } of variables) {
+    const shape = levels === 0 ? [] : levels === 1 ? [data.length] : [data.length / levels, levels]
     const variable = file.create_dataset({ name, data, shape })
     for (const [key, value] of Object.entries(own)) variable.create_attribute(key, value)
+    for (const [i, scale] of scales.entries()) {
+      ;(file.get(scale) as Dataset).make_scale(scale)
+      variable.attach_scale(i, scale)
+    }
   }
   file.close()
 }

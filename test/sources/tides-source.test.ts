@@ -23,6 +23,8 @@ const STATION = {
   ],
 }
 
+const lunar = { name: 'M2', amplitude: 5, phase: 10 }
+
 const json = (change: object): string => JSON.stringify({ ...STATION, ...change })
 
 test('A station file gives a harbour with its height above chart datum, known constituents and credit.', async (t) => {
@@ -66,6 +68,41 @@ test('TICON counts M1, 2MK5 and 2MO5 from another quarter turn, which is correct
   ])
 })
 
+test('Levels in feet become metres, a longitude may be up to 360, and a constituent listed again counts once.', async (t) => {
+  const folder = await folderOf(t, {
+    'a.json': json({
+      units: 'feet',
+      longitude: 357,
+      datums: { MSL: 10, MLLW: 5, HAT: 15 },
+      chart_datum: 'MLLW',
+      harmonic_constituents: [lunar, { name: 'N2', amplitude: 1, phase: 9 }, lunar],
+    }),
+  })
+  const { harbours, skipped } = await record(openTides, folder)
+  const [{ lng, datumOffset, constituents }] = harbours
+  assert.deepEqual([lng, datumOffset], [-3, 1.524])
+  assert.deepEqual(fieldsOf(constituents, 'name', 'amplitude'), [
+    ['M2', 1.524],
+    ['N2', 0.3048],
+  ])
+  assert.deepEqual([...skipped], [['a constituent that is listed again', 1]])
+})
+
+test('The 3N2 of TICON is left out, whatever its size, and that of others has its own speed.', async (t) => {
+  const list = [lunar, { name: '3N2', amplitude: 0.1, phase: 1 }, { name: 'MKS2', amplitude: 0.01, phase: 2 }]
+  const station = (publisher: string) => json({ source: { name: publisher }, harmonic_constituents: list })
+  const folder = await folderOf(t, { 'a.json': station('GESLA via TICON-3'), 'b.json': station('Agency') })
+  const { harbours, skipped } = await record(openTides, folder)
+  assert.deepEqual(
+    harbours.map(({ constituents }) => constituents.map(({ name }) => name)),
+    [
+      ['M2', 'MKS2'],
+      ['M2', '3N2', 'MKS2'],
+    ],
+  )
+  assert.deepEqual([...skipped], [['a constituent with a speed that its publisher contradicts', 1]])
+})
+
 test('Stations that cannot or may not be used are named and left out.', async (t) => {
   const broken: { [name: string]: [content: string, reason: RegExp] } = {
     'a.json': ['{"name": "cut', /is not JSON/],
@@ -87,6 +124,14 @@ test('Stations that cannot or may not be used are named and left out.', async (t
       json({ harmonic_constituents: Array(300).fill(STATION.harmonic_constituents[0]) }),
       /constituents/,
     ],
+    'p1.json': [json({ units: 'fathoms' }), /unknown unit/],
+    'p2.json': [
+      json({ harmonic_constituents: [{ name: 'M2', amplitude: 205, phase: 1 }] }),
+      /more than 20 m/,
+    ],
+    'p3.json': [json({ harmonic_constituents: [lunar, { ...lunar, phase: 20 }] }), /M2 twice/],
+    'p4.json': [json({ datums: { MSL: 2.75, LAT: -0.25, HAT: 3 } }), /highest astronomical tide/],
+    'p5.json': [json({ datums: { MSL: 2.75, LAT: -0.25, HAT: 9 } }), /highest astronomical tide/],
     'q.json': [json({ name: ' ' }), /no name/],
     'r.json': [json({ source: {} }), /source/],
     's.json': [' '.repeat(2 ** 20 + 1), /larger/],

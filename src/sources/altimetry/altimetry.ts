@@ -10,7 +10,7 @@ import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
 import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
 import { loadNetcdf, withFile } from '../reading/netcdf.ts'
-import { listSource, doubtIgnored, WholeFiles } from '../reading/source-files.ts'
+import { doubtIgnored, fileDoubt, listSource, WholeFiles } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const TABLE = 'virtual_buoys.csv'
@@ -48,7 +48,9 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
     const path = join(folder, name)
     const file = report.file(path)
     await files.use(path, () => {
-      const found = withFile(netcdf, path, (opened) => trackOf(netcdf, opened, name, file))
+      const found = withFile(netcdf, path, (opened) =>
+        trackOf(netcdf, opened, name, file, fileDoubt(report, path)),
+      )
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
       entryOf(tracks, found.mission, () => []).push(found)

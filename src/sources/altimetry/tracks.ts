@@ -1,12 +1,14 @@
 /** The points of altimetry files: read, checked, and put in order of time. */
-import { isoTime, momentOf, timeUnit } from '../reading/times.ts'
+import { flagsOf, IN_DEGREES, readTimes } from '../reading/cf.ts'
+import { isoTime } from '../reading/times.ts'
 import type { File } from 'h5wasm'
 import { type Bounds, wrapLongitude } from '../../sea/geo.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
 import { codeLimits, codeOf, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 import { type Mission, missionOfFileCode, type OrbitPhase, ownCycle } from '../../sea/missions.ts'
-import { UnusableFile } from '../reading/source-files.ts'
+import { type FileDoubt, UnusableFile } from '../reading/source-files.ts'
+import { conversionOf } from '../reading/units.ts'
 import { type Netcdf, readVariable, textAttribute, type Variable } from '../reading/netcdf.ts'
 
 /** Points of one file: a day at 20 Hz has 1.7 million. */
@@ -18,18 +20,20 @@ export const MICRO = 1e6
 const HEIGHT = MEASURES.significantHeight
 const HEIGHT_LIMITS = codeLimits(HEIGHT)
 
-/** Names of the variables by product; `flag` is 0 where the height is valid. */
+/** Names of the variables by product. */
 const LAYOUTS = [
-  { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', flag: null, isBox: false },
+  { time: 'time', lat: 'latitude', lng: 'longitude', height: 'VAVH', isBox: false },
   {
     time: 'time_nadir_l2',
     lat: 'lat_nadir_l2',
     lng: 'lon_nadir_l2',
     height: 'nadir_swh_box',
-    flag: 'flag_valid_swh_box',
     isBox: true,
   },
 ] as const
+
+/** Flags of the heights by their names in products, with the numbers that are valid there. */
+const FLAGS = { flag_valid_swh_box: [0], quality_flag: [0], validation_flag: [0] }
 
 const FILE_NAME = /^global_vavh_l3_[a-z]+_([a-z0-9-]+)_\d{8}T\d{6}_/i
 const OWN_CYCLE = /^(\d{1,4})_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)_(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)$/
@@ -54,34 +58,50 @@ export interface FileTrack {
 }
 
 /** The valid points of a file. @throws UnusableFile for anything unexpected in it, before a point is taken */
-export function trackOf(netcdf: Netcdf, file: File, name: string, report: FileReport): FileTrack {
+export function trackOf(
+  netcdf: Netcdf,
+  file: File,
+  name: string,
+  report: FileReport,
+  doubt: FileDoubt,
+): FileTrack {
   const { attrs } = file
   const known = (code: string | undefined): Mission | undefined =>
     code === undefined ? undefined : missionOfFileCode(code)
-  const mission = known(FILE_NAME.exec(name)?.[1]) ?? known(textAttribute(attrs.platform))
+  const [named, told] = [known(FILE_NAME.exec(name)?.[1]), known(textAttribute(attrs.platform))]
+  const mission = named ?? told
   if (mission === undefined) throw new UnusableFile('is of a mission whose passes cannot be numbered')
+  if (told !== undefined && told !== mission)
+    throw new UnusableFile('has another mission in its name than in its attribute platform')
   const variables = new Set(file.keys())
   const layout = LAYOUTS.find(({ time, lat, lng, height }) =>
     [time, lat, lng, height].every((variable) => variables.has(variable)),
   )
   if (layout === undefined)
     throw new UnusableFile(`lacks one of ${Object.values(LAYOUTS[0]).filter(Boolean).join(', ')}`)
-  const read = (variable: string): Variable =>
-    readVariable(netcdf, file, variable, { rank: 1, maxValues: MAX_FILE_POINTS })
-  const [time, lat, lng, height] = [layout.time, layout.lat, layout.lng, layout.height].map(read)
-  const flag = layout.flag === null ? null : read(layout.flag)
-  const count = time.values.length
-  if ([lat, lng, height, flag ?? time].some(({ values }) => values.length !== count))
+  const read = (variable: string, isCoordinate: boolean): Variable =>
+    readVariable(netcdf, file, variable, { rank: 1, maxValues: MAX_FILE_POINTS, isCoordinate })
+  const times = readTimes(netcdf, file, layout.time, MAX_FILE_POINTS, doubt)
+  const [lat, lng] = [read(layout.lat, true), read(layout.lng, true)]
+  const height = read(layout.height, false)
+  if ([lat, lng, height].some(({ values }) => values.length !== times.length))
     throw new UnusableFile('its variables differ in length')
-  const unit = timeUnit(time.units)
-  if (unit?.step !== 1) throw new UnusableFile('its times are not in "seconds since DATE TIME"')
+  if ([lat, lng].some(({ units }) => !IN_DEGREES.test(units)))
+    throw new UnusableFile('its positions are not in degrees')
+  if (height.units === '')
+    doubt({ what: 'heights without a unit are taken for metres', examples: [layout.height], isGrave: true })
+  const factor = height.units === '' ? 1 : conversionOf('significantHeight', height.units)?.factor
+  if (factor === undefined) throw new UnusableFile('its heights are in an unknown unit')
+  const isGood = flagsOf(netcdf, file, layout.height, times.length, doubt, FLAGS)
+  if (height.invalid > 0)
+    report.skipped('a value outside the valid range that its file gives', undefined, height.invalid)
 
-  const track = emptyTrack(count)
+  const track = emptyTrack(times.length)
   let taken = 0
-  for (let i = 0; i < count; i++) {
-    const second = momentOf(unit, time.at(i))
-    const [south, east, metres] = [lat.at(i), lng.at(i), height.at(i)]
-    const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, metres)
+  for (let i = 0; i < times.length; i++) {
+    const second = times[i]
+    const [south, east] = [lat.at(i), lng.at(i)]
+    const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, height.at(i) * factor)
     // A missing value is NaN, for which no comparison holds.
     const valid =
       second >= 0 &&
@@ -89,7 +109,7 @@ export function trackOf(netcdf: Netcdf, file: File, name: string, report: FileRe
       Math.abs(east) <= 360 &&
       code !== NO_CODE &&
       code !== OUTSIDE &&
-      (flag === null || flag.at(i) === 0)
+      isGood(i)
     if (!valid) {
       report.skipped('no valid significant wave height at a point of a track')
       continue

@@ -1,29 +1,46 @@
 /** Forecast services' answers as series at positions, by content: Open-Meteo, CoverageJSON, ERDDAP's JSON. */
-import { isKnownLabel, type Series, type SeriesColumn, type Values } from './forecast-quantities.ts'
-import { isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
-import { isoSeconds } from '../reading/times.ts'
+import {
+  isKnownLabel,
+  isWindLabel,
+  type Series,
+  type SeriesColumn,
+  type Values,
+} from './forecast-quantities.ts'
+import { type FileDoubt, isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
+import { isoSeconds, timeReader } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
 
-export function seriesOf(bytes: Uint8Array, position: { lat: number; lng: number } | undefined): Series[] {
+export function seriesOf(
+  bytes: Uint8Array,
+  position: { lat: number; lng: number } | undefined,
+  doubt: FileDoubt,
+): Series[] {
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile(parsed.fault)
   const answer = parsed.value
-  const first: unknown = Array.isArray(answer) ? answer[0] : answer
+  const answers: unknown[] = Array.isArray(answer) ? answer : [answer]
+  const [first] = answers
   if (isObject(first)) {
-    if (isObject(first.hourly)) return (Array.isArray(answer) ? answer : [answer]).map(openMeteoSeries)
-    if (first.type === 'Coverage') return coverageSeries(first, first.parameters, position)
+    if (isObject(first.hourly)) return answers.flatMap((one) => openMeteoSeries(one, doubt))
+    if (OPEN_METEO_OTHERS.some((name) => isObject(first[name])))
+      throw new UnusableFile('it is an answer of Open-Meteo without hourly values')
+    if (first.error === true) throw new UnusableFile('it is an error of the service in place of a forecast')
+    if (first.type === 'Coverage') return coverageSeries(first, first.parameters, position, doubt)
     if (first.type === 'CoverageCollection') {
       return listOf(first.coverages, 'coverages').flatMap((coverage) =>
-        coverageSeries(jsonOf(coverage, 'a coverage'), first.parameters, position),
+        coverageSeries(jsonOf(coverage, 'a coverage'), first.parameters, position, doubt),
       )
     }
-    if (isObject(first.table)) return tableSeries(first.table)
+    if (isObject(first.table)) return tableSeries(first.table, doubt)
   }
   throw new UnusableFile('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
 }
+
+/** Other steps than an hour, of which a forecast is not made. */
+const OPEN_METEO_OTHERS = ['current', 'minutely_15', 'daily']
 
 function jsonOf(value: unknown, what: string): Json {
   if (!isObject(value)) throw new UnusableFile(`${what} is not an object`)
@@ -43,6 +60,7 @@ function valuesOf(list: readonly unknown[], length: number, what: string): Value
   if (list.length !== length) throw new UnusableFile(`${what} does not have one value for each time`)
   return list.map((value) => {
     if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value
+    if (value === 'NaN') return null
     throw new UnusableFile(`${what} holds something that is not a number`)
   })
 }
@@ -55,14 +73,14 @@ function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
   return { lat, lng: wrapLongitude(lng) }
 }
 
+const NO_TIME = 'a time is not ISO 8601 in whole seconds from 1970 to February 2106'
 const encoder = new TextEncoder()
 
 /** Seconds of an ISO 8601 time, `offset` seconds ahead of UTC without a zone. @throws UnusableFile */
 function secondsOf(value: unknown, offset: number): number {
   const bytes = encoder.encode(textOf(value))
   const seconds = isoSeconds(bytes, 0, bytes.length, 'any', offset)
-  if (seconds < 0)
-    throw new UnusableFile('a time is not ISO 8601 in whole seconds from 1970 to February 2106')
+  if (seconds < 0) throw new UnusableFile(NO_TIME)
   return seconds
 }
 
@@ -80,8 +98,11 @@ function ascending(times: number[]): number[] {
   return times
 }
 
-/** Open-Meteo names no run, so the first time is taken for it. Times are local, by the answer's offset. */
-function openMeteoSeries(value: unknown): Series {
+/**
+ * Open-Meteo names no run, so the first time is taken for it. Times are local, by the answer's offset. Of
+ * several models, whose names follow the labels, each has a series.
+ */
+function openMeteoSeries(value: unknown, doubt: FileDoubt): Series[] {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
   const units = isObject(answer.hourly_units) ? answer.hourly_units : {}
@@ -93,23 +114,42 @@ function openMeteoSeries(value: unknown): Series {
       typeof time === 'number' ? inRange(time) : secondsOf(time, offset),
     ),
   )
-  const columns = new Map<string, SeriesColumn>()
+  const models = new Map<string, Map<string, SeriesColumn>>()
   for (const [name, list] of Object.entries(hourly)) {
-    if (!isKnownLabel(name)) continue
-    // The service's default for wind is km/h; other units are the contract's unless the answer names them.
-    const unit = textOf(units[name]) || (name.includes('speed') ? 'km/h' : '')
-    columns.set(name.toLowerCase(), {
-      unit,
+    const label = isKnownLabel(name) ? name : beginningOf(name)
+    if (label === undefined) continue
+    entryOf(models, name.slice(label.length + 1), () => new Map()).set(label.toLowerCase(), {
+      unit: textOf(units[name]),
       standardName: '',
       values: valuesOf(listOf(list, name), times.length, name),
     })
   }
-  const model = 'Open-Meteo'
-  return { ...placeOf(answer.latitude, answer.longitude), runAt: times[0], model, times, columns }
+  if (models.size > 1) {
+    doubt({
+      what: 'of several models the first counts, and the next ones fill its gaps',
+      examples: [[...models.keys()].join()],
+      remedy: 'ask for one model',
+    })
+  }
+  const place = placeOf(answer.latitude, answer.longitude)
+  const series = [...models].map(([model, columns]) => ({
+    ...place,
+    runAt: times[0],
+    model: `Open-Meteo ${model}`.trim(),
+    times,
+    columns,
+  }))
+  return series.length > 0 ? series : [{ ...place, runAt: times[0], times, columns: new Map() }]
+}
+
+/** The longest label that the name of a model follows, as in `wave_height_ecmwf_wam025`. */
+function beginningOf(name: string): string | undefined {
+  const ends = [...name.matchAll(/_(?=[a-z])(?!max|min|mean|gusts)/g)].map(({ index }) => index)
+  return ends.map((end) => name.slice(0, end)).findLast((label) => label.includes('_') && isKnownLabel(label))
 }
 
 /** A table with one row for each time and position. The run is the first time. */
-function tableSeries(table: Json): Series[] {
+function tableSeries(table: Json, doubt: FileDoubt): Series[] {
   const labels = listOf(table.columnNames, 'columnNames').map(textOf)
   const units = (Array.isArray(table.columnUnits) ? table.columnUnits : []).map(textOf)
   const [timeField, latField, lngField] = ['time', 'latitude', 'longitude'].map((label) => {
@@ -117,16 +157,22 @@ function tableSeries(table: Json): Series[] {
     if (field < 0) throw new UnusableFile(`the table has no column ${label}`)
     return field
   })
-  const used = labels.flatMap((label, field) => (isKnownLabel(label) ? [{ label, field }] : []))
+  const read = timeReader(units[timeField] ?? '')
+  if (read === null) throw new UnusableFile('the column time is in an unknown unit')
+  const rows = listOf(table.rows, 'rows').map((row) => listOf(row, 'a row'))
+  const levels = labels.flatMap((label, field) => rows.map((row) => [label, row[field]] as const))
+  const isLabel = atSea(levels, '', doubt)
+  const used = labels.flatMap((label, field) => (isLabel(label) ? [{ label, field }] : []))
   const places = new Map<string, { times: number[]; rows: unknown[][]; lat: number; lng: number }>()
-  for (const entry of listOf(table.rows, 'rows')) {
-    const row = listOf(entry, 'a row')
+  for (const row of rows) {
     if (row.length !== labels.length)
       throw new UnusableFile('a row has another number of fields than the header')
     const { lat, lng } = placeOf(row[latField], row[lngField])
     const key = pointKey(lat, lng)
     const place = entryOf(places, key, () => ({ times: [], rows: [], lat, lng }))
-    place.times.push(secondsOf(row[timeField], 0))
+    const time = read(String(row[timeField]))
+    if (time < 0) throw new UnusableFile(NO_TIME)
+    place.times.push(time)
     place.rows.push(row)
   }
   return [...places.values()].map(({ times, rows, lat, lng }) => ({
@@ -153,13 +199,33 @@ function tableSeries(table: Json): Series[] {
 
 const RUN_AXES = ['forecast_reference_time', 'reference_time', 'run_time']
 
+/** Axes by the names that services give them. */
+const AXES: { readonly [name: string]: string } = {
+  lon: 'x',
+  longitude: 'x',
+  lat: 'y',
+  latitude: 'y',
+  time: 't',
+}
+
+const axisName = (name: string): string => AXES[name.toLowerCase()] ?? name
+
 /** A coverage over times, at one position or on a grid of them; every other axis must have one value. */
 function coverageSeries(
   coverage: Json,
   sharedParameters: unknown,
   position: { lat: number; lng: number } | undefined,
+  doubt: FileDoubt,
 ): Series[] {
-  const axes = jsonOf(jsonOf(coverage.domain, 'domain').axes, 'axes')
+  const domain = jsonOf(coverage.domain, 'domain')
+  const given = Object.entries(jsonOf(domain.axes, 'axes'))
+  const axes: Json = Object.fromEntries(given.map(([name, axis]) => [axisName(name), axis]))
+  if ('composite' in axes) throw new UnusableFile('it has a composite axis: ask for a series at one position')
+  const references = JSON.stringify(domain.referencing ?? []).slice(0, REFERENCES_READ)
+  if (references.includes('ProjectedCRS'))
+    throw new UnusableFile('its positions are not latitudes and longitudes')
+  if (/"calendar":"(?!gregorian|standard|http)/i.test(references))
+    throw new UnusableFile('its times are of another calendar than the standard one')
   const times = ascending(axisOf(axes, 't').map((time) => secondsOf(time, 0)))
   const runAxis = RUN_AXES.find((name) => name in axes)
   const runAt = runAxis === undefined ? times[0] : secondsOf(axisOf(axes, runAxis)[0], 0)
@@ -169,16 +235,21 @@ function coverageSeries(
   }
   const xs = isPlaced ? axisOf(axes, 'x') : [position!.lng]
   const ys = isPlaced ? axisOf(axes, 'y') : [position!.lat]
+  const levels = given
+    .filter(([name]) => LEVEL.test(name))
+    .map(([name]) => [name, axisOf(axes, name)[0]] as const)
+  const isLabel = atSea(levels, references, doubt)
   const parameters = isObject(coverage.parameters) ? coverage.parameters : sharedParameters
   const ranges = Object.entries(jsonOf(coverage.ranges, 'ranges')).flatMap(([name, range]) => {
     const { unit, standardName } = parameterOf(parameters, name)
-    if (!isKnownLabel(name) && !isKnownLabel(standardName)) return []
+    const label = isKnownLabel(name) ? name : standardName
+    if (!isLabel(label)) return []
     const { values, at } = rangeOf(jsonOf(range, name), name, {
       t: times.length,
       x: xs.length,
       y: ys.length,
     })
-    return [{ label: isKnownLabel(name) ? name : standardName, unit, standardName, values, at }]
+    return [{ label, unit, standardName, values, at }]
   })
   // An empty answer could otherwise name a grid of any size.
   if (ranges.length === 0) return []
@@ -197,6 +268,28 @@ function coverageSeries(
       return { lat, lng, runAt, times, columns }
     }),
   )
+}
+
+/** Axes and columns of levels; wind over the sea is that of ten metres. */
+const LEVEL = /^(?:z|level|levelist|height|altitude|pressure|isobaric\w*)$/i
+const WIND_HEIGHT = 10
+const REFERENCES_READ = 10_000
+
+/** Which labels may be used: none of wind if a level is a pressure or higher than the wind of the sea. */
+function atSea(
+  levels: readonly (readonly [name: string, level: unknown])[],
+  references: string,
+  doubt: FileDoubt,
+): (label: string) => boolean {
+  const high = levels.find(
+    ([name, level]) =>
+      LEVEL.test(name) &&
+      (Number(level) > WIND_HEIGHT ||
+        (Number(level) > 0 && /pressure|isobaric|pa\b/i.test(name + references))),
+  )
+  if (high === undefined) return isKnownLabel
+  doubt({ what: 'wind at another level than 10 m above the sea is left out', examples: [high.join(' ')] })
+  return (label) => isKnownLabel(label) && !isWindLabel(label)
 }
 
 function axisOf(axes: Json, name: string): unknown[] {
@@ -232,7 +325,8 @@ function rangeOf(
   lengths: { readonly [axis: string]: number },
 ): { values: unknown[]; at: (t: number, x: number, y: number) => number } {
   const values = listOf(range.values, `the values of ${name}`)
-  const names = range.axisNames === undefined ? ['t'] : listOf(range.axisNames, 'axisNames').map(textOf)
+  const names =
+    range.axisNames === undefined ? ['t'] : listOf(range.axisNames, 'axisNames').map(textOf).map(axisName)
   const shape = range.shape === undefined ? [values.length] : listOf(range.shape, 'shape')
   const strides = new Map<string, number>()
   let size = 1

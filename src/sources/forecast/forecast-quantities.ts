@@ -1,6 +1,7 @@
 /** What a series is, and its columns as quantities of the forecast, in the units of the contract. */
 import labels from './labels.json' with { type: 'json' }
-import { conversionOf } from '../reading/units.ts'
+import { conversionOf, saysGoesTo } from '../reading/units.ts'
+import type { FileDoubt } from '../reading/source-files.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
@@ -42,48 +43,95 @@ export interface Quantity {
  */
 const LABELS: { readonly [name in ForecastName]: readonly string[] } = labels
 
-const EASTWARD = ['ugrd10m', 'ugrd', 'u10', 'eastward_wind']
+const EASTWARD = ['ugrd10m', '10u', 'u10', 'ugrd', 'eastward_wind']
 
-const NORTHWARD = ['vgrd10m', 'vgrd', 'v10', 'northward_wind']
-const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...EASTWARD, ...NORTHWARD])
+const NORTHWARD = ['vgrd10m', '10v', 'v10', 'vgrd', 'northward_wind']
+const WIND_LABELS = new Set([...LABELS.windSpeed, ...LABELS.windDirection, ...EASTWARD, ...NORTHWARD])
+const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...WIND_LABELS])
 
 export function isKnownLabel(label: string): boolean {
   return KNOWN_LABELS.has(label.toLowerCase())
 }
 
-/** The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds. */
-function factorOf(name: ForecastName, unit: string): number | null {
-  const measure = FORECAST_MEASURES[name]
-  if (unit.trim() === '') return MEASURES[measure].unit === 'km/h' ? null : 1
-  return conversionOf(measure, unit)?.factor ?? null
+/** Whether the label is one of wind at whatever level: `u10` has its own. */
+export function isWindLabel(label: string): boolean {
+  return WIND_LABELS.has(label.toLowerCase()) && !label.includes('10')
 }
 
-/** Quantities of a series in the contract's units; values beyond their limits are left out and counted. */
-export function quantitiesOf(series: Series, file: FileReport): Map<ForecastName, Quantity> {
+/**
+ * The factor to the contract's unit, or null. A missing unit is the contract's, except for speeds, of which only
+ * Open-Meteo's names tell the unit, and for `tp`, which is rain in many models.
+ */
+function factorOf(name: ForecastName, label: string, unit: string): number | null {
+  const measure = FORECAST_MEASURES[name]
+  if (unit.trim() !== '') return conversionOf(measure, unit)?.factor ?? null
+  const isTold = MEASURES[measure].unit === 'km/h' ? label.endsWith('speed_10m') : label !== 'tp'
+  return isTold ? 1 : null
+}
+
+/**
+ * Quantities of a series in the contract's units; values beyond their limits are left out and counted. Of several
+ * columns the one with most values counts, or the first of these.
+ */
+export function quantitiesOf(
+  series: Series,
+  file: FileReport,
+  doubt: FileDoubt,
+): Map<ForecastName, Quantity> {
   const columns = new Map(series.columns)
   resolveWind(columns, file)
   const quantities = new Map<ForecastName, Quantity>()
   for (const name of FORECAST_NAMES) {
-    const label = LABELS[name].find((candidate) => columns.has(candidate))
-    if (label === undefined) continue
-    const { unit, standardName, values } = columns.get(label)!
-    const factor = factorOf(name, unit)
-    if (factor === null) {
-      file.skipped(`${name} in an unknown unit`)
-      continue
-    }
-    const turn = label.endsWith('to_direction') || standardName.endsWith('to_direction') ? 180 : 0
+    const usable = LABELS[name].flatMap((label) => {
+      const column = columns.get(label)
+      if (column === undefined) return []
+      const factor = factorOf(name, label, column.unit)
+      if (factor === null) file.skipped(`${name} in an unknown unit`)
+      return factor === null
+        ? []
+        : [{ label, factor, ...column, count: column.values.filter((value) => value !== null).length }]
+    })
+    if (usable.length === 0) continue
+    const best = usable.reduce((one, other) => (other.count > one.count ? other : one))
+    const { label, factor, unit, standardName, values, count } = best
+    if (best !== usable[0])
+      doubt({
+        what: 'a column with more values counts before the first one',
+        examples: [`${label}, ${usable[0].label}`],
+      })
+    if (unit.trim() === '')
+      doubt({
+        what: "values without a unit are taken in the service's usual one",
+        times: count,
+        examples: [label],
+      })
+    const isTurned = name.endsWith('Direction') && (saysGoesTo(label) || saysGoesTo(standardName))
+    if (isTurned)
+      doubt({
+        what: 'directions where waves or wind go to are turned by half a circle',
+        times: count,
+        examples: [label],
+      })
     quantities.set(name, {
       runAt: series.runAt,
       ...(series.model !== undefined && { model: series.model }),
       times: series.times,
       values: values.map((value) => {
         if (value === null) return null
-        const kept = keepable(name, value * factor, turn)
+        const kept = keepable(name, value * factor, isTurned ? 180 : 0)
         if (kept === null) file.skipped(`${name} outside its limits`)
         return kept
       }),
     })
+  }
+  const heights = (quantities.get('waveHeight')?.values ?? []).filter((value) => value !== null)
+  if (heights.length > 1 && heights.every((height) => height === 0)) {
+    // Models have waves of 0 m on land.
+    doubt({
+      what: 'a place where no wave has any height is left out',
+      examples: [`${series.lat} ${series.lng}`],
+    })
+    for (const name of FORECAST_NAMES) if (!name.startsWith('wind')) quantities.delete(name)
   }
   if (quantities.size === 0) file.skipped(NOTHING_USED)
   return quantities
@@ -92,6 +140,7 @@ export function quantitiesOf(series: Series, file: FileReport): Map<ForecastName
 /** The value, directions wrapped into 0…360; null beyond the limits of its measure. */
 function keepable(name: ForecastName, value: number, turn: number): number | null {
   const { unit, min, max } = MEASURES[FORECAST_MEASURES[name]]
+  if (unit === 's' && value === 0) return null
   if (unit !== 'degree') return value >= min && value <= max ? value : null
   // A full circle either way is notation; anything farther marks a missing value.
   return value >= -360 && value <= 360 ? (value + turn + 720) % 360 : null
@@ -102,7 +151,7 @@ function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void
   const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]
   const north = NORTHWARD.flatMap((label) => columns.get(label) ?? [])[0]
   if (east === undefined || north === undefined) return
-  const factors = [east, north].map(({ unit }) => factorOf('windSpeed', unit))
+  const factors = [east, north].map(({ unit }) => factorOf('windSpeed', '', unit))
   const [eastFactor, northFactor] = factors
   if (eastFactor === null || northFactor === null) {
     file.skipped('wind in an unknown unit')

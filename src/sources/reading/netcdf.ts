@@ -17,7 +17,8 @@ const OWN_FILES = /^\/tmp\/tmpfile_/
 /** "No such file" among the library's numbers of errors. */
 const NO_SUCH_FILE = 44
 /** Integers and floating-point numbers among the classes of HDF5's types. */
-const NUMBER_CLASSES: ReadonlySet<number> = new Set([0, 1])
+const FLOAT_CLASS = 1
+const NUMBER_CLASSES: ReadonlySet<number> = new Set([0, FLOAT_CLASS])
 const MAX_NUMBER_BYTES = 8
 
 type Library = typeof import('h5wasm')
@@ -171,42 +172,95 @@ function typeOf(netcdf: Netcdf, group: Group, path: string): number {
 
 export interface Variable {
   values: ArrayLike<number>
+  /** A single value has the shape of a list of one. */
   shape: readonly number[]
+  /** What the first dimension is, such as `TIME`; empty where the file does not tell. */
+  along: string
   units: string
+  /** Values beyond the valid range that the file gives; they count as missing. */
+  invalid: number
   /** The value in units, NaN where it is missing. */
-  at(index: number): number
+  readonly at: (index: number) => number
+  /** The attribute's text, empty where there is none. */
+  readonly text: (attribute: string) => string
+  /** The attribute's numbers: one, a list, or text such as "99.9, 98". */
+  readonly numbers: (attribute: string) => number[]
+}
+
+interface Wanted {
+  rank: 1 | 2
+  maxValues: number
+  /** Coordinates often have the valid range of another form, such as longitudes up to 180. */
+  isCoordinate?: boolean
 }
 
 /**
- * Reads the variable `name`: a list, or with `rank` 2 also a table, of `maxValues` numbers at most.
+ * Reads the variable `name`: a value, a list, or with `rank` 2 also a table, of `maxValues` numbers at most.
  * @throws UnusableFile when it is anything else
  */
 export function readVariable(
   netcdf: Netcdf,
   file: File,
   name: string,
-  { rank, maxValues }: { rank: 1 | 2; maxValues: number },
+  { rank, maxValues, isCoordinate = false }: Wanted,
 ): Variable {
   const found = file.get(name)
   if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is not a variable`)
-  const shape = found.shape ?? []
+  const shape = found.shape?.length === 0 ? [1] : (found.shape ?? [])
   if (shape.length < 1 || shape.length > rank) {
     throw new UnusableFile(`${name} is ${rank === 1 ? 'not a list' : 'neither a list nor a table'}`)
   }
-  const values = numbersOf(netcdf, found, name, shape, maxValues)
   const { attrs } = found
-  const scale = numberAttribute(attrs['scale_factor']) ?? 1
-  const offset = numberAttribute(attrs['add_offset']) ?? 0
-  const fill = numberAttribute(attrs['_FillValue'])
-  const missing = numberAttribute(attrs['missing_value'])
-  return {
-    values,
-    shape,
-    units: textAttribute(attrs['units']) ?? '',
-    at(index) {
-      const value = values[index]
-      return value === fill || value === missing ? NaN : value * scale + offset
-    },
+  const text = (attribute: string): string => textAttribute(attrs[attribute]) ?? ''
+  const numbers = (attribute: string): number[] => numbersOfAttribute(attrs[attribute])
+  const values = numbersOf(netcdf, found, name, shape, maxValues)
+  const scale = numbers('scale_factor')[0] ?? 1
+  const offset = numbers('add_offset')[0] ?? 0
+  const stored = asStored(values, /^true$/i.test(text('_Unsigned')))
+  const markers = new Set(['_FillValue', 'missing_value'].flatMap(numbers).map(stored))
+  const isValid = isCoordinate ? null : validRange(attrs, values)
+  let invalid = 0
+  const at = (index: number): number => {
+    const value = stored(values[index])
+    return markers.has(value) ? NaN : value * scale + offset
+  }
+  const checked = (index: number): number => {
+    const value = at(index)
+    return isValid === null || isValid(values[index], value) ? value : NaN
+  }
+  if (isValid !== null) {
+    for (let i = 0; i < values.length; i++) if (!Number.isNaN(at(i)) && Number.isNaN(checked(i))) invalid++
+  }
+  const [along = ''] = found.shape?.length === 0 ? [] : found.get_attached_scales(0)
+  const units = text('units')
+  return { values, shape, along: along.replace(/^.*\//, ''), units, invalid, at: checked, text, numbers }
+}
+
+/** A value or marker as values of this type are stored: rounded, or without the sign that the classic model adds. */
+function asStored(values: ArrayLike<number>, isUnsigned: boolean): (value: number) => number {
+  if (values instanceof Float32Array) return Math.fround
+  if (isUnsigned && values instanceof Int8Array) return (value) => value & 0xff
+  if (isUnsigned && values instanceof Int16Array) return (value) => value & 0xffff
+  return (value) => value
+}
+
+/** Whether a value, as it is stored and in units, lies in the variable's `valid_range`, or `valid_min` and `valid_max`. */
+function validRange(
+  { valid_range: both, valid_min: least, valid_max: most }: File['attrs'],
+  values: ArrayLike<number>,
+): ((stored: number, unpacked: number) => boolean) | null {
+  const [first, second] = numbersOfAttribute(both)
+  const min = first ?? numbersOfAttribute(least)[0] ?? -Number.MAX_VALUE
+  const max = second ?? numbersOfAttribute(most)[0] ?? Number.MAX_VALUE
+  if (first === undefined && least === undefined && most === undefined) return null
+  // CF: limits are stored like the values, unless they are floats and the values are integers.
+  const isFloat = values instanceof Float32Array || values instanceof Float64Array
+  const isInUnits = !isFloat && (both ?? least ?? most)?.metadata.type === FLOAT_CLASS
+  // A scale factor of 32 bits makes 2.0000001 of 2.
+  const near = isInUnits ? 1e-6 : 0
+  return (stored, unpacked) => {
+    const judged = isInUnits ? unpacked : stored
+    return judged >= min - Math.abs(min) * near && judged <= max + Math.abs(max) * near
   }
 }
 
@@ -227,7 +281,9 @@ function numbersOf(
   const { type, size, virtual_sources: virtual } = dataset.metadata
   if (virtual !== undefined) throw new UnusableFile(`${name} is a virtual dataset, put together from others`)
   if (!NUMBER_CLASSES.has(type) || size > MAX_NUMBER_BYTES) throw new UnusableFile(`${name} holds no numbers`)
-  const value = valueOf(netcdf, dataset, name)
+  const found = valueOf(netcdf, dataset, name)
+  // A single value is not in a list.
+  const value = typeof found === 'number' ? Float64Array.of(found) : found
   const isNumbers = ArrayBuffer.isView(value) && !(value instanceof DataView)
   const numbers = value as ArrayLike<number>
   if (!isNumbers || numbers.length !== count || typeof (numbers[0] ?? 0) !== 'number')
@@ -253,8 +309,11 @@ export function textAttribute(attribute: Attribute | undefined): string | undefi
   return typeof value === 'string' ? value : undefined
 }
 
-function numberAttribute(attribute: Attribute | undefined): number | undefined {
+function numbersOfAttribute(attribute: Attribute | undefined): number[] {
   const value: unknown = attribute?.value
-  const first: unknown = ArrayBuffer.isView(value) ? (value as unknown as ArrayLike<unknown>)[0] : value
-  return typeof first === 'number' ? first : undefined
+  const isList = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
+  const list = isList ? Array.from(value as ArrayLike<unknown>) : [value]
+  return list
+    .flatMap((one) => (typeof one === 'string' ? one.split(/[\s,]+/).map(parseFloat) : Number(one ?? NaN)))
+    .filter((number) => !Number.isNaN(number))
 }

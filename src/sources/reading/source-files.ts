@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
+import type { Doubt } from '../doubts.ts'
 import type { FileReport, Report } from '../source.ts'
 import { LF, decode } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
@@ -63,6 +64,14 @@ export function doubtIgnored(report: Report, names: readonly string[], why = '')
   if (names.length === 0) return
   const what = `files or folders are not read${why === '' ? '' : ` (${why})`}`
   report.doubt({ what, times: names.length, examples: names })
+}
+
+/** Takes a doubt about one file, which stands before the examples. */
+export type FileDoubt = (doubt: Doubt) => void
+
+export function fileDoubt(report: Report, path: string): FileDoubt {
+  return ({ examples = [], ...doubt }) =>
+    report.doubt({ ...doubt, examples: examples.map((example) => `${path}: ${example}`) })
 }
 
 /** A file that cannot be used; the message tells why, without anything of its content. */

@@ -1,0 +1,142 @@
+/** What attributes tell of NetCDF variables, by CF and its users: times and quality flags. */
+import type { File } from 'h5wasm'
+import { isVariable, type Netcdf, readVariable, textAttribute, type Variable } from './netcdf.ts'
+import { momentOf, timeUnit } from './times.ts'
+import { type FileDoubt, UnusableFile } from './source-files.ts'
+
+/** Units of latitudes and longitudes; many files name none. */
+export const IN_DEGREES = /^(?:deg|°|$)/i
+
+const STANDARD_CALENDAR = /^(?:standard|gregorian|proleptic_gregorian)?$/i
+const UTC = /^(?:UTC|GMT|Z|UTC?[+-]0+(?::?00)?)?$/i
+
+/** Epoch seconds of the variable `name`, −1 where there is none. @throws UnusableFile for times of no known kind */
+export function readTimes(
+  netcdf: Netcdf,
+  file: File,
+  name: string,
+  maxTimes: number,
+  doubt: FileDoubt,
+): Float64Array {
+  const { units, text, values, at } = readVariable(netcdf, file, name, {
+    rank: 1,
+    maxValues: maxTimes,
+    isCoordinate: true,
+  })
+  const unit = timeUnit(units)
+  if (unit === null) throw new UnusableFile('its times are in an unknown unit')
+  if (!STANDARD_CALENDAR.test(text('calendar')))
+    throw new UnusableFile('its times are of another calendar than the standard one')
+  if (!UTC.test(text('time_zone')) || /\blocal\b/i.test(text('long_name')))
+    throw new UnusableFile('its times are not in UTC')
+  if (/\bTAI\b/.test(text('long_name'))) {
+    doubt({
+      what: 'times are said to be TAI and are read as UTC: they may be up to 37 s late',
+      examples: [name],
+      isGrave: true,
+    })
+  }
+  const times = Float64Array.from(values, (_, i) => momentOf(unit, at(i)))
+  if (times.length > 0 && times.every((time) => time < 0))
+    throw new UnusableFile('none of its times lies from 1970 to February 2106')
+  // Half of the step between 32-bit floats of this size.
+  const last = Math.abs(at(values.length - 1))
+  const off = 2 ** (Math.floor(Math.log2(last)) - 24) * unit.step
+  if (values instanceof Float32Array && off >= 1) {
+    doubt({
+      what: 'times are 32-bit floats, too coarse for their unit',
+      examples: [`${name} up to ${Math.round(off)} s early or late`],
+      remedy: 'ask the publisher for times of 64 bits',
+      isGrave: true,
+    })
+  }
+  return times
+}
+
+/** Meanings of flags by which nothing is known to be wrong with a value. */
+const GOOD_MEANINGS: ReadonlySet<string> = new Set(
+  (
+    'good probably_good quality_good valid ok pass passed acceptable correct nominal interpolated changed ' +
+    'not_evaluated unknown'
+  ).split(' '),
+)
+/** Meanings of flags that nobody has set. What Copernicus has not checked is no value of its service. */
+const UNCHECKED: ReadonlySet<string> = new Set(['not_evaluated', 'unknown'])
+
+/** OceanSITES' table 2, also that of Copernicus and IMOS: good, probably good, changed, nominal, interpolated. */
+export const OCEANSITES_GOOD: readonly number[] = [1, 2, 5, 7, 8]
+
+/** Names of flags after that of their variable. */
+const ENDINGS = ['_QC', '_quality_control', '_qc', '_quality_flag', '_flag']
+/** Attributes that name other variables, flags among them. */
+const REFERENCES = ['ancillary_variables', 'ancillary_variable', 'quality_flag']
+const FLAG_NAME = /(?:^|_)(?:qc|quality|flags?|validation)(?:_|$)/i
+
+const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
+
+/** "Good_data", "value_changed" and "interpolated_values" without their noun. */
+const meaningOf = (word: string): string => word.toLowerCase().replace(/^values?_|_(?:data|values?)$/g, '')
+
+/**
+ * Whether the flag of a value calls it good: by the flags' own words, else by OceanSITES' numbers. Always true
+ * where the file has no flags for it: none by the variable's name or its attributes, and none of `others`, names
+ * with their good numbers.
+ * @throws UnusableFile for flags of another number than the values
+ */
+export function flagsOf(
+  netcdf: Netcdf,
+  file: File,
+  name: string,
+  count: number,
+  doubt: FileDoubt,
+  others: { readonly [label: string]: readonly number[] } = {},
+): (index: number) => boolean {
+  const keys = file.keys()
+  const own = file.get(name)
+  const named = isVariable(netcdf, own)
+    ? REFERENCES.flatMap((attribute) => wordsOf(textAttribute(own.attrs[attribute]) ?? ''))
+    : []
+  const candidates = [...ENDINGS.map((end) => name + end), ...named.filter((one) => FLAG_NAME.test(one))]
+  const label = [...candidates, ...Object.keys(others)].find((one) => keys.includes(one))
+  if (label === undefined) return () => true
+  const flags = readVariable(netcdf, file, label, { rank: 2, maxValues: Math.max(count, 1) })
+  const { values } = flags
+  if (values.length !== count && values.length !== 1)
+    throw new UnusableFile(`${label} has another length than ${name}`)
+  const known = others[label] ?? (label.endsWith('_QC') ? OCEANSITES_GOOD : undefined)
+  if (known === undefined && flags.text('flag_meanings') === '')
+    doubt({
+      what: 'flags of an unknown convention are read as those of OceanSITES',
+      examples: [label],
+      isGrave: true,
+    })
+  const { isGood, unchecked } = meaningsOf(flags, known ?? OCEANSITES_GOOD)
+  const times =
+    unchecked.length === 0 ? 0 : Array.from(values).filter((flag) => unchecked.includes(flag)).length
+  if (times > 0)
+    doubt({ what: 'values that nobody has checked, by their flags, are taken', times, examples: [label] })
+  return (index) => isGood(values[values.length === 1 ? 0 : index])
+}
+
+interface Meanings {
+  readonly isGood: (flag: number) => boolean
+  unchecked: readonly number[]
+}
+
+/** Which flags are good by their words, or by `numbers` where there are none. */
+function meaningsOf(flags: Variable, numbers: readonly number[]): Meanings {
+  const meanings = wordsOf(flags.text('flag_meanings')).map(meaningOf)
+  const [values, masks] = ['flag_values', 'flag_masks'].map(flags.numbers)
+  const which = (all: readonly number[], known: ReadonlySet<string>): number[] =>
+    all.filter((_, i) => known.has(meanings[i]))
+  if (meanings.length > 0 && values.length === meanings.length) {
+    const good = which(values, GOOD_MEANINGS)
+    return { isGood: (flag) => good.includes(flag), unchecked: which(values, UNCHECKED) }
+  }
+  if (meanings.length > 0 && masks.length === meanings.length) {
+    // Each bit is a condition of its own.
+    const bad = masks.filter((_, i) => !GOOD_MEANINGS.has(meanings[i])).reduce((all, mask) => all | mask, 0)
+    return { isGood: (flag) => (flag & bad) === 0, unchecked: [] }
+  }
+  return { isGood: (flag) => numbers.includes(flag), unchecked: [] }
+}
