@@ -14,7 +14,7 @@ import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
 import { type SourceState, type StateBuoy, withoutSlug, writeStates } from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
-import { DEFAULT_KEPT, listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
+import { listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
 import type { Written } from './write-parts.ts'
 import { Prefix } from './publishing/prefix.ts'
@@ -36,18 +36,11 @@ export interface BuiltSnapshot extends Manifest {
 }
 
 /** How a build publishes to a store; null where it does not. */
-export function publishingOptions({
-  out,
-  keep,
-  now,
-  report,
-  publishTo,
-}: BuildOptions): PublishingOptions | null {
+export function publishingOptions({ out, now, report, publishTo }: BuildOptions): PublishingOptions | null {
   if (publishTo == null) return null
   return {
     dir: out,
     prefix: new Prefix(publishTo.store, publishTo.singleWriter),
-    keep: keep ?? DEFAULT_KEPT,
     now,
     log: report.line,
   }

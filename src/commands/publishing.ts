@@ -12,16 +12,12 @@ import { parseBucket } from '../snapshot/store/store-address.ts'
 import { openStore } from '../snapshot/store/open-store.ts'
 import { StoreError, type Store } from '../snapshot/store/store.ts'
 import { BuildError } from '../system/build-error.ts'
-import { BUILD_SETTINGS, PUBLISH_SETTINGS } from './build-settings.ts'
+import { PUBLISH_SETTINGS } from './build-settings.ts'
 import { command } from './command.ts'
 import { clock, environment, note, print, random } from './surroundings.ts'
 
 const PUBLISH_COMMAND_SETTINGS = {
   'single-writer': PUBLISH_SETTINGS['single-writer'],
-  keep: {
-    ...BUILD_SETTINGS.keep,
-    help: 'commits to keep in the bucket; older ones, and parts that none of the kept names, go after a day',
-  },
 } as const
 
 export const publish = command({
@@ -32,10 +28,7 @@ export const publish = command({
     const lock = lockFolder(dir)
     try {
       const prefix = new Prefix(store, config['single-writer'])
-      const publishing = await beginPublishing(
-        { dir, prefix, keep: config.keep, now: clock(), log: note },
-        lock,
-      )
+      const publishing = await beginPublishing({ dir, prefix, now: clock(), log: note }, lock)
       const pending = pendingSnapshot(publishing)
       if (pending === null) {
         throw new BuildError(

@@ -1,47 +1,48 @@
 /**
- * The folder of a store that snapshots are published to: which of its objects are ours, its newest commit,
- * and whether its conditions can be relied upon.
+ * The folder of a bucket that snapshots are published to: its newest commit, what is put there and collected, and
+ * whether its conditions can be relied upon.
  *
  *   manifest.msgpack         the newest commit
- *   manifests/ID.msgpack     a commit that was replaced, by the id of its snapshot, as long as it is kept
  *   KIND-HASH.msgpack        parts of snapshots, and of the states of sources
- *   registry-HASH.jsonl      all ids ever given, as of a commit
- *   given-HASH.jsonl         the last known states of sources, as of a commit
- *   files-ID.json            which files a snapshot was exported as
+ *   state-HASH.jsonl         what the next build needs, as of a commit
+ *   files-ID.json            the list of files that a snapshot was exported as
  *   probe-…                  for a moment, while conditions are probed
- *
- * Older versions of this program put commits at manifests/NNNNNNNNNN.msgpack, and copied the newest one to
- * manifest.msgpack.
  */
-import { decodeCommit, MAX_COMMIT_BYTES, type Commit } from '../../snapshot/commit.ts'
-import { PART_KINDS, SnapshotError } from '../../snapshot/snapshot-format.ts'
+import { performance } from 'node:perf_hooks'
 import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
+import { SnapshotError } from '../../snapshot/snapshot-format.ts'
+import type { StoredFile } from '../../snapshot/store/fetch-part.ts'
+import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
 import { readObject, StoreError, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
+import type { LogLine } from '../../system/log.ts'
 import { randomName } from '../../system/random-name.ts'
+import { CONTENT, decodeCommit, MAX_COMMIT_BYTES, type Commit } from './commit.ts'
 
-/** Commits of older versions of this program. */
-export const NUMBERED = /^manifests\/\d{10}\.msgpack$/
-export const FORMER = /^manifests\/(?:\d{10}|[0-9a-f]{24})\.msgpack$/
+const FILE_LIST = /^files-[0-9a-f]{24}\.json$/
+const PROBE = /^probe-[0-9a-f]{16}$/
 /** Objects that collecting may remove where no commit names them. */
-export const CONTENT = new RegExp(
-  `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl|files-[0-9a-f]{24}\\.json|probe-[0-9a-f]{16})$`,
-)
+const isOurs = (name: string): boolean => CONTENT.test(name) || FILE_LIST.test(name) || PROBE.test(name)
 const NO_ETAG = '"00000000000000000000000000000000"'
+
+/** Age from which unnamed objects are collected, by the store's clock. */
+const COLLECTED_AFTER_S = 86_400
+/** A name that was listed longer ago may be another builder's by now. */
+const LISTING_HOLDS_MS = 60_000
 
 /** Cache control of an object that changes: readers ask again each time. */
 export const CHANGING = 'no-cache'
 /** Cache control of objects named by their content. */
-export const NEVER_CHANGING = 'public, max-age=31536000, immutable'
-
-/** The name under which a replaced commit stays. */
-export const formerFile = ({ manifest: { id } }: Commit): string => `manifests/${id}.msgpack`
+const NEVER_CHANGING = 'public, max-age=31536000, immutable'
 
 export interface StoredCommit extends Commit {
-  /** ETag of `manifest.msgpack`; null where the store has no such object, or gives no ETags. */
+  /** ETag of `manifest.msgpack`; null where the store gives none. */
   etag: string | null
 }
+
+/** A file of a folder that is to be in the store, or bytes made for it. */
+export type FileToStore = StoredFile & { from: string | Uint8Array }
 
 export class Prefix {
   readonly store: Store
@@ -59,26 +60,14 @@ export class Prefix {
 
   /** The newest commit; null where there is none. @throws BuildError where it is not one of ours */
   async newest(): Promise<StoredCommit | null> {
-    const shown = await this.commit(MANIFEST_FILE)
-    if (shown?.number === null) return shown
-    // A builder of an older version may have died before its manifest followed its numbered commit.
-    const { objects } = await this.store.list('manifests/')
-    const last = objects.findLast(({ name }) => NUMBERED.test(name))
-    const numbered = last === undefined ? null : await this.commit(last.name)
-    if ((numbered?.number ?? 0) <= (shown?.number ?? 0)) return shown
-    return { ...numbered!, etag: shown?.etag ?? null }
-  }
-
-  /** The commit of that name, or null. @throws BuildError where it is not one of ours */
-  async commit(name: string): Promise<StoredCommit | null> {
-    const object = await readObject(this.store, name, { maxBytes: MAX_COMMIT_BYTES })
+    const object = await readObject(this.store, MANIFEST_FILE, { maxBytes: MAX_COMMIT_BYTES })
     if (object === null || object === 'unchanged') return null
     try {
-      return { ...decodeCommit(object.bytes, name), etag: object.etag }
+      return { ...decodeCommit(object.bytes, MANIFEST_FILE), etag: object.etag }
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error
       throw new BuildError(
-        `${this.address}/${error.message}, so no builder of ours wrote it; nothing is published there: name another prefix, or remove what is wrong`,
+        `${this.address}/${error.message}, so no builder of this version wrote it; nothing is published there: name an empty prefix, which a build fills from its folder`,
       )
     }
   }
@@ -109,13 +98,10 @@ export class Prefix {
   /** @throws BuildError where something lies there that no killed builder of ours left */
   async expectEmpty(): Promise<void> {
     const { objects } = await this.store.list('')
-    const other = objects.find(({ name }) => !CONTENT.test(name))?.name
+    const other = objects.find(({ name }) => !isOurs(name))?.name
     if (other === undefined) return
-    const advice = FORMER.test(other)
-      ? 'copy the newest object below manifests/ there, or name an empty prefix'
-      : `name a prefix of its own, such as ${this.address}/snapshots`
     throw new BuildError(
-      `${this.address}: holds other objects, such as ${JSON.stringify(other.slice(0, 100))}, and no ${MANIFEST_FILE}; ${advice}`,
+      `${this.address}: holds other objects, such as ${JSON.stringify(other.slice(0, 100))}, and no ${MANIFEST_FILE}; name a prefix of its own, such as ${this.address}/snapshots`,
     )
   }
 
@@ -143,5 +129,62 @@ export class Prefix {
     throw new BuildError(
       `${this.address}: the store ignores conditions (If-None-Match, If-Match), so two builders could overwrite each other; where this is the only one that publishes there, say so with --single-writer`,
     )
+  }
+
+  /**
+   * Puts files that the store lacks, and those that could be collected before a commit names them. `named` are
+   * those of the newest commit, which nobody collects. Returns number and bytes.
+   * @throws StoreError, also where the store does not list them then
+   */
+  async add(
+    files: readonly FileToStore[],
+    named: ReadonlySet<string>,
+  ): Promise<{ files: number; bytes: number }> {
+    const { objects, now } = await this.store.list('')
+    const there = new Map(objects.map((object) => [object.name, object]))
+    const wanted = files.filter(({ file, bytes }) => {
+      const object = there.get(file)
+      if (object?.bytes !== bytes) return true
+      return !named.has(file) && now !== null && now - object.modified > COLLECTED_AFTER_S / 2
+    })
+    await fewAtATime(wanted, async ({ file, bytes, sha256, from }, signal) => {
+      const body = typeof from === 'string' ? { path: from, bytes } : from
+      await this.store.put(file, body, { sha256, cacheControl: NEVER_CHANGING, signal })
+    })
+    const listed = wanted.length === 0 ? objects : (await this.store.list('')).objects
+    const sizes = new Map(listed.map(({ name, bytes }) => [name, bytes]))
+    for (const { file, bytes } of files) {
+      const size = sizes.get(file)
+      if (size === bytes) continue
+      throw new StoreError(
+        `${this.address}/${file}: ${size === undefined ? 'the store took it and does not list it' : `the store took ${bytes} bytes and lists ${size}`}; nothing is published`,
+      )
+    }
+    return { files: wanted.length, bytes: wanted.reduce((sum, { bytes }) => sum + bytes, 0) }
+  }
+
+  /**
+   * Removes objects with names of ours that are not `named`, and none younger than a day by the store's clock: another
+   * builder or a reader may be about to need them. A fault of the store is only logged, since the next build collects,
+   * too.
+   */
+  async collect(newest: Commit, named: ReadonlySet<string>, log: LogLine): Promise<void> {
+    try {
+      const { objects, now } = await this.store.list('')
+      const listedAt = performance.now()
+      // Ages are those of the store's clock alone: ours may be wrong.
+      const garbage = objects.filter(
+        ({ name, modified }) =>
+          isOurs(name) && !named.has(name) && now !== null && now - modified > COLLECTED_AFTER_S,
+      )
+      if (garbage.length === 0 || (await this.newest())?.name !== newest.name) return
+      for (const { name } of garbage) {
+        if (performance.now() - listedAt > LISTING_HOLDS_MS) return
+        await this.store.remove(name)
+      }
+    } catch (error) {
+      if (!(error instanceof RequestFault) && !(error instanceof BuildError)) throw error
+      log(`old objects stay for now: ${error.message}`, 'warning')
+    }
   }
 }

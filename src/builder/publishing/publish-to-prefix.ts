@@ -1,50 +1,75 @@
 /**
- * Publishes a folder's snapshots to a prefix of a store. Read this file first. An empty folder continues the
- * store, any other has to have published what is there. The manifest is put on condition that the one of the
- * beginning is still there, so one of two builders is refused; what the store accepted becomes the folder's
- * snapshot.
+ * Publishes a folder's snapshots to a prefix of a bucket. Read this file first. An empty folder continues the
+ * bucket, any other has to have published what is there. Parts and state go first, then the manifest on condition that
+ * the one of the beginning is still there, so one of two builders is refused; what the bucket accepted becomes the
+ * folder's snapshot.
+ *
+ * `published.json` is the folder's note of it. Kept snapshots with a higher sequence number than `after` are not
+ * published yet; `tried` names commits that may still arrive:
+ *
+ *   {"format":"groundswell-published","version":3,"to":"s3://…","commit":"…","tried":["…"],"after":N}
  */
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
+import { verifyParts } from '../../snapshot/read-snapshot.ts'
+import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
+import { fetchPart, type StoredFile } from '../../snapshot/store/fetch-part.ts'
+import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
+import { readObject, type Store } from '../../snapshot/store/store.ts'
+import { RequestFault } from '../../snapshot/store/web-request.ts'
+import {
+  keepManifest,
+  lostLock,
+  publishManifest,
+  syncFolder,
+  writeDurably,
+} from '../../snapshot/write-snapshot.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { errorCode, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
+import type { Lock } from '../../system/lock.ts'
+import type { LogLine } from '../../system/log.ts'
+import { randomName } from '../../system/random-name.ts'
+import { readRegularFileSync } from '../../system/regular-files.ts'
+import { REGISTRY_FILE } from '../registry.ts'
+import { statesFile, stateParts } from '../source-state.ts'
+import { MAX_STATE_BYTES } from '../state-file.ts'
 import {
   commitText,
   decodeCommit,
+  decodeState,
   encodeCommit,
-  filesNamed,
+  encodeState,
   plainManifest,
   type Commit,
-  type CommitRecord,
-} from '../../snapshot/commit.ts'
-import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../../snapshot/file-list.ts'
-import { sha256 } from '../../snapshot/snapshot-format.ts'
-import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
-import { verifyParts } from '../../snapshot/read-snapshot.ts'
-import { keepManifest, lostLock, publishManifest, writeDurably } from '../../snapshot/write-snapshot.ts'
-import { readObject } from '../../snapshot/store/store.ts'
-import { RequestFault } from '../../snapshot/store/web-request.ts'
-import { BuildError } from '../../system/build-error.ts'
-import type { Lock } from '../../system/lock.ts'
-import { randomName } from '../../system/random-name.ts'
-import { readRegularFileSync } from '../../system/regular-files.ts'
-import { statesFile, stateParts } from '../source-state.ts'
-import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
-import { MAX_STATE_BYTES } from '../state-file.ts'
-import { REGISTRY_FILE } from '../registry.ts'
-import { readPublished, writePublished, type Published } from './published.ts'
-import { collectObjects, fetchFiles, storeFiles, type FileToStore } from './prefix-files.ts'
-import { CHANGING, formerFile, type Prefix, type StoredCommit } from './prefix.ts'
-import type { LogLine } from '../../system/log.ts'
+} from './commit.ts'
+import { CHANGING, type FileToStore, type Prefix, type StoredCommit } from './prefix.ts'
+
+const PUBLISHED_FILE = 'published.json'
+const PUBLISHED = { format: 'groundswell-published', version: 3 }
+const MAX_PUBLISHED_BYTES = 8192
+/** Names of commits that may still arrive; the oldest are forgotten. */
+const MOST_TRIED = 100
+
+interface Published {
+  to: string
+  /** Name of the commit; empty before there is one. */
+  commit: string
+  /** Names of commits that were put since, whether the bucket took them or not. */
+  tried: string[]
+  after: number
+}
 
 export interface PublishingOptions {
   dir: string
   prefix: Prefix
-  keep: number
   now: number
   log: LogLine
 }
 
-/** What was put into the store for a snapshot; null where the store had it already. */
+/** What was put into the bucket for a snapshot; null where the bucket had it already. */
 export type Outcome = { files: number; bytes: number } | null
 
 /** What an operator should know of a snapshot that was published, or was there already. */
@@ -61,17 +86,17 @@ export interface Publishing extends PublishingOptions {
 }
 
 /**
- * Compares folder and store; an empty folder continues what the store has. Run under the folder's lock.
+ * Compares folder and bucket; an empty folder continues what the bucket has. Run under the folder's lock.
  * @throws RequestFault; BuildError or SnapshotError where they do not belong together
  */
 export async function beginPublishing(options: PublishingOptions, lock: Lock): Promise<Publishing> {
-  const { dir, prefix, now, log } = options
+  const { dir, prefix, log } = options
   let published = publishedTo(dir, prefix)
   const newest = await prefix.newest()
   if (newest === null) {
     if (published.commit !== '') {
       throw new BuildError(
-        `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To start over there, remove ${join(dir, 'published.json')}`,
+        `${prefix.address}: has no snapshot, and ${dir} has published there; is it the right store? To start over there, remove ${join(dir, PUBLISHED_FILE)}`,
       )
     }
     await prefix.expectEmpty()
@@ -82,7 +107,7 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
     if (built === undefined ? hasHistory(dir) : built !== newest.manifest.id) {
       throw anotherBuilder(dir, prefix, newest)
     }
-    published = await continueFrom(dir, prefix, newest, now, lock)
+    published = await continueFrom(options, newest, lock)
     log(`continues ${commitText(newest)} at ${prefix.address}`)
   }
   writePublished(dir, published, lock)
@@ -90,30 +115,30 @@ export async function beginPublishing(options: PublishingOptions, lock: Lock): P
 }
 
 /**
- * Makes a folder continue a store's snapshot, ids, source states and hold; once killed, it starts over.
- * @param dir without snapshots, or with that of the commit as its newest
+ * Makes a folder continue a bucket's snapshot, ids, source states and hold; once killed, it starts over.
+ * @param options a folder without snapshots, or with that of the commit as its newest
  * @throws RequestFault, SnapshotError or BuildError; then the folder's snapshot stays as it was
  */
 async function continueFrom(
-  dir: string,
-  { store }: Prefix,
-  { manifest, stateParts, registry, states, hold, bytes, name }: Commit,
-  now: number,
+  { dir, prefix: { store }, now }: PublishingOptions,
+  { manifest, state, hold, bytes, name }: Commit,
   lock: Lock,
 ): Promise<Published> {
   const { id, parts } = manifest
-  await fetchFiles(store, dir, [...parts, ...stateParts])
+  await fetchFiles(store, lock.folder, [state])
+  const found = decodeState(
+    readRegularFileSync(join(lock.folder, state.file), 2 * MAX_STATE_BYTES),
+    state.file,
+  )
+  await fetchFiles(store, dir, [...parts, ...found.parts])
   await verifyParts(dir, parts)
   const list = await readObject(store, snapshotList(id), { maxBytes: MAX_LIST_BYTES })
   if (list !== null && list !== 'unchanged') {
     writeDurably(dir, snapshotList(id), list.bytes, lock.folder)
   }
   // The registry goes first: a snapshot must never have ids that the next build does not know of.
-  const texts = new Map([[registry, REGISTRY_FILE]])
-  if (states !== null) texts.set(states, statesFile(id))
-  await fetchFiles(store, lock.folder, [...texts.keys()])
-  if (!lock.isHeld()) throw lostLock(dir)
-  for (const [{ file }, as] of texts) renameSync(join(lock.folder, file), join(dir, as))
+  writeDurably(dir, REGISTRY_FILE, found.registry, lock.folder)
+  if (found.states !== null) writeDurably(dir, statesFile(id), found.states, lock.folder)
   const plain = plainManifest(bytes)
   if (listKept(dir).at(-1)?.id !== id) keepManifest(dir, nextKeptFile(dir, id), plain, lock)
   const after = listKept(dir).at(-1)!.sequence
@@ -125,7 +150,23 @@ async function continueFrom(
   return { to: store.address, commit: name, tried: [], after }
 }
 
-/** As `beginPublishing`; null where the store does not answer and the folder has something to go on with. */
+/** Fetches files that the folder lacks in their size. @throws RequestFault; BuildError on a full disk */
+async function fetchFiles(source: Store, dir: string, files: readonly StoredFile[]): Promise<void> {
+  const missing = files.filter(
+    ({ file, bytes }) => statSync(join(dir, file), { throwIfNoEntry: false })?.size !== bytes,
+  )
+  await fewAtATime(missing, async (entry, signal) => {
+    try {
+      await fetchPart({ source, dir, entry, signal })
+    } catch (error) {
+      // Faults of the file system are those with a number.
+      if (!(error instanceof Error) || !('errno' in error)) throw error
+      throw new BuildError(`${join(dir, entry.file)}: cannot be written: ${whyNotWritten(error)}`)
+    }
+  })
+}
+
+/** As `beginPublishing`; null where the bucket does not answer and the folder has something to go on with. */
 export async function beginIfThere(options: PublishingOptions, lock: Lock): Promise<Publishing | null> {
   try {
     return await beginPublishing(options, lock)
@@ -139,7 +180,7 @@ export async function beginIfThere(options: PublishingOptions, lock: Lock): Prom
   }
 }
 
-/** The snapshot for the store: of a rollback that holds, else the newest built; null without one. */
+/** The snapshot for the bucket: of a rollback that holds, else the newest built; null without one. */
 export function pendingSnapshot({ dir, published }: Publishing): { id: string; bytes: Uint8Array } | null {
   const kept = readHold(dir) === null ? listKept(dir) : []
   const unpublished = kept.findLast(
@@ -153,26 +194,30 @@ export function pendingSnapshot({ dir, published }: Publishing): { id: string; b
 }
 
 /**
- * Publishes a snapshot in the store, then in the folder. @throws RequestFault: the snapshot is kept, and the
+ * Publishes a snapshot in the bucket, then in the folder. @throws RequestFault: the snapshot is kept, and the
  * next build or `publish` tries again. BuildError where another builder was there first
  */
 export async function publishSnapshot(
-  { dir, prefix, keep, now, log, lock, newest, published }: Publishing,
+  { dir, prefix, now, log, lock, newest, published }: Publishing,
   { id, bytes }: { id: string; bytes: Uint8Array },
 ): Promise<Outcome> {
-  const { store } = prefix
   const hold = readHold(dir)
-  const isSame =
-    newest?.manifest.id === id && newest.number === null && (newest.hold === null) === (hold === null)
-  const { files, ...needs } = filesOf(dir, id, bytes)
-  const named = new Set(newest === null ? [] : filesNamed(newest))
-  const needed = isSame ? files.filter(({ file }) => named.has(file)) : files
-  const put = await storeFiles(store, needed, named)
+  const isSame = newest?.manifest.id === id && (newest.hold === null) === (hold === null)
+  const { files, state } = filesOf(dir, id, bytes)
+  const named = new Set([snapshotList(id)])
+  if (newest !== null) {
+    for (const { file } of [...newest.manifest.parts, newest.state]) named.add(file)
+    named.add(snapshotList(newest.manifest.id))
+  }
+  const put = await prefix.add(
+    isSame ? files.filter(({ file }) => named.has(file)) : [...files, state],
+    named,
+  )
   // Readers find the list by the snapshot's id. Its content may change after an export that failed before.
   const list = readSnapshotList(dir, id)
   if (list !== null) {
     const type = 'application/json'
-    await store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
+    await prefix.store.put(snapshotList(id), encodeList(list), { type, cacheControl: CHANGING })
   }
   if (isSame) {
     settle(dir, newest, bytes, published, lock)
@@ -184,17 +229,17 @@ export async function publishSnapshot(
     writer: `process ${process.pid} on ${hostname().replaceAll(/[^A-Za-z0-9.-]/g, '_')}`,
     at: Math.floor(now),
     hold: hold === null ? null : { since: hold.since },
-    ...needs,
+    state,
   }
   const commit = decodeCommit(encodeCommit(bytes, record), MANIFEST_FILE)
-  // The replaced commit keeps its files for its readers.
-  if (newest !== null) await store.put(formerFile(newest), newest.bytes, { cacheControl: CHANGING })
   const tried = { ...published, tried: [...published.tried, commit.name] }
   writePublished(dir, tried, lock)
   const other = await prefix.replace(newest, commit, ownCommits(tried))
   if (other !== null) throw anotherBuilder(dir, prefix, other)
   settle(dir, commit, bytes, published, lock)
-  await collectObjects(prefix, commit, keep, log)
+  // Readers of the snapshot before may still be at work.
+  for (const { file } of [...files, state]) named.add(file)
+  await prefix.collect(commit, named, log)
   return put
 }
 
@@ -211,7 +256,7 @@ function settle(
   writePublished(dir, { to, commit: name, tried: [], after }, lock)
 }
 
-/** What a folder has published to a store: nothing, where the two have not met. */
+/** What a folder has published to a bucket: nothing, where the two have not met. */
 function publishedTo(dir: string, { address }: Prefix): Published {
   const known = readPublished(dir)
   return known?.to === address ? known : { to: address, commit: '', tried: [], after: 0 }
@@ -230,32 +275,55 @@ function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildE
   )
 }
 
+/** Parts that a snapshot and the state of its sources need, and the state. */
 function filesOf(
   dir: string,
   id: string,
   manifest: Uint8Array,
-): Pick<CommitRecord, 'registry' | 'states' | 'stateParts'> & { files: FileToStore[] } {
+): { files: FileToStore[]; state: FileToStore } {
   const entries = decodeManifest(manifest, MANIFEST_FILE).parts
   // Sources may have given the same, and what the snapshot has.
   const more = new Map(stateParts(dir, id).map((part) => [part.file, part]))
   for (const { file } of entries) more.delete(file)
-  const registry = contentOf(dir, REGISTRY_FILE, 'registry')
+  const parts = [...more.values()]
+  const registry = contentOf(dir, REGISTRY_FILE)
   if (registry === null) {
     throw new BuildError(
       `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
     )
   }
-  const states = contentOf(dir, statesFile(id), 'given')
-  const parts = [...more.values()]
-  const fromDisk = [...entries, ...parts].map((part) => ({ ...part, from: join(dir, part.file) }))
-  const made = states === null ? [registry] : [registry, states]
-  return { files: [...fromDisk, ...made], registry, states, stateParts: parts }
+  const files = [...entries, ...parts].map((part) => ({ ...part, from: join(dir, part.file) }))
+  return { files, state: encodeState({ registry, states: contentOf(dir, statesFile(id)), parts }) }
 }
 
-/** A file of the folder under a name by its content; null where there is none. */
-function contentOf(dir: string, file: string, kind: 'registry' | 'given'): FileToStore | null {
-  if (!existsSync(join(dir, file))) return null
-  const bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
-  const hash = sha256(bytes)
-  return { file: `${kind}-${hash.slice(0, 32)}.jsonl`, bytes: bytes.length, sha256: hash, from: bytes }
+function contentOf(dir: string, file: string): Uint8Array | null {
+  return existsSync(join(dir, file)) ? readRegularFileSync(join(dir, file), MAX_STATE_BYTES) : null
+}
+
+/** Null for a folder that was never published. @throws BuildError for an unreadable file */
+export function readPublished(dir: string): Published | null {
+  const path = join(dir, PUBLISHED_FILE)
+  try {
+    const note = JSON.parse(readRegularFileSync(path, MAX_PUBLISHED_BYTES).toString('utf8')) as {
+      [name: string]: unknown
+    }
+    const { format, version, to, commit, tried, after } = note
+    const isOurs = format === PUBLISHED.format && version === PUBLISHED.version
+    if (isOurs && Array.isArray(tried) && Number.isSafeInteger(after)) {
+      return { to: String(to), commit: String(commit), tried: tried.map(String), after: after as number }
+    }
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    if (isSystemFault(error)) throw new BuildError(`${path}: cannot be read (${error.code})`)
+  }
+  throw new BuildError(
+    `${path}: is not of this version; remove it, and the next build compares folder and store anew`,
+  )
+}
+
+/** @throws BuildError when it cannot be written */
+function writePublished(dir: string, { to, commit, tried, after }: Published, lock: Lock): void {
+  const note = { ...PUBLISHED, to, commit, tried: tried.slice(-MOST_TRIED), after }
+  writeDurably(dir, PUBLISHED_FILE, Buffer.from(`${JSON.stringify(note)}\n`), lock.folder)
+  syncFolder(dir)
 }

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { issueKey } from '../../../src/access/keys-file.ts'
 import { cataloguedBuoys, readCatalog } from '../../../src/snapshot/catalog.ts'
 import { decodePart } from '../../../src/snapshot/part-columns.ts'
-import { decodeCommit } from '../../../src/snapshot/commit.ts'
+import { decodeCommit } from '../../../src/builder/publishing/commit.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { Chance } from '../../chance.ts'
 import { amount } from '../../faults/folder.ts'
@@ -37,7 +37,6 @@ const REPLICAS = amount(1, 3)
 interface ChaosFigures {
   builds: { published: number; same: number; refused: number; failed: number; killed: number }
   commits: number
-  collectedCommits: number
   buoys: number
   calls: number
   failedCalls: number
@@ -108,7 +107,6 @@ class Chaos {
     return {
       builds: this.#builds,
       commits: this.#commits,
-      collectedCommits: this.#commits - 1 - this.#stub.keys('sea/manifests/').length,
       buoys: this.#idOf.size,
       calls: this.#calls,
       failedCalls: this.#failedCalls,

@@ -8,7 +8,7 @@ import { listKept, resume, rollback } from '../../../src/snapshot/retained.ts'
 import type { Source } from '../../../src/sources/source.ts'
 import { StoreError } from '../../../src/snapshot/store/store.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
-import { plainManifest, type Commit } from '../../../src/snapshot/commit.ts'
+import { decodeState, plainManifest } from '../../../src/builder/publishing/commit.ts'
 import { pack } from '../../../src/snapshot/snapshot-format.ts'
 import { temporaryFolder } from '../../live.ts'
 import { sometimes, type StubRequest, stubFor } from '../../snapshot/store/stub_s3.ts'
@@ -261,7 +261,7 @@ test('A builder whose clock is an hour off publishes and collects as any other.'
   }
 })
 
-test('Objects that no kept commit names go a day after they came, by the clock of the store; others stay.', async (t) => {
+test('Objects that neither the newest commit nor the one before names go a day after they came, by the clock of the store; others stay.', async (t) => {
   let day = 0
   const clock = (): number => NOON + day * 86_400
   const stub = await stubFor(t, { clock: () => clock() * 1000 })
@@ -274,12 +274,13 @@ test('Objects that no kept commit names go a day after they came, by the clock o
   const before = stub.keys()
   for (const step of [1, 2, 3]) await one.build([buoyAt('A', step)])
   for (const key of before) assert.ok(stub.bytesOf(key) !== undefined, `${key} is younger than a day`)
-  const former = (): number => stub.keys('sea/manifests/').length
-  assert.equal(former(), 3)
+  const parts = (): number =>
+    stub.keys('sea/readings-').filter((key) => !/-(of|a{32}|b{32})/.test(key)).length
+  assert.equal(parts(), 4)
   day = 1.1
   stub.set(`sea/readings-${'b'.repeat(32)}.msgpack`, 'another builder is about to name it')
   await one.build([buoyAt('A', 4)])
-  assert.equal(former(), 1)
+  assert.equal(parts(), 2, 'of the newest commit and the one before, for its readers')
   assert.ok(
     stub.bytesOf('sea/notes.txt') !== undefined && stub.bytesOf('sea/readings-of-mine.msgpack') !== undefined,
   )
@@ -354,7 +355,8 @@ test('A source that is silent at one builder is carried over from what another o
   await one.build([feed('A', 0), feed('B', 0)])
   const [commit] = commitsOf(stub)
   const given = readFileSync(join(one.dir, `given-${commit.manifest.id}.jsonl`))
-  assert.deepEqual(stub.bytesOf(`sea/${commit.states!.file}`), given)
+  const { states } = decodeState(stub.bytesOf(`sea/${commit.state.file}`)!, commit.state.file)
+  assert.deepEqual(states, given)
   const two = new Builder(folder, 'two', stub)
   const built = await two.build([feed('A', 1), feed('B', 1, true)])
   assert.ok(built.outcome, two.lines.join('\n'))
@@ -367,54 +369,33 @@ test('A source that is silent at one builder is carried over from what another o
   expectSound(stub)
 })
 
-test('What an older version of this program left in folder and store is continued, also where its manifest lags behind.', async (t) => {
-  for (const [folderOf, shown] of [
-    ['one', 2],
-    ['one', 1],
-    ['two', 1],
-    ['two', 0],
-  ] as const) {
-    const stub = await stubFor(t)
-    const folder = temporaryFolder(t)
-    const one = new Builder(folder, 'one', stub)
-    for (const step of [0, 1]) await one.build([buoyAt('A', step), buoyAt(`n${step}`, step)])
-    const commits = commitsOf(stub)
-    const ids = idsOf(stub, commits[1].manifest)
-    // Its commits had numbers, and the manifest was a copy of the newest one.
-    for (const key of [...stub.keys('sea/manifests/'), 'sea/manifest.msgpack']) stub.objects.delete(key)
-    const bytes = commits.map((commit, i) => numberedCommit(commit, i + 1))
-    for (const [i, one] of bytes.entries()) stub.set(`sea/manifests/000000000${i + 1}.msgpack`, one)
-    if (shown > 0) stub.set('sea/manifest.msgpack', bytes[shown - 1])
-    const note = { format: 'groundswell-published', version: 1, to: 's3://bucket/sea', number: 2 }
-    const more = { commit: commits[1].name, after: 2, held: false }
-    writeFileSync(join(one.dir, 'published.json'), JSON.stringify({ ...note, ...more }))
-    const next = new Builder(folder, folderOf, stub)
-    const built = await next.build([buoyAt('A', 2), buoyAt('C', 2)])
-    assert.ok(built.outcome, next.lines.join('\n'))
-    expectSound(stub)
-    const idsNow = idsOf(stub, built)
-    for (const [name, id] of ids) assert.equal(idsNow.get(name), id, name)
-    assert.equal(idsNow.size, 4)
-    // What the older version would go by is gone, and what was replaced is kept.
-    assert.deepEqual(stub.keys('sea/manifests/'), [`sea/manifests/${commits[1].manifest.id}.msgpack`])
-    if (folderOf === 'two') {
-      await assert.rejects(one.build([buoyAt('A', 3)]), ANOTHER)
-    }
+test('A prefix and a folder of an older version are refused, with a word on going on.', async (t) => {
+  const { stub, folder, one } = await sceneFor(t)
+  const { id } = await one.build([buoyAt('A', 0)])
+  const [{ bytes }] = commitsOf(stub)
+  const behind = { format: 'groundswell-commit', version: 2, builder: 'x', writer: 'y', at: 1, hold: null }
+  stub.set('sea/manifest.msgpack', Buffer.concat([plainManifest(bytes), pack(behind)]))
+  const refusal =
+    /^BuildError: s3:\/\/bucket\/sea\/manifest\.msgpack: is a commit of another version of this program, so no builder of this version wrote it; nothing is published there: name an empty prefix, which a build fills from its folder$/
+  for (const name of ['one', 'two']) {
+    await assert.rejects(new Builder(folder, name, stub).build([buoyAt('A', 1)]), refusal)
   }
+  assert.equal(await currentId(one.dir), id)
+  const note = {
+    format: 'groundswell-published',
+    version: 2,
+    to: 's3://bucket/sea',
+    commit: 'x',
+    tried: [],
+    after: 1,
+  }
+  writeFileSync(join(one.dir, 'published.json'), JSON.stringify(note))
+  await assert.rejects(
+    one.build([buoyAt('A', 1)]),
+    /published\.json: is not of this version; remove it, and the next build/,
+  )
+  stub.objects.clear()
+  rmSync(join(one.dir, 'published.json'))
+  assert.ok((await one.build([buoyAt('A', 1)])).outcome)
+  expectSound(stub)
 })
-
-/** A commit as version 1 had it. */
-function numberedCommit({ bytes, name, at, registry, states, stateParts }: Commit, number: number): Buffer {
-  const behind = {
-    format: 'groundswell-commit',
-    version: 1,
-    number,
-    builder: name,
-    parent: '',
-    at,
-    hold: null,
-  }
-  const more = { registry: { ...registry }, states: null, state_parts: [] }
-  assert.ok(states === null && stateParts.length === 0)
-  return Buffer.concat([plainManifest(bytes), pack({ ...behind, ...more })])
-}
