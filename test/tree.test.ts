@@ -167,7 +167,7 @@ const BORDERS: { readonly [rule: string]: Border } = {
     typesMay: true,
   },
   'uWebSockets.js is known to its own files alone.': {
-    never: /\/uws-(binding|acceptor|exchange|later)\.ts$/,
+    never: /\/uws-binding\.ts$/,
     but: ['src/http/engines/uws', 'src/http/engines/engine.ts'],
   },
   'The engine on uWebSockets.js is known to the choice of an engine alone.': {
@@ -314,7 +314,11 @@ const PLACES: readonly [rule: string, pattern: RegExp, files: readonly string[],
     [],
     ASKING,
   ],
-  ['Chance decides the moment of a scheduled build alone.', /Math\.random/, ['src/commands/surroundings.ts']],
+  [
+    'Chance decides the moment of a scheduled build, and which answer without a body ends its connection.',
+    /Math\.random/,
+    ['src/commands/surroundings.ts', 'src/http/engines/uws.ts'],
+  ],
   [
     'Random bytes are for keys, ids of requests and temporary names.',
     /randomUUID|randomBytes|getRandomValues/,

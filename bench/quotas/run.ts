@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { findFreePort } from '../../src/http/engines/port.ts'
+import { findFreePort } from '../../src/http/port.ts'
 import { DEMANDS, QuotaFleet, type Outcome, type Run } from '../../tools/quota_fleet.ts'
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))

@@ -1,6 +1,6 @@
 /** Faults of input, files and surroundings, and their sentences. All other faults keep their stack. */
 import { AdminTokenError } from '../server/admin.ts'
-import { ListenError } from '../http/engines/port.ts'
+import { ListenError } from '../http/port.ts'
 import { UsageError } from '../server/setting.ts'
 import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'

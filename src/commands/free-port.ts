@@ -1,5 +1,5 @@
 /** Looks for the port before anything is built or loaded to serve there. */
-import { findFreePort, ListenError } from '../http/engines/port.ts'
+import { findFreePort, ListenError } from '../http/port.ts'
 import { API_ADDRESS } from '../server/serve-settings.ts'
 import { inUrl } from '../system/text.ts'
 

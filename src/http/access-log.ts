@@ -2,15 +2,16 @@
  * One worker's access log. A request never waits for it: lines for a slow reader are dropped and counted.
  * No line holds anything of a request but ids of a fixed form: no path, no query, no header, no key.
  */
-import type { AccessRules } from './access-log-rules.ts'
 import { type Format, jsonLine } from '../system/log.ts'
+
+/** All requests, or those that were refused, failed or were slow. */
+export type AccessLogged = 'errors' | 'all'
+
+const SLOW_MS = 100
 
 /** `traceparent` (W3C Trace Context): version, trace id, id of the caller's span, flags; in lower case. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 const TRACEPARENT_LENGTH = 55
-/** The last digits of a trace id are random: 32 bits. */
-const SAMPLE_DIGITS = 8
-
 export interface Trace {
   traceId: string
   spanId: string
@@ -21,11 +22,6 @@ export function readTraceparent(value: string): Trace | null {
   if (value.length !== TRACEPARENT_LENGTH) return null
   const match = TRACEPARENT.exec(value)
   return match === null ? null : { traceId: match[1], spanId: match[2] }
-}
-
-/** In [0, 1); the same wherever the trace comes by, so that samples of all servers agree. */
-export function sampleOf({ traceId }: Trace): number {
-  return Number.parseInt(traceId.slice(-SAMPLE_DIGITS), 16) / 2 ** 32
 }
 
 export interface AccessEntry {
@@ -39,11 +35,12 @@ export interface AccessEntry {
   /** '' without a key. */
   keyId: string
   requestId: string
-  trace: Trace | null
+  /** All values of the header; '' without one. */
+  traceparent: string
 }
 
 export interface AccessLogOptions {
-  rules: AccessRules
+  logged: AccessLogged
   format: Format
   worker: number
   clock: () => number
@@ -65,24 +62,15 @@ export class AccessLog {
   readonly #chunk = Buffer.alloc(CHUNK_BYTES)
   #used = 0
   #waiting = 0
-  #chance: number
   readonly #timer: NodeJS.Timeout
 
   constructor(options: AccessLogOptions) {
     this.#options = options
-    this.#chance = options.worker + 1
     this.#timer = setInterval(() => this.flush(), FLUSH_INTERVAL_MS)
   }
 
-  trace(header: string): Trace | null {
-    return header === '' ? null : readTraceparent(header)
-  }
-
-  wants(status: number, durationMs: number, trace: Trace | null): boolean {
-    const { errors, slowMs, share } = this.#options.rules
-    if ((errors && status >= 400) || durationMs >= slowMs) return true
-    if (share === 0 || share === 1) return share === 1
-    return (trace === null ? this.#random() : sampleOf(trace)) < share
+  wants(status: number, durationMs: number): boolean {
+    return this.#options.logged === 'all' || status >= 400 || durationMs >= SLOW_MS
   }
 
   add(entry: AccessEntry): void {
@@ -120,9 +108,10 @@ export class AccessLog {
     durationMs,
     keyId,
     requestId,
-    trace,
+    traceparent,
   }: AccessEntry): string {
     const { format, worker, clock } = this.#options
+    const trace = readTraceparent(traceparent)
     const fields = {
       worker,
       http_request_method: method,
@@ -138,15 +127,5 @@ export class AccessLog {
     if (format === 'json') return jsonLine(clock(), 'info', { message: 'request', ...fields })
     const texts = Object.entries(fields).map(([name, value]) => `${name}=${value}`)
     return `request time=${new Date(clock() * 1000).toISOString()} ${texts.join(' ')}\n`
-  }
-
-  /** In [0, 1), by Marsaglia's xorshift: a sample is not secret. */
-  #random(): number {
-    let x = this.#chance
-    x ^= x << 13
-    x ^= x >>> 17
-    x ^= x << 5
-    this.#chance = x
-    return (x >>> 0) / 2 ** 32
   }
 }

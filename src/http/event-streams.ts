@@ -69,10 +69,10 @@ export class EventStreams {
       totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
       return tooMany
     }
-    const slot = connections.lent(connections.countsAddresses ? exchange.address() : '')
+    connections.left()
     const giveBack = (): void => {
       counts.left(place)
-      connections.returned(slot)
+      connections.returned()
     }
     const since = exchange.header(LAST_EVENT_ID)
     // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.

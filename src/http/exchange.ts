@@ -62,7 +62,7 @@ export type HeaderName =
   | typeof TRANSFER_ENCODING
   | typeof EXPECT
 
-/** Makes the same bytes once more, in a buffer that may be reused at once; null cuts the connection. */
+/** Taken for `false` now: answers are not made again for slow readers. */
 export type Again = () => Uint8Array | null
 
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */
@@ -77,8 +77,6 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
-  /** The reply may be put off: uws ends a connection that has sent more behind a request that waits. */
-  readonly mayWait: boolean
   /** The first value, empty without the header. */
   header(name: HeaderName): string
   /** All values of all lines in order, joined by commas; empty without the header. */
@@ -93,9 +91,8 @@ export interface Exchange {
    * by `Connection: close`. It goes out unchecked: nothing of a request may be in it unless validated. Bytes
    * are a little faster than text, and like `body` may be in a buffer that is reused at once.
    *
-   * `body`: null for 204 and 304. What the kernel does not take at once is copied, unless `lasting` is `true`
-   * (the bytes never change) or makes the bytes again for a slow reader, for whom at most 256 KB are
-   * buffered. HEAD gets only the body's length.
+   * `body`: null for 204 and 304. What the kernel does not take at once is copied, unless the bytes never
+   * change (`lasting`); too many such copies cut the connection. HEAD gets only the body's length.
    * @throws Error on a second call
    */
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
@@ -122,20 +119,14 @@ export interface Answered extends Exchange {
 
 /** Records every request that a handler, or the engine in its place, answers. */
 export interface Recorder {
-  /** Called before each request. @returns what `answered` or `deferred` gets back */
-  begin(): number
-  /** The answer was handed over, or the connection cut. */
+  /** The answer was handed over, or the connection cut. `begun`: ms of `performance.now`. */
   answered(exchange: Answered, begun: number): void
-  /** A part is unsent. @returns what gets the bytes sent, once, when all are out or the client has gone */
-  unfinished(exchange: Answered, begun: number): OnSent
   /**
    * The reply was deferred; `copy`, if any, is read when it is answered. @returns what is to be called once:
    * with the answer, with the bytes that were out when the client went, or with `GONE`
    */
   deferred(exchange: Exchange, begun: number, copy?: Exchange): OnAnswer
 }
-
-export type OnSent = (bytes: number) => void
 
 /** `head`: '' if the client has gone. `at`: when the answer began, ms of `performance.now`, or now. */
 export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array, at?: number) => void
@@ -144,9 +135,7 @@ export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array
 export const GONE = 499
 
 export const NO_RECORDER: Recorder = {
-  begin: () => 0,
   answered() {},
-  unfinished: () => () => {},
   deferred: () => () => {},
 }
 
@@ -166,8 +155,8 @@ export interface LaterReply {
   readonly isOver: boolean
   /** On a reply to HEAD `begin` is all, and the reply is over. */
   readonly isHead: boolean
-  /** As `Exchange.send`, but the bytes of `body` must never change, unless `lasting` allows it. */
-  send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
+  /** As `Exchange.send`, but the bytes of `body` must never change. */
+  send(head: string | Uint8Array, body: Uint8Array | null): void
   /** `length`: bytes of the body that follows. */
   begin(head: string | Uint8Array, length: number): void
   /**
@@ -204,7 +193,9 @@ export type OnRequest = (exchange: Exchange) => void
 export interface Surroundings {
   readonly connections: Connections
   readonly recorder: Recorder
-  /** Called at every sign of life but requests: connections that come and go, bytes that go out later. */
+  /** One cell, with the route of the request that is being answered; `NO_ROUTE` between requests. */
+  readonly serving: Int32Array
+  /** Called at every sign of life: requests, connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
   /** Epoch milliseconds of the wall clock, for Date headers. */
   readonly now: () => number
@@ -214,11 +205,11 @@ export interface Surroundings {
 
 /** What slow readers cost an engine. */
 export interface Pressure {
-  /** Answers with a body that waits for its client. */
+  /** Requests with an answer that was put off, or that waits for its client. */
   readonly waiting: number
   /** Bytes buffered for slow readers. */
   readonly bufferedBytes: number
-  /** Answers so far that could not be buffered: the connection was cut or the body made again. */
+  /** Answers so far that could not be buffered: their connections were cut. */
   readonly notBuffered: number
 }
 
@@ -267,13 +258,6 @@ export const HEADERS_TOO_LARGE = refusal(
   '431 Request Header Fields Too Large',
   'bad_request',
   `At most ${HEADER_LIMIT_BYTES} bytes and ${HEADER_LINES_LIMIT} lines of headers`,
-)
-/** For a request behind answers that its client has not read. */
-export const TOO_MUCH_UNREAD = refusal(
-  '503 Service Unavailable',
-  'service_unavailable',
-  'Too many answers wait to be read on this connection',
-  '\r\nRetry-After: 1',
 )
 /** For a connection beyond a limit, before it has asked anything. */
 export const TOO_MANY_CONNECTIONS = refusal(

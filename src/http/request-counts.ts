@@ -1,13 +1,7 @@
 /**
  * Counts and durations of requests in shared memory. A worker writes a slab of its own without atomic
  * operations; its successor goes on with the slab, so no count ever falls.
- *
- * Reading the clock costs more than all else here. So beyond a rate one request in 64, by chance, is timed,
- * and stands for the next ones of its series: without bias, and no bucket ever falls. Counts are exact.
  */
-
-// Not the global, which is a getter.
-import { performance } from 'node:perf_hooks'
 
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */
 export const DURATION_BOUNDS_S = [
@@ -31,14 +25,6 @@ const BYTES = BUCKETS + 1
 const SERIES_CELLS = 16
 const ROUTE_SERIES = METHODS.length * STATUSES.length
 
-/** Requests that are all timed between two refills. */
-export const TIMED_PER_REFILL = 256
-/** One in this many of further requests is timed, on average. A power of two. */
-export const SAMPLED = 64
-/** Keeps the upper bits of the random numbers (Numerical Recipes' generator): 0 … 2 · SAMPLED − 1. */
-const GAP_SHIFT = 32 - Math.log2(2 * SAMPLED)
-
-const NOT_HELD = 255
 const STATUS_ORDINALS = new Uint8Array(1000).fill(OTHER_STATUS)
 STATUSES.forEach((status, ordinal) => (STATUS_ORDINALS[status] = ordinal))
 
@@ -55,16 +41,6 @@ export interface RequestSeries {
 /** One worker's view. */
 export class RequestCounts {
   readonly #cells: Float64Array
-  /** By series: bucket and seconds of the request that was timed last. */
-  readonly #bucket: Uint8Array
-  readonly #seconds: Float64Array
-  /** Bucket and seconds for a series without a timed request: those of any series. */
-  #lastBucket = 0
-  #lastSeconds = 0
-  /** Coming requests that are not timed, and how many may all be timed. */
-  #untimed = 0
-  #allTimed = TIMED_PER_REFILL
-  #chance: number
 
   /** `routes`: their number with `OTHER_ROUTES`. */
   static allocate(workers: number, routes: number): SharedArrayBuffer {
@@ -74,49 +50,14 @@ export class RequestCounts {
   constructor(buffer: SharedArrayBuffer, routes: number, worker: number) {
     const cells = slabCells(routes)
     this.#cells = new Float64Array(buffer, worker * cells * Float64Array.BYTES_PER_ELEMENT, cells)
-    this.#bucket = new Uint8Array(routes * ROUTE_SERIES).fill(NOT_HELD)
-    this.#seconds = new Float64Array(routes * ROUTE_SERIES)
-    this.#chance = worker + 1
   }
 
-  /** Called several times a second. */
-  refill(): void {
-    this.#allTimed = TIMED_PER_REFILL
-    this.#untimed = 0
-  }
-
-  /** When the request begins, in ms of `performance.now`; 0 if it is not timed. */
-  begin(): number {
-    if (this.#untimed > 0) {
-      this.#untimed--
-      return 0
-    }
-    if (this.#allTimed > 0) this.#allTimed--
-    else {
-      this.#chance = (Math.imul(this.#chance, 1664525) + 1013904223) | 0
-      this.#untimed = this.#chance >>> GAP_SHIFT
-    }
-    return performance.now()
-  }
-
-  /** `begunAt`: from `begin`, or of the same clock; `endedAt`: 0 is now. */
-  count(route: number, method: string, status: number, bytes: number, begunAt: number, endedAt = 0): void {
+  count(route: number, method: string, status: number, bytes: number, ms: number): void {
     const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
     const at = series * SERIES_CELLS
     const cells = this.#cells
-    let bucket = this.#bucket[series]
-    let seconds = this.#seconds[series]
-    if (begunAt !== 0) {
-      seconds = Math.max(0, (endedAt === 0 ? performance.now() : endedAt) - begunAt) / 1000
-      bucket = bucketOf(seconds)
-      this.#lastBucket = this.#bucket[series] = bucket
-      this.#lastSeconds = this.#seconds[series] = seconds
-    } else if (bucket === NOT_HELD) {
-      bucket = this.#lastBucket
-      seconds = this.#lastSeconds
-    }
-    cells[at + bucket]++
-    cells[at + SECONDS] += seconds
+    cells[at + bucketOf(ms / 1000)]++
+    cells[at + SECONDS] += ms / 1000
     cells[at + BYTES] += bytes
   }
 }

@@ -1,14 +1,9 @@
 /** Counts and times the requests of one worker, and writes lines of the access log. */
+// Not the global, which is a getter.
+import { performance } from 'node:perf_hooks'
 import type { Declared } from '../operation/operation.ts'
-import {
-  TRACEPARENT,
-  type Answered,
-  type Exchange,
-  type OnAnswer,
-  type OnSent,
-  type Recorder,
-} from './exchange.ts'
-import type { AccessLog, Trace } from './access-log.ts'
+import type { AccessLog } from './access-log.ts'
+import { TRACEPARENT, type Answered, type Exchange, type OnAnswer, type Recorder } from './exchange.ts'
 import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from './request-counts.ts'
 import { callersRequestId } from './reply.ts'
 
@@ -37,7 +32,7 @@ interface Noted {
   keyId: string
   /** The caller's if it was a UUID, else ''. */
   requestId: string
-  trace: Trace | null
+  traceparent: string
 }
 
 export class RequestRecorder implements Recorder {
@@ -53,78 +48,48 @@ export class RequestRecorder implements Recorder {
     this.#lines = lines
   }
 
-  begin(): number {
-    return this.#lines === null ? this.#counts.begin() : performance.now()
-  }
-
   answered(exchange: Answered, begun: number): void {
-    const route = exchange.route < 0 ? this.#none : exchange.route
-    this.#counts.count(route, exchange.method, exchange.status, exchange.bytes, begun)
-    if (this.#lines !== null) this.#writeAnswered(this.#lines, exchange, performance.now() - begun)
-  }
-
-  unfinished(exchange: Answered, begun: number): OnSent {
-    const { method, status, head } = exchange
-    const route = exchange.route < 0 ? this.#none : exchange.route
-    const at = performance.now()
-    const lines = this.#lines
-    const trace = lines === null ? null : traceOf(lines, exchange)
-    const isWanted = lines?.log.wants(status, at - begun, trace) === true
-    const noted = lines === null || !isWanted ? null : note(lines, exchange, route, trace)
-    return (bytes) => {
-      this.#counts.count(route, method, status, bytes, begun, at)
-      if (lines !== null && noted !== null) write(lines, noted, status, bytes, head, at - begun)
-    }
+    const { method, status, bytes, head } = exchange
+    const ms = performance.now() - begun
+    this.#counts.count(this.#routeOf(exchange), method, status, bytes, ms)
+    if (this.#lines?.log.wants(status, ms) === true)
+      write(this.#lines, this.#note(this.#lines, exchange), status, bytes, head, ms)
   }
 
   deferred(exchange: Exchange, begun: number, copy: Exchange | null = null): OnAnswer {
     const { method } = exchange
-    const routeOf = (one: Exchange): number => (one.route < 0 ? this.#none : one.route)
-    const routeNow = routeOf(exchange)
-    // A deferred request is long enough for its timing to cost nothing in comparison.
-    const since = begun === 0 ? performance.now() : begun
     const lines = this.#lines
-    const notedNow =
-      lines === null || copy !== null ? null : note(lines, exchange, routeNow, traceOf(lines, exchange))
+    const route = this.#routeOf(exchange)
+    const noted = lines === null || copy !== null ? null : this.#note(lines, exchange)
     return (status, bytes, head, at = performance.now()) => {
-      const route = copy === null ? routeNow : routeOf(copy)
-      this.#counts.count(route, method, status, bytes, since, at)
-      if (lines === null) return
-      const noted = notedNow ?? note(lines, copy!, route, traceOf(lines, copy!))
-      const ms = at - since
-      if (lines.log.wants(status, ms, noted.trace)) write(lines, noted, status, bytes, head, ms)
+      const ms = at - begun
+      this.#counts.count(copy === null ? route : this.#routeOf(copy), method, status, bytes, ms)
+      if (lines?.log.wants(status, ms) === true)
+        write(lines, noted ?? this.#note(lines, copy!), status, bytes, head, ms)
     }
   }
 
-  #writeAnswered(lines: Lines, exchange: Answered, ms: number): void {
-    const { status, bytes, head } = exchange
-    const trace = traceOf(lines, exchange)
-    if (!lines.log.wants(status, ms, trace)) return
-    const route = exchange.route < 0 ? this.#none : exchange.route
-    write(lines, note(lines, exchange, route, trace), status, bytes, head, ms)
+  #routeOf({ route }: Exchange): number {
+    return route < 0 ? this.#none : route
   }
-}
 
-function traceOf({ log }: Lines, exchange: Exchange): Trace | null {
-  // Several such headers together are not valid.
-  return exchange.header(TRACEPARENT) === '' ? null : log.trace(exchange.headerValues(TRACEPARENT))
-}
-
-function note({ keyId }: Lines, exchange: Exchange, route: number, trace: Trace | null): Noted {
-  const { method, keyRow } = exchange
-  return {
-    route,
-    // Any other method would be text of the request.
-    method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
-    keyId: keyRow < 0 ? '' : keyId(keyRow),
-    requestId: callersRequestId(exchange),
-    trace,
+  #note({ keyId }: Lines, exchange: Exchange): Noted {
+    const { method, keyRow } = exchange
+    return {
+      route: this.#routeOf(exchange),
+      // Any other method would be text of the request.
+      method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
+      keyId: keyRow < 0 ? '' : keyId(keyRow),
+      requestId: callersRequestId(exchange),
+      // Several such headers together are not valid.
+      traceparent: exchange.headerValues(TRACEPARENT),
+    }
   }
 }
 
 function write(
   { log, routes, operations }: Lines,
-  { route, method, keyId, requestId, trace }: Noted,
+  { route, method, keyId, requestId, traceparent }: Noted,
   status: number,
   bytes: number,
   head: string | Uint8Array,
@@ -139,7 +104,7 @@ function write(
     durationMs,
     keyId,
     requestId: requestId || sentRequestId(head),
-    trace,
+    traceparent,
   })
 }
 

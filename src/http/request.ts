@@ -26,7 +26,7 @@ import {
   type RequestPathOptions,
   type SharedState,
 } from './request-state.ts'
-import { LeaseQueue, TurnShares } from './request-waits.ts'
+import { LeaseQueue } from './request-waits.ts'
 import { Sender } from './sender.ts'
 
 /** Seconds a client should wait before the first snapshot. */
@@ -57,8 +57,6 @@ export class RequestPath {
   readonly #answering: Answering
   /** Null unless replicas share the quotas. */
   readonly #leaseQueue: LeaseQueue | null
-  /** Null if nobody waits meanwhile. */
-  readonly #turns: TurnShares | null
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -72,14 +70,6 @@ export class RequestPath {
     const { leases, totals } = options
     this.#leaseQueue =
       leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
-    this.#turns =
-      leases === undefined
-        ? null
-        : new TurnShares(
-            leases.waiting,
-            (exchange) => this.#serve(exchange),
-            (exchange) => state.admission.hasKnownKey(exchange),
-          )
   }
 
   setKeys(keys: KeyRing): void {
@@ -107,7 +97,6 @@ export class RequestPath {
   }
 
   #serve(exchange: Exchange): void {
-    if (this.#turns?.putOff(exchange) === true) return
     const { method, path, query } = exchange
     const now = this.#options.clock()
     if (method !== 'GET' && method !== 'HEAD') {

@@ -168,7 +168,6 @@ class WaitingExchange implements Exchange, LaterEvents {
   readonly since = performance.now()
   route: number
   keyRow: number
-  readonly mayWait = false
   isWaiting = true
   isAnswered = false
   timer: NodeJS.Timeout | undefined
@@ -221,7 +220,7 @@ class WaitingExchange implements Exchange, LaterEvents {
   }
 
   send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
-    this.#answer().send(head, body, lasting)
+    this.#answer().send(head, body === null || lasting === true ? body : new Uint8Array(body))
   }
 
   later(events: LaterEvents): LaterReply {

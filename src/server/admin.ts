@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, type AddressInfo } from 'node:net'
 import { LEVELS, type Level, type LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
-import { isElsewhere, ListenError, type AddressOptions } from '../http/engines/port.ts'
+import { isElsewhere, ListenError, type AddressOptions } from '../http/port.ts'
 import type { ServeConfig } from './serve-settings.ts'
 
 export interface AdminOptions {

@@ -192,17 +192,9 @@ const CONNECTIONS: readonly Metric[] = [
     ({ common }) => common.maxConnections,
   ),
   metric(
-    'groundswell_connections_refused_total{limit}',
-    'Connections refused beyond the limit of all (total), or of one address (address); they never asked anything',
-    ({ connections }) => [
-      ['total', connections.refused.in_all],
-      ['address', connections.refused.by_address],
-    ],
-  ),
-  metric(
-    'groundswell_connections_reset_total',
-    "Connections reset because they took nothing while the system's memory for TCP was tight (engine node)",
-    ({ connections }) => connections.reset,
+    'groundswell_connections_refused_total',
+    'Connections refused beyond the limit; they never asked anything',
+    ({ connections }) => connections.refused,
   ),
   metric(
     'groundswell_answers_waiting',

@@ -2,9 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
 import { EXPLORER_CHOICES } from '../http/anonymous-access.ts'
-import type { AddressOptions } from '../http/engines/port.ts'
+import type { AddressOptions } from '../http/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
-import { parseAccessRules } from '../http/access-log-rules.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
 import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
 import { DRAWN_PICTURES } from '../sea/missions.ts'
@@ -271,12 +270,6 @@ export const SERVE_SETTINGS = {
     '10000',
     wholeNumber(1, 1_000_000),
   ),
-  'max-connections-per-address': setting(
-    'N',
-    'connections at a time from one IPv4 address or one IPv6 /64, except loopback and trusted proxies; 0 for no limit',
-    '256',
-    wholeNumber(0, 1_000_000),
-  ),
   'max-listeners': setting(
     'N',
     'streams of events at a time, in all workers, not counted as connections; one more is answered 503',
@@ -334,10 +327,10 @@ export const SERVE_SETTINGS = {
   ),
   ...LOG_SETTINGS,
   'access-log': setting(
-    'RULES',
-    'requests to write a line about, such as errors,slow=50ms,1%; 100% for all, none by default',
-    '',
-    (texts) => parseAccessRules(last(texts)),
+    'WHICH',
+    'requests to write a line about: none, errors (also those that take 100 ms or more), all',
+    'none',
+    oneOf(['none', 'errors', 'all']),
   ),
 } as const
 

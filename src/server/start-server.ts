@@ -43,7 +43,6 @@ export interface ServerOptions {
   readonly holdSnapshots?: number
   readonly maxMemory?: string | number
   readonly maxConnections?: number
-  readonly maxConnectionsPerAddress?: number
   readonly maxListeners?: number
   readonly maxListenersPerKey?: number
   readonly drainTime?: string

@@ -1,7 +1,7 @@
 /** The messages between the main thread and its workers. */
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import type { AccessRules } from '../http/access-log-rules.ts'
+import type { AccessLogged } from '../http/access-log.ts'
 import type { Format } from '../system/log.ts'
 import type { SharedSite } from '../http/static-site.ts'
 import type { ServeConfig } from './serve-settings.ts'
@@ -33,7 +33,7 @@ export interface WorkerStart {
   refused: readonly string[]
   site: SharedSite
   /** Which requests the access log shows, and how; null for none. */
-  accessLog: { rules: AccessRules; format: Format } | null
+  accessLog: { logged: AccessLogged; format: Format } | null
   /** One Float64: seconds by which its clock is ahead of the machine's. */
   clockShift: SharedArrayBuffer
   /** Oldest first; the last is served. */

@@ -79,9 +79,9 @@ export function commonStart(
     listeners: ListenerCounts.allocate(workers),
     site: siteOf(config, anonymousAccess, { log, clock }),
     accessLog:
-      config['access-log'] === null || writeAccess === undefined
+      config['access-log'] === 'none' || writeAccess === undefined
         ? null
-        : { rules: config['access-log'], format: logFormat },
+        : { logged: config['access-log'], format: logFormat },
     clockShift,
     anonymousAccess,
     ...connectionsWithin(

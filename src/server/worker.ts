@@ -79,12 +79,7 @@ function askForLease(slot: number, hour: number, count: number): void {
 
 const leases: Leases = { waiting: waitingRequests, ask: askForLease }
 
-const neighbours = new TrustedProxies(['127.0.0.0/8', '::1', ...config['trusted-proxy']])
-const connections = new Connections(start.connections, start.thread, {
-  total: start.maxConnections,
-  perAddress: config['max-connections-per-address'],
-  isExempt: (address) => neighbours.trusts(address),
-})
+const connections = new Connections(start.connections, start.thread, start.maxConnections)
 const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
 const streams = new EventStreams({
   listeners,
@@ -195,6 +190,7 @@ function answer(exchange: Exchange, handler: OnRequest): void {
 const handle: OnRequest = (exchange) => requests.handle(exchange)
 const engine = loadEngine(config.engine).create((exchange) => answer(exchange, handle), {
   connections,
+  serving: new Int32Array(1),
   recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => heartbeat.advance(),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
@@ -293,7 +289,6 @@ async function listen(port: number): Promise<void> {
 
 function tick(): void {
   heartbeat.advance()
-  counts.refill()
   const { waiting, begun } = later.counts
   const { pressure } = engine
   figures.tick(IDLE_INTERVAL_MS, {

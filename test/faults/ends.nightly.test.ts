@@ -9,7 +9,7 @@ import { temporaryFolder } from '../live.ts'
 import { startProgram, type Program } from '../started_program.ts'
 import { moments, startAndEnd, stops } from './ends.ts'
 import { amount, build } from './folder.ts'
-import { findFreePort } from '../../src/http/engines/port.ts'
+import { findFreePort } from '../../src/http/port.ts'
 
 const skip = process.platform === 'linux' ? false : 'it looks for processes in /proc'
 

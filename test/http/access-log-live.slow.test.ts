@@ -71,7 +71,7 @@ const traceparent = fc.oneof(
 test('Under fuzzed requests every line is one JSON object with nothing of the request in it, and no key; each request has its line.', async (t) => {
   const live = await startLive(t, {
     snapshots: await fixtureSnapshots(),
-    args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=100%'],
+    args: ['--admin-port=0', '--log-format=json', '--log-level=debug', '--access-log=all'],
   })
   const admin = await adminOf(live)
   const request = fc.record({
@@ -189,7 +189,7 @@ test('Where standard output is a pipe that nobody reads, requests are answered, 
   const keys = join(folder, 'keys.json')
   issueKey(keys, { owner: 'test', now: Date.now() / 1000 })
   const places = [`--snapshots=${await fixtureSnapshots()}`, `--keys=${keys}`]
-  const usual = ['--port=0', '--admin-port=0', '--workers=1', '--access-log=100%', '--anonymous-quota=0']
+  const usual = ['--port=0', '--admin-port=0', '--workers=1', '--access-log=all', '--anonymous-quota=0']
   const program = startProgram(t, ['serve', ...places, ...usual], {
     command: [process.execPath, '--trace-protector-invalidation', CLI],
   })

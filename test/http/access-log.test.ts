@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'node:test'
-import { parseAccessRules } from '../../src/http/access-log-rules.ts'
-import { AccessLog, readTraceparent, sampleOf, type AccessEntry } from '../../src/http/access-log.ts'
+import { AccessLog, readTraceparent, type AccessEntry, type AccessLogged } from '../../src/http/access-log.ts'
 import { LEVELS, Log, type Format, type Level, type LogLine } from '../../src/system/log.ts'
 
 const NOW = 1_774_602_000
@@ -99,28 +98,6 @@ test('Of traceparent only what the standard says is taken, however long or odd i
   )
 })
 
-test('Rules of the access log: each is taken, and what is not one is refused with what is expected.', () => {
-  assert.equal(parseAccessRules(''), null)
-  assert.deepEqual(parseAccessRules('errors,slow=50ms,1%'), { errors: true, slowMs: 50, share: 0.01 })
-  assert.deepEqual(parseAccessRules('100%'), { errors: false, slowMs: Infinity, share: 1 })
-  assert.deepEqual(parseAccessRules('slow=250us'), { errors: false, slowMs: 0.25, share: 0 })
-  assert.deepEqual(parseAccessRules('slow=1.5s, 0.1%'), { errors: false, slowMs: 1500, share: 0.001 })
-  for (const text of [
-    'all',
-    'errors,errors',
-    '1%,2%',
-    '101%',
-    'slow',
-    'slow=50',
-    'slow=-1ms',
-    ',',
-    'errors,',
-    '%',
-  ]) {
-    assert.throws(() => parseAccessRules(text), /rules with commas between them: errors, slow=TIME/, text)
-  }
-})
-
 const ENTRY: AccessEntry = {
   method: 'GET',
   operation: 'getBuoy',
@@ -130,14 +107,14 @@ const ENTRY: AccessEntry = {
   durationMs: 0.0213,
   keyId: 'k_0123456789',
   requestId: '',
-  trace: null,
+  traceparent: '',
 }
 
-function accessLog(rules: string, format: Format = 'json') {
+function accessLog(logged: AccessLogged, format: Format = 'json') {
   const handed: Uint8Array[] = []
   let dropped = 0
   const log = new AccessLog({
-    rules: parseAccessRules(rules)!,
+    logged,
     format,
     worker: 1,
     clock: () => NOW,
@@ -148,7 +125,7 @@ function accessLog(rules: string, format: Format = 'json') {
 }
 
 test('A line of the access log says what was asked, how it went, and whose key it was.', () => {
-  const { log, handed } = accessLog('100%')
+  const { log, handed } = accessLog('all')
   log.add(ENTRY)
   log.close()
   assert.deepEqual(JSON.parse(Buffer.concat(handed).toString()), {
@@ -164,7 +141,7 @@ test('A line of the access log says what was asked, how it went, and whose key i
     duration_ms: 0.021,
     key: 'k_0123456789',
   })
-  const text = accessLog('100%', 'text')
+  const text = accessLog('all', 'text')
   text.log.add(ENTRY)
   text.log.close()
   assert.equal(
@@ -173,26 +150,17 @@ test('A line of the access log says what was asked, how it went, and whose key i
   )
 })
 
-test('Errors and slow requests are shown, of the rest a share, and of one trace all or none.', (t) => {
-  const { log } = accessLog('errors,slow=50ms,10%')
-  t.after(() => log.close())
-  assert.ok(log.wants(404, 0, null) && log.wants(503, 0, null) && log.wants(200, 50, null))
-  const taken = Array.from({ length: 100_000 }, () => log.wants(200, 1, null)).filter((each) => each).length
-  assert.ok(taken > 9_000 && taken < 11_000, `${taken}`)
-  const traces = Array.from({ length: 2000 }, (_, i) => ({
-    traceId: ((i * 2_654_435_761) % 2 ** 32).toString(16).padStart(32, '1'),
-    spanId: '1'.repeat(16),
-  }))
-  const other = accessLog('10%').log
-  t.after(() => other.close())
-  const sampled = traces.filter((trace) => log.wants(200, 1, trace))
-  assert.ok(sampled.length > 140 && sampled.length < 260, `${sampled.length}`)
-  for (const trace of traces) assert.equal(log.wants(200, 1, trace), other.wants(200, 1, trace))
-  assert.ok(sampled.every((trace) => sampleOf(trace) < 0.1))
+test('Errors and slow requests are shown, or all.', (t) => {
+  const { log } = accessLog('errors')
+  const { log: ofAll } = accessLog('all')
+  t.after(() => (log.close(), ofAll.close()))
+  assert.ok(log.wants(404, 0) && log.wants(503, 0) && log.wants(200, 100))
+  assert.ok(!log.wants(200, 99) && !log.wants(304, 1))
+  assert.ok(ofAll.wants(200, 0))
 })
 
 test('Where nobody takes the lines, no more than half a megabyte waits; the rest is counted as dropped.', (t) => {
-  const { log, handed, dropped } = accessLog('100%')
+  const { log, handed, dropped } = accessLog('all')
   t.after(() => log.close())
   const count = 20_000
   for (let i = 0; i < count; i++) log.add(ENTRY)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import * as fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, it } from 'node:test'
-import { Connections, UNLIMITED } from '../../src/http/connections.ts'
+import { Connections } from '../../src/http/connections.ts'
 import { ACCEPT } from '../../src/http/exchange.ts'
 import { request, type Answer, type RawClient } from './raw_client.ts'
 import { ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
@@ -440,7 +440,7 @@ for (const kind of ENGINES) {
       ['GET', '/304'],
       ['GET', '/throw'],
     ] as const) {
-      it(`after drain answers ${method} ${path} with Connection: close and closes`, async (t) => {
+      it(`after drain answers ${method} ${path} with Connection: close`, async (t) => {
         const own = await pathServer(kind).until(t)
         const client = own.open()
         await assertInStep(client)
@@ -448,22 +448,22 @@ for (const kind of ENGINES) {
         const answer = await client.ask(`${method} ${path}`)
         assert.deepEqual(answer.headers.get('connection'), ['close'])
         if (method === 'HEAD') assert.deepEqual(answer.headers.get('content-length'), ['9'])
-        await assertClosedWithNothingMore(client)
+        await delay(20)
+        assert.equal(client.received.length, 0)
       })
     }
 
-    it('after drain answers all requests that came together, and closes', async (t) => {
+    it('after drain answers all requests that came together', async (t) => {
       const own = await pathServer(kind).until(t)
       const client = own.open()
       await assertInStep(client)
       own.engine.drain()
       client.write([1, 2, 3, 4, 5].map((number) => request(`GET /n${number}`)).join(''))
       for (const number of [1, 2, 3, 4, 5]) assert.equal((await client.answer()).body, `at /n${number}`)
-      await assertClosedWithNothingMore(client)
     })
 
     it('finishes when what had reached it is answered, long answers too', async (t) => {
-      const connections = new Connections(Connections.allocate(1), 0, UNLIMITED)
+      const connections = new Connections(Connections.allocate(1), 0, Infinity)
       const own = await pathServer(kind, { connections }).until(t)
       const slow = own.open()
       slow.socket.pause()

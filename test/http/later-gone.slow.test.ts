@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { Connections, UNLIMITED } from '../../src/http/connections.ts'
+import { Connections } from '../../src/http/connections.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { request } from './raw_client.ts'
 import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
@@ -18,7 +18,7 @@ for (const kind of ENGINES) {
     async (t) => {
       const replies: LaterReply[] = []
       let gone = 0
-      const connections = new Connections(Connections.allocate(1), 0, UNLIMITED)
+      const connections = new Connections(Connections.allocate(1), 0, Infinity)
       const server = await new EngineServer(
         kind,
         (exchange) => {

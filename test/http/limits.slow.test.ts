@@ -1,55 +1,22 @@
 /** That one client costs a server little, whatever it does: both engines, in small. */
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 
 import {
   Connections,
   connectionsWithin,
   countConnections,
-  networkOf,
   openFilesLimit,
-  REFUSED,
-  UNLIMITED,
 } from '../../src/http/connections.ts'
-import {
-  BODYLESS_LIMIT_BYTES,
-  BUFFER_LIMIT_BYTES,
-  BufferedBytes,
-  PIECE_BYTES,
-  REQUESTS_PER_TURN,
-} from '../../src/http/engines/limits.ts'
+import { BUFFER_LIMIT_BYTES, BufferedBytes } from '../../src/http/engines/base.ts'
+import { networkOf } from '../../src/http/listener-counts.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
-import { ENGINES, HUGE_LENGTH, missing, pathServer } from './server_for_tests.ts'
+import { ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const MEGABYTE = 1e6
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
-
-/** Reads an answer that waits, and hashes the `length` bytes of its body. */
-function hashOfBody({ socket, ended }: RawClient, length: number): Promise<string> {
-  assert.ok(!ended, 'the connection is gone')
-  const hash = createHash('sha256')
-  let [isInBody, left] = [false, length]
-  return new Promise((resolve, reject) => {
-    socket.removeAllListeners('data')
-    socket.once('close', () => reject(new Error(`closed with ${left} bytes left`)))
-    socket.on('data', (chunk: Buffer) => {
-      const at = isInBody ? 0 : chunk.indexOf('\r\n\r\n') + 4
-      isInBody = true
-      hash.update(chunk.subarray(at))
-      left -= chunk.length - at
-      if (left === 0) resolve(hash.digest('hex'))
-    })
-    socket.resume()
-  })
-}
 
 for (const kind of ENGINES) {
   describe(`one client of the ${kind} engine`, { skip: missing(kind) }, () => {
@@ -82,17 +49,6 @@ for (const kind of ENGINES) {
       }
     })
 
-    it('that pipelines more requests than one turn allows gets no more answers than that', async () => {
-      const before = server.seen.length
-      const client = open()
-      client.write(request('GET /many').repeat(4 * REQUESTS_PER_TURN))
-      await client.closed()
-      const served = server.seen.length - before
-      // Behind one more the engine finds that there is yet more.
-      assert.ok(served <= REQUESTS_PER_TURN + 1, `${served} served`)
-      await assertServes()
-    })
-
     it('that sends too much costs none of 100 others whose requests come in the same turn its answer', async () => {
       const others = Array.from({ length: 100 }, () => open())
       for (const client of others) {
@@ -103,7 +59,7 @@ for (const kind of ENGINES) {
         for (const client of flooding) client.write('')
         await delay(20)
         others.forEach((client, i) => {
-          flooding[i]?.write(request('GET /many').repeat(2 * REQUESTS_PER_TURN))
+          flooding[i]?.write(request('GET /many').repeat(500))
           client.write(request(`${i % 2 === 0 ? 'GET' : 'HEAD'} /n${i}`))
         })
         for (const [i, client] of others.entries()) {
@@ -121,14 +77,6 @@ for (const kind of ENGINES) {
         const numbers = Array.from({ length: 200 }, (_, i) => batch * 200 + i)
         client.write(numbers.map((number) => request(`GET /n${number}`)).join(''))
         for (const number of numbers) assert.equal((await client.answer()).body, `at /n${number}`)
-      }
-      client.socket.destroy()
-    })
-
-    it('that waits for each answer gets as many as it likes', async () => {
-      const client = open()
-      for (let i = 0; i < 3 * REQUESTS_PER_TURN; i++) {
-        assert.equal((await client.ask(`GET /n${i}`)).body, `at /n${i}`)
       }
       client.socket.destroy()
     })
@@ -161,48 +109,8 @@ for (const kind of ENGINES) {
       reader.socket.destroy()
     })
 
-    it('that does not read an answer that can be made again costs a piece of it, and gets all of it in the end', async () => {
-      const before = process.memoryUsage().arrayBuffers
-      const unread = Array.from({ length: 100 }, () => open())
-      for (const [i, client] of unread.entries()) {
-        client.socket.pause()
-        client.write(request(`GET /again?n${i}`))
-        if (i % 10 === 0) await assertServes()
-      }
-      // The kernel takes some megabytes for each before it is known who does not read.
-      for (let tries = 0; ; tries++) {
-        await assertServes()
-        await delay(50)
-        collectGarbage()
-        const held = process.memoryUsage().arrayBuffers - before
-        if (held < 100 * PIECE_BYTES + 10 * MEGABYTE) break
-        assert.ok(tries < 100, `${Math.round(held / MEGABYTE)} MB of 800 held`)
-      }
-      for (const [i, client] of unread.entries()) {
-        if (i % 10 === 0) {
-          const whole = createHash('sha256')
-            .update(Buffer.alloc(HUGE_LENGTH, `<n${i}>`))
-            .digest('hex')
-          assert.equal(await hashOfBody(client, HUGE_LENGTH), whole, `number ${i}`)
-        }
-        client.socket.destroy()
-      }
-    })
-
-    it('that was slow to read an answer that cannot be made again any more is cut', async () => {
-      const client = open()
-      client.socket.pause()
-      client.write(request('GET /again?gone'))
-      await assertServes()
-      await delay(200)
-      client.socket.resume()
-      await client.closed(30_000)
-      assert.ok(client.received.length < HUGE_LENGTH)
-      await assertServes()
-    })
-
     it('beyond the limit of connections is told so, and let in when another has left', async (t) => {
-      const connections = new Connections(Connections.allocate(1), 0, { ...UNLIMITED, total: 20 })
+      const connections = new Connections(Connections.allocate(1), 0, 20)
       const own = await pathServer(kind, { connections }).until(t)
       const first = Array.from({ length: 20 }, () => own.open())
       for (const client of first) {
@@ -227,12 +135,8 @@ for (const kind of ENGINES) {
       }
     })
 
-    it('beyond the limit of its address is told so, whoever else of many leaves first', async (t) => {
-      const connections = new Connections(Connections.allocate(1), 0, {
-        total: 1_000,
-        perAddress: 150,
-        isExempt: () => false,
-      })
+    it('is counted as long as it is there, whoever else of many leaves first', async (t) => {
+      const connections = new Connections(Connections.allocate(1), 0, 150)
       const own = await pathServer(kind, { connections }).until(t)
       const enter = async (): Promise<RawClient | null> => {
         const client = own.open()
@@ -268,57 +172,51 @@ for (const kind of ENGINES) {
 }
 
 describe('answers without a body of the uws engine', { skip: missing('uws') }, () => {
-  it('end their connection in good order before 256 KB of them can wait unread', async (t) => {
+  it('end their connection in good order after 192 KB on average, since the engine keeps them unread', async (t) => {
     const server = await pathServer('uws').until(t)
-    const client = server.open()
-    let bytes = 0
+    const connections = 40
     let answers = 0
-    for (;;) {
-      const answer = await client.ask('HEAD /headed')
-      answers++
-      bytes += [...answer.headers].reduce(
-        (sum, [name, values]) => sum + name.length + values[0].length + 4,
-        17,
-      )
-      if (answer.headers.has('connection')) break
+    for (let i = 0; i < connections; i++) {
+      const client = server.open()
+      for (let isLast = false; !isLast; answers++)
+        isLast = (await client.ask('HEAD /headed')).headers.has('connection')
+      await client.closed()
     }
-    await client.closed()
-    assert.ok(bytes > BODYLESS_LIMIT_BYTES * 0.9 && bytes < 256 * 1024, `${bytes} bytes in ${answers}`)
+    // Each has some 2 KB: 90 to a connection on average, with a standard deviation of 15 over 40 connections.
+    const each = answers / connections
+    assert.ok(each > 20 && each < 300, `${each} answers to a connection`)
   })
 })
 
 describe('connections that are counted', () => {
   it('are those of all threads, and a thread that starts anew has none', () => {
     const buffer = Connections.allocate(3)
-    const limits = { ...UNLIMITED, total: 4 }
-    const threads = [0, 1, 2].map((thread) => new Connections(buffer, thread, limits))
+    const threads = [0, 1, 2].map((thread) => new Connections(buffer, thread, 4))
     assert.deepEqual(
-      [0, 1, 2, 1, 0].map((thread) => threads[thread].opened('')),
-      [0, 0, 0, 0, REFUSED],
+      [0, 1, 2, 1, 0].map((thread) => threads[thread].opened()),
+      [true, true, true, true, false],
     )
     assert.equal(threads[2].open, 4)
-    assert.deepEqual(countConnections(buffer), { open: 4, refused: { in_all: 1, by_address: 0 }, reset: 0 })
-    const anew = new Connections(buffer, 1, limits)
-    assert.deepEqual(countConnections(buffer), { open: 2, refused: { in_all: 1, by_address: 0 }, reset: 0 })
+    assert.deepEqual(countConnections(buffer), { open: 4, refused: 1 })
+    const anew = new Connections(buffer, 1, 4)
+    assert.deepEqual(countConnections(buffer), { open: 2, refused: 1 })
     assert.equal(anew.open, 2)
-    assert.equal(anew.opened(''), 0)
+    assert.equal(anew.opened(), true)
   })
 
-  it('of one address are counted by its network, unless it is exempt', () => {
-    const limits = { total: 100, perAddress: 2, isExempt: (address: string) => address === '192.0.2.9' }
-    const buffer = Connections.allocate(2)
-    const connections = new Connections(buffer, 1, limits)
-    const slot = connections.opened('2001:db8::1')
-    assert.ok(slot > 0)
-    assert.equal(connections.opened('2001:db8:0:0:5::2'), slot)
-    assert.equal(connections.opened('2001:db8::3'), REFUSED)
-    assert.deepEqual(countConnections(buffer), { open: 2, refused: { in_all: 0, by_address: 1 }, reset: 0 })
-    assert.ok(connections.opened('2001:db8:0:1::3') !== REFUSED)
-    for (let i = 0; i < 5; i++) assert.equal(connections.opened('192.0.2.9'), 0)
-    connections.left(slot)
-    assert.equal(connections.opened('2001:db8::4'), slot)
+  it('do not count while they carry a stream', () => {
+    const buffer = Connections.allocate(1)
+    const connections = new Connections(buffer, 0, 1)
+    connections.opened()
+    connections.left()
+    assert.equal(connections.opened(), true)
+    connections.left()
+    connections.returned()
+    assert.deepEqual(countConnections(buffer), { open: 1, refused: 0 })
   })
+})
 
+describe('holders of streams without a key', () => {
   it('have networks of 64 bits with IPv6 and whole addresses with IPv4', () => {
     assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
     assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
@@ -364,14 +262,6 @@ describe('bytes that are buffered', () => {
     assert.deepEqual([buffered.take(60), buffered.take(41), buffered.take(40)], [true, false, true])
     buffered.giveBack(60)
     assert.deepEqual([buffered.take(61), buffered.take(60)], [false, true])
-  })
-
-  it('are refused beyond half of it where there is another way', () => {
-    const buffered = new BufferedBytes(100)
-    assert.deepEqual(
-      [buffered.takeSpare(51), buffered.takeSpare(40), buffered.takeSpare(11)],
-      [false, true, false],
-    )
-    assert.deepEqual([buffered.take(60), buffered.take(1)], [true, false])
+    assert.deepEqual([buffered.bytes, buffered.refused], [100, 2])
   })
 })

@@ -118,14 +118,6 @@ function handlerOfPaths(): (exchange: Exchange) => void {
       body.fill('!')
     } else if (path === '/headed') {
       exchange.send(TEXT_HEAD + MANY_HEADERS, Buffer.from('at /headed'))
-    } else if (path === '/again') {
-      const make = (): Uint8Array => {
-        const body = scratch.subarray(0, HUGE_LENGTH)
-        return body.fill(`<${query}>`)
-      }
-      const { query } = exchange
-      exchange.send(TEXT_HEAD, make(), query === 'gone' ? () => null : make)
-      scratch.fill('!')
     } else if (path === '/stays') {
       exchange.send(TEXT_HEAD, lasting, true)
     } else if (path === '/shared') {

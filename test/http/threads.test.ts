@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 
-import { findFreePort } from '../../src/http/engines/port.ts'
+import { findFreePort } from '../../src/http/port.ts'
 import { RawClient, request } from './raw_client.ts'
 import { missing } from './server_for_tests.ts'
 

@@ -80,7 +80,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     workers: { wanted: 2, serving: 1, replaced: 3, rows: [row, row] },
     common: COMMON,
     listenersByWorker: [3, 4],
-    connections: { open: 10, refused: { in_all: 2, by_address: 1 }, reset: 4 },
+    connections: { open: 10, refused: 2 },
     snapshot: SNAPSHOT,
     held: [SNAPSHOT, SNAPSHOT],
     reload: {

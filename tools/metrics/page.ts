@@ -1,19 +1,9 @@
 /** The text of `docs/metrics.md`, made from the table of metrics. */
 import { fileURLToPath } from 'node:url'
-import {
-  DURATION_BOUNDS_S,
-  METHODS,
-  OTHER_ROUTES,
-  SAMPLED,
-  STATUSES,
-  TIMED_PER_REFILL,
-} from '../../src/http/request-counts.ts'
+import { DURATION_BOUNDS_S, METHODS, OTHER_ROUTES, STATUSES } from '../../src/http/request-counts.ts'
 import { METRIC_GROUPS, METRICS, type Metric } from '../../src/server/metrics-table.ts'
 
 export const METRICS_PAGE = fileURLToPath(new URL('../../docs/metrics.md', import.meta.url))
-
-/** Refills a second of the requests that are all timed. */
-const REFILLS = 4
 
 export function metricsPage(): string {
   return `${HEAD}\n${METRIC_GROUPS.map(({ title, metrics }) => section(title, metrics)).join('\n')}`
@@ -41,7 +31,7 @@ get the same text again, so that they take a tenth of that thread at most.
 
 ## How requests are counted and timed
 
-Every request is counted, whatever its answer: also 304, 404, 429 and 503, kept answers, pages, refusals of the
+Every request is counted and timed, whatever its answer: also 304, 404, 429 and 503, kept answers, pages, refusals of the
 engine, and answers that come later. Not counted are what never became a request: connections that were refused
 (\`groundswell_connections_refused_total\`), and what the engine itself answers before it hands anything over:
 malformed requests, heads beyond 16 KiB, HTTP/1.0.
@@ -58,12 +48,6 @@ one before, so no counter falls while the process lives.
 - A duration lasts from the moment at which the engine hands the request over to the one at which the first bytes of
   the answer are handed back. The network and slow readers are not in it.
 - Buckets end at ${DURATION_BOUNDS_S.map((bound) => time(bound)).join(', ')}: most answers take microseconds.
-
-Reading a clock costs more than counting, so not every request is timed. Each worker times all requests up to
-${TIMED_PER_REFILL * REFILLS} a second, and beyond that one in ${SAMPLED}, chosen at random. A request that is not timed is counted in the
-bucket, and with the duration, of the last one of its series that was timed; in a new series, of the last one
-of its worker. So \`_count\` is exact and equals the \`+Inf\` bucket, no bucket ever falls, and \`_sum\` and the
-buckets are estimates without bias. Long answers are always timed.
 
 ## Labels
 

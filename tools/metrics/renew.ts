@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { DASHBOARD_FILE, dashboardText } from './dashboard.ts'
 import { METRICS_PAGE, metricsPage } from './page.ts'
 
-const OXFMT = fileURLToPath(new URL('../../node_modules/.bin/oxfmt', import.meta.url))
+const OXFMT = fileURLToPath(new URL('../../test/node_modules/.bin/oxfmt', import.meta.url))
 
 writeFileSync(METRICS_PAGE, metricsPage())
 writeFileSync(DASHBOARD_FILE, dashboardText())

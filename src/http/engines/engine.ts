@@ -1,7 +1,7 @@
 /** Chooses the HTTP engine. */
 
 import { loadBinding } from './uws-binding.ts'
-import { Connections, UNLIMITED } from '../connections.ts'
+import { Connections } from '../connections.ts'
 import { NO_RECORDER, type Engine, type OnRequest, type Surroundings } from '../exchange.ts'
 import { NodeEngine, SHARES_PORT } from './node.ts'
 import { UwsEngine } from './uws.ts'
@@ -49,7 +49,8 @@ function nodeChoice(warning: string | null): EngineChoice {
 function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
   return {
     now: Date.now,
-    connections: new Connections(Connections.allocate(1), 0, UNLIMITED),
+    connections: new Connections(Connections.allocate(1), 0, Infinity),
+    serving: new Int32Array(1),
     onProgress: () => {},
     recorder: NO_RECORDER,
     onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),

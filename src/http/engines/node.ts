@@ -1,33 +1,45 @@
 /** The engine on node:http, for platforms without a native binary: about 40 % as many answers a second. */
-
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { Server as NetServer } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
-
-import { REFUSED } from '../connections.ts'
-import { HEADER_LIMIT_BYTES, TOO_MANY_CONNECTIONS } from '../exchange.ts'
-import type { Engine, OnRequest, Pressure, Surroundings } from '../exchange.ts'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
+import { unmapped } from '../../access/ip-address.ts'
 import {
-  CLOSING_PATIENCE_MS,
-  NODE_BUSY_TURN_REQUESTS,
-  REQUESTS_PER_BUSY_TURN,
-  REQUESTS_PER_TURN,
-  SHORT_TURN_MS,
-  WAITING_REQUESTS,
-} from './limits.ts'
-import { NodeExchange } from './node-exchange.ts'
-import { ListenError, untilQuiet } from './port.ts'
-import { TcpPressure } from './tcp-pressure.ts'
+  BAD_HOST,
+  CONTENT_LENGTH,
+  framingOf,
+  HEADER_LIMIT_BYTES,
+  HEADER_LINES_LIMIT,
+  HEADERS_TOO_LARGE,
+  headText,
+  KEPT,
+  TOO_MANY_CONNECTIONS,
+  TRANSFER_ENCODING,
+  UNCLEAR_LENGTH,
+  type Engine,
+  type Framing,
+  type HeaderName,
+  type LaterEvents,
+  type OnRequest,
+  type Refusal,
+  type Surroundings,
+} from '../exchange.ts'
+import { ListenError } from '../port.ts'
+import { BaseExchange, BaseLaterReply, untilQuiet, whenAccepted } from './base.ts'
 
 /** For silent, slow, idle or stalled connections, as in the other engine. */
 const TIMEOUT_MS = 10_000
 /** How often Node looks for late requests: its default of 30 s would make the limit 40 s. */
 const TIMEOUT_CHECK_MS = 1_000
-/** Short turns of the loop without a connection to accept after which none is waiting. */
-const QUIET_TURNS = 3
 /** Connections that wait to be accepted: beyond Node's 511 clients would try again only a second later. */
 const BACKLOG = 4096
+/** Pipelined requests of one connection that wait for those before them: 1 MB at some 4 KB each. */
+const WAITING_REQUESTS = 256
+/** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
+const SHORT_BODY_BYTES = 16 * 1024
+
+/** ` `, ` HTTP/1.1` and the empty line, in addition to method, target and headers. */
+const HEAD_BYTES = 1 + 9 + 4
+/** `: ` and CRLF of a header. */
+const LINE_BYTES = 4
 
 const REFUSAL_OF_CONNECTION = Buffer.concat([
   Buffer.from(
@@ -44,72 +56,25 @@ export function hasReusePort(version: string): boolean {
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
 }
 
-class Turn {
-  readonly #counts = new Map<Socket, number>()
-  #total = 0
-
-  /** Counts one more request of `socket`. @returns whether it is too many */
-  isFull(socket: Socket): boolean {
-    if (this.#total++ === 0) setImmediate(() => this.#end())
-    const count = (this.#counts.get(socket) ?? 0) + 1
-    this.#counts.set(socket, count)
-    return count > (this.#total > NODE_BUSY_TURN_REQUESTS ? REQUESTS_PER_BUSY_TURN : REQUESTS_PER_TURN)
-  }
-
-  #end(): void {
-    this.#counts.clear()
-    this.#total = 0
-  }
-}
-
-/** Node's undocumented reader of requests: `onIncoming` returning 2 has it read no further. */
-interface Reader {
-  onIncoming: () => number
-}
-
-/** An ending connection need not read the rest: 2,000 requests in 64 KB, 10 to 15 µs each. */
-function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
-  if (socket.parser != null) socket.parser.onIncoming = () => 2
-}
-
-function cut(socket: Socket): void {
-  readNoFurther(socket)
-  socket.destroy()
-}
-
-/** Malformed, oversized and late requests get Node's bare 400, 431 and 408. A port has one engine alone. */
 export class NodeEngine implements Engine {
   readonly kind = 'node'
-  readonly #onRequest: OnRequest
-  readonly #surroundings: Surroundings
   readonly #server: Server
+  readonly #surroundings: Surroundings
   readonly #exchange: NodeExchange
-  readonly #tcpPressure: TcpPressure
-  readonly #turn = new Turn()
   readonly #waiting = new WeakMap<Socket, number>()
   #hasStopped = false
-  #accepted = 0
-  /** Requests that have arrived; requests with an answer that has gone or never will. */
-  #arrived = 0
-  #done = 0
-  /** Connections that have had their last answer. */
-  readonly #ended = new WeakSet<Socket>()
 
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
-    this.#onRequest = onRequest
     this.#surroundings = surroundings
-    this.#exchange = new NodeExchange(surroundings)
-    this.#tcpPressure = new TcpPressure(() => surroundings.connections.reset())
-    this.#server = createServer(
-      {
-        maxHeaderSize: HEADER_LIMIT_BYTES,
-        headersTimeout: TIMEOUT_MS,
-        requestTimeout: TIMEOUT_MS,
-        keepAliveTimeout: TIMEOUT_MS,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      },
-      (request, response) => this.#onArrival(request, response),
-    )
+    this.#exchange = new NodeExchange(onRequest, surroundings)
+    const limits = {
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+      headersTimeout: TIMEOUT_MS,
+      requestTimeout: TIMEOUT_MS,
+      keepAliveTimeout: TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    }
+    this.#server = createServer(limits, (request, response) => this.#onArrival(request, response))
     // Ends clients that never send and clients that do not read.
     this.#server.timeout = TIMEOUT_MS
     this.#server.on('connection', (socket: Socket) => this.#onOpen(socket))
@@ -120,46 +85,43 @@ export class NodeEngine implements Engine {
     })
   }
 
+  get pressure(): Engine['pressure'] {
+    return this.#exchange.pressure
+  }
+
   #onOpen(socket: Socket): void {
     const { connections, onProgress } = this.#surroundings
-    this.#accepted++
-    this.#exchange.onAccepted()
     onProgress()
-    const slot = connections.opened(connections.countsAddresses ? (socket.remoteAddress ?? '') : '')
-    if (slot === REFUSED) {
-      readNoFurther(socket)
+    if (!connections.opened()) {
       socket.end(REFUSAL_OF_CONNECTION)
       socket.destroySoon()
       return
     }
     socket.once('close', () => {
       onProgress()
-      connections.left(slot)
+      connections.left()
     })
     socket.on('drain', onProgress)
-    this.#tcpPressure.watch(socket)
   }
 
   #onArrival(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    if (socket.destroyed) return
-    this.#arrived++
-    response.once('close', () => this.#done++)
-    if (this.#turn.isFull(socket)) {
-      cut(socket)
-      return
-    }
+    // The connection has had its last answer.
+    if (socket.destroyed || socket.writableEnded) return
+    const exchange = this.#exchange
+    exchange.unfinished++
+    response.once('close', () => exchange.unfinished--)
     // Node hands over all pipelined requests at once. A response gets its socket when the one before is with
     // the kernel: waiting for that keeps one body per connection in memory.
     if (response.socket !== null) {
       // The last answers of a connection wait until it is known what came with their request.
-      if (this.#exchange.draining) setImmediate(this.#serve, request, response)
+      if (exchange.isDraining) setImmediate(this.#serve, request, response)
       else this.#serve(request, response)
       return
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
     if (waiting > WAITING_REQUESTS) {
-      cut(socket)
+      socket.destroy()
       return
     }
     this.#waiting.set(socket, waiting)
@@ -171,20 +133,7 @@ export class NodeEngine implements Engine {
   }
 
   readonly #serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket } = request
-    if (this.#ended.has(socket)) return
-    const exchange = this.#exchange
-    exchange.begin(request, response, (this.#waiting.get(socket) ?? 0) > 0)
-    const { refusal } = exchange
-    if (refusal !== null || exchange.isLast) {
-      this.#ended.add(socket)
-      readNoFurther(socket)
-    }
-    exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
-  }
-
-  get pressure(): Pressure {
-    return this.#exchange.pressure(this.#arrived - this.#done)
+    this.#exchange.take(request, response, (this.#waiting.get(request.socket) ?? 0) > 0)
   }
 
   listen(host: string, port: number): Promise<number> {
@@ -202,45 +151,174 @@ export class NodeEngine implements Engine {
   stopListening(): void {
     if (this.#hasStopped) return
     this.#hasStopped = true
-    // Closing resets connections that are not accepted yet. So the queue (an undocumented handle) is shut,
-    // and the port is closed when the queued ones have been accepted, one in each turn.
-    const { _handle: handle } = this.#server as Server & {
-      _handle?: { listen(backlog: number): number } | null
-    }
-    handle?.listen(0)
-    let before = this.#accepted
-    let quiet = 0
-    const asked = performance.now()
-    let began = asked
-    const look = (): void => {
-      const now = performance.now()
-      // In a long turn somebody may have connected after the look.
-      const isQuiet = this.#accepted === before && now - began < SHORT_TURN_MS
-      quiet = isQuiet ? quiet + 1 : 0
-      before = this.#accepted
-      began = now
-      if (quiet < QUIET_TURNS && now - asked < CLOSING_PATIENCE_MS) setImmediate(look)
-      // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
-      else NetServer.prototype.close.call(this.#server)
-    }
-    setImmediate(look)
+    // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
+    whenAccepted(() => NetServer.prototype.close.call(this.#server))
   }
 
   drain(): void {
-    this.#exchange.draining = true
+    this.#exchange.isDraining = true
   }
 
   finish(withinMs: number): Promise<void> {
-    return untilQuiet(
-      () => this.#server.listening,
-      () => this.#arrived,
-      () => this.#arrived - this.#done,
-      withinMs,
-    )
+    return untilQuiet(() => this.#server.listening, this.#exchange, withinMs)
   }
 
   close(): void {
     this.#server.close()
     this.#server.closeAllConnections()
+  }
+}
+
+class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
+  path = ''
+  query = ''
+  #framing: Framing = 'no body'
+  #hasMore = false
+
+  /** `hasMore`: the client has sent requests behind this one. */
+  take(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
+    const { headersDistinct: headers, method = '' } = request
+    const url = originForm(request.url ?? '')
+    const mark = url.indexOf('?')
+    this.path = mark < 0 ? url : url.slice(0, mark)
+    this.query = mark < 0 ? '' : url.slice(mark + 1)
+    this.#hasMore = hasMore
+    this.#framing = framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
+    const refusal = this.#framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
+    if (refusal !== null) this.#framing = 'unclear'
+    this.serve(method, request, response, refusal)
+  }
+
+  header(name: HeaderName): string {
+    return this.request().headersDistinct[name]?.[0] ?? ''
+  }
+
+  headerValues(name: HeaderName): string {
+    return this.request().headersDistinct[name]?.join(', ') ?? ''
+  }
+
+  address(): string {
+    return unmapped(this.request().socket.remoteAddress ?? '')
+  }
+
+  protected reply(body: Uint8Array | null, lasting: boolean): void {
+    const response = this.response()
+    const isLast = this.#framing !== 'no body' || (this.isDraining && !this.#hasMore)
+    if (body === null || this.method === 'HEAD') {
+      writeHead(response, this.head, body === null ? null : body.length, isLast)
+      response.end()
+      return
+    }
+    // Short bodies mostly are out at once.
+    const held = lasting || body.length <= SHORT_BODY_BYTES ? 0 : body.length
+    if (!this.buffered.take(held)) {
+      this.bytes = 0
+      response.destroy()
+      return
+    }
+    if (held > 0) response.once('close', () => this.buffered.giveBack(held))
+    writeHead(response, this.head, body.length, isLast)
+    response.end(lasting ? body : Buffer.from(body))
+  }
+
+  protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply | null {
+    if (this.#framing !== 'no body') return null
+    const hasMore = this.#hasMore
+    return new NodeLaterReply(response, this.method === 'HEAD', events, () => this.isDraining && !hasMore)
+  }
+
+  protected cut(): void {
+    this.request().socket.destroy()
+  }
+}
+
+/** The answer to a request that no handler should see. */
+function refusalOf({ headersDistinct, rawHeaders, method = '', url = '' }: IncomingMessage): Refusal | null {
+  if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
+  const bytes = rawHeaders.reduce((sum, text) => sum + text.length, method.length + url.length)
+  if (bytes + HEAD_BYTES + (rawHeaders.length / 2) * LINE_BYTES > HEADER_LIMIT_BYTES) return HEADERS_TOO_LARGE
+  return (headersDistinct['host']?.length ?? 0) > 1 ? BAD_HOST : null
+}
+
+/** A target without scheme and host, which requests to proxies have (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const match = /^https?:\/\/[^/?#]*/i.exec(target)
+  if (match === null) return target
+  const path = target.slice(match[0].length)
+  return path.startsWith('/') ? path : `/${path}`
+}
+
+/** `isLast` adds the headers that end the connection; `length`: null for no body. */
+function writeHead(
+  response: ServerResponse,
+  head: string | Uint8Array,
+  length: number | null,
+  isLast: boolean,
+): void {
+  const isEnd = isLast || !response.shouldKeepAlive
+  const text = headText(head)
+  const [statusLine = '', ...lines] = (isEnd ? text.replace(KEPT, '') : text).split('\r\n')
+  const headers = lines.flatMap((line) => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1).trim()]
+  })
+  if (length !== null) headers.push('Content-Length', String(length))
+  if (isEnd) headers.push('Connection', 'close')
+  // Suppresses Node's own `Connection` and `Keep-Alive` headers, not the keeping alive.
+  else response.removeHeader('Connection')
+  response.writeHead(Number(statusLine.slice(0, 3)), statusLine.slice(4), headers)
+}
+
+class NodeLaterReply extends BaseLaterReply<ServerResponse> {
+  readonly #isLast: () => boolean
+  /** How long the connection may be silent while an answer goes out. */
+  readonly #silenceMs: number
+  protected unsent = 0
+
+  constructor(response: ServerResponse, isHead: boolean, events: LaterEvents, isLast: () => boolean) {
+    super(response, isHead, events)
+    this.#isLast = isLast
+    // A client that is silent while it waits for its answer is not at fault.
+    this.#silenceMs = response.socket?.timeout ?? 0
+    response.socket?.setTimeout(0)
+    response.once('close', () => this.gone())
+    response.on('drain', () => this.room())
+  }
+
+  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
+    this.response.socket?.setTimeout(this.#silenceMs)
+    writeHead(this.response, head, length, this.#isLast())
+    this.response.end()
+  }
+
+  protected sendWhole(head: string | Uint8Array, body: Uint8Array): boolean {
+    this.response.cork()
+    this.sendHead(head, body.length)
+    const hasRoom = this.offer(body, true)
+    this.response.uncork()
+    return hasRoom
+  }
+
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
+    const isStream = length === null
+    writeHead(this.response, head, length, isStream || this.#isLast())
+    if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
+  }
+
+  protected offer(bytes: Uint8Array, lasting: boolean): boolean {
+    const { length } = bytes
+    this.unsent += length
+    // Node may still hold the bytes when the caller uses its buffer again.
+    return this.response.write(lasting ? bytes : Buffer.from(bytes), (error) => {
+      if (error === undefined || error === null) this.unsent -= length
+    })
+  }
+
+  protected finish(): void {
+    this.response.end()
+  }
+
+  protected destroy(): void {
+    this.response.destroy()
   }
 }

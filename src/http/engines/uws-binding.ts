@@ -27,6 +27,8 @@ export interface UwsResponse {
   onAborted(handler: () => void): unknown
   /** IPv4 dotted; IPv6 in full, eight groups of four digits. */
   getRemoteAddressAsText(): ArrayBuffer
+  /** Reads nothing further of the connection. */
+  pause(): unknown
   close(): unknown
 }
 
@@ -36,8 +38,6 @@ export interface UwsRequest {
   getUrl(): string
   getQuery(): string | undefined
   forEach(visit: (lowerCaseName: string, value: string) => void): void
-  /** True has the next route that fits called as well, with another object for the connection. */
-  setYield(yields: boolean): unknown
 }
 
 export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
@@ -49,8 +49,7 @@ export interface UwsApp {
   head(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
   /**
-   * Told of each connection that opens (1) and closes (-1), each time with another object for it. The first
-   * is good until the close; the second is closed already, and has no address.
+   * Told of each connection that opens (1) and closes (-1), each time with another object for it.
    */
   filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp
   /** Calls back before it returns; `false` is every kind of failure. */

@@ -1,272 +1,383 @@
-/** The engine on uWebSockets.js; only this file and its neighbours `uws-…` know the library. */
-
-import type { UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
-import { REFUSED } from '../connections.ts'
-import { TOO_MANY_CONNECTIONS, UNCLEAR_LENGTH } from '../exchange.ts'
-import type { Engine, OnRequest, Pressure, Surroundings } from '../exchange.ts'
+/** The engine on uWebSockets.js; only this file and `uws-binding.ts` know the library. */
+import { SocketAddress } from 'node:net'
+import { unmapped } from '../../access/ip-address.ts'
 import {
-  BUSY_TURN_UNITS,
-  BYTES_PER_UNIT,
-  CLOSING_PATIENCE_MS,
-  GATHERED_BYTES,
-  BufferedBytes,
-  REQUESTS_PER_BUSY_TURN,
-  REQUESTS_PER_TURN,
-  SHORT_TURN_MS,
-  UNITS_PER_BUSY_TURN,
-} from './limits.ts'
-import { findFreePort, ListenError, untilQuiet } from './port.ts'
-import { addressOf, UwsExchange } from './uws-exchange.ts'
-import { Acceptor } from './uws-acceptor.ts'
-import { CLOSING } from './uws-later.ts'
+  CONNECTION,
+  CONTENT_LENGTH,
+  framingOf,
+  headText,
+  KEPT,
+  TOO_MANY_CONNECTIONS,
+  TRANSFER_ENCODING,
+  UNCLEAR_LENGTH,
+  type Engine,
+  type Framing,
+  type HeaderName,
+  type LaterEvents,
+  type OnRequest,
+  type Surroundings,
+} from '../exchange.ts'
+import { ListenError } from '../port.ts'
+import { BaseExchange, BaseLaterReply, untilQuiet, whenAccepted } from './base.ts'
+import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './uws-binding.ts'
 
-/** Each acceptor accepts up to 512 connections at a time, in some 13 ms, so there are few of them. */
-const ACCEPTORS = 8
-/** Requests in one turn before any is watched: telling that a turn ends costs 0.5 µs. */
-const UNWATCHED_REQUESTS = 8
-/** Requests in a row by one acceptor after which their connection is looked for, in 0.1 µs for each. */
-const ROW_BY_CHANCE = 3
-/** No request waits for this time after pipelining: the engine cuts connections that send behind one. */
-const PIPELINED_MS = 10_000
+/** A connection's last body up to this goes to the engine whole, which closes the connection behind it. */
+const WHOLE_BYTES = 64 * 1024
+/**
+ * The engine buffers answers without a body (HEAD, 204, 304) whether or not they are read. So each ends its
+ * connection, in good order, with a chance that lets this many bytes pass on average.
+ */
+const UNASKED_BYTES = 192 * 1024
+/** What the engine adds to a head: version, date, length and the like. */
+const ADDED_HEAD_BYTES = 90
+
+const CLOSING = '\r\nConnection: close'
+const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
+const NOTHING = new Uint8Array(0)
+const NONE: readonly string[] = []
+const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
+
+/** A whole answer from behind `HTTP/1.1 `; the engine adds an empty line, which counts as blanks of the JSON. */
+const REFUSAL_OF_CONNECTION =
+  `${TOO_MANY_CONNECTIONS.head}${CLOSING}\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
+  Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
+
+/** The head of a connection's last answer. */
+function withClosing(head: string | Uint8Array): string {
+  return headText(head).replace(KEPT, '') + CLOSING
+}
+
+function endsByChance(head: string | Uint8Array): boolean {
+  return Math.random() * UNASKED_BYTES < head.length + ADDED_HEAD_BYTES
+}
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
 export class UwsEngine implements Engine {
   readonly kind = 'uws'
   readonly #binding: UwsBinding
-  readonly #acceptors: readonly Acceptor[]
+  readonly #app: UwsApp
   readonly #exchange: UwsExchange
-  readonly #buffered = new BufferedBytes()
-  readonly #surroundings: Surroundings
-  readonly #onRequest: OnRequest
-  /** Requests in this turn of the loop; the acceptor of the last, and how many came in a row by it. */
-  #inTurn = 0
-  #acceptor: Acceptor | null = null
-  #inRow = 0
-  /** All of the row surely came in this turn. */
-  #isRowWatched = false
-  /** The row's connection, null if unknown, and whether it was looked for; requests of the row before. */
-  #asking: UwsResponse | null = null
-  #isSought = false
-  #inRowBefore = 0
-  /** Set for a while after connections have sent several requests at once. */
-  #pipelined: NodeJS.Timeout | null = null
-  /** Bytes sent before this turn was watched, and before the row. */
-  #sentBeforeTurn = 0
-  #sentBeforeRow = 0
-  #isRefusing = false
-  /** Open connections. */
-  #open = 0
-  /** A whole answer from behind `HTTP/1.1 `: with `end` nobody would know when to close the connection. */
-  readonly #refusal =
-    `${TOO_MANY_CONNECTIONS.head}${CLOSING}\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
-    Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
-  #closed = false
+  #token: UwsListenToken | null = null
+  #isClosed = false
 
   constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
     this.#binding = binding
-    this.#surroundings = surroundings
-    this.#onRequest = onRequest
-    this.#exchange = new UwsExchange(surroundings, this.#buffered)
+    const exchange = (this.#exchange = new UwsExchange(onRequest, surroundings))
     binding._cfg('silent')
-    this.#acceptors = Array.from({ length: ACCEPTORS }, () => this.#newAcceptor())
-  }
-
-  get pressure(): Pressure {
-    const { pressure } = this.#exchange
-    return { ...pressure, waiting: pressure.waiting + this.#unread }
-  }
-
-  /** Connections for which the engine keeps answers. */
-  get #unread(): number {
-    return this.#acceptors.reduce((sum, { unread }) => sum + unread, 0)
-  }
-
-  #newAcceptor(): Acceptor {
-    const acceptor = new Acceptor(this.#binding.App(), this.#buffered)
     // Routes of their own spare the two methods that count the reading of their names.
-    acceptor.app
-      .filter((connection, change) =>
-        change === 1 ? this.#onOpen(acceptor, connection) : this.#onClose(acceptor, connection),
-      )
-      .get('/*', (response, request) => {
-        this.#serve(acceptor, 'GET', response, request)
-        // The next route that fits gets another object for the connection.
-        if (this.#exchange.isUncompleted) request.setYield(true)
-      })
-      .head('/*', (response, request) => this.#serve(acceptor, 'HEAD', response, request))
-      .any('/*', (response, request) => {
-        if (this.#exchange.isUncompleted) this.#exchange.complete(response)
-        else this.#serve(acceptor, request.getCaseSensitiveMethod(), response, request)
-      })
-    return acceptor
+    this.#app = countedConnections(binding.App(), surroundings)
+      .get('/*', (response, request) => exchange.take('GET', request, response))
+      .head('/*', (response, request) => exchange.take('HEAD', request, response))
+      .any('/*', (response, request) => exchange.take(request.getCaseSensitiveMethod(), request, response))
   }
 
-  #onOpen(acceptor: Acceptor, connection: UwsResponse): void {
-    const { connections, onProgress } = this.#surroundings
-    onProgress()
-    const slot = connections.opened(connections.countsAddresses ? addressOf(connection) : '')
-    if (slot !== REFUSED) {
-      this.#open++
-      acceptor.opened(connection, slot)
-      return
-    }
-    this.#isRefusing = true
-    // A new connection takes this few bytes at once.
-    connection.cork(() => connection.writeStatus(this.#refusal))
-    connection.close()
-    this.#isRefusing = false
+  get pressure(): Engine['pressure'] {
+    return this.#exchange.pressure
   }
 
-  #onClose(acceptor: Acceptor, connection: UwsResponse): void {
-    if (this.#isRefusing) return
-    const { connections, onProgress } = this.#surroundings
-    onProgress()
-    this.#open--
-    // The next request by this acceptor is from another connection, and a closed one must not be asked.
-    this.#acceptor = null
-    this.#asking = null
-    connections.left(acceptor.closed(connection))
-  }
-
-  #serve(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
-    const { sentBytes } = this.#exchange
-    // The known connection of a row has asked again if its offset is 0.
-    const hasAskedAgain = this.#asking?.getWriteOffset() === 0
-    if (acceptor !== this.#acceptor || (this.#asking !== null && !hasAskedAgain)) this.#beginRow(acceptor)
-    else if (hasAskedAgain) this.#seePipelining()
-    this.#inRow++
-    if (this.#pipelined === null && this.#isRowWatched && this.#inRow > acceptor.open) this.#seePipelining()
-    // A request waits unless its connection may have sent several: limits by connection hold pipelined ones.
-    this.#exchange.mayWait =
-      this.#pipelined === null &&
-      this.#inRow <= acceptor.open &&
-      (this.#inRow <= ROW_BY_CHANCE || this.#isSought) &&
-      this.#inTurn < this.#open
-    this.#exchange.isPipelined = this.#pipelined !== null || this.#inRow > 1
-    if (++this.#inTurn === UNWATCHED_REQUESTS) {
-      this.#sentBeforeTurn = sentBytes
-      setImmediate(this.#endTurn)
-    }
-    const units = this.#inTurn + (sentBytes - this.#sentBeforeTurn) / BYTES_PER_UNIT
-    const isBusy = units > BUSY_TURN_UNITS
-    const isWorthKnowing = isBusy || (this.#pipelined === null && this.#inTurn > UNWATCHED_REQUESTS)
-    if (!this.#isSought && this.#inRow > (isWorthKnowing ? ROW_BY_CHANCE : REQUESTS_PER_BUSY_TURN)) {
-      this.#answerSought(acceptor, method, response, request)
-    } else if (this.#inRow > REQUESTS_PER_BUSY_TURN || this.#exchange.rowBytes > GATHERED_BYTES) {
-      this.#exchange.isPutOff = this.#isTooMuch(isBusy)
-      this.#answerCorked(acceptor, method, response, request)
-      this.#exchange.isPutOff = false
-    } else this.#answer(acceptor, method, response, request)
-  }
-
-  #answerSought(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
-    this.#isSought = true
-    this.#inRowBefore = this.#inRow - 1
-    this.#sentBeforeRow = this.#exchange.sentBytes
-    const answer = (): void => this.#answerCorked(acceptor, method, response, request)
-    this.#asking = acceptor.findMoved(0, answer)
-  }
-
-  #answerCorked(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
-    response.cork(() => this.#answer(acceptor, method, response, request))
-  }
-
-  #beginRow(acceptor: Acceptor): void {
-    this.#acceptor = acceptor
-    this.#inRow = 0
-    this.#isRowWatched = this.#inTurn >= UNWATCHED_REQUESTS
-    this.#inRowBefore = 0
-    this.#asking = null
-    this.#isSought = false
-    this.#sentBeforeRow = this.#exchange.sentBytes
-    this.#exchange.rowBytes = 0
-    this.#exchange.rowUnread = null
-  }
-
-  /** Whether a row, as good as surely of one connection, is more than one may ask for in this turn. */
-  #isTooMuch(isBusy: boolean): boolean {
-    if (!isBusy) return this.#inRow > REQUESTS_PER_TURN
-    const requests = this.#inRow - this.#inRowBefore
-    const units = requests + (this.#exchange.sentBytes - this.#sentBeforeRow) / BYTES_PER_UNIT
-    return requests > REQUESTS_PER_BUSY_TURN && units > UNITS_PER_BUSY_TURN
-  }
-
-  readonly #endTurn = (): void => {
-    // Requests from before the turn was watched may be of several turns.
-    if (this.#inTurn - UNWATCHED_REQUESTS > this.#open) this.#seePipelining()
-    this.#inTurn = 0
-    this.#sentBeforeTurn = this.#exchange.sentBytes
-    this.#acceptor = null
-  }
-
-  #seePipelining(): void {
-    this.#pipelined ??= setTimeout(() => (this.#pipelined = null), PIPELINED_MS).unref()
-    this.#pipelined.refresh()
-  }
-
-  #answer(acceptor: Acceptor, method: string, response: UwsResponse, request: UwsRequest): void {
-    const exchange = this.#exchange
-    exchange.begin(acceptor, method, response, request)
-    const refusal = exchange.framing === 'unclear' ? UNCLEAR_LENGTH : null
-    exchange.answer(this.#onRequest, refusal, this.#surroundings.onThrow)
-  }
-
-  async listen(host: string, port: number): Promise<number> {
-    // A port that an app got by asking for 0 cannot be shared by the others.
-    const shared = port === 0 ? await findFreePort(host, 0) : port
-    for (const acceptor of this.#acceptors) {
-      acceptor.app.listen(host, shared, (token) => {
-        if (token !== false) acceptor.token = token
-      })
-      if (acceptor.token === null) {
-        this.#closeListeners()
-        throw new ListenError(host, port, 'the address is in use, not of this machine, or not permitted')
-      }
-    }
-    return shared
+  listen(host: string, port: number): Promise<number> {
+    this.#app.listen(host, port, (token) => (this.#token = token === false ? null : token))
+    if (this.#token !== null) return Promise.resolve(this.#binding.us_socket_local_port(this.#token))
+    const reason = 'the address is in use, not of this machine, or not permitted'
+    return Promise.reject(new ListenError(host, port, reason))
   }
 
   stopListening(): void {
-    // Closing resets connections that are not accepted yet: next to none behind a short turn.
-    const asked = performance.now()
-    let began = asked
-    const look = (): void => {
-      const now = performance.now()
-      const isShort = now - began < SHORT_TURN_MS
-      began = now
-      if (this.#closed || isShort || now - asked > CLOSING_PATIENCE_MS) this.#closeListeners()
-      else setImmediate(look)
-    }
-    setImmediate(look)
-  }
-
-  #closeListeners(): void {
-    for (const acceptor of this.#acceptors) {
-      if (acceptor.token !== null) this.#binding.us_listen_socket_close(acceptor.token)
-      acceptor.token = null
-    }
+    whenAccepted(() => {
+      if (this.#token !== null) this.#binding.us_listen_socket_close(this.#token)
+      this.#token = null
+    })
   }
 
   drain(): void {
-    this.#exchange.draining = true
+    this.#exchange.isDraining = true
   }
 
   finish(withinMs: number): Promise<void> {
-    return untilQuiet(
-      () => this.#acceptors.some(({ token }) => token !== null),
-      () => this.#exchange.begun,
-      () => this.#exchange.unfinished + this.#unread,
-      withinMs,
-    )
+    return untilQuiet(() => this.#token !== null, this.#exchange, withinMs)
   }
 
   close(): void {
-    if (this.#closed) return
-    this.#closed = true
-    for (const acceptor of this.#acceptors) {
-      acceptor.token = null
-      // A thread that exits with an open app aborts the whole process.
-      acceptor.app.close()
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#token = null
+    // A thread that exits with an open app aborts the whole process.
+    this.#app.close()
+  }
+}
+
+function countedConnections(app: UwsApp, { connections, onProgress }: Surroundings): UwsApp {
+  let isRefusing = false
+  return app.filter((connection, change) => {
+    if (isRefusing) return
+    onProgress()
+    if (change === -1) connections.left()
+    else if (!connections.opened()) {
+      isRefusing = true
+      // A new connection takes this few bytes at once.
+      connection.cork(() => connection.writeStatus(REFUSAL_OF_CONNECTION))
+      connection.close()
+      isRefusing = false
     }
+  })
+}
+
+class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
+  #framing: Framing = 'no body'
+  #asksToClose = false
+  /** Headers of the request, read all at once: six calls one by one cost as much. */
+  #headers = 0
+  readonly #names: string[] = []
+  readonly #values: string[] = []
+
+  take(method: string, request: UwsRequest, response: UwsResponse): void {
+    // No text of a request, such as its key, outlasts the next one.
+    while (this.#headers > 0) this.#values[--this.#headers] = ''
+    request.forEach(this.#takeHeader)
+    this.#framing = framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
+    this.#asksToClose = this.#valuesOf(CONNECTION).some((value) => ASKS_TO_CLOSE.test(value))
+    this.serve(method, request, response, this.#framing === 'unclear' ? UNCLEAR_LENGTH : null)
+  }
+
+  readonly #takeHeader = (lowerCaseName: string, value: string): void => {
+    this.#names[this.#headers] = lowerCaseName
+    this.#values[this.#headers++] = value
+  }
+
+  #valuesOf(name: HeaderName): readonly string[] {
+    let values: string[] | null = null
+    for (let i = 0; i < this.#headers; i++) if (this.#names[i] === name) (values ??= []).push(this.#values[i])
+    return values ?? NONE
+  }
+
+  get path(): string {
+    return this.request().getUrl()
+  }
+
+  get query(): string {
+    // Given a key, `getQuery` decodes in place, and spoils what is read afterwards.
+    return this.request().getQuery() ?? ''
+  }
+
+  header(name: HeaderName): string {
+    this.request()
+    const at = this.#names.indexOf(name)
+    return at === -1 || at >= this.#headers ? '' : this.#values[at]
+  }
+
+  headerValues(name: HeaderName): string {
+    this.request()
+    return this.#valuesOf(name).join(', ')
+  }
+
+  address(): string {
+    const text = Buffer.from(this.response().getRemoteAddressAsText()).toString('latin1')
+    if (!text.includes(':')) return text
+    return unmapped(new SocketAddress({ family: 'ipv6', address: text }).address)
+  }
+
+  protected reply(body: Uint8Array | null, lasting: boolean): void {
+    const response = this.response()
+    const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
+    if (this.#framing !== 'no body' || this.#asksToClose || (!hasBody && endsByChance(this.head))) {
+      this.#replyLast(response, body, lasting)
+      return
+    }
+    // Pipelined answers that have outgrown the engine's buffer would go out in six pieces each.
+    response.cork(() => {
+      // Status and headers go in one call: a call for each of four headers takes half as long again.
+      response.writeStatus(this.headOf(this.head))
+      if (hasBody) this.#offer(response, body, lasting)
+      // A length of 0 is written and done with. Given a length, `endWithoutBody` would abort the process.
+      else if (body === null || !response.tryEnd(NOTHING, body.length)[1]) response.endWithoutBody()
+    })
+  }
+
+  /** Clients close drained connections as they are told, or the engine after a silence. */
+  headOf(head: string | Uint8Array): string | Uint8Array {
+    return this.isDraining ? withClosing(head) : head
+  }
+
+  /** `end` would buffer any number of bodies for a client that pipelines and does not read. */
+  #offer(response: UwsResponse, body: Uint8Array, lasting: boolean): void {
+    // Behind an unfinished answer the engine cuts a connection that has sent more.
+    if (response.tryEnd(body, body.length)[1]) return
+    const rest = body.subarray(response.getWriteOffset())
+    const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length, false)
+    if (reply === null) this.bytes -= rest.length
+    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length)
+  }
+
+  /** Answers in the next turn, so that the engine cuts a connection that has sent more: it is not served. */
+  #replyLast(response: UwsResponse, body: Uint8Array | null, lasting: boolean): void {
+    // What comes behind later is not read.
+    response.pause()
+    const copied = lasting || body === null ? 0 : body.length
+    const reply = this.#laterReply(response, NO_EVENTS, copied, true)
+    const bytes = copied > 0 ? new Uint8Array(body!) : body
+    const head = headText(this.head)
+    setImmediate(() => reply?.send(head, bytes))
+  }
+
+  protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
+    return this.#framing === 'no body' ? this.#laterReply(response, events, 0, this.#asksToClose) : null
+  }
+
+  /** `held`: bytes that count as buffered until the reply is out. Null where they are too many: it is cut. */
+  #laterReply(
+    response: UwsResponse,
+    events: LaterEvents,
+    held: number,
+    isLast: boolean,
+  ): UwsLaterReply | null {
+    if (!this.buffered.take(held)) {
+      response.close()
+      return null
+    }
+    this.unfinished++
+    // The engine closes by itself behind a request that asks for it in exactly this way.
+    const isClosedByEngine = this.#valuesOf(CONNECTION)[0]?.length === 'close'.length
+    const ending = isLast ? (isClosedByEngine ? 'by the engine' : 'by hand') : null
+    return new UwsLaterReply(this, response, events, ending, () => {
+      this.unfinished--
+      this.buffered.giveBack(held)
+    })
+  }
+
+  protected cut(): void {
+    this.response().close()
+  }
+}
+
+/** Its writes are corked by hand: within a handler the engine does it. */
+class UwsLaterReply extends BaseLaterReply<UwsResponse> {
+  readonly #exchange: UwsExchange
+  /** How the connection ends with the answer; null: it stays. */
+  readonly #ending: 'by the engine' | 'by hand' | null
+  readonly #onDone: () => void
+  /** Bytes of the body; null for a stream. */
+  #length: number | null = 0
+  #untaken: Uint8Array | null = null
+  /** All is with the kernel, or the client has gone: touching the dead response would throw. */
+  #isDone = false
+
+  constructor(
+    exchange: UwsExchange,
+    response: UwsResponse,
+    events: LaterEvents,
+    ending: 'by the engine' | 'by hand' | null,
+    onDone: () => void,
+  ) {
+    super(response, exchange.method === 'HEAD', events)
+    this.#exchange = exchange
+    this.#ending = ending
+    this.#onDone = onDone
+    response.onAborted(() => {
+      this.#done()
+      this.gone()
+    })
+    response.onWritable(() => {
+      exchange.surroundings.onProgress()
+      // Unless asked, the engine sends what it keeps of a stream only with the next write.
+      if (this.#length === null) response.cork(() => {})
+      else if (this.#untaken !== null && !this.offer(this.#untaken, true)) return false
+      this.room()
+      return true
+    })
+  }
+
+  /** Goes on with a body of `length` bytes of which the client has not taken the `rest`. */
+  goOn(rest: Uint8Array, length: number): void {
+    this.#length = length
+    this.#untaken = rest
+  }
+
+  protected get unsent(): number {
+    return this.#untaken?.length ?? 0
+  }
+
+  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
+    const { response } = this
+    const whole = headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`)
+    if (this.#ending === null && !endsByChance(head)) {
+      response.cork(() => {
+        response.writeStatus(this.#exchange.headOf(whole))
+        response.endWithoutBody()
+      })
+      this.#done()
+      return
+    }
+    // The engine closes by itself only in `end`, which adds a length of 0: wrong here. So the head and its
+    // empty line are written, and the connection is closed when they are with the kernel.
+    const date = new Date(this.#exchange.surroundings.now()).toUTCString()
+    response.cork(() => response.writeStatus(`${withClosing(whole)}\r\nDate: ${date}\r\n`))
+    setImmediate(() => this.destroy())
+  }
+
+  protected sendWhole(head: string | Uint8Array, body: Uint8Array): boolean {
+    const { response } = this
+    if (this.#ending === 'by hand' && body.length <= WHOLE_BYTES) {
+      response.cork(() => {
+        response.writeStatus(headText(head).replace(KEPT, ''))
+        response.end(body, true)
+      })
+      this.#done()
+      return true
+    }
+    let isTaken = false
+    response.cork(() => {
+      this.sendHead(head, body.length)
+      isTaken = this.offer(body, true)
+    })
+    return isTaken
+  }
+
+  protected sendHead(head: string | Uint8Array, length: number | null): void {
+    this.#length = length
+    const isLast = length === null || this.#ending !== null
+    this.response.cork(() =>
+      this.response.writeStatus(isLast ? withClosing(head) : this.#exchange.headOf(head)),
+    )
+  }
+
+  protected offer(bytes: Uint8Array, lasting: boolean): boolean {
+    const { response } = this
+    const length = this.#length
+    if (this.#isDone) return true
+    if (length === null) {
+      // The engine keeps a copy of what is not taken, and a chunk cannot be taken back.
+      let isTaken = false
+      response.cork(() => (isTaken = response.write(bytes)))
+      return isTaken
+    }
+    const before = response.getWriteOffset()
+    let isComplete = false
+    response.cork(() => (isComplete = response.tryEnd(bytes, length)[1]))
+    const rest = isComplete ? NOTHING : bytes.subarray(response.getWriteOffset() - before)
+    this.#untaken = rest.length === 0 ? null : lasting ? rest : new Uint8Array(rest)
+    if (isComplete) this.#done()
+    return this.#untaken === null
+  }
+
+  protected finish(): void {
+    // A body of known length has ended with its last byte, unless it has none.
+    if (this.#length === 0) this.offer(NOTHING, true)
+    if (this.#length !== null) return
+    // The client closes the connection, as the head asks, or the engine after a silence: nothing reports
+    // when the last chunk has left.
+    this.response.cork(() => this.response.end())
+    this.#done()
+  }
+
+  protected destroy(): void {
+    if (this.#isDone) return
+    this.#done()
+    this.response.close()
+  }
+
+  #done(): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#onDone()
   }
 }

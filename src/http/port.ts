@@ -1,10 +1,10 @@
-/** Whether an address can be listened on, what to say when it cannot, and when all is answered. */
+/** Whether an address can be listened on, and what to say when it cannot. */
 
 import { lookup } from 'node:dns/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { inUrl } from '../../system/text.ts'
+import { inUrl } from '../system/text.ts'
 
 /** Milliseconds for which another server may be about to listen; it takes some tens. */
 const LOCK_PATIENCE = 10_000
@@ -151,26 +151,4 @@ export class ListenError extends Error {
 /** The address is not this machine's: ending another program would not help. */
 export function isElsewhere(error: unknown): boolean {
   return error instanceof ListenError && /^(EADDRNOTAVAIL|ENOTFOUND)$/.test(error.reason)
-}
-
-const QUIET_INTERVAL_MS = 10
-/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
-const QUIET_LOOKS = 5
-
-/** Resolves when a closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
-export async function untilQuiet(
-  isListening: () => boolean,
-  arrived: () => number,
-  unanswered: () => number,
-  withinMs: number,
-): Promise<void> {
-  let before = arrived()
-  let quiet = 0
-  // A turn of the loop before each look reads what has come to its sockets.
-  for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
-    await setTimeout(QUIET_INTERVAL_MS)
-    const now = arrived()
-    quiet = !isListening() && now === before && unanswered() === 0 ? quiet + 1 : 0
-    before = now
-  }
 }

@@ -1,0 +1,322 @@
+/** What both engines share: a request up to its answer, now or later, and when a port may be closed. */
+// Not the global, which is a getter.
+import { performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
+import { FAULT_BODY, FAULT_HEAD, GONE, NO_KEY, NO_ROUTE, statusOf } from '../exchange.ts'
+import type {
+  Answered,
+  Exchange,
+  HeaderName,
+  LaterEvents,
+  LaterReply,
+  OnAnswer,
+  OnRequest,
+  Pressure,
+  Refusal,
+  Surroundings,
+} from '../exchange.ts'
+
+/** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
+export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
+
+export class BufferedBytes {
+  bytes = 0
+  /** Answers that found no room. */
+  refused = 0
+  readonly #limit: number
+
+  constructor(limit = BUFFER_LIMIT_BYTES) {
+    this.#limit = limit
+  }
+
+  /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
+  take(bytes: number): boolean {
+    if (this.bytes + bytes > this.#limit) {
+      this.refused++
+      return false
+    }
+    this.bytes += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.bytes -= bytes
+  }
+}
+
+export abstract class BaseExchange<Request, Response> implements Answered {
+  method = ''
+  abstract readonly path: string
+  abstract readonly query: string
+  keyRow = NO_KEY
+  status = 0
+  bytes = 0
+  head: string | Uint8Array = ''
+  isDraining = false
+  /** Requests so far. */
+  arrived = 0
+  /** Requests with an answer that was put off, or that waits for its client. */
+  unfinished = 0
+  readonly surroundings: Surroundings
+  protected readonly buffered = new BufferedBytes()
+  readonly #onRequest: OnRequest
+  /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
+  #state: 'open' | 'begun' | 'answered' = 'answered'
+  #request: Request | null = null
+  #response: Response | null = null
+  #later: LaterReply | null = null
+  #begun = 0
+
+  constructor(onRequest: OnRequest, surroundings: Surroundings) {
+    this.#onRequest = onRequest
+    this.surroundings = surroundings
+  }
+
+  /** A watchdog in another thread reads the route of a request that takes too long. */
+  get route(): number {
+    return this.surroundings.serving[0]
+  }
+
+  set route(route: number) {
+    this.surroundings.serving[0] = route
+  }
+
+  get pressure(): Pressure {
+    return {
+      waiting: this.unfinished,
+      bufferedBytes: this.buffered.bytes,
+      notBuffered: this.buffered.refused,
+    }
+  }
+
+  abstract header(name: HeaderName): string
+  abstract headerValues(name: HeaderName): string
+  abstract address(): string
+
+  /** No error leaves it, and no request stays unanswered: either would end the process. */
+  protected serve(method: string, request: Request, response: Response, refusal: Refusal | null): void {
+    const { recorder, onProgress, onThrow } = this.surroundings
+    onProgress()
+    this.arrived++
+    this.method = method
+    this.#request = request
+    this.#response = response
+    this.#later = null
+    this.route = NO_ROUTE
+    this.keyRow = NO_KEY
+    this.#state = 'open'
+    this.#begun = performance.now()
+    try {
+      if (refusal === null) this.#onRequest(this)
+      else this.send(refusal.head, refusal.body, true)
+      if (this.#state === 'open') throw new Error('the handler returned without an answer')
+    } catch (error) {
+      this.#fail()
+      queueMicrotask(() => onThrow(error))
+    } finally {
+      if (this.#later === null) recorder.answered(this, this.#begun)
+      this.route = NO_ROUTE
+      // A use after the handler's return is then an ordinary error.
+      this.#request = null
+      this.#response = null
+    }
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting: unknown = false): void {
+    this.response()
+    this.#refuseSecond()
+    this.status = statusOf(head)
+    this.head = head
+    this.bytes = body === null || this.method === 'HEAD' ? 0 : body.length
+    this.#state = 'begun'
+    this.reply(body, lasting === true)
+    this.#state = 'answered'
+  }
+
+  later(events: LaterEvents, copy?: Exchange): LaterReply | null {
+    const response = this.response()
+    this.#refuseSecond()
+    const reply = this.putOff(response, events)
+    if (reply === null) return null
+    this.#later = reply
+    reply.onAnswer = this.surroundings.recorder.deferred(this, this.#begun, copy)
+    this.#state = 'answered'
+    return reply
+  }
+
+  /** Sends `head`, and a body of which `bytes` go out. */
+  protected abstract reply(body: Uint8Array | null, lasting: boolean): void
+  /** Null if the connection has to end with the answer. */
+  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response> | null
+  protected abstract cut(): void
+
+  /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
+  #fail(): void {
+    if (this.#state === 'open') this.send(FAULT_HEAD, FAULT_BODY, true)
+    else if (this.#state === 'begun') this.cut()
+    else this.#later?.cut()
+  }
+
+  #refuseSecond(): void {
+    if (this.#state !== 'open') throw new Error('this request has already been answered')
+  }
+
+  protected request(): Request {
+    if (this.#request === null) throw new Error('the exchange is over')
+    return this.#request
+  }
+
+  protected response(): Response {
+    if (this.#response === null) throw new Error('the exchange is over')
+    return this.#response
+  }
+}
+
+export abstract class BaseLaterReply<Response> implements LaterReply {
+  readonly isHead: boolean
+  isOver = false
+  /** Called once, with the status and the sent bytes of the body, or `GONE`. */
+  onAnswer: OnAnswer = () => {}
+  /** The answer that is under way; `bytes` of its body so far. */
+  #begun: { status: number; head: string; at: number; bytes: number } | null = null
+  /** All of the body is offered: the reply ends when there is room again. */
+  #isLastOffered = false
+  protected readonly response: Response
+  readonly #events: LaterEvents
+
+  constructor(response: Response, isHead: boolean, events: LaterEvents) {
+    this.response = response
+    this.isHead = isHead
+    this.#events = events
+  }
+
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    if (this.isOver) return
+    if (body === null || body.length === 0 || this.isHead) {
+      this.#sendWithoutBody(head, body?.length ?? null)
+      return
+    }
+    this.#note(head).bytes = body.length
+    this.#isLastOffered = true
+    if (this.sendWhole(head, body)) this.end()
+  }
+
+  begin(head: string | Uint8Array, length: number): void {
+    this.#begin(head, length)
+  }
+
+  stream(head: string | Uint8Array): void {
+    this.#begin(head, null)
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.isOver) return true
+    if (this.#begun !== null) this.#begun.bytes += bytes.length
+    return this.offer(bytes, false)
+  }
+
+  end(): void {
+    if (this.isOver) return
+    this.#over(0)
+    this.finish()
+  }
+
+  cut(): void {
+    if (this.isOver) return
+    this.#over(this.unsent)
+    this.destroy()
+  }
+
+  /** `length`: null for a stream. */
+  #begin(head: string | Uint8Array, length: number | null): void {
+    if (this.isOver) return
+    if (this.isHead) this.#sendWithoutBody(head, length)
+    else {
+      this.#note(head)
+      this.sendHead(head, length)
+    }
+  }
+
+  #note(head: string | Uint8Array): { status: number; head: string; at: number; bytes: number } {
+    // The bytes of a head may be in a buffer that is used again.
+    const text = typeof head === 'string' ? head : ''
+    return (this.#begun = { status: statusOf(head), head: text, at: performance.now(), bytes: 0 })
+  }
+
+  #sendWithoutBody(head: string | Uint8Array, length: number | null): void {
+    this.isOver = true
+    this.onAnswer(statusOf(head), 0, head)
+    this.sendWithoutBody(head, length)
+  }
+
+  #over(unsent: number): void {
+    this.isOver = true
+    if (this.#begun === null) this.onAnswer(GONE, 0, '')
+    else this.onAnswer(this.#begun.status, this.#begun.bytes - unsent, this.#begun.head, this.#begun.at)
+  }
+
+  /** Bytes of the body that were offered and, as far as is known, are not out. */
+  protected abstract get unsent(): number
+  /** `length`: null for no length header. */
+  protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
+  /** Sends a body whose bytes never change. @returns whether all of it is out */
+  protected abstract sendWhole(head: string | Uint8Array, body: Uint8Array): boolean
+  /** `length`: null for a stream. */
+  protected abstract sendHead(head: string | Uint8Array, length: number | null): void
+  /** `lasting`: the bytes never change. @returns whether there is room for more */
+  protected abstract offer(bytes: Uint8Array, lasting: boolean): boolean
+  protected abstract finish(): void
+  protected abstract destroy(): void
+
+  protected gone(): void {
+    if (this.isOver) return
+    this.#over(this.unsent)
+    this.#events.onGone()
+  }
+
+  protected room(): void {
+    if (this.isOver) return
+    if (this.#isLastOffered) this.end()
+    else this.#events.onRoom()
+  }
+}
+
+/** A turn of the loop as short as this has found next to no connection to accept. */
+const SHORT_TURN_MS = 0.1
+/** Time after which a port is closed without a short turn. */
+const CLOSING_PATIENCE_MS = 1000
+
+/** Calls `close` behind a short turn: closing a port resets connections that are not accepted yet. */
+export function whenAccepted(close: () => void): void {
+  const asked = performance.now()
+  let began = asked
+  const look = (): void => {
+    const now = performance.now()
+    const isShort = now - began < SHORT_TURN_MS
+    began = now
+    if (isShort || now - asked > CLOSING_PATIENCE_MS) close()
+    else setImmediate(look)
+  }
+  setImmediate(look)
+}
+
+const QUIET_INTERVAL_MS = 10
+/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
+const QUIET_LOOKS = 5
+
+/** Resolves when a closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
+export async function untilQuiet(
+  isListening: () => boolean,
+  exchange: { readonly arrived: number; readonly unfinished: number },
+  withinMs: number,
+): Promise<void> {
+  let before = exchange.arrived
+  let quiet = 0
+  // A turn of the loop before each look reads what has come to its sockets.
+  for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
+    await setTimeout(QUIET_INTERVAL_MS)
+    const { arrived, unfinished } = exchange
+    quiet = !isListening() && arrived === before && unfinished === 0 ? quiet + 1 : 0
+    before = arrived
+  }
+}
