@@ -1289,7 +1289,7 @@ export type ListBuoysParameters = {
   near?: string
   /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
   radius?: number
-  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. Allowed: text of 1 to 100 characters without control characters. */
+  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400. Allowed: text of 1 to 100 characters without control characters. */
   source?: string
   /** Only buoys of this country. Raises the default page size to 500. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
@@ -1706,7 +1706,7 @@ export class Groundswell {
    *
    * Buckets follow the clock of `timezone`. Weeks are runs of seven days from the start of the season; the last one may be shorter. Buckets without a sample are left out. For directions `median` and `avg` both give the circular mean.
    *
-   * These are a 422: `min` or `max` of a direction, a metric that the buoy's network does not measure (coastal networks measure the first five), a day that no year has, a start after the end, and too many seasons.
+   * These are a 422: `min` or `max` of a direction, a metric that the buoy does not measure (one of the last four that it has never had a value of, unless its network is national), a day that no year has, a start after the end, and too many seasons.
    */
   readingSeries(buoyId: string | number, parameters: ReadingSeriesParameters, options: CallOptions = {}): Promise<ReadingSeriesAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings/series`, parameters, options)

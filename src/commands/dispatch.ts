@@ -94,7 +94,8 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
     load: async () => (await import('./diff.ts')).diff,
   },
   export: {
-    summary: 'write the readings of a snapshot as files, one for each network and month, and all buoys',
+    summary:
+      'write the readings of a snapshot as files, one for each network and year, for each month of the newest year, and all buoys',
     load: async () => (await import('./export.ts')).exportCommand,
   },
   pin: { summary: 'keep a snapshot until it is unpinned', load: folderCommand('pin') },

@@ -5,7 +5,9 @@ import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../o
 import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table, TableRequest } from '../operation/answer-table.ts'
+import type { Dataset } from '../dataset/dataset.ts'
 import { Literal } from '../dataset/literals.ts'
+import { ApiError } from '../operation/errors.ts'
 import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import type { View } from '../dataset/view.ts'
@@ -29,7 +31,7 @@ const parameters = {
   }),
   source: text({
     description:
-      'Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count.',
+      'Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400.',
   }),
   country: text({
     pattern: '^[A-Z]{2}$',
@@ -91,7 +93,7 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>): ArrayLi
   const { near, source, country, active_only: activeOnly } = query
   const filter = latestFilter(dataset, query)
   const box = boxOf(query)
-  const ofSource = source === undefined ? null : (groups.bySource.get(sourceKey(source)) ?? EMPTY_GROUP)
+  const ofSource = source === undefined ? null : groupOfSource(dataset, source)
   const ofCountry = country === undefined ? null : (groups.byCountry.get(country) ?? EMPTY_GROUP)
   const pick = (group: Group): Uint32Array => (activeOnly ? group.active : group.all)
   if (near === undefined && box === null) {
@@ -109,6 +111,27 @@ function matching({ dataset }: View, query: QueryOf<typeof parameters>): ArrayLi
     (near === undefined || box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))
   if (near === undefined) return boxes.within(box!, accept)
   return byDistance.within(near.lat, near.lng, query.radius, accept).map(({ ordinal }) => ordinal)
+}
+
+/** Names that a refusal lists. */
+const MOST_NAMES = 20
+
+/** @throws ApiError 400 where no network of the snapshot has the name: an empty list would not say so */
+function groupOfSource({ groups, catalog: { sources } }: Dataset, source: string): Group {
+  const key = sourceKey(source)
+  const group = groups.bySource.get(key)
+  if (group !== undefined) return group
+  const isKnown = sources.some(({ name, label, aliases }) =>
+    [name, label ?? '', ...aliases].some((each) => sourceKey(each) === key),
+  )
+  if (isKnown || sources.length === 0) return EMPTY_GROUP
+  const names = sources.slice(0, MOST_NAMES).map(({ name }) => name)
+  const rest = sources.length > names.length ? ` and ${sources.length - names.length} more` : ''
+  throw new ApiError(
+    'bad_request',
+    `Parameter source names no network of this server. Allowed: one of ${names.join(', ')}${rest}`,
+    { parameter: 'source' },
+  )
 }
 
 /** What two ascending lists share. */

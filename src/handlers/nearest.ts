@@ -71,8 +71,13 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): readonly Fou
   throw notFound(
     filter === null
       ? 'No active buoy lies within max_distance'
-      : 'No active buoy within max_distance has the measures of has and a reading no older than max_age',
+      : `No active buoy within max_distance passes ${filtersText(query)}`,
   )
+}
+
+function filtersText({ has, max_age: maxAge }: QueryOf<typeof parameters>): string {
+  if (has === undefined) return 'the filter max_age'
+  return maxAge === undefined ? 'the filter has' : 'the filters has and max_age'
 }
 
 function tableOf(dataset: Dataset, found: readonly Found[], query: QueryOf<typeof parameters>): Table {

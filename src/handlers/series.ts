@@ -5,6 +5,7 @@
  * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days)
  * is half a megabyte.
  */
+import { hasMeasure } from '../index/available.ts'
 import { MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import {
@@ -65,6 +66,7 @@ const MOST_KNOWN_US = 13 * US_PER_KNOWN_SEASON
 
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 
+/** What buoys of a network have by its kind; others of them may have more. */
 const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
   national: METRIC_NAMES,
   coastal: WAVE_METRICS,
@@ -264,13 +266,14 @@ function impossible(parameter: string, message: string): ApiError {
 }
 
 /** @throws ApiError 422 for a metric that the network does not have, or the extreme of a direction */
-function measureOf({ dataset: { catalog } }: View, ordinal: number, { metric, aggregation }: Query): Measure {
-  const offered = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
-  if (!offered.includes(metric)) {
-    throw impossible(
-      'metric',
-      `Parameter metric is not measured by this buoy's network. Allowed: ${offered.join(', ')}`,
-    )
+function measureOf({ dataset }: View, ordinal: number, { metric, aggregation }: Query): Measure {
+  const { catalog, readings, weather } = dataset
+  const usual = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
+  const isOffered = (name: Metric): boolean =>
+    usual.includes(name) || hasMeasure([readings, weather], ordinal, METRICS[name])
+  if (!isOffered(metric)) {
+    const offered = METRIC_NAMES.filter(isOffered).join(', ')
+    throw impossible('metric', `Parameter metric is not measured by this buoy. Allowed: ${offered}`)
   }
   const measure = MEASURES[METRICS[metric]]
   if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {

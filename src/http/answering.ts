@@ -72,7 +72,7 @@ export class Answering {
     const shape = this.#shapeOf(exchange, operation, raw)
     const tag = this.#tag.begin().add(target.index)
     const texts = reader.textsOf(raw)
-    const query = reader.read(texts, tag)
+    const query = reader.read(texts, tag, raw.names)
     const language = languageOf(operation, query, exchange)
     const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')

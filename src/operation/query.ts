@@ -29,6 +29,18 @@ export function schemaOf(parameters: Parameters): object {
   }
 }
 
+/** What clients write for our parameters; a required one that is missing was probably meant. */
+const MISTAKEN_FOR: { readonly [name: string]: readonly string[] } = {
+  lat: ['latitude'],
+  lng: ['lon', 'long', 'longitude'],
+  ids: ['id', 'buoy_id', 'buoy_ids'],
+  query: ['q', 'search', 'term', 'name'],
+  date: ['day'],
+}
+
+/** A number as much of the world writes it: 43,5. */
+const DECIMAL_COMMA = /^-?[0-9]{1,15},[0-9]{1,15}$/
+
 /** Separates members of a canonical form. No parameter takes control characters. */
 export const SEPARATOR = '\u0001'
 
@@ -74,9 +86,10 @@ export class QueryReader<P extends Parameters> {
 
   /**
    * Takes `texts`, from `textsOf`, into `tag` where they are not default.
+   * @param names of all parameters of the request: one may be meant as one that is missing
    * @throws ApiError with the parameter and what is allowed
    */
-  read(texts: Texts, tag: TagNumber): QueryOf<P> {
+  read(texts: Texts, tag: TagNumber, names: readonly string[] = []): QueryOf<P> {
     if (texts.length === 0 && this.#blank !== null) return this.#blank
     // A copy of the defaults takes 0.2 µs.
     const query = Object.create(this.#defaults) as Values
@@ -85,12 +98,12 @@ export class QueryReader<P extends Parameters> {
       if (text === undefined) continue
       const parameter = this.#parameters[i]
       const value = parameter.parse(text)
-      if (value === MALFORMED) throw this.#error(i, 'is malformed')
+      if (value === MALFORMED) throw this.#error(i, malformed(parameter, text))
       if (value === parameter.default) continue
       query[this.#names[i]] = value
       tag.add(i).add(value)
     }
-    if (!this.#validate(query)) throw this.#schemaError(this.#validate.errors![0])
+    if (!this.#validate(query)) throw this.#schemaError(this.#validate.errors![0], names)
     return query as QueryOf<P>
   }
 
@@ -131,10 +144,13 @@ export class QueryReader<P extends Parameters> {
     }
   }
 
-  #schemaError(error: ErrorObject): ApiError {
+  #schemaError(error: ErrorObject, names: readonly string[]): ApiError {
     const missing = error.keyword === 'required'
     const name = missing ? String(error.params.missingProperty) : error.instancePath.split('/')[1]
-    return this.#error(this.#names.indexOf(name), missing ? 'is required' : 'is out of range')
+    if (!missing) return this.#error(this.#names.indexOf(name), 'is out of range')
+    const meant = MISTAKEN_FOR[name]?.find((each) => names.includes(each) && !this.known.has(each))
+    const problem = meant === undefined ? 'is required' : `is required (is ${name} meant by ${meant}?)`
+    return this.#error(this.#names.indexOf(name), problem)
   }
 
   #error(index: number, problem: string): ApiError {
@@ -144,6 +160,13 @@ export class QueryReader<P extends Parameters> {
       parameter: name,
     })
   }
+}
+
+function malformed({ wire }: Parameter<unknown>, text: string): string {
+  const isNumber = /^(number|integer)$/.test(String((wire as { type?: unknown }).type))
+  return isNumber && DECIMAL_COMMA.test(text)
+    ? 'is malformed: it has a decimal comma, and decimals begin with a point'
+    : 'is malformed'
 }
 
 /** Members of lists have no commas, and those of objects are numbers and booleans. */

@@ -197,7 +197,7 @@ const TYPES: { readonly [type: string]: string } = {
 }
 
 /** `sources[2].fetch[0].url must be …`. */
-function faultText({ instancePath, keyword, message, params, parentSchema }: ErrorObject): string {
+function faultText({ instancePath, keyword, message, params, parentSchema, data }: ErrorObject): string {
   const place = instancePath
     .split('/')
     .slice(1)
@@ -227,8 +227,34 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
   if (keyword === 'required') return `${at} lacks "${details.missingProperty}"`
   if (keyword === 'minItems') return `${at} must have ${details.limit} or more elements`
   if (keyword === 'maxProperties' && details.limit === 0) return `${at}: this kind of source takes none`
-  if (keyword === 'enum') return `${at} must be one of ${(details.allowedValues ?? []).join(', ')}`
+  if (keyword === 'enum') {
+    const words = (details.allowedValues ?? []).map(String)
+    const meant = typeof data === 'string' ? words.find((word) => isTypoOf(data, word)) : undefined
+    return `${at} must be one of ${words.join(', ')}${meant === undefined ? '' : `; is ${meant} meant?`}`
+  }
   return `${at} ${message ?? 'is wrong'}`
+}
+
+const MOST_TYPOS = 2
+
+/** Whether at most two letters of `text` are wrong, missing, too many or swapped with a neighbour. */
+function isTypoOf(text: string, word: string): boolean {
+  if (Math.abs(text.length - word.length) > MOST_TYPOS) return false
+  const [from, to] = [text.toLowerCase(), word.toLowerCase()]
+  let before: number[] = []
+  let row = Array.from({ length: to.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const isSame = from[i - 1] === to[j - 1]
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (isSame ? 0 : 1))
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      if (isSwapped) next[j] = Math.min(next[j], before[j - 2] + 1)
+    }
+    before = row
+    row = next
+  }
+  return row[to.length] <= MOST_TYPOS && row[to.length] < word.length - 1
 }
 
 function secondsOf(duration: string, mostDays: number, fail: (what: string) => never): number {

@@ -161,10 +161,10 @@ test('Lists name the pages beside them, with the filters of the request and with
   })
   // Past the last page the one before is the last.
   assert.equal(linksOf(`/buoys/alpha-2/readings?snapshot=${id}&page=9`).prev, at('&page=1'))
-  assert.deepEqual(linksOf(`/buoys?source=none&snapshot=${id}`), {
-    first: `/v2/buoys?snapshot=${id}&source=none&page=1`,
+  assert.deepEqual(linksOf(`/buoys?country=ZZ&snapshot=${id}`), {
+    first: `/v2/buoys?snapshot=${id}&country=ZZ&page=1`,
   })
-  const odd = `/buoys?source=${encodeURIComponent('<a>; rel="x", é\u2028')}&near=45,-3&snapshot=${id}&api_key=k`
+  const odd = `/buoys?has=${encodeURIComponent('period,water_temperature')}&near=45,-3&snapshot=${id}&api_key=k&<a>;é`
   const { first } = linksOf(odd)
   assert.match(first, /^[\x21-\x7e]+$/)
   assert.ok(!first.includes('api_key') && !/[<>",; ]/.test(first), first)

@@ -317,3 +317,26 @@ test('Without a page there is everything; a range without readings has the names
     if (format === 'geojson') assert.deepEqual((JSON.parse(text) as { features: object[] }).features, [])
   }
 })
+
+test('A source that the server has nothing of is refused with those that there are, in every format.', () => {
+  for (const format of ['json', 'csv']) {
+    const { status, text } = get(`/buoys?source=No%20such%20network&format=${format}`)
+    assert.equal(status, 400)
+    const { message, details } = JSON.parse(text) as { message: string; details: object }
+    assert.match(message, /^Parameter source names no network of this server\. Allowed: one of .*Candhis/)
+    assert.ok(!message.includes('No such'))
+    assert.deepEqual(details, { parameter: 'source' })
+  }
+  assert.equal(get('/buoys?source=candhis').status, 200)
+})
+
+test('Who finds no nearest buoy is told which filter left none.', () => {
+  const messageOf = (query: string): unknown =>
+    (JSON.parse(get(`/buoys/nearest?lat=43.5&lng=-1.6&${query}`).text) as { message?: string }).message
+  assert.equal(
+    messageOf('has=gust_speed,wind_wave_height'),
+    'No active buoy within max_distance passes the filter has',
+  )
+  const both = 'No active buoy within max_distance passes the filters has and max_age'
+  assert.equal(messageOf('has=gust_speed,wind_wave_height&max_age=1'), both)
+})

@@ -52,6 +52,30 @@ function valueOf(parameter: Parameters[string], encoded: string): unknown {
   return readWith(alone(parameter), `p=${encoded}`).p
 }
 
+test('A refusal says what was probably meant: a point for a decimal comma, our name for a usual one.', () => {
+  const [parameters] = ROUTED.flatMap(({ name, parameters: its }) => (name === 'nearestBuoys' ? [its] : []))
+  const problemOf = (query: string): string => {
+    const reader = new QueryReader<Parameters>(parameters, 'bad_request')
+    const raw = new RawQuery(query, reader.known)
+    try {
+      reader.read(reader.textsOf(raw), new TagNumber(), raw.names)
+    } catch (error) {
+      return (error as ApiError).message
+    }
+    return assert.fail(query)
+  }
+  assert.match(
+    problemOf('lat=43,5&lng=-1'),
+    /^Parameter lat is malformed: it has a decimal comma, .*\. Allowed: /,
+  )
+  assert.match(problemOf('lat=43&lng=-1&limit=2,5'), /^Parameter limit is malformed: it has a decimal comma/)
+  assert.match(problemOf('lat=43,,5&lng=-1'), /^Parameter lat is malformed\. Allowed: /)
+  const meant = /^Parameter lat is required \(is lat meant by latitude\?\)\. Allowed: /
+  assert.match(problemOf('latitude=43&longitude=-1'), meant)
+  assert.match(problemOf('lat=43&lon=-1'), /^Parameter lng is required \(is lng meant by lon\?\)\. Allowed/)
+  assert.match(problemOf('lat=43&x=-1'), /^Parameter lng is required\. Allowed: /)
+})
+
 /** The message of the refusal. */
 function refusal(parameters: Parameters, query: string): string {
   try {

@@ -301,7 +301,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
     if (['bounds', 'bbox'].every((name) => question.parameters.has(name))) return failure(400, ['bbox'])
     const { parameters } = question
     const answers: { [operation in Operation]: () => Answer } = {
-      list: () => list(wanted(), parameters),
+      list: () => list(wanted(), [...networks.keys()], parameters),
       detail: () => detail(buoys, question),
       last_readings: () => lastReadings(buoys, parameters),
       search: () => search(buoys, parameters),
@@ -410,11 +410,13 @@ function boxOf(parameters: ReadonlyMap<string, string>): Box | null {
 }
 
 // Operation 1.
-function list(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
+function list(buoys: Known[], networks: readonly string[], parameters: ReadonlyMap<string, string>): Answer {
   const box = boxOf(parameters)
   const source = parameters.get('source')
   const country = parameters.get('country')
   const near = parameters.get('near')
+  const isUnknown = source !== undefined && !networks.some((name) => sourceWord(name) === sourceWord(source))
+  if (isUnknown && networks.length > 0) return failure(400, ['source'])
   let found = buoys.filter((buoy) => !isTrue(parameters.get('active_only'), true) || buoy.active)
   if (box !== null) {
     found = found.filter((buoy) => boxHolds(box, buoy.record.lat, buoy.record.lng))
@@ -909,7 +911,8 @@ function series(
   const metric = parameters.get('metric')!
   const measure = MEASURE_OF[metric]
   const [wave, circular] = [OF_WAVES.has(metric), metric.endsWith('direction')]
-  if (!wave && networks.get(buoy.record.source) !== 'national') return failure(422, ['metric'])
+  const isMeasured = buoy.rows.some((row) => row[measure] !== null)
+  if (!wave && networks.get(buoy.record.source) !== 'national' && !isMeasured) return failure(422, ['metric'])
   const bucket = parameters.get('bucket') ?? 'day'
   const aggregation = parameters.get('aggregation') ?? 'median'
   if (circular && (aggregation === 'min' || aggregation === 'max')) return failure(422, ['aggregation'])
