@@ -41,8 +41,6 @@ const MAX_LABELS = 200
 /** Campaigns of one answer: the network has had some 300. */
 const MAX_CAMPAIGNS = 1000
 
-const SEMICOLON = 59
-
 /** Names of a measure's column by preference: archive, real time, API, then substitutes of some sensors. */
 const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['significantHeight', ['H13D', 'H1/3', 'HM0', 'Hm0']],
@@ -295,7 +293,11 @@ function readStations(bytes: Buffer, file: FileReport, stations: Map<string, Buo
     return
   }
   while (table.next(file)) {
-    const identifier = table.text(id).toUpperCase()
+    // A spreadsheet takes the first zero off a code of digits alone.
+    const identifier = table
+      .text(id)
+      .toUpperCase()
+      .replace(/^\d{4}$/, '0$&')
     const lat = degreesOf(table.text(latColumn), 90)
     const lng = degreesOf(table.text(lonColumn), 180)
     if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
@@ -310,7 +312,7 @@ function readStations(bytes: Buffer, file: FileReport, stations: Map<string, Buo
 }
 
 function sendRows(bytes: Buffer, file: FileReport, buoy: number, waiting: WaitingRows): void {
-  const table = new SeparatedTable(bytes, SEMICOLON)
+  const table = new SeparatedTable(bytes)
   const { labels, fields } = table
   const timeColumn = labels.findIndex((label) => label === 'DateHeure' || label === 'Date')
   const columns = LABELS.flatMap(([name, candidates]) => {
@@ -327,7 +329,7 @@ function sendRows(bytes: Buffer, file: FileReport, buoy: number, waiting: Waitin
   const codes = new Int32Array(columns.length)
   let understood = 0
   while (table.next(file)) {
-    const time = isoSeconds(bytes, fields.starts[timeColumn], fields.ends[timeColumn], 'none')
+    const time = isoSeconds(bytes, fields.starts[timeColumn], fields.ends[timeColumn], 'any')
     const fault = time < 0 ? 'no valid date and time' : readMeasures(table, columns, codes, file)
     if (fault !== null) {
       file.bad(table.line, fault, table.text(time < 0 ? timeColumn : fields.wrong))

@@ -13,7 +13,7 @@ import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { digitsAt } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
-import { epochSeconds } from './reading/times.ts'
+import { epochSeconds, isoSeconds } from './reading/times.ts'
 import { listSource, readText, doubtIgnored } from './reading/source-files.ts'
 import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
 
@@ -135,7 +135,7 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
 const measured = (text: string): number | null => (text === 'mq' ? NaN : numberOf(text))
 
 function isPosition(lat: number | null, lng: number | null): boolean {
-  return lat !== null && lng !== null && !(Math.abs(lat) > 90) && !(Math.abs(lng) > 180)
+  return lat !== null && lng !== null && !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
 }
 
 function readValues(
@@ -164,10 +164,10 @@ function anchoredBuoy(station: string): string | null {
     : station
 }
 
-/** Reads `YYYYMMDDhhmmss` (UTC) as epoch seconds, or −1. */
+/** Reads `YYYYMMDDhhmmss` or ISO 8601 (UTC) as epoch seconds, or −1. */
 function stampOf({ bytes, fields }: SeparatedTable, column: number): number {
   const from = fields.starts[column]
-  if (fields.ends[column] - from !== 14) return -1
+  if (fields.ends[column] - from !== 14) return isoSeconds(bytes, from, fields.ends[column], 'any')
   const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) =>
     digitsAt(bytes, from + at, from + at + (i === 0 ? 4 : 2)),
   )

@@ -231,3 +231,18 @@ test('Answers without data, errors of the API, other units and cells that are no
   })
   assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
 })
+
+test('Files of spreadsheets: commas, another separator, ISO times with a zone, a code without its zero', async (t) => {
+  const folder = await folderOf(t, {
+    'candhis_stations.csv': STATIONS.replace('06403', '6403'),
+    'Candhis_06403_2022_arch.csv': 'DateHeure;H13D\n2022-07-01T00:00:00+02:00;1,5\n2022-07-01 00:30:00;1.6\n',
+    'Candhis_06403_2023_arch.csv': 'DateHeure,H13D\n2023-07-01T00:00:00Z,1.7\n',
+  })
+  const { rows, bad } = await record(openCandhis, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(fieldsOf(rows.get('06403/0'), 'time', 'significantHeight'), [
+    ['2022-06-30T22:00:00Z', 1.5],
+    ['2022-07-01T00:30:00Z', 1.6],
+    ['2023-07-01T00:00:00Z', 1.7],
+  ])
+})

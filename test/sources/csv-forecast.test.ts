@@ -72,8 +72,8 @@ test('Forecast lines of a point are gathered over all files, in order of time, t
 test('Only the newest run of a point is kept, whichever comes first.', async (t) => {
   const line = fc.record({
     lat: fc.constantFrom('10', '10.00001', '20'),
-    run: fc.integer({ min: 1, max: 3 }),
-    time: fc.integer({ min: 10, max: 14 }),
+    run: fc.integer({ min: RUN + 1, max: RUN + 3 }),
+    time: fc.integer({ min: RUN + 10, max: RUN + 14 }),
     height: fc.integer({ min: 0, max: 9 }),
   })
   await fc.assert(
@@ -133,7 +133,7 @@ test('Faulty forecast lines are reported with file and line and left out.', asyn
   })
   const { forecasts, bad, skipped } = await record(openCsv, folder)
   const position = 'lat and lng are not numbers from -90 to 90 and -180 to 180'
-  const time = 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
+  const time = 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
   assert.deepEqual(bad, [
     'header.csv:1 the header lacks the column run',
     `lines.csv:3 ${position}`,

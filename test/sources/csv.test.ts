@@ -112,7 +112,8 @@ test('Every rule of the format that the broken fixture breaks is reported with f
       'swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction; is significant_height meant?',
     'lines.csv:3 this source and identifier are not in buoys.csv',
     ...[4, 5, 6, 7, 8].map(
-      (line) => `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds`,
+      (line) =>
+        `lines.csv:${line} time is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits`,
     ),
     'lines.csv:9 significant_height is not a decimal number',
     'lines.csv:10 significant_height is not a decimal number',
@@ -223,7 +224,8 @@ class NamesByTime extends RecordingSink {
 
   rows(buoy: number, batch: RowBatch): void {
     const { source, identifier } = this.records[buoy]
-    for (const time of batch.time.subarray(0, batch.length)) this.names[time] = `${source}|${identifier}`
+    for (const time of batch.time.subarray(0, batch.length))
+      this.names[time - 1_700_000_000] = `${source}|${identifier}`
   }
 }
 
@@ -236,7 +238,7 @@ test('The two names of a row choose its buoy whatever row came before it', async
       const folder = await folderOf(t, {
         'sources.csv': `name,network\n${names.map((name) => `${name},coastal\n`).join('')}`,
         'buoys.csv': `source,identifier,name,lat,lng\n${pairs.map(([source, id]) => `${source},${id},Buoy,1,2\n`).join('')}`,
-        'readings/a.csv': `source,identifier,time,significant_height\n${turns.map(([source, id], i) => `${source},${id},${i},1\n`).join('')}`,
+        'readings/a.csv': `source,identifier,time,significant_height\n${turns.map(([source, id], i) => `${source},${id},${1_700_000_000 + i},1\n`).join('')}`,
       })
       const sink = new NamesByTime()
       await openCsv(folder).read(sink, {
@@ -288,4 +290,38 @@ test('A folder without readings and files of other kinds are warned of', async (
     (await record(openCsv, join(folder, 'other'))).doubts.join(),
     /files or folders are not read × 1: readings\/notes\.txt/,
   )
+})
+
+test('Spreadsheets and databases: decimal commas, cells without a value, their times, and no other digits', async (t) => {
+  const given = async (separator: string, ...lines: string[][]) => {
+    const table = (...rows: string[][]) => rows.map((row) => row.join(separator)).join('\n')
+    const folder = await folderOf(t, {
+      'sources.csv': SOURCES,
+      'buoys.csv': 'sep=;\nsource;identifier;name;lat;lng\nNorthwatch;A1;First;54,5;10,2\n',
+      'readings/a.csv': table(
+        ['source', 'identifier', 'time', 'significant_height', 'period'],
+        ...lines.map((line) => ['Northwatch', 'A1', ...line]),
+      ),
+    })
+    const { rows, bad, buoys } = await record(openCsv, folder)
+    assert.deepEqual([buoys[0].lat, buoys[0].lng], [54.5, 10.2])
+    const heights = (rows.get('A1/0') ?? []).map(({ time, ...more }) => [
+      time.slice(0, 16),
+      ...Object.values(more),
+    ])
+    return { heights, bad: bad.length }
+  }
+  const none = ['NULL', '\\N', 'NaN', 'nan', 'N/A', ''].map((text, i) => [
+    `2024-03-10T1${i}:00Z`,
+    '1,5',
+    text,
+  ])
+  assert.deepEqual(await given(';', ['2024-03-09T14:00Z', '1.25', '8,5'], ...none), {
+    heights: [['2024-03-09T14:00', 1.25, 8.5], ...none.map(([time]) => [time.slice(0, 16), 1.5])],
+    bad: 0,
+  })
+  for (const time of ['2024-03-10 14:00:00.123456+00', '2024-03-10 15:00:00.0000000 +01:00', '1710079200'])
+    assert.deepEqual(await given(',', [time, '1', '']), { heights: [['2024-03-10T14:00', 1]], bad: 0 }, time)
+  for (const time of ['45361', '20240310', '2024031014', '28501320', '202403101400', '2024-03-10 14:00:00'])
+    assert.deepEqual(await given(',', [time, '1', '']), { heights: [], bad: 1 }, time)
 })

@@ -352,3 +352,73 @@ test('A map that does not fit is refused with the place in it', async (t) => {
   const broken = await folderOf(t, { 'columns.json': '{', 'a.json': '[]' })
   await assert.rejects(record(openJson, broken), /columns\.json: not JSON, or cut off/)
 })
+
+test('Times on the wall clock of a zone are summer and winter time, and the hour that comes twice is read twice', async (t) => {
+  const clock = ['07-01T12:00', '10-27T01:30', '10-27T02:30', '10-27T02:30', '10-27T03:30']
+  const expected = ['07-01T10:00', '10-26T23:30', '10-27T00:30', '10-27T01:30', '10-27T02:30']
+  const map = (time: object): JsonColumns => ({
+    source: 'G',
+    network: 'coastal',
+    stations: [{ identifier: 'A', name: 'A', lat: 50, lng: 3 }],
+    tables: [
+      {
+        files: '{station}.json',
+        rows: '',
+        time: { at: '/t', unit: 'UTC', ...time },
+        values: { significantHeight: { at: '/h', unit: 'm' } },
+      },
+    ],
+  })
+  const rising = clock.map((text, i) => ({ t: `2024-${text}`, h: i }))
+  for (const rows of [rising, rising.toReversed()]) {
+    // The clock leaps over the last one.
+    const text = JSON.stringify([...rows, { t: '2024-03-31T02:30', h: 1 }])
+    const folder = await folderOf(t, { 'A.json': text })
+    const read = await record((path) => openJson(path, map({ zone: 'Europe/Berlin' })), folder)
+    assert.deepEqual(
+      read.rows.get('A/0')?.map(({ time, significantHeight }) => [time, significantHeight]),
+      expected.map((time, i) => [`2024-${time}:00Z`, i]),
+    )
+    assert.deepEqual(read.bad, ['A.json:6 no valid time'])
+    const fixed = await record((path) => openJson(path, map({ offset: '+01:00' })), folder)
+    assert.match(
+      fixed.doubts.join(),
+      /^a time comes twice with other values.* × 1: A at 2024-10-27T01:30:00Z$/,
+    )
+  }
+  for (const time of [{ zone: 'Europe/Nowhere' }, { zone: 'Europe/Berlin', offset: '+01:00' }])
+    assert.throws(() => openJson('', { ...map(time) }), /time\/zone is not an IANA zone, or stands beside/)
+})
+
+test('A star stands for each list of a list, in the places of its station and its condition too', async (t) => {
+  const list = (code: string, what: string, values: readonly number[]): object => ({
+    place: { code },
+    what,
+    rows: values.map((value, i) => ({ t: `2024-01-27T0${i}:00Z`, value })),
+  })
+  const lists = [list('A', 'Hm0', [152, 160]), list('A', 'Th0', [250, 255]), list('B', 'Hm0', [90])]
+  const table = (what: string, values: JsonColumns['tables'][number]['values']) => ({
+    rows: '/lists/*/rows',
+    when: { at: '/lists/*/what', is: what },
+    station: '^/lists/*/place/code',
+    time: { at: '/t', unit: 'UTC' },
+    values,
+  })
+  const map: JsonColumns = {
+    source: 'RWS',
+    network: 'national',
+    stations: ['A', 'B'].map((identifier) => ({ identifier, name: identifier, lat: 50, lng: 3 })),
+    tables: [
+      table('Hm0', { significantHeight: { at: '/value', unit: 'cm' } }),
+      table('Th0', { direction: { at: '/value', unit: 'degree' } }),
+    ],
+  }
+  const folder = await folderOf(t, { 'a.json': JSON.stringify({ lists }) })
+  const { rows, bad } = await record((path) => openJson(path, { ...map }), folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(rowTable(rows), [
+    'A/0 2024-01-27T00:00:00Z 1.52 - - - 250 - - - -',
+    'A/0 2024-01-27T01:00:00Z 1.6 - - - 255 - - - -',
+    'B/0 2024-01-27T00:00:00Z 0.9 - - - - - - - -',
+  ])
+})

@@ -109,3 +109,17 @@ test('Malformed lines are reported with file and line, values out of bounds are 
   })
   assert.deepEqual(fieldOf(rows.get('61002/0'), 'time'), ['2024-12-09T04:00:00Z', '2024-12-09T06:00:00Z'])
 })
+
+test('A buoy that is at two places within hours is two buoys and left out; ISO times and longitudes to 360 are read', async (t) => {
+  const folder = await folderOf(t, {
+    'marine.20241209.csv':
+      HEADER +
+      line({ ...LION, date: '20241209040000', HwaHwa: 2 }) +
+      line({ ...LION, date: '20241209100000', HwaHwa: 2, lat: '45.4', lon: '-7.8' }) +
+      line({ numer_sta: '6200001', date: '2024-12-09T04:00:00Z', HwaHwa: 3, lat: '45.2', lon: '355' }),
+  })
+  const { rows, buoys, doubts } = await record(openMeteofrance, folder)
+  assert.deepEqual(fieldsOf(buoys, 'identifier', 'lng'), [['62001', -5]])
+  assert.deepEqual(rowTable(rows), ['62001/0 2024-12-09T04:00:00Z 3 - - - - - - - -'])
+  assert.match(doubts.join(), /^grave: one identifier stands for several stations.* × 1: 61002: 1 fixes at /)
+})

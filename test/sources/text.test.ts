@@ -60,7 +60,9 @@ test('Decimal text becomes a count of ten-thousandths', () => {
     ['-', MALFORMED],
     ['1e2', MALFORMED],
     ['0x1', MALFORMED],
-    ['1,5', MALFORMED],
+    ['1,5', 15_000],
+    ['1,5.0', MALFORMED],
+    ['1,250,5', MALFORMED],
     ['1.2.3', MALFORMED],
     ['--1', MALFORMED],
     ['1 ', MALFORMED],
@@ -113,7 +115,7 @@ test('Epoch seconds agree with the calendar of Date, and impossible dates are re
 })
 
 test('ISO times are read with their offset, and without one only where that is the format', () => {
-  const read = (text: string, zone: 'none' | 'offset') =>
+  const read = (text: string, zone: 'any' | 'offset') =>
     isoSeconds(Buffer.from(`${text}5`), 0, text.length, zone)
   const noon = Date.UTC(2024, 1, 29, 12) / 1000
   for (const text of [
@@ -125,16 +127,18 @@ test('ISO times are read with their offset, and without one only where that is t
     '2024-02-29T13:00:00+0100',
     '2024-02-29T13:00+01',
     '2024-02-29T08:30:00-03:30',
+    '2024-02-29 12:00:00.0000000 +00:00',
+    '2024-02-29 12:00:00.123456+00',
+    '2024-02-29 12:00:00 UTC',
   ]) {
     assert.equal(read(text, 'offset'), noon, text)
-    assert.equal(read(text, 'none'), -1, text)
+    assert.equal(read(text, 'any'), noon, text)
   }
-  assert.equal(read('2024-02-29 12:00:00', 'none'), noon)
+  assert.equal(read('2024-02-29 12:00:00', 'any'), noon)
   for (const text of [
     '2024-02-29T12:00:00',
     '2024-02-29',
     '2024-02-29T12Z',
-    '2024-02-29T12:00:00.5Z',
     '1970-01-01T00:00:00+01:00',
     '',
   ]) {

@@ -7,11 +7,11 @@ import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/
 import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
 import { dropUnusable, measureColumns, readMeasures } from '../reading/measured-values.ts'
 import { labelsFault, SeparatedTable } from '../reading/text-table.ts'
-import { isoSeconds } from '../reading/times.ts'
+import { epochSeconds, isoSeconds } from '../reading/times.ts'
 import { WaitingRows } from '../reading/stations.ts'
 import type { FileReport, Sink } from '../source.ts'
 
-/** Epoch seconds of a cell with digits or ISO 8601 with a zone; −1 for anything else. */
+/** Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for anything else. */
 function timeOf({ bytes, fields }: SeparatedTable, column: number): number {
   return secondsAt(bytes, fields.starts[column], fields.ends[column])
 }
@@ -22,10 +22,22 @@ export function secondsOf(text: string): number {
 }
 
 function secondsAt(bytes: Uint8Array, from: number, to: number): number {
-  if (to - from > 10) return isoSeconds(bytes, from, to, 'offset')
+  const digits = to - from
+  if (digits > 10) return isoSeconds(bytes, from, to, 'offset')
   const seconds = digitsAt(bytes, from, to)
-  return seconds <= 0xffff_ffff ? seconds : -1
+  if (digits < 9 || seconds > 0xffff_ffff) return -1
+  return digits === 10 && isDateWithHour(seconds) ? -1 : seconds
 }
+
+/** 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034. */
+function isDateWithHour(number: number): boolean {
+  const [year, month, day, hour] = [1e6, 1e4, 100, 1].map(
+    (unit, i) => Math.floor(number / unit) % (i === 0 ? 1e4 : 100),
+  )
+  return year >= 1975 && year < 2100 && epochSeconds(year, month, day, hour, 0, 0) >= 0
+}
+
+const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
 
 /** Two cells as they are written: what follows from them is looked up once for each run of lines. */
 function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, b: number): string {
@@ -68,10 +80,7 @@ export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, 
       continue
     }
     const time = timeOf(table, timeColumn)
-    const fault =
-      time < 0
-        ? 'time is neither ISO 8601 with Z or an offset nor whole epoch seconds'
-        : readMeasures(table, columns, codes, file)
+    const fault = time < 0 ? `time ${TIME_FAULT}` : readMeasures(table, columns, codes, file)
     if (fault !== null) {
       file.bad(table.line, fault, table.text(time < 0 ? timeColumn : table.fields.wrong))
       continue
@@ -137,11 +146,7 @@ export function gatherForecasts(bytes: Buffer, file: FileReport, points: Forecas
     }
     if (runAt < 0 || time < 0) {
       const text = table.text(runAt < 0 ? runColumn : timeColumn)
-      file.bad(
-        table.line,
-        'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds',
-        text,
-      )
+      file.bad(table.line, `run or time ${TIME_FAULT}`, text)
       continue
     }
     const fault = readMeasures(table, columns, codes, file)

@@ -12,8 +12,8 @@ import { isObject, type Json } from '../reading/source-files.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import { isZone } from '../../sea/zones.ts'
-import { type TimeReader, timeReader } from '../reading/times.ts'
+import { isZone, zone } from '../../sea/zones.ts'
+import { isIsoUnit, type TimeReader, timeReader, wallClockReader } from '../reading/times.ts'
 
 /** A place in a row or, after `^`, in the document. */
 export type Place = string
@@ -49,17 +49,21 @@ export function pathOf(place: Place): Path {
   return { fromDocument: place.startsWith('^'), steps }
 }
 
+/** `stars` are the indexes for each `*` of a place in the document. */
 export function follow(
   { fromDocument, steps }: Path,
   row: unknown,
   document: unknown,
   header: ReadonlyMap<string, number>,
+  stars: readonly number[] = [],
 ): unknown {
   let value = fromDocument ? document : row
+  let star = 0
   for (const { key, index, pick, column } of steps) {
     if (Array.isArray(value)) {
       const list: unknown[] = value
-      if (column !== null) value = list[header.get(column) ?? -1]
+      if (key === '*') value = list[stars[star++] ?? -1]
+      else if (column !== null) value = list[header.get(column) ?? -1]
       else if (index >= 0) value = list[index]
       else if (pick === null) return undefined
       else value = list.find((entry) => isObject(entry) && plain(ownOf(entry, pick.key)) === pick.value)
@@ -67,6 +71,20 @@ export function follow(
     else return undefined
   }
   return value
+}
+
+/** The indexes of every way through the lists that `*` stands for in a place of the document; bounded by it. */
+export function waysOf(path: Path, document: unknown): number[][] {
+  let ways: number[][] = [[]]
+  path.steps.forEach(({ key }, at) => {
+    if (key !== '*') return
+    const before = { ...path, steps: path.steps.slice(0, at) }
+    ways = ways.flatMap((stars) => {
+      const list = follow(before, document, document, new Map(), stars)
+      return Array.isArray(list) ? list.map((_, i) => [...stars, i]) : []
+    })
+  })
+  return ways
 }
 
 function ownOf(value: Json, key: string): unknown {
@@ -111,7 +129,10 @@ const TABLE = object({
       is: Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'] }),
     }),
   ),
-  /** Where the list of rows is; empty for the document itself. A single object is one row. */
+  /**
+   * Where the list of rows is; empty for the document itself. A single object is one row. `*` stands for every
+   * element of a list, and in places of the document (`^`) and `when` for the one that the row is in.
+   */
   rows: POINTER,
   /** Where the list of column names is, for rows that are lists. */
   header: Type.Optional(POINTER),
@@ -126,6 +147,8 @@ const TABLE = object({
     unit: Type.String({ maxLength: 80 }),
     /** What a time without a zone is ahead of UTC, `+10:00`. */
     offset: Type.Optional(Type.String({ pattern: '^[+-](0\\d|1\\d|2[0-3]):[0-5]\\d$' })),
+    /** The zone of the wall clock of such times, `Europe/Paris`, in place of `offset`. */
+    zone: Type.Optional(WORDS),
   }),
   values: Type.Unsafe<{ [name in MeasureName]?: JsonValue }>(
     object(Object.fromEntries(MEASURE_NAMES.map((name) => [name, Type.Optional(VALUE)])), {
@@ -173,7 +196,8 @@ export interface Table {
   lat: Path | null
   lng: Path | null
   time: Path
-  readTime: TimeReader
+  /** Makes a reader of the times of one station. */
+  readTime: () => TimeReader
   values: TableValue[]
 }
 
@@ -219,8 +243,11 @@ function compileTable(table: JsonTable, place: string): Table {
   if ((table.files ?? '').split('{station}').length > 2) {
     throw new BuildError(`${place}/files has {station} more than once`)
   }
-  const readTime = timeReader(time.unit, offsetOf(time.offset))
-  if (readTime === null) throw new BuildError(`${place}/time/unit is not a known unit of time`)
+  const reader = timeReader(time.unit, offsetOf(time.offset))
+  if (reader === null) throw new BuildError(`${place}/time/unit is not a known unit of time`)
+  const clock = time.zone === undefined ? null : zone(time.zone)
+  if (time.zone !== undefined && (clock === null || time.offset !== undefined || !isIsoUnit(time.unit)))
+    throw new BuildError(`${place}/time/zone is not an IANA zone, or stands beside an offset or a count`)
   const values = (Object.entries(table.values) as [MeasureName, JsonValue][]).map(([name, value]) => {
     const { at, unit, missing = [], direction, quality } = value
     const column = valueColumn(name, name, unit, { goesTo: direction === 'to' })
@@ -250,7 +277,7 @@ function compileTable(table: JsonTable, place: string): Table {
     lat: optional(table.lat),
     lng: optional(table.lng),
     time: pathOf(time.at),
-    readTime,
+    readTime: () => (clock === null ? reader : wallClockReader(clock)),
     values,
   }
 }

@@ -4,8 +4,19 @@
  */
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
-import { type ColumnMap, type Path, type Table, compileColumns, follow, plain, wordOf } from './json-map.ts'
-import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
+import {
+  type ColumnMap,
+  type Path,
+  type Table,
+  compileColumns,
+  follow,
+  plain,
+  waysOf,
+  wordOf,
+} from './json-map.ts'
+import type { TimeReader } from '../reading/times.ts'
+import { twice } from '../doubts.ts'
+import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations } from '../reading/stations.ts'
 import { MEASURE_NAMES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
@@ -41,7 +52,7 @@ async function readJson(
   const listing = await listSource('json', folder)
   const map = given ?? (await readColumns(folder, listing.files))
   const { source, network, credit, licence } = map.columns
-  const parts = new Parts()
+  const parts = new Parts(report)
   const stations = new Stations()
   const files: FileReport[] = []
   const ignored = [...listing.folders]
@@ -95,6 +106,9 @@ interface Surroundings {
   readonly document: unknown
   readonly header: ReadonlyMap<string, number>
   readonly named: string
+  readonly stars: readonly number[]
+  /** By station. */
+  readonly clocks: Map<string, TimeReader>
 }
 
 /** Rows have numbers, not lines: a fault is reported with the number of its row, from 1. */
@@ -103,17 +117,20 @@ function readDocument(document: unknown, fileName: string, tables: readonly Tabl
   let found = false
   for (const table of tables) {
     const { when } = table
-    if (when !== null && plain(follow(when.at, document, document, NO_HEADER)) !== when.is) continue
-    const rows = follow(table.rows, document, document, NO_HEADER)
-    if (!Array.isArray(rows) && !isObject(rows)) continue
-    found = true
     const named = table.file.exec(fileName)?.[1] ?? ''
-    const surroundings = { document, header: headerOf(table, document), named }
-    const list: unknown[] = Array.isArray(rows) ? rows : [rows]
-    list.forEach((row, i) => {
-      const fault = readRow(table, row, surroundings, takers)
-      if (fault !== null) file.bad(i + 1, fault)
-    })
+    const clocks = new Map<string, TimeReader>()
+    for (const stars of waysOf(table.rows, document)) {
+      if (when !== null && plain(follow(when.at, document, document, NO_HEADER, stars)) !== when.is) continue
+      const rows = follow(table.rows, document, document, NO_HEADER, stars)
+      if (!Array.isArray(rows) && !isObject(rows)) continue
+      found = true
+      const surroundings = { document, header: headerOf(table, document), named, stars, clocks }
+      const list: unknown[] = Array.isArray(rows) ? rows : [rows]
+      list.forEach((row, i) => {
+        const fault = readRow(table, row, surroundings, takers)
+        if (fault !== null) file.bad(i + 1, fault)
+      })
+    }
   }
   if (!found) file.bad(1, 'it holds no table of the map')
 }
@@ -129,13 +146,13 @@ function headerOf({ header }: Table, document: unknown): ReadonlyMap<string, num
 function readRow(
   table: Table,
   row: unknown,
-  { document, header, named }: Surroundings,
+  { document, header, named, stars, clocks }: Surroundings,
   { file, parts, stations }: Takers,
 ): string | null {
-  const at = (path: Path): unknown => follow(path, row, document, header)
+  const at = (path: Path): unknown => follow(path, row, document, header, stars)
   const identifier = table.station === null ? named : wordOf(at(table.station))
   if (!IDENTIFIER.test(identifier)) return 'no valid identifier of a station'
-  const time = table.readTime(wordOf(at(table.time)))
+  const time = entryOf(clocks, identifier, table.readTime)(wordOf(at(table.time)))
   if (time < 0) return 'no valid time'
   const codes = new Int32Array(MEASURE_NAMES.length).fill(NO_CODE)
   for (const { column, measure, at: place, missing, quality, fault } of table.values) {
@@ -165,7 +182,12 @@ function readRow(
 /** Rows of stations, put together by time. If a measure comes twice, the later value counts. */
 class Parts {
   readonly #stations = new Map<string, Map<number, { codes: Int32Array; file: FileReport }>>()
+  readonly #report: Report
   #length = 0
+
+  constructor(report: Report) {
+    this.#report = report
+  }
 
   /** @throws BuildError for more rows than can wait. */
   add(identifier: string, time: number, codes: Int32Array, file: FileReport): void {
@@ -175,7 +197,12 @@ class Parts {
       if (++this.#length > MAX_ROWS)
         throw new BuildError(`json: more than ${MAX_ROWS} rows; split the folder`)
       rows.set(time, { codes, file })
-    } else for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
+      return
+    }
+    const differs = (code: number, i: number): boolean =>
+      code !== NO_CODE && known.codes[i] !== NO_CODE && known.codes[i] !== code
+    if (codes.some(differs)) this.#report.doubt(twice(identifier, time))
+    for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
   }
 
   send(handles: ReadonlyMap<string, number>, sink: Sink): void {

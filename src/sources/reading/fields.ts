@@ -163,10 +163,10 @@ export function cleanName(text: string): string {
     .slice(0, 200)
 }
 
-/** Decimal degrees between −limit and limit, or NaN. */
+/** Decimal degrees between −limit and limit, with a point or a comma; NaN for anything else. */
 export function degreesOf(text: string, limit: number): number {
-  if (!/^[+-]?\d{1,3}(\.\d{0,15})?$/.test(text)) return NaN
-  const value = Number(text)
+  if (!/^[+-]?\d{1,3}([.,]\d{0,15})?$/.test(text)) return NaN
+  const value = Number(text.replace(',', '.'))
   return Math.abs(value) <= limit ? value : NaN
 }
 

@@ -2,7 +2,7 @@
  * Measured values of a line as codes of their columns by integer arithmetic: "2.30" becomes 2300, without a
  * string or a float, since an archive has hundreds of millions of lines.
  */
-import { Fields } from './fields.ts'
+import { decode, Fields } from './fields.ts'
 import type { FileReport } from '../source.ts'
 import { type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'
 import { type CodeLimits, codeLimits, codeWithin, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
@@ -10,6 +10,7 @@ import { type CodeLimits, codeLimits, codeWithin, NO_CODE, OUTSIDE } from '../..
 const PLUS = 43
 const MINUS = 45
 const POINT = 46
+const COMMA = 44
 
 /** What `decimal` returns for text that is not a number. */
 export const MALFORMED = -0x40000000
@@ -21,7 +22,7 @@ const PARTS = 10_000
 const SATURATED = 2000 * PARTS
 
 /**
- * Reads plain decimal text ("-1.5", "+0.2", "07", ".5", "3.") as ten-thousandths; else MALFORMED. Further
+ * Reads plain decimal text ("-1.5", "+0,2", "07", ".5", "3.") as ten-thousandths; else MALFORMED. Further
  * digits are cut off, as they decide no rounding.
  */
 export function decimal(bytes: Uint8Array, from: number, to: number): number {
@@ -37,7 +38,7 @@ export function decimal(bytes: Uint8Array, from: number, to: number): number {
   }
   let digits = at - first
   value = value < 2000 ? value * PARTS : SATURATED
-  if (at < to && bytes[at] === POINT) {
+  if (at < to && (bytes[at] === POINT || bytes[at] === COMMA)) {
     at++
     let place = PARTS
     for (; at < to; at++) {
@@ -111,6 +112,9 @@ export function measureColumns(
   })
 }
 
+/** What databases and spreadsheets write for a cell without a value. */
+const NO_VALUE: ReadonlySet<string> = new Set(['NULL', '\\N', 'NAN', 'N/A'])
+
 interface Line {
   readonly bytes: Uint8Array
   readonly fields: Fields
@@ -138,6 +142,7 @@ export function readMeasures(
     if (to === from || (bytes[from] === 77 && bytes[from + 1] === 77 && to - from === 2)) continue
     const value = decimal(bytes, from, to)
     if (value === MALFORMED) {
+      if (NO_VALUE.has(decode(bytes.subarray(from, to)).toUpperCase())) continue
       fields.wrong = column.field
       return column.reasons.malformed
     }

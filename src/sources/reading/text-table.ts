@@ -33,14 +33,17 @@ export class SeparatedTable {
   #nextLine: number
 
   /** @param separator by default what stands most often in the first line: a comma, a semicolon or a tab */
-  constructor(bytes: Buffer, separator = separatorOf(bytes)) {
+  constructor(bytes: Buffer, separator?: number) {
+    // A first line "sep=;" tells a spreadsheet the separator.
+    const told = /^sep=([,;\t])\r?\n/i.exec(bytes.toString('latin1', 0, 8))
+    const begin = told?.[0].length ?? 0
     this.bytes = bytes
-    this.#separator = separator
-    splitSeparated(bytes, 0, separator, this.fields)
+    this.#separator = separator ?? told?.[1].charCodeAt(0) ?? separatorOf(bytes)
+    splitSeparated(bytes, begin, this.#separator, this.fields)
     this.labels = textsOf(bytes, this.fields)
     const { fault, count } = this.fields
     this.headerFault = fault ?? (count === this.labels.length ? null : 'too many columns')
-    this.#nextLine = 1 + this.fields.lines
+    this.#nextLine = 1 + this.fields.lines + Number(begin > 0)
   }
 
   /** Indexes of columns by their names, −1 for one that the table does not have. */

@@ -2,6 +2,7 @@
 import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
 import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
 import { LAST_SECOND } from '../../sea/time.ts'
+import type { Zone } from '../../sea/zones.ts'
 import { numberOf, secondsOfUnit } from './units.ts'
 
 const FIRST_YEAR = 1970
@@ -26,23 +27,23 @@ function inRange(seconds: number): number {
   return seconds >= 0 && seconds <= LAST_SECOND ? seconds : -1
 }
 
-const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone
-const LOOSE = STRICT + LIBERTIES.comma + LIBERTIES.looseZone
+const STRICT = LIBERTIES.blankForT + LIBERTIES.hoursAlone + LIBERTIES.looseZone
+const LOOSE = STRICT + LIBERTIES.comma
 
 /**
- * Reads `YYYY-MM-DDThh:mm[:ss[.000]]` (or a blank for T) as epoch seconds, or −1. `zone` is 'none', 'offset'
- * (`Z`, `±hh`, `±hhmm`, `±hh:mm`) or 'any'. A time without a zone is `ahead` seconds ahead of UTC.
+ * Reads `YYYY-MM-DDThh:mm[:ss[.s]]` (or a blank for T) as epoch seconds with a fraction cut off, or −1. `zone`
+ * is 'offset' (`Z`, `UTC`, `±hh`, `±hhmm`, `±hh:mm`, after a blank too) or 'any'. A time without a zone is
+ * `ahead` seconds ahead of UTC.
  */
 export function isoSeconds(
   bytes: Uint8Array,
   from: number,
   to: number,
-  zone: 'none' | 'offset' | 'any',
+  zone: 'offset' | 'any',
   ahead = 0,
 ): number {
   const time = readIsoTime(bytes, from, to, STRICT)
-  if (time === null || time.fraction !== 0) return -1
-  if (zone !== 'any' && (time.offset === null) !== (zone === 'none')) return -1
+  if (time === null || (zone === 'offset' && time.offset === null)) return -1
   return inRange(time.local - (time.offset ?? ahead))
 }
 
@@ -58,6 +59,30 @@ export function isoTime(text: string, offset = 0): number {
   const bytes = encoder.encode(text)
   const time = readIsoTime(bytes, 0, bytes.length, LOOSE)
   return time === null ? -1 : inRange(time.local - (time.offset ?? offset))
+}
+
+/**
+ * The reader of a station's times on the wall clock of a zone: −1 for one that the clock leaps over. Of the two
+ * moments of an hour that comes twice, it takes the one that goes on in the direction of the times before.
+ */
+export function wallClockReader(place: Zone): (text: string) => number {
+  let last = -1
+  let isFalling = false
+  return (text) => {
+    const bytes = encoder.encode(text.slice(0, MAX_TEXT + 1))
+    const time = bytes.length > MAX_TEXT ? null : readIsoTime(bytes, 0, bytes.length, LOOSE)
+    if (time === null) return -1
+    const first = time.offset === null ? place.firstInstant(time.local) : time.local - time.offset
+    const second = time.local - place.offsetAt(first + DAY / 2)
+    if (time.offset === null && first + place.offsetAt(first) !== time.local) return -1
+    const comesTwice =
+      time.offset === null && second > first && second + place.offsetAt(second) === time.local
+    const takesSecond = isFalling ? second < last || last < 0 : first <= last
+    const moment = comesTwice && takesSecond && second !== last ? second : first
+    if (last >= 0 && moment !== last) isFalling = moment < last
+    last = moment
+    return inRange(moment)
+  }
 }
 
 const SINCE =
@@ -91,12 +116,14 @@ export function momentOf({ start, step }: TimeUnit, count: number): number {
 /** Reads a cell of a column of times as epoch seconds, or −1. */
 export type TimeReader = (text: string) => number
 
+export const isIsoUnit = (unit: string): boolean => /^(utc|gmt|iso ?8601)?$/i.test(unit.trim())
+
 /**
  * The reader of times in a unit: "UTC" or none is ISO 8601, "seconds since 1970-01-01T00:00:00Z" a count, any
  * other null. Times without a zone are `offset` seconds ahead of UTC.
  */
 export function timeReader(unit: string, offset = 0): TimeReader | null {
-  if (/^(utc|gmt|iso ?8601)?$/i.test(unit.trim())) return (text) => isoTime(text, offset)
+  if (isIsoUnit(unit)) return (text) => isoTime(text, offset)
   const count = timeUnit(unit)
   return count === null ? null : (text) => momentOf(count, numberOf(text) ?? NaN)
 }
