@@ -6,7 +6,8 @@
 import { JsonWriter } from '../src/dataset/json-writer.ts'
 import type { View } from '../src/dataset/view.ts'
 import type { Column, Table } from '../src/operation/answer-table.ts'
-import { formed, type RowShape } from '../src/formats/format-choice.ts'
+import { formed } from '../src/formats/format-choice.ts'
+import type { Format } from '../src/operation/shape.ts'
 import { listReadings } from '../src/handlers/readings.ts'
 import { corpusView } from './corpus.ts'
 
@@ -25,16 +26,16 @@ function tableOf(view: View, ordinal: number): Table {
 }
 
 /** Bytes written, into a buffer that begins anew as where it is sent. */
-function write(table: Table, format: RowShape['format']): number {
-  const writer = new JsonWriter(2 * FLUSH_BYTES)
+function write(table: Table, format: Format): number {
+  const writer = new JsonWriter(FLUSH_BYTES)
   const shape = { format, fields: null, byColumns: false, withUnits: false, isExplicit: true }
   let bytes = 0
-  for (const _ of formed(table, shape, 'x').steps(writer)) {
-    if (writer.length < FLUSH_BYTES) continue
-    bytes += writer.length
+  const pieces = formed(table, shape, 'x')
+  for (let isLast = false; !isLast; bytes += writer.length) {
     writer.begin()
+    isLast = pieces.next(writer)
   }
-  return bytes + writer.length
+  return bytes
 }
 
 type Value = number | string | boolean | null
@@ -42,14 +43,14 @@ type Row = { [name: string]: Value }
 
 /** The rows of a table, one by one in their order. */
 function* rowsOf(table: Table): Generator<number, void, undefined> {
-  for (const run of table.runs()) {
-    if (run === undefined) continue
-    for (let i = 0; i < run.count; i++) yield run.from + i * run.step
+  for (const makeReady of table.runs) {
+    const { from, step, count } = makeReady()
+    for (let i = 0; i < count; i++) yield from + i * step
   }
 }
 
 /** What a server would have in hand that reads rows as objects out of a database. */
-function objectsOf(table: Table, format: RowShape['format']): Row[] {
+function objectsOf(table: Table, format: Format): Row[] {
   const columns = table.columns.filter(
     ({ added }) => added === undefined || (format === 'csv' && added === 'tables'),
   )
@@ -123,7 +124,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 const view = await corpusView('pair')
 const table = tableOf(view, 0)
-console.log(`${table.rows} readings of one buoy`)
+console.log(`${table.total} readings of one buoy`)
 for (const [format, plain] of [
   ['csv', plainCsv],
   ['ndjson', plainNdjson],

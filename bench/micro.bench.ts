@@ -14,7 +14,7 @@ import { LeaseCounters } from '../src/access/lease-counters.ts'
 import type { View } from '../src/dataset/view.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { pathWithoutSocket, SilentExchange } from '../src/server/warm-up.ts'
-import { ParquetAnswers } from '../src/http/parquet-answers.ts'
+import { LongAnswers } from '../src/http/long-answers.ts'
 import { RequestPath } from '../src/http/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { RequestCounts } from '../src/http/request-counts.ts'
@@ -106,11 +106,10 @@ function benchAuthentication(view: View): void {
       settingsTag: '',
       refreshEvery: 1800,
       totals: new Totals(Totals.allocate(1), 0),
-      later: null,
-      parquet: new ParquetAnswers(),
+      long: new LongAnswers(),
       clock,
-      onFault: (error) => {
-        throw error
+      onFault: (fault) => {
+        throw new Error(fault)
       },
     },
     new KeyRing(KeyRing.build(entries)),

@@ -4,7 +4,6 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { TrustedProxies } from '../src/access/trusted-proxies.ts'
 import {
   headText,
-  type Again,
   type Exchange,
   type HeaderName,
   type LaterEvents,
@@ -13,8 +12,6 @@ import {
 } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
-import { ParquetAnswers } from '../src/http/parquet-answers.ts'
-import { RequestPath } from '../src/http/request.ts'
 import type { RequestPathOptions } from '../src/http/request-state.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { openView, type View } from '../src/dataset/view.ts'
@@ -23,6 +20,7 @@ import { loadSnapshot, type LoadedSnapshot } from '../src/snapshot/read-snapshot
 import { finish } from '../src/system/steps.ts'
 import { Totals } from '../src/http/totals.ts'
 import { Reader } from './http/reader.ts'
+import { PathHere } from './long_here.ts'
 
 /** Pieces that a reader takes at a time. */
 const ROOM = 3
@@ -47,8 +45,6 @@ export interface Answered {
   headers: { [name: string]: string }
   text: string
   bytes: Buffer
-  /** Makes the body again, where it is long. */
-  again: Again | null
 }
 
 /** By names in lower case; a list is as many lines. */
@@ -91,8 +87,15 @@ class Asked implements Exchange {
     return '192.0.2.1'
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
+  send(head: string | Uint8Array, body: Uint8Array | null): void {
+    this.take(head, Buffer.from(body ?? []), body?.length ?? null)
+  }
+
+  /** `length`: of the body, as the head says; null where it says none. */
+  take(head: string | Uint8Array, body: Buffer, length: number | null): void {
     const [status, ...lines] = headText(head).split('\r\n')
+    if (length !== null) lines.push(`Content-Length: ${length}`)
+    const bytes = this.method === 'HEAD' ? Buffer.alloc(0) : body
     this.answer = {
       status: Number(status.slice(0, 3)),
       headers: Object.fromEntries(
@@ -101,9 +104,8 @@ class Asked implements Exchange {
           return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
         }),
       ),
-      text: Buffer.from(body ?? []).toString(),
-      bytes: Buffer.from(body ?? []),
-      again: typeof lasting === 'boolean' ? null : lasting,
+      text: bytes.toString(),
+      bytes,
     }
   }
 
@@ -115,15 +117,16 @@ class Asked implements Exchange {
 
 /** A request path with the base path `/v2`, and what it answers. */
 export class AskedPath {
-  readonly path: RequestPath
+  readonly path: PathHere
 
-  /** `keys`: texts of good keys, each with a quota of a million. */
+  /** `keys`: texts of good keys, each with a quota of a million. `soon`: when long answers are made, by default at once. */
   constructor(
     view: View,
-    options: Partial<RequestPathOptions> = {},
+    options: Partial<Omit<RequestPathOptions, 'long'>> = {},
     keys: readonly (string | Uint8Array)[] = [KEY],
+    soon?: (work: () => void) => void,
   ) {
-    this.path = new RequestPath(
+    this.path = new PathHere(
       {
         operations: OPERATIONS,
         basePath: '/v2',
@@ -137,15 +140,14 @@ export class AskedPath {
         settingsTag: '',
         refreshEvery: 1800,
         totals: new Totals(Totals.allocate(1), 0),
-        later: null,
-        parquet: new ParquetAnswers(),
         clock: () => Date.now() / 1000,
-        onFault: (error) => {
-          throw error
+        onFault: (fault) => {
+          throw new Error(fault)
         },
         ...options,
       },
       this.keysOf(keys),
+      soon,
     )
     this.path.setView(view)
   }
@@ -164,8 +166,9 @@ export class AskedPath {
   get(url: string, headers: AskedHeaders = {}, method = 'GET'): Answered {
     const asked = new Asked(url, headers, method)
     this.path.handle(asked)
-    if (asked.answer === null) throw new Error(`no answer to ${url}`)
-    return asked.answer
+    const { reader } = asked
+    if (reader !== null) while (!reader.isOver && reader.room <= 0) reader.take(ROOM)
+    return answerOf(asked, url)
   }
 
   /** An answer that may come later. `isLater`: whether it did. */
@@ -179,13 +182,8 @@ export class AskedPath {
     const { reader } = asked
     if (reader !== null) {
       for (; !reader.isOver; await turn()) if (reader.room <= 0) reader.take(ROOM)
-      if (reader.ending === 'cut') throw new Error(`the answer to ${url} was cut`)
-      const isSentWhole = reader.length === null || reader.ending === 'refused'
-      const length = isSentWhole ? '' : `\r\nContent-Length: ${reader.length}`
-      asked.send(reader.head + length, Buffer.concat(reader.pieces))
     }
-    if (asked.answer === null) throw new Error(`no answer to ${url}`)
-    return { ...asked.answer, isLater: reader !== null }
+    return { ...answerOf(asked, url), isLater: reader !== null }
   }
 
   /** As `get`, with an announced body, so that no reply may be put off. */
@@ -195,4 +193,15 @@ export class AskedPath {
     this.path.handle(asked)
     return asked.answer!
   }
+}
+
+function answerOf(asked: Asked, url: string): Answered {
+  const { reader } = asked
+  if (reader !== null) {
+    if (!reader.isOver) throw new Error(`the answer to ${url} is not over`)
+    if (reader.ending === 'cut') throw new Error(`the answer to ${url} was cut`)
+    asked.take(reader.head, Buffer.concat(reader.pieces), reader.length)
+  }
+  if (asked.answer === null) throw new Error(`no answer to ${url}`)
+  return asked.answer
 }

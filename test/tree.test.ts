@@ -65,6 +65,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ['cli.ts'],
   ['commands/', 'library.ts'],
   ['server/'],
+  ['long/'],
   ['http/', 'openapi/', 'routes.ts', 'builder/'],
   ['handlers/', 'formats/'],
   ['operation/', 'access/'],

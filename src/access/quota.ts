@@ -72,17 +72,6 @@ export class QuotaCounters extends SlotCounters {
     return charge(this.words, this.at(slot, hourOf(now)), limit)
   }
 
-  /** Counts all of `calls` or none. @returns whether the hour's `limit` had room for them */
-  takeMore(slot: number, calls: number, limit: number, now: number): boolean {
-    const { words } = this
-    const at = this.at(slot, hourOf(now))
-    for (;;) {
-      const used = Atomics.load(words, at)
-      if (used + calls > limit) return false
-      if (Atomics.compareExchange(words, at, used, used + calls) === used) return true
-    }
-  }
-
   used(slot: number, now: number): number {
     return Atomics.load(this.words, this.at(slot, hourOf(now)))
   }

@@ -1,7 +1,6 @@
 /** `diff`: what distinguishes two kept snapshots, in the form of `GET /changes`. */
 import {
   CHANGE_WORDS,
-  changedBuoysBytes,
   writeChanges,
   type ComparedCatalogs,
 } from '../dataset/changes-json.ts'
@@ -87,9 +86,12 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
 const fileOf = ({ parts }: Manifest, kind: PartEntry['kind']): string | undefined =>
   parts.find((entry) => entry.kind === kind)?.file
 
+/** The room that a writer begins with. */
+const JSON_BYTES = 64 * 1024
+
 function jsonOf(compared: ComparedCatalogs): string {
-  const writer = new JsonWriter(changedBuoysBytes(compared))
-  finish(writeChanges(writer, compared, true))
+  const writer = new JsonWriter(JSON_BYTES)
+  writeChanges(writer, compared, true)
   writer.text('}')
   return Buffer.from(writer.answer()).toString()
 }

@@ -205,7 +205,7 @@ function rowOf(line: string): Row {
 }
 
 const history = defined({
-  description: `Readings of a buoy between two times, oldest first: at most ${MOST_ROWS} rows, aggregated by hour, day or month (UTC) if there are more readings. Counts as one call of the quota for each 10,000 readings.`,
+  description: `Readings of a buoy between two times, oldest first: at most ${MOST_ROWS} rows, aggregated by hour, day or month (UTC) if there are more readings.`,
   input: object({
     id: BUOY,
     start_date: time('UTC, such as 2026-03-27T09:00:00Z or 2026-03-27'),

@@ -4,7 +4,6 @@ import type { MonthRows } from '../index/segments.ts'
 import { type Catalog, ordinalOf } from '../snapshot/catalog.ts'
 import { ADDED, CHANGED, eachDifference, rangeOf, REMOVED, type Changes } from '../snapshot/row-changes.ts'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { Steps } from '../system/steps.ts'
 import type { JsonWriter } from './json-writer.ts'
 import { WIRE_NAMES } from './wire-measures.ts'
 import { READING_BYTES, writeReadings } from './reading-json.ts'
@@ -17,26 +16,16 @@ const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof C
 /** Bytes: more than the members around the lists take. */
 const START_BYTES = 256
 /** What each member that `include` adds to a reading takes at most. */
-export const EXTRA_BYTES = 32
+const EXTRA_BYTES = 32
 /** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
 const ROW_BYTES = READING_BYTES + 80
-/** Bytes and rows of one step: some 50 µs. */
-const STEP_BYTES = 8 * 1024
 
 export interface ComparedCatalogs {
   changes: Changes
   before: Catalog
   after: Catalog
-}
-
-/** Bytes: more than the list of changed buoys takes. */
-export function changedBuoysBytes({ changes, before, after }: ComparedCatalogs): number {
-  const { buoy, change, month } = changes
-  let bytes = START_BYTES + buoy.length * BUOY_BYTES + month.length * SPAN_BYTES
-  for (let i = 0; i < buoy.length; i++) bytes += slugOf(before, after, buoy[i], change[i]).length
-  return bytes
 }
 
 function slugOf(before: Catalog, after: Catalog, id: number, change: number): string {
@@ -45,15 +34,14 @@ function slugOf(before: Catalog, after: Catalog, id: number, change: number): st
 }
 
 /** Begins `data`: all of it but the readings. With `withBuoys` false the list of buoys is empty. */
-export function* writeChanges(
+export function writeChanges(
   writer: JsonWriter,
   { changes, before, after }: ComparedCatalogs,
   withBuoys: boolean,
-): Steps<void> {
+): void {
   writer.ensure(START_BYTES)
   writer.text(`{"since":"${changes.since}","until":"${changes.until}","buoys":[`)
   const count = withBuoys ? changes.buoy.length : 0
-  let mark = writer.length
   for (let i = 0; i < count; i++) {
     const [id, change] = [changes.buoy[i], changes.change[i]]
     const slug = slugOf(before, after, id, change)
@@ -70,17 +58,8 @@ export function* writeChanges(
       writer.text(
         `,"added":${changes.added[span]},"changed":${changes.changed[span]},"removed":${changes.removed[span]}}`,
       )
-      // The writer may begin anew after a step.
-      if (writer.length - mark > STEP_BYTES) {
-        yield
-        mark = writer.length
-      }
     }
     writer.text(']}')
-    if (writer.length - mark > STEP_BYTES) {
-      yield
-      mark = writer.length
-    }
   }
   writer.ensure(START_BYTES)
   writer.text(`],"passes":${changes.passes},"forecast":${changes.forecast}`)
@@ -93,14 +72,14 @@ export interface ComparedMonths {
 }
 
 /** Readings `from` up to `to` of all that differ, by buoy and time. */
-export function* writeChangedReadings(
+export function writeChangedReadings(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,
   extras: readonly MeasureName[],
   from: number,
   to: number,
-): Steps<void> {
+): void {
   writer.ensure(START_BYTES)
   writer.text(',"readings":[')
   let at = from
@@ -110,7 +89,6 @@ export function* writeChangedReadings(
     const end = Math.min(to, changes.before[span + 1])
     const asked = { span, buoy: changes.buoy[buoyAt], month, extras }
     at = writeSpan(writer, changes, months, asked, at, end, at === from)
-    yield
   }
   writer.ensure(START_BYTES)
   writer.text(`],"count":${changes.before.at(-1)!}`)
@@ -123,9 +101,6 @@ interface SpanAsked {
   /** Measures that each reading has after its other members. */
   extras: readonly MeasureName[]
 }
-
-/** Rows that are written in one step. */
-const ROWS_A_STEP = 32
 
 /** @returns the reading to go on with */
 function writeSpan(
@@ -142,7 +117,6 @@ function writeSpan(
     rows !== null && isThere ? within(rows, buoy, changes.from[span]) : { from: 0, to: 0 }
   const change = changes.change[lowerBound(changes.first, span + 1) - 1]
   let skip = at - changes.before[span]
-  const stop = Math.min(end, at + ROWS_A_STEP)
   let separator = isFirst ? '' : ','
   eachDifference(a, range(a, change !== ADDED), b, range(b, change !== REMOVED), (kind, row) => {
     if (skip-- > 0) return true
@@ -155,7 +129,7 @@ function writeSpan(
     if (extras.length > 0) writeExtras(writer, rows, row, extras)
     writer.text('}')
     separator = ','
-    return ++at < stop
+    return ++at < end
   })
   return at
 }

@@ -1,4 +1,4 @@
-/** A seasonal series as JSON, step by step. */
+/** A seasonal series as JSON, season by season. */
 import { LRUCache } from 'lru-cache'
 import { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
@@ -7,7 +7,6 @@ import type { Fragments } from './fragments.ts'
 import { Series, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import type { Zone } from '../sea/zones.ts'
-import type { Steps } from '../system/steps.ts'
 
 const POINT_INDEX = new Literal('{"bucket_index":')
 const LABEL = new Literal(',"label":"')
@@ -17,23 +16,41 @@ const VALUE = new Literal(',"value":')
 const SAMPLE_COUNT = new Literal(',"sample_count":')
 const POINT_END = new Literal('}')
 
-/** Bytes: more than the text before the seasons, before a season's points, and a point take. */
-export const START_BYTES = 1024
-export const YEAR_BYTES = 128
-export const POINT_BYTES = 176
-/** Points that are written in a step: 11 KB, some 30 µs. */
-const POINTS_OF_STEP = 64
+/** Bytes: more than the text before a season's points, and a point take. */
+const YEAR_BYTES = 128
+const POINT_BYTES = 176
 
-/** A step writes 16 KB at most. */
-export function* writeSeries(
-  writer: JsonWriter,
+/** A season in each piece: of hours, some 1.3 MB. */
+export function seriesJson(
   summaries: Fragments,
   ordinal: number,
   metric: string,
   asked: SeriesQuery,
   rows: SeriesLists,
-): Steps<void> {
-  const { zone: clock, dates, bucket, aggregation, startYear, endYear } = asked
+): { next(writer: JsonWriter): boolean } {
+  const { startYear, endYear } = asked
+  const series = new Series(asked, rows)
+  let year = startYear
+  let count = 0
+  return {
+    next(writer) {
+      if (year === startYear) writeStart(writer, summaries, ordinal, metric, asked)
+      else writer.comma()
+      count += writeSeason(writer, asked, series, year)
+      if (year++ < endYear) return false
+      endList(writer, count)
+      return true
+    },
+  }
+}
+
+function writeStart(
+  writer: JsonWriter,
+  summaries: Fragments,
+  ordinal: number,
+  metric: string,
+  { zone: clock, dates, bucket, aggregation }: SeriesQuery,
+): void {
   writer.text('{"buoy":')
   summaries.writeTo(writer, ordinal)
   writer.text(
@@ -41,29 +58,19 @@ export function* writeSeries(
       `"timezone":${JSON.stringify(clock.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
       `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
   )
-  yield
-  const series = new Series(asked, rows)
-  let count = 0
-  for (let year = startYear; year <= endYear; year++) {
-    writer.ensure(YEAR_BYTES)
-    if (year > startYear) writer.comma()
-    count += yield* writeSeason(writer, asked, series, year)
-  }
-  endList(writer, count)
 }
 
 /** @returns how many points the season has */
-function* writeSeason(writer: JsonWriter, asked: SeriesQuery, series: Series, year: number): Steps<number> {
-  const { complete } = yield* series.season(year)
+function writeSeason(writer: JsonWriter, asked: SeriesQuery, series: Series, year: number): number {
+  const { complete } = series.season(year)
   const { length } = series
-  writer.ensure(YEAR_BYTES)
-  writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
   const heads = asked.bucket === 'day' && length > 0 ? headsOf(asked, series, year) : null
-  for (let from = 0; from < length; from += POINTS_OF_STEP) {
-    writePoints(writer, asked, series, heads, from, Math.min(length, from + POINTS_OF_STEP))
-    yield
-  }
+  writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
+  writer.ensure(length * POINT_BYTES + YEAR_BYTES)
+  writePoints(writer, asked, series, heads)
   writer.text(']}')
+  // Room for what follows: a comma, or the end of the list.
+  writer.ensure(YEAR_BYTES)
   return length
 }
 
@@ -72,12 +79,9 @@ function writePoints(
   { zone: clock, bucket, measure }: SeriesQuery,
   series: Series,
   heads: Heads | null,
-  from: number,
-  to: number,
 ): void {
   const [hourly, circular] = [bucket === 'hour', isDirection(measure)]
-  writer.ensure((to - from) * POINT_BYTES)
-  for (let point = from; point < to; point++) {
+  for (let point = 0; point < series.length; point++) {
     if (point > 0) writer.comma()
     const [at, value] = [series.bucketOf(point), series.value[point]]
     if (heads === null) writeHead(writer, series.bucketAt(at), clock, hourly)

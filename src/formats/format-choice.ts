@@ -1,60 +1,28 @@
 /** A table in the form that was asked for. */
 import { ApiError } from '../operation/errors.ts'
-import type { JsonWriter } from '../dataset/json-writer.ts'
-import type { RowFormat, Shape } from '../operation/shape.ts'
+import type { Pieces } from '../operation/operation.ts'
+import type { Shape } from '../operation/shape.ts'
 import type { BulkWriter, Column, Table } from '../operation/answer-table.ts'
-import type { Steps } from '../system/steps.ts'
 import { geojsonForm } from './geojson.ts'
-import {
-  csvForm,
-  jsonListForm,
-  ndjsonForm,
-  objectBytes,
-  type RowForm,
-  writeJsonColumns,
-  writeRows,
-} from './row-writers.ts'
+import { parquetPieces } from './parquet-answer.ts'
+import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces, type RowForm } from './row-writers.ts'
 
-/** What surrounds the rows of any form. */
-const AROUND_BYTES = 4096
-
-export interface Formed {
-  /** Bytes of the body at most, but for long texts. */
-  readonly bytes: number
-  /** Writes the body, or the value of `data` where the format is JSON. May be called again. */
-  steps(writer: JsonWriter): Steps<void>
-}
-
-export type RowShape = Shape & { readonly format: RowFormat }
-
-export function isRowShape(shape: Shape): shape is RowShape {
-  return shape.format !== 'parquet'
-}
-
-/** @throws ApiError 400 that names the parameter `fields` */
-export function formed(table: Table, shape: RowShape, snapshotId: string): Formed {
+/** The body, or in JSON the value of `data`. @throws ApiError 400 that names the parameter `fields` */
+export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
   const columns = selected(table, shape)
-  if (shape.format === 'json' && shape.byColumns) {
-    const bytes = AROUND_BYTES + table.rows * objectBytes(columns)
-    return { bytes, steps: (writer) => writeJsonColumns(table, table.list!, columns, writer) }
-  }
-  const form = formOf(table, columns, shape, snapshotId)
-  return {
-    bytes: AROUND_BYTES + table.rows * form.rowBytes,
-    steps: (writer) => writeRows(table, form, writer),
-  }
-}
-
-function formOf(table: Table, columns: readonly Column[], shape: RowShape, snapshotId: string): RowForm {
   switch (shape.format) {
     case 'json':
-      return jsonListForm(table, table.list!, columns)
+      return shape.byColumns
+        ? jsonColumns(table, table.list!, columns)
+        : rowPieces(table, jsonListForm(table, table.list!, columns))
     case 'csv':
-      return withBulk(csvForm(columns, shape.withUnits), shape, table.bulk?.csv)
+      return rowPieces(table, withBulk(csvForm(columns, shape.withUnits), shape, table.bulk?.csv))
     case 'ndjson':
-      return withBulk(ndjsonForm(table, columns), shape, table.bulk?.ndjson)
+      return rowPieces(table, withBulk(ndjsonForm(table, columns), shape, table.bulk?.ndjson))
     case 'geojson':
-      return geojsonForm(table, columns, metaOf(table, snapshotId))
+      return rowPieces(table, geojsonForm(table, columns, metaOf(table, snapshotId)))
+    case 'parquet':
+      return parquetPieces(table, columns, snapshotId)
   }
 }
 
@@ -75,10 +43,7 @@ function metaOf({ paging, total }: Table, snapshotId: string): string {
 }
 
 /** The columns that are asked for, in that order, or the form's default. @throws ApiError 400 */
-export function selected(
-  table: Table,
-  { fields, format }: Pick<Shape, 'fields' | 'format'>,
-): readonly Column[] {
+function selected(table: Table, { fields, format }: Pick<Shape, 'fields' | 'format'>): readonly Column[] {
   if (fields === null) {
     const isTable = format === 'csv' || format === 'parquet'
     return table.columns.filter(({ added }) => added === undefined || (isTable && added === 'tables'))

@@ -14,12 +14,13 @@ export interface RunBuoy {
   source: string
 }
 
-/** Rows `from` to before `to` of a month, all of one buoy. */
+/** Rows `from`, `from + step`, … to before `to` of a month, all of one buoy. */
 export interface Run {
   buoy: RunBuoy
   rows: Pick<MonthRows, 'time' | 'measures'>
   from: number
   to: number
+  step: number
 }
 
 export type Values = (number | bigint | string | boolean | Uint8Array | null)[]
@@ -48,9 +49,9 @@ export function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingCol
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
-    for (const { buoy, from, to } of runs) {
+    for (const { buoy, from, to, step } of runs) {
       const value = valueOf(buoy)
-      values.fill(value, at, (at += to - from))
+      values.fill(value, at, (at += (to - from) * step))
     }
     return values
   }
@@ -61,8 +62,8 @@ function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): Rea
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
-    for (const { buoy, rows, from, to } of runs) {
-      for (let row = from; row < to; row++) values[at++] = valueOf(rows.time[row], buoy)
+    for (const { buoy, rows, from, to, step } of runs) {
+      for (let row = from; row !== to; row += step) values[at++] = valueOf(rows.time[row], buoy)
     }
     return values
   }
@@ -88,9 +89,9 @@ function perMeasure(name: MeasureName): ReadingColumn['values'] {
     const table = tableOf(name)
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
-    for (const { rows, from, to } of runs) {
+    for (const { rows, from, to, step } of runs) {
       const { codes, mask }: MeasureColumn = rows.measures[name]
-      for (let row = from; row < to; row++) values[at++] = table[codes[row & mask] & 0xffff]
+      for (let row = from; row !== to; row += step) values[at++] = table[codes[row & mask] & 0xffff]
     }
     return values
   }

@@ -1,9 +1,9 @@
 /** How the rows of a table become bytes, row by row: as CSV, NDJSON, JSON objects, and columns of JSON. */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import type { BulkWriter, Column, JsonList, Table } from '../operation/answer-table.ts'
+import type { BulkWriter, Column, JsonList, Run, Table } from '../operation/answer-table.ts'
+import type { Pieces } from '../operation/operation.ts'
 import { csvText } from '../dataset/csv-text.ts'
-import type { Steps } from '../system/steps.ts'
 import { cellBytes, cellOf, type Cell } from './cells.ts'
 
 /** One form of a table; its three functions make room for themselves. */
@@ -19,39 +19,55 @@ export interface RowForm {
   end(writer: JsonWriter, count: number): void
 }
 
-/** Bytes; a step of an expensive answer writes 16 KB at most, and takes some 50 µs. */
-const STEP_BYTES = 12 * 1024
-const MOST_ROWS_OF_STEP = 128
+/** The rows of a table, some at a time. */
+export class TableRows {
+  readonly #runs: Table['runs']
+  #next = 0
+  #rest: Run = { from: 0, step: 1, count: 0 }
 
-export function* writeRows(table: Table, form: RowForm, writer: JsonWriter): Steps<void> {
-  const most = Math.max(1, Math.min(MOST_ROWS_OF_STEP, Math.floor(STEP_BYTES / form.rowBytes)))
-  const { bulk = null } = form
-  let written = 0
-  form.begin(writer)
-  for (const run of table.runs()) {
-    if (run === undefined) {
-      yield
-      continue
-    }
-    const { step, count } = run
-    let row = run.from
-    for (let left = count; left > 0;) {
-      const rows = Math.min(left, most)
-      writer.ensure(rows * form.rowBytes)
-      if (bulk === null) writeBatch(form, writer, row, step, rows)
-      else bulk.write(writer, row, step, rows)
-      row += rows * step
-      left -= rows
-      yield
-    }
-    written += count
+  constructor({ runs }: Table) {
+    this.#runs = runs
   }
-  form.end(writer, written)
+
+  /** Up to `most` rows, all of one run; null behind the last. They have cells until the next call. */
+  take(most: number): Run | null {
+    while (this.#rest.count === 0) {
+      if (this.#next === this.#runs.length) return null
+      this.#rest = this.#runs[this.#next++]()
+    }
+    const { from, step, count } = this.#rest
+    const taken = Math.min(most, count)
+    this.#rest = { from: from + taken * step, step, count: count - taken }
+    return { from, step, count: taken }
+  }
 }
 
-/** A function of its own is compiled by V8 while the generator is still interpreted. */
-function writeBatch(form: RowForm, writer: JsonWriter, from: number, step: number, count: number): void {
-  for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
+const PIECE_BYTES = 128 * 1024
+
+export function rowPieces(table: Table, form: RowForm): Pieces {
+  const rows = new TableRows(table)
+  const { rowBytes, bulk = null } = form
+  let hasBegun = false
+  let written = 0
+  return {
+    next(writer) {
+      if (!hasBegun) form.begin(writer)
+      hasBegun = true
+      while (writer.length < PIECE_BYTES) {
+        const run = rows.take(Math.ceil((PIECE_BYTES - writer.length) / rowBytes))
+        if (run === null) {
+          form.end(writer, written)
+          return true
+        }
+        const { from, step, count } = run
+        writer.ensure(count * rowBytes)
+        if (bulk === null) for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
+        else bulk.write(writer, from, step, count)
+        written += count
+      }
+      return false
+    },
+  }
 }
 
 /** Little-endian. */
@@ -209,30 +225,33 @@ export function jsonListForm(table: Table, list: JsonList, columns: readonly Col
 }
 
 /** The list of an answer in JSON: an object of arrays, one for each column under its name with dots. */
-export function* writeJsonColumns(
-  table: Table,
-  list: JsonList,
-  columns: readonly Column[],
-  writer: JsonWriter,
-): Steps<void> {
-  writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:{`)
-  for (const [i, column] of columns.entries()) {
-    const cell = cellOf(column, false)
-    const bytes = cellBytes(column) + 1
-    let isFirst = true
-    writer.text(`${i === 0 ? '' : ','}${JSON.stringify(column.name)}:[`)
-    for (const run of table.runs()) {
-      const count = run === undefined ? 0 : run.count
-      for (let k = 0; k < count; k++) {
-        writer.ensure(bytes)
-        if (!isFirst) writer.comma()
-        isFirst = false
-        cell(writer, run!.from + k * run!.step)
+export function jsonColumns(table: Table, list: JsonList, columns: readonly Column[]): Pieces {
+  return {
+    next(writer) {
+      writer.text(`{${list.before ?? ''}${JSON.stringify(list.key)}:{`)
+      for (const [i, column] of columns.entries()) {
+        writer.text(`${i === 0 ? '' : ','}${JSON.stringify(column.name)}:[`)
+        writeCells(writer, table, column)
+        writer.ensure(MEMBER_BYTES)
+        writer.literal(LIST_END)
       }
-      yield
-    }
-    writer.ensure(MEMBER_BYTES)
-    writer.literal(LIST_END)
+      writer.text(`}${list.after ?? ''}}`)
+      return true
+    },
   }
-  writer.text(`}${list.after ?? ''}}`)
+}
+
+function writeCells(writer: JsonWriter, { runs }: Table, column: Column): void {
+  const cell = cellOf(column, false)
+  const bytes = cellBytes(column) + 1
+  let isFirst = true
+  for (const makeReady of runs) {
+    const { from, step, count } = makeReady()
+    writer.ensure(count * bytes)
+    for (let i = 0, row = from; i < count; i++, row += step) {
+      if (!isFirst) writer.comma()
+      isFirst = false
+      cell(writer, row)
+    }
+  }
 }

@@ -1,7 +1,5 @@
 /** `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. */
 import {
-  changedBuoysBytes,
-  EXTRA_BYTES,
   noChanges,
   writeChangedReadings,
   writeChanges,
@@ -9,23 +7,16 @@ import {
   type ComparedMonths,
 } from '../dataset/changes-json.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import type { JsonWriter } from '../dataset/json-writer.ts'
 import { ApiError, snapshotGone } from '../operation/errors.ts'
 import { EXTRA_GROUPS, extraMeasures } from '../dataset/wire-measures.ts'
-import { EXPENSIVE_BYTES, MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'
-import type { Paging } from '../operation/answer-table.ts'
+import { MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'
 import type { ChangesSince, View } from '../dataset/view.ts'
 import { integer, text, wordSet } from '../operation/parameters.ts'
-import { READING_BYTES } from '../dataset/reading-json.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { finish, type Steps } from '../system/steps.ts'
 
 const MAX_PER_PAGE = 1000
 /** The word of `include` for the readings themselves. */
 const READINGS = 'readings'
-/** Bytes: more than what surrounds a reading takes. */
-const AROUND_BYTES = 96
-
 const END = '}'
 
 export const listChanges = operation({
@@ -78,23 +69,16 @@ export const listChanges = operation({
     }
     // Buoys are on the first page of readings alone: they are the same for all pages.
     const withBuoys = !withRows || query.page === 1
-    const steps = function* (writer: JsonWriter): Steps<Paging | void> {
-      yield* writeChanges(writer, compared, withBuoys)
-      if (!withRows) {
+    return {
+      ...(withRows && { paging: { page: query.page, pages: Math.ceil(count / perPage) } }),
+      next(writer) {
+        writeChanges(writer, compared, withBuoys)
+        if (withRows) writeChangedReadings(writer, changes, months, extras, rows.from, rows.to)
         writer.text(END)
-        return undefined
-      }
-      yield* writeChangedReadings(writer, changes, months, extras, rows.from, rows.to)
-      writer.text(END)
-      return writePaging(writer, count, query.page, perPage)
+        if (withRows) writePaging(writer, count, query.page, perPage)
+        return true
+      },
     }
-    const { writer } = view.fragments
-    const bytes =
-      (withBuoys ? changedBuoysBytes(compared) : AROUND_BYTES) +
-      (withRows ? (rows.to - rows.from) * (READING_BYTES + extras.length * EXTRA_BYTES + AROUND_BYTES) : 0)
-    if (bytes <= EXPENSIVE_BYTES) return finish(steps(writer))
-    const paging = { page: query.page, pages: Math.ceil(count / perPage) }
-    return { bytes, steps, ...(withRows && { paging }) }
   },
 })
 

@@ -248,8 +248,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
   })
   return {
     columns: [timeColumn('time', (row) => time[row]), ...columns, ...buoyBeside(dataset, ordinal, true)],
-    rows: length,
-    runs: () => allRows(length),
+    runs: allRows(length),
     place: null,
     total: length,
     name: `${dataset.catalog.slugs[ordinal]}_chart`,

@@ -110,8 +110,7 @@ function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
   })
   return {
     columns: [timeColumn('time', (row) => start + row * HOUR), ...columns],
-    rows: hours,
-    runs: () => allRows(hours),
+    runs: allRows(hours),
     place: { kind: 'point', lat: () => place.lat, lng: () => place.lng },
     total: hours,
     name: `forecast_${place.lat}_${place.lng}`,

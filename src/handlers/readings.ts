@@ -105,7 +105,7 @@ export const listReadings = operation({
     writer.literal(END)
     return meta
   },
-  tables: { formats: [...FORMATS, 'parquet'], isList: true, costsByRows: true, make: tableOf },
+  tables: { formats: [...FORMATS, 'parquet'], isList: true, make: tableOf },
 })
 
 /** Positions from `first` up to `end`, and the ends of the range as `meta` has them. */
@@ -146,8 +146,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
   const stop = timeText(newest)
   return {
     columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, ordinal, false)],
-    rows: to - from,
-    runs: () => monthRuns(readings, ordinal, cursor, position, to - from, ascending),
+    runs: monthRuns(readings, ordinal, cursor, position, to - from, ascending),
     // Bulk writers write the usual members and no others.
     ...(query.include === undefined && {
       bulk: {
@@ -199,25 +198,30 @@ function summaryText({ fragments: { summary } }: View, ordinal: number): string 
 const SUMMARY_BYTES = 1024
 
 /** `count` rows from `position` on, forwards or backwards in time, month by month. */
-function* monthRuns(
+function monthRuns(
   readings: Segments,
   ordinal: number,
   cursor: ReadingCursor,
   position: number,
   count: number,
   ascending: boolean,
-): Generator<Run, void, undefined> {
+): Table['runs'] {
   const step = ascending ? 1 : -1
+  const runs: (() => Run)[] = []
   for (let at = position, left = count; left > 0;) {
     const segment = readings.segmentOf(ordinal, at)
     const from = readings.from[segment]
     const row = from + at - readings.before[segment]
     const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
-    cursor.month = readings.months[readings.month[segment]]
-    yield { from: row, step, count: inSegment }
+    const month = readings.months[readings.month[segment]]
+    runs.push(() => {
+      cursor.month = month
+      return { from: row, step, count: inSegment }
+    })
     left -= inSegment
     at += step * inSegment
   }
+  return runs
 }
 
 /** @throws ApiError 422 when ways of asking are mixed, or the range ends before it starts. */

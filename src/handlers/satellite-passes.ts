@@ -71,8 +71,7 @@ function tableOf(dataset: Dataset, passes: Uint32Array): Table {
   const rowOf = (row: number): number => passes[row]
   return {
     columns: Object.values(passColumns(dataset, rowOf)),
-    rows: passes.length,
-    runs: () => allRows(passes.length),
+    runs: allRows(passes.length),
     place: { kind: 'line', line: (row) => passLine(dataset, passes[row]) },
     id: 'id',
     total: passes.length,

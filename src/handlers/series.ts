@@ -14,30 +14,21 @@ import {
   lastCompleteSeason,
   lastDayOfMonth,
   MOST_SEASONS,
-  seasonYears,
   seasonSpan,
+  seasonYears,
   type SeasonDates,
 } from '../index/season-dates.ts'
-import {
-  isKnown,
-  MOST_BUCKETS,
-  Series,
-  type SeriesLists,
-  type SeriesQuery,
-  type SeriesRows,
-} from '../index/seasons.ts'
+import { isKnown, Series, type SeriesLists, type SeriesQuery, type SeriesRows } from '../index/seasons.ts'
 import type { Segments } from '../index/segments.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
 import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
-import type { Column, Run, Table, TableRequest } from '../operation/answer-table.ts'
-import { POINT_BYTES, START_BYTES, writeSeries, YEAR_BYTES } from '../dataset/series-json.ts'
-import type { JsonWriter } from '../dataset/json-writer.ts'
-import { EXPENSIVE_BYTES, EXPENSIVE_US, operation, requireBuoy } from '../operation/operation.ts'
+import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
+import { seriesJson } from '../dataset/series-json.ts'
+import { operation, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { choice, integer, text, type QueryOf } from '../operation/parameters.ts'
 import type { Network } from '../sea/records.ts'
-import { finish, type Steps } from '../system/steps.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 
 /** The contract's metrics and their measures; a wave-only network answers the first five. */
@@ -55,14 +46,6 @@ const METRICS = {
 
 type Metric = keyof typeof METRICS
 const METRIC_NAMES = Object.keys(METRICS) as Metric[]
-
-/** Measured without any of the data in the processor's cache. */
-const US_PER_SAMPLE = 0.015
-const US_PER_POINT = 0.4
-/** Cost of a season with known days: its text is copied, and at most two days come from rows. */
-const US_PER_KNOWN_SEASON = 20
-/** A series that takes no longer is written at once, however many bytes it has: as many as a map. */
-const MOST_KNOWN_US = 13 * US_PER_KNOWN_SEASON
 
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 
@@ -126,11 +109,9 @@ export const readingSeries = operation({
   answer(view, query, [buoyId]) {
     const { fragments } = view
     const { ordinal, asked, rows } = askedOf(view, query, buoyId)
-    const steps = (writer: JsonWriter): Steps<void> =>
-      writeSeries(writer, fragments.identifiedSummary, ordinal, query.metric, asked, rows)
-    const { bytes, microseconds, isShort } = costOf(asked, rows)
-    if (!isShort && (bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US)) return { bytes, steps }
-    finish(steps(fragments.writer))
+    const series = seriesJson(fragments.identifiedSummary, ordinal, query.metric, asked, rows)
+    if (!isShort(asked, rows)) return series
+    while (!series.next(fragments.writer));
     return undefined
   },
   tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
@@ -164,7 +145,6 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
 function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters>): Table {
   const { ordinal, asked, rows } = askedOf(view, query, buoyId)
   const { catalog } = view.dataset
-  const { points, microseconds } = costOf(asked, rows)
   const { zone: clock, measure, bucket, startYear, endYear } = asked
   const circular = isDirection(measure)
   const season = { year: 0, complete: false, series: new Series(asked, rows) }
@@ -200,17 +180,11 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
       integerColumn('sample_count', (point) => season.series.count[point]),
       ...buoyBeside(view.dataset, ordinal, true),
     ],
-    rows: points,
-    microseconds: microseconds + points * US_PER_POINT,
-    *runs(): Generator<Run | undefined, void, undefined> {
-      season.series = new Series(asked, rows)
-      for (let year = startYear; year <= endYear; year++) {
-        const { complete } = yield* season.series.season(year)
-        season.year = year
-        season.complete = complete
-        if (season.series.length > 0) yield { from: 0, step: 1, count: season.series.length }
-      }
-    },
+    runs: Array.from({ length: endYear - startYear + 1 }, (_, i) => () => {
+      season.year = startYear + i
+      season.complete = season.series.season(season.year).complete
+      return { from: 0, step: 1, count: season.series.length }
+    }),
     place: null,
     total: null,
     name: `${catalog.slugs[ordinal]}_${query.metric}_${startYear}-${endYear}`,
@@ -222,43 +196,20 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
 const MOMENT_BYTES = 27
 const LABEL_BYTES = 16
 
-/** Bounds of the cost of a series. */
-interface Cost {
-  readonly bytes: number
-  readonly microseconds: number
-  readonly points: number
-  /** Whether the series takes next to no pass over rows, and a step of a season is short. */
-  readonly isShort: boolean
-}
-
-function costOf(asked: SeriesQuery, rows: SeriesLists): Cost {
-  const { bucket, startYear, endYear, dates, zone: clock } = asked
-  const seasons = endYear - startYear + 1
-  let points = 0
-  let microseconds = 0
+/** Whether next to no rows have to be read: the days of each season are known, or it has no rows. */
+function isShort(asked: SeriesQuery, rows: SeriesLists): boolean {
+  const { startYear, endYear, zone: clock, dates } = asked
   for (let year = startYear; year <= endYear; year++) {
-    if (isKnown(asked, year)) {
-      points += MOST_BUCKETS[bucket]
-      microseconds += US_PER_KNOWN_SEASON
-      continue
-    }
+    if (isKnown(asked, year)) continue
     const { start, end } = seasonSpan(clock, dates, year)
-    const samples = samplesOf(rows(), start, end)
-    const most = Math.min(samples, MOST_BUCKETS[bucket])
-    points += most
-    microseconds += samples * US_PER_SAMPLE + most * US_PER_POINT
+    if (
+      rows()
+        .flat()
+        .some(({ time, from, to }) => time[from] < end && time[to - 1] >= start)
+    )
+      return false
   }
-  const bytes = START_BYTES + seasons * YEAR_BYTES + points * POINT_BYTES
-  return { bytes, microseconds, points, isShort: microseconds <= MOST_KNOWN_US }
-}
-
-/** How many samples lie between two instants at most. */
-function samplesOf(lists: readonly (readonly SeriesRows[])[], start: number, end: number): number {
-  let samples = 0
-  for (const list of lists) {
-    for (const { time, from, to } of list) if (time[from] < end && time[to - 1] >= start) samples += to - from
-  }
-  return samples
+  return true
 }
 
 function impossible(parameter: string, message: string): ApiError {

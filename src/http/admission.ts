@@ -134,29 +134,6 @@ export class Admission {
     return this.#charged(limit, remaining, now)
   }
 
-  /**
-   * Charges the request admitted last `calls` more, all or none; null if it may go on. Between replicas it
-   * takes what is leased at the moment: a lease is a small part of the quota, so the whole price would mostly
-   * be refused.
-   */
-  chargeMore(calls: number, now: number): Refusal | null {
-    const { quota } = this.#options
-    const { client, charge } = this
-    if ((client === -1 && !this.isPage) || charge === null) return null
-    const { limit, remaining } = charge
-    if (remaining < calls) return this.#charged(limit, REFUSED, now)
-    if (this.isPage) {
-      let left = remaining
-      for (let i = 0; i < calls && left >= 0; i++) left = this.#takeOfAddress(limit, now)
-      return this.#charged(limit, left, now)
-    }
-    if (quota instanceof LeaseCounters) {
-      return this.#charged(limit, remaining - quota.takeUpTo(client, hourOf(now), calls), now)
-    }
-    if (!quota.takeMore(client, calls, limit, now)) return this.#charged(limit, REFUSED, now)
-    return this.#charged(limit, remaining - calls, now)
-  }
-
   #takeOfAddress(limit: number, now: number): number {
     return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
   }

@@ -1,61 +1,31 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
-import { ApiError } from '../operation/errors.ts'
-import {
-  EXPENSIVE_BYTES,
-  EXPENSIVE_US,
-  isExpensive,
-  type ExpensiveAnswer,
-  type Operation,
-} from '../operation/operation.ts'
+import { isLong, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
+import { SEPARATOR, type RawQuery } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
-import type { ParquetJob } from '../formats/parquet-job.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from './exchange.ts'
 import type { Route, Target } from './router.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE } from '../sea/time.ts'
-import { finish } from '../system/steps.ts'
-import { keptBytes, MOST_KEPT_BYTES, stepsOf, type LaterRequests } from './later-requests.ts'
+import type { LongRequests } from './long-requests.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
-import { linkHeader, NO_LINK, type LinkedQuery } from './links.ts'
+import { linkHeader, NO_LINK } from './links.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
 import type { Admitted, SharedState } from './request-state.ts'
-import { LONG_BYTES, type Sender } from './sender.ts'
-import { isJob, priceOf, shapedAnswer } from './shaped.ts'
-
-interface Asked {
-  readonly target: Target
-  /** Decoded arguments of the path. */
-  readonly path: readonly string[]
-  readonly texts: Texts
-  readonly query: Parameters<Operation['answer']>[1]
-  readonly now: number
-  readonly language: Language
-}
-
-interface Made {
-  readonly body: Uint8Array | ExpensiveAnswer | ParquetJob
-  /** More header lines, each begun by CRLF; the next answer may overwrite them. */
-  readonly headers: Uint8Array
-  /** In calls of the quota. */
-  readonly price: number
-}
-
-const linkedQuery = ({ target: { reader }, texts }: Asked): LinkedQuery => ({ reader, texts, more: '' })
+import type { Sender } from './sender.ts'
 
 export class Answering {
   readonly #state: SharedState
   readonly #sender: Sender
-  readonly #later: LaterRequests
+  readonly #long: LongRequests
   readonly #tag = new TagNumber()
   readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
-  constructor(state: SharedState, sender: Sender, later: LaterRequests) {
+  constructor(state: SharedState, sender: Sender, long: LongRequests) {
     this.#state = state
     this.#sender = sender
-    this.#later = later
+    this.#long = long
   }
 
   /** @throws ApiError */
@@ -88,7 +58,6 @@ export class Answering {
       admitted.describe(operation, low, high, minute, NO_LINK)
       if (this.#sender.sendNotModifiedUnmade(exchange)) return
     }
-    const asked: Asked = { target, path, texts, query, now, language }
     let canonical = ''
     if (!cache.isOff) {
       canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
@@ -97,7 +66,7 @@ export class Answering {
       if (hasLinks) canonical += SEPARATOR + texts.join(SEPARATOR)
       const kept = cache.get(canonical)
       if (kept !== undefined) {
-        const isKnown = shape === null && !isPinned && kept.length <= LONG_BYTES && raw.get('api_key') === ''
+        const isKnown = shape === null && !isPinned && raw.get('api_key') === ''
         if (isKnown && isUsual(exchange, operation)) {
           const { ignored } = state.fields
           cache.remember(exchange.path, exchange.query, {
@@ -111,103 +80,29 @@ export class Answering {
           })
         }
         admitted.describe(operation, low, high, minute, kept.link)
-        const again = shape === null && kept.length > LONG_BYTES ? this.#again(asked) : null
-        this.#sender.sendKept(exchange, canonical, kept, format, again)
+        this.#sender.sendKept(exchange, canonical, kept, format)
         return
       }
       state.options.totals.count('made')
     }
-    const made = shape === null ? this.#json(view, asked) : this.#shaped(view, asked, shape, isPaged)
-    admitted.describe(operation, low, high, minute, made.headers)
-    this.#send(exchange, asked, made, { canonical, shape })
-  }
-
-  #send(
-    exchange: Exchange,
-    asked: Asked,
-    { body, headers, price }: Made,
-    { canonical, shape }: { canonical: string; shape: Shape | null },
-  ): void {
-    const { cache } = this.#state.served
-    const { operation } = asked.target
-    const format = shape?.format ?? 'json'
-    if (body instanceof Uint8Array) {
-      const kept = cache.put(canonical, format, body, headers)
-      const again = shape === null && body.length > LONG_BYTES ? this.#again(asked) : null
-      this.#sender.send(exchange, body, kept, format, again)
-    } else {
-      const lasting = headers.slice()
-      const isKept = !isJob(body) && !cache.isOff && price === 1 && body.bytes <= MOST_KEPT_BYTES
-      this.#later.send(exchange, operation, body, asked.now, {
-        format,
-        price,
-        keep: isKept
-          ? (answer) => keptBytes(cache.put(canonical, format, answer, lasting), answer, format)
-          : null,
+    const begun = shape === null ? beginAnswer(view, operation, query, path, now, language) : null
+    if (begun === null || isLong(begun)) {
+      admitted.describe(operation, low, high, minute, NO_LINK)
+      const asked = { operation: target.index, path, texts, shape, isPaged, language, now }
+      this.#long.send(exchange, operation, asked, (body, headers, encoding) => {
+        const kept = cache.put(canonical, format, body, headers)
+        if (kept !== null && encoding !== null) cache.inCoding(canonical, kept, encoding)
       })
+      return
     }
-  }
-
-  #json(view: View, asked: Asked): Made {
-    const { target, path, query, now, language } = asked
-    const { served, second, options } = this.#state
-    const { pin, isPinned } = served
     const { writer } = view.fragments
-    let begun = beginAnswer(view, target.operation, query, path, now, language)
-    const paging = isExpensive(begun) ? begun.paging : begun
-    const link =
-      paging === undefined
-        ? NO_LINK
-        : linkHeader(linkedQuery(asked), view.dataset.snapshotId, paging, isPinned)
-    if (isExpensive(begun)) {
-      if (options.later !== null) return { body: begun, headers: link, price: 1 }
-      begun = finish(begun.steps(writer))
-    }
-    endAnswer(writer, begun, second, pin)
-    return { body: writer.answer(), headers: link, price: 1 }
-  }
-
-  /** Makes the JSON once more, for a slow reader. */
-  #again({ target, path, query, now, language }: Asked): () => Uint8Array | null {
-    const { second, served } = this.#state
-    const { reference, pin } = served
-    return () => {
-      const { view } = reference
-      if (view === null) return null
-      const { writer } = view.fragments
-      try {
-        const begun = beginAnswer(view, target.operation, query, path, now, language)
-        endAnswer(writer, isExpensive(begun) ? finish(begun.steps(writer)) : begun, second, pin)
-        return writer.answer()
-      } catch (error) {
-        // The snapshot that changes are counted from has left meanwhile.
-        if (error instanceof ApiError) return null
-        throw error
-      }
-    }
-  }
-
-  /** Makes short tables now, longer ones in slices; one too long to keep has more time. @throws ApiError */
-  #shaped(view: View, asked: Asked, shape: Shape, isPaged: boolean): Made {
-    const { target, path, query, now, language } = asked
-    const { operation } = target
-    const { served, second, options } = this.#state
-    const isWhole = shape.format !== 'json' && !isPaged
-    const request = { view, query, path, now, language, isWhole }
-    const { body, rows, microseconds, headers } = shapedAnswer(
-      operation,
-      request,
-      shape,
-      linkedQuery(asked),
-      served.isPinned,
-    )
-    const price = isWhole && operation.tables!.costsByRows === true ? priceOf(rows) : 1
-    const isLater = isJob(body) || body.bytes > EXPENSIVE_BYTES || microseconds > EXPENSIVE_US
-    if (isJob(body) || (isLater && options.later !== null)) return { body, headers, price }
-    const { writer } = view.fragments
-    writer.begin()
-    finish(stepsOf(body, writer, shape.format, second, served.pin))
-    return { body: writer.answer(), headers, price }
+    const linked = { reader, texts, more: '' }
+    const link = begun ? linkHeader(linked, view.dataset.snapshotId, begun, isPinned) : NO_LINK
+    endAnswer(writer, begun, state.second, state.served.pin)
+    const body = writer.answer()
+    admitted.describe(operation, low, high, minute, link)
+    cache.put(canonical, format, body, link)
+    this.#sender.send(exchange, body)
   }
 
   /** Null for the usual JSON. @throws ApiError 400 */

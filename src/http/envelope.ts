@@ -1,12 +1,11 @@
 /** What surrounds the data of every answer: `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`. */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import { META, PRELUDE_BYTES, type ExpensiveAnswer, type Operation } from '../operation/operation.ts'
+import { META, PRELUDE_BYTES, type Operation, type Pieces } from '../operation/operation.ts'
 import type { Paging } from '../operation/answer-table.ts'
 import type { View } from '../dataset/view.ts'
 import type { Language } from '../sea/languages.ts'
 import { timestampText } from '../sea/time.ts'
-import type { Steps } from '../system/steps.ts'
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
 const SNAPSHOT = new Literal('"snapshot":"')
@@ -57,14 +56,19 @@ export function endAnswer(writer: JsonWriter, begun: Paging | void, second: numb
   writer.literal(ENVELOPE_END)
 }
 
-/** `second`: epoch seconds. */
-export function* answerInSteps(
-  answer: ExpensiveAnswer,
-  writer: JsonWriter,
-  second: number,
-  pin: string,
-): Steps<void> {
-  writer.ensure(PRELUDE_BYTES)
-  writer.literal(ENVELOPE_START)
-  endAnswer(writer, yield* answer.steps(writer), second, pin)
+/** A whole answer around the pieces of its `data`, which begin its `meta` where there is a paging. */
+export function enveloped(data: Pieces, paging: Paging | undefined, second: number, pin: string): Pieces {
+  let hasBegun = false
+  return {
+    next(writer) {
+      if (!hasBegun) {
+        writer.ensure(PRELUDE_BYTES)
+        writer.literal(ENVELOPE_START)
+      }
+      hasBegun = true
+      const isLast = data.next(writer)
+      if (isLast) endAnswer(writer, paging, second, pin)
+      return isLast
+    },
+  }
 }

@@ -24,6 +24,8 @@ export const ACCEPT = 'accept'
 export const ACCEPT_ENCODING = 'accept-encoding'
 export const ACCEPT_LANGUAGE = 'accept-language'
 export const IF_NONE_MATCH = 'if-none-match'
+export const RANGE = 'range'
+export const IF_RANGE = 'if-range'
 export const X_REQUEST_ID = 'x-request-id'
 export const X_FORWARDED_FOR = 'x-forwarded-for'
 export const FORWARDED = 'forwarded'
@@ -45,6 +47,8 @@ export const HANDLER_HEADERS = [
   ACCEPT_ENCODING,
   ACCEPT_LANGUAGE,
   IF_NONE_MATCH,
+  RANGE,
+  IF_RANGE,
   X_REQUEST_ID,
   X_FORWARDED_FOR,
   FORWARDED,

@@ -158,13 +158,14 @@ export class Heads {
 
   /** `settingsTag`: what decides all answers in addition to the snapshot. */
   constructor(
-    kind: 'success' | 'not modified',
+    kind: 'success' | 'part' | 'not modified',
     snapshot: NamedSnapshot | null,
     settingsTag: string,
     format: Format = 'json',
   ) {
     this.#tagStart = `"${snapshot?.snapshotId ?? ''}-${settingsTag}-`
-    const start = kind === 'success' ? `200 OK${answerOf(format)}` : NOT_MODIFIED
+    const status = kind === 'part' ? '206 Partial Content' : '200 OK'
+    const start = kind === 'not modified' ? NOT_MODIFIED : `${status}${answerOf(format)}`
     this.#writer.text(
       `${start}${snapshot === null ? '' : snapshotHeaders(snapshot)}\r\nETag: W/${this.#tagStart}`,
     )
@@ -213,6 +214,11 @@ export class Heads {
     if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
     return namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)
   }
+}
+
+/** `length`: bytes of the whole body. */
+export function unsatisfiableHead(length: number): string {
+  return `416 Range Not Satisfiable${EVERY_ANSWER}\r\nCache-Control: no-store\r\nContent-Range: bytes */${length}`
 }
 
 /** Each begun by CRLF. */

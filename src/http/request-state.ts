@@ -13,10 +13,9 @@ import type { Exchange } from './exchange.ts'
 import { Admission, type AdmissionOptions, type Refusal } from './admission.ts'
 import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
-import type { LaterAnswers } from './later-answers.ts'
+import type { LongAnswers } from './long-answers.ts'
 import { NO_LINK } from './links.ts'
 import type { Leases } from './request-waits.ts'
-import type { ParquetAnswers } from './parquet-answers.ts'
 import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
@@ -29,9 +28,7 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   basePath: string
   /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
   refreshEvery: number
-  /** Null if nobody waits meanwhile: all answers are made at once. */
-  later: LaterAnswers | null
-  parquet: ParquetAnswers
+  long: LongAnswers
   /** Without it there are no streams of events. */
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files. */
@@ -40,8 +37,8 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   leases?: Leases
   /** Epoch seconds with a fraction. */
   clock: () => number
-  /** Gets faults of our own; never a key or a query. */
-  onFault: (error: unknown, operation: string) => void
+  /** Gets faults of our own (`faultText`); never a key or a query. */
+  onFault: (fault: string, operation: string) => void
 }
 
 /** Between the calls of a request. */
@@ -154,8 +151,8 @@ export class RequestState {
     return this.served.header + vary + rateHeaders(this.fields.charge) + this.fields.ignored
   }
 
-  reportFault(error: unknown, operation: Declared): void {
+  reportFault(fault: string, operation: Declared): void {
     this.options.totals.count('faults')
-    this.options.onFault(error, operation.name)
+    this.options.onFault(fault, operation.name)
   }
 }

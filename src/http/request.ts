@@ -13,11 +13,12 @@ import { OTHER_ROUTES } from './request-counts.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import { Router, type StreamTarget, type Target } from './router.ts'
 import { MINUTE, timestampText } from '../sea/time.ts'
+import { faultText } from '../system/fault-text.ts'
 import type { KnownTarget } from './answer-cache.ts'
 import { Answering, isUsual } from './answering.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import { FULL_RETRY_SECONDS } from './event-streams.ts'
-import { LaterRequests } from './later-requests.ts'
+import { LongRequests } from './long-requests.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import {
   RequestState,
@@ -66,7 +67,7 @@ export class RequestPath {
     const state: SharedState = new RequestState(options, keys)
     this.#state = state
     const sender = (this.#sender = new Sender(state))
-    this.#answering = new Answering(state, sender, new LaterRequests(state, sender))
+    this.#answering = new Answering(state, sender, new LongRequests(state, sender))
     const { leases, totals } = options
     this.#leaseQueue =
       leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
@@ -160,7 +161,7 @@ export class RequestPath {
     const admitted = this.#admit(exchange, begun, operation, NO_QUERY, now)
     if (admitted === null) return true
     admitted.describe(operation, low, high, minute, kept.link)
-    this.#sender.sendKept(exchange, canonical, kept, 'json', null)
+    this.#sender.sendKept(exchange, canonical, kept, 'json')
     return true
   }
 
@@ -182,7 +183,7 @@ export class RequestPath {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
     }
-    this.#state.reportFault(error, operation)
+    this.#state.reportFault(faultText(error), operation)
     sendError(exchange, 'internal_error', FAULT, now, { headers })
   }
 }

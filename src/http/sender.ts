@@ -1,14 +1,41 @@
-/** Sends answers that are whole: fresh ones, kept ones, compressed ones, and 304 in their place. */
-import { ACCEPT_ENCODING, IF_NONE_MATCH, type Again, type Exchange } from './exchange.ts'
+/** Sends answers that are whole: fresh ones, kept ones, compressed ones, parts of files, and 304 in their place. */
+import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './exchange.ts'
 import type { Format } from '../operation/shape.ts'
 import { ENCODINGS, type KeptAnswer } from './kept-answer.ts'
-import { Preference, preferredEncoding } from './preferences.ts'
+import { Preference, preferredEncoding, type Encoding } from './preferences.ts'
 import { ANY_TAG } from './etag.ts'
-import { callersRequestId } from './reply.ts'
+import { rangeAsked, rangeOf, UNSATISFIABLE } from './range.ts'
+import { callersRequestId, unsatisfiableHead, type HeadFields } from './reply.ts'
 import type { SharedState } from './request-state.ts'
+import type { ServedView } from './served.ts'
 
-/** A longer answer may have to be made again for a slow reader. */
-export const LONG_BYTES = 64 * 1024
+const NOTHING = new Uint8Array(0)
+
+interface Part {
+  readonly head: string | Uint8Array
+  readonly body: Uint8Array
+}
+
+/** The whole body, or the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
+export function partOf(
+  served: ServedView,
+  fields: HeadFields,
+  format: Format,
+  body: Uint8Array,
+  range: string,
+): Part {
+  if (format === 'json' || fields.encoding !== null)
+    return { head: served.headsOf(format).write(fields), body }
+  const part = rangeOf(range, body.length)
+  if (part === UNSATISFIABLE) return { head: unsatisfiableHead(body.length), body: NOTHING }
+  const more = part === null ? '' : `\r\nContent-Range: bytes ${part.from}-${part.to - 1}/${body.length}`
+  const link = Buffer.concat([fields.link, Buffer.from(`\r\nAccept-Ranges: bytes${more}`)])
+  if (part === null) return { head: served.headsOf(format).write({ ...fields, link }), body }
+  return {
+    head: served.partialHeadsOf(format).write({ ...fields, link }),
+    body: body.subarray(part.from, part.to),
+  }
+}
 
 export class Sender {
   readonly #state: SharedState
@@ -18,41 +45,35 @@ export class Sender {
     this.#state = state
   }
 
-  /** Sends what is kept as `canonical`, in the preferred coding; `again` as in `send`. */
-  sendKept(
-    exchange: Exchange,
-    canonical: string,
-    plain: KeptAnswer,
-    format: Format,
-    again: Again | null,
-  ): void {
-    const { options, served, second, tail } = this.#state
-    options.totals.count('kept')
-    const accepted = exchange.headerValues(ACCEPT_ENCODING)
-    const encoding = accepted === '' ? null : this.#encodings.of(accepted)
-    const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
-    this.send(exchange, kept.bytesAt(second, kept.ownTail ?? tail), kept, format, again)
+  encodingOf(accepted: string): Encoding | null {
+    return this.#encodings.of(accepted)
   }
 
-  /** `kept`: the kept answer, null if it is not kept. `again` makes the body once more from the snapshot. */
+  /** Sends what is kept as `canonical`, in the preferred coding. */
+  sendKept(exchange: Exchange, canonical: string, plain: KeptAnswer, format: Format): void {
+    const { options, served, second, tail } = this.#state
+    options.totals.count('kept')
+    const range = format === 'json' ? '' : rangeAsked(exchange)
+    const accepted = range === '' ? exchange.headerValues(ACCEPT_ENCODING) : ''
+    const encoding = accepted === '' ? null : this.#encodings.of(accepted)
+    const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
+    this.send(exchange, kept.bytesAt(second, kept.ownTail ?? tail), kept.encoding, format, range)
+  }
+
   send(
     exchange: Exchange,
     body: Uint8Array,
-    kept: KeptAnswer | null,
-    format: Format,
-    again: Again | null = null,
+    encoding: Encoding | null = null,
+    format: Format = 'json',
+    range = '',
   ): void {
     if (this.sendNotModified(exchange)) return
     const { fields, served } = this.#state
-    fields.encoding = kept?.encoding ?? null
-    const heads = format === 'json' ? served.heads : served.headsOf(format)
-    const head = heads.write(fields)
-    if (body.length <= LONG_BYTES) exchange.send(head, body)
-    else if (kept === null) exchange.send(head, body, again ?? false)
+    fields.encoding = encoding
+    if (format === 'json') exchange.send(served.heads.write(fields), body)
     else {
-      const tail = kept.ownTail ?? this.#state.tail
-      const remade = kept.encoding === null ? again : null
-      exchange.send(head, body, () => (kept.kept ? kept.bytesWith(tail) : (remade?.() ?? null)))
+      const part = partOf(served, fields, format, body, range)
+      exchange.send(part.head, part.body)
     }
   }
 

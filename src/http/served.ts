@@ -4,13 +4,6 @@ import { AnswerCache, CompressionJobs } from './answer-cache.ts'
 import type { Format } from '../operation/shape.ts'
 import { Heads, snapshotHeaders, type NamedSnapshot } from './reply.ts'
 
-/** What slow readers retain, so that it can be taken from them. */
-export interface ViewReference {
-  view: View | null
-}
-
-/** Time for which a slow reader may retain a snapshot that has left. */
-const LONGEST_RETAINED_MS = 120_000
 /** Pinned answers' share of the answer cache: few clients pin, and none may take as much as all others. */
 const PINNED_CACHE_SHARE = 1 / 16
 
@@ -22,7 +15,7 @@ export interface ServedOptions {
 }
 
 export class ServedView {
-  readonly reference: ViewReference
+  readonly view: View | null
   cache: AnswerCache
   readonly isPinned: boolean
   /** The id of a pinned snapshot, else ''. */
@@ -31,8 +24,8 @@ export class ServedView {
   readonly header: string
   /** Heads of the usual JSON. */
   readonly heads: Heads
-  readonly #headsOf = new Map<Format, Heads>()
-  readonly #headsFor: (format: Format) => Heads
+  readonly #headsOf = new Map<string, Heads>()
+  readonly #headsFor: (kind: 'success' | 'part', format: Format) => Heads
   readonly notModifiedHeads: Heads
   readonly #cacheBytes: number
   readonly #jobs: CompressionJobs
@@ -44,47 +37,40 @@ export class ServedView {
     { answerCache, settingsTag }: ServedOptions,
     jobs: CompressionJobs,
   ) {
-    // Heads of answers to slow readers outlive the view.
     const named = view === null ? null : namedSnapshot(view)
     const id = named?.snapshotId ?? ''
     // The bodies of lists differ, and a client must not take one for the other.
     const tag = isPinned ? `${settingsTag}p` : settingsTag
-    this.reference = { view }
+    this.view = view
     this.isPinned = isPinned
     this.pin = isPinned ? id : ''
     this.#cacheBytes = isPinned ? answerCache * PINNED_CACHE_SHARE : answerCache
     this.#jobs = jobs
     this.cache = new AnswerCache(this.#cacheBytes, jobs)
     this.header = named === null ? '' : snapshotHeaders(named)
-    this.#headsFor = (format) => new Heads('success', named, tag, format)
+    this.#headsFor = (kind, format) => new Heads(kind, named, tag, format)
     this.heads = this.headsOf('json')
     this.notModifiedHeads = new Heads('not modified', named, tag)
   }
 
   headsOf(format: Format): Heads {
-    let heads = this.#headsOf.get(format)
-    if (heads === undefined) this.#headsOf.set(format, (heads = this.#headsFor(format)))
-    return heads
+    return this.#heads('success', format)
   }
 
-  get view(): View | null {
-    return this.reference.view
+  partialHeadsOf(format: Format): Heads {
+    return this.#heads('part', format)
+  }
+
+  #heads(kind: 'success' | 'part', format: Format): Heads {
+    const key = kind + format
+    let heads = this.#headsOf.get(key)
+    if (heads === undefined) this.#headsOf.set(key, (heads = this.#headsFor(kind, format)))
+    return heads
   }
 
   /** Another snapshot has left: kept answers may compare with it (`since=ID`). */
   otherLeft(): void {
     this.cache = new AnswerCache(this.#cacheBytes, this.#jobs)
-  }
-
-  /** Has slow readers let go after a while. */
-  leave(): void {
-    // Through a weak reference: a timer would retain the snapshot.
-    const held = new WeakRef(this.reference)
-    const letGo = (): void => {
-      const left = held.deref()
-      if (left !== undefined) left.view = null
-    }
-    setTimeout(letGo, LONGEST_RETAINED_MS).unref()
   }
 }
 
@@ -127,14 +113,12 @@ export class HeldViews {
         continue
       }
       this.#pinned.delete(id)
-      pinned.leave()
     }
     const view = views.at(-1)!
     if (this.current.view === view) {
       if (hasOneLeft) this.current.otherLeft()
       return
     }
-    if (this.current.view !== null) this.current.leave()
     this.current = new ServedView(view, false, this.#options, this.#jobs)
   }
 

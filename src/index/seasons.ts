@@ -10,7 +10,6 @@ import { lowerBound } from './bisect.ts'
 import { yearDays } from './days.ts'
 import type { Codes, Measure } from '../sea/columns.ts'
 import { DAY, daysFromCivil, HOUR } from '../sea/time.ts'
-import type { Steps } from '../system/steps.ts'
 import {
   daysBeforeLeapGap,
   isOverNewYear,
@@ -62,10 +61,6 @@ export interface SeriesYear {
   /** Whether the season's last day is over at `asOf`. */
   readonly complete: boolean
 }
-
-/** Work of a step, some 50 µs: buckets, or samples if they are more. */
-const BUCKETS_OF_STEP = 128
-const SAMPLES_OF_STEP = 4096
 
 export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
   hour: DAYS_OF_LEAP_YEAR * HOURS_OF_DAY,
@@ -161,31 +156,23 @@ export class Series {
   }
 
   /** Works out the season of `year`, later than that of the last call. */
-  *season(year: number): Steps<SeriesYear> {
+  season(year: number): SeriesYear {
     const { zone, dates, asOf } = this.#query
     const span = seasonSpan(zone, dates, year)
     this.length = 0
     if (isKnown(this.#query, year)) this.#takeKnown(year)
-    else yield* this.#workOut(year, span)
+    else this.#workOut(year, span)
     return { year, complete: span.end <= asOf }
   }
 
-  *#workOut(year: number, { start, end }: SeasonSpan): Steps<void> {
+  #workOut(year: number, { start, end }: SeasonSpan): void {
     const { measure } = this.#query
     let lists = 0
     for (const cursor of this.#rows) lists += cursor.seek(start, end)
     if (lists === 0) return
     this.#layOut(year)
-    yield
-    let buckets = 0
-    let taken = 0
     for (let i = 0; i < this.#buckets; i++) {
       const samples = this.#gather(this.#edges[i + 1], measure.missing)
-      taken += samples
-      if (++buckets >= BUCKETS_OF_STEP || taken >= SAMPLES_OF_STEP) {
-        buckets = taken = 0
-        yield
-      }
       if (samples > 0) this.#add(i, samples, this.#statistic(samples))
     }
   }

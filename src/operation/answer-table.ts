@@ -80,15 +80,11 @@ export interface Paging {
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members stand together. */
   readonly columns: readonly Column[]
-  /** The most rows there can be; the exact number unless rows are only known once they are made. */
-  readonly rows: number
-  /** About how long reading and computing take, without writing. */
-  readonly microseconds?: number
-  /** Only the newest run has cells. Undefined after work that gave no rows. May be called again. */
-  runs(): Generator<Run | undefined, void, undefined>
+  /** The rows in runs. A call makes the cells of its run ready, in place of those of another. */
+  readonly runs: readonly (() => Run)[]
   /** Writers of whole rows in default columns, for tables with too many rows for a call per cell. */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
-  /** Readings of one buoy, for a format that another thread writes by column. */
+  /** Readings of one buoy, for a format that is written by column. */
   readonly readings?: KeptReadings
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }

@@ -158,12 +158,11 @@ export function buoyRows(
   dataset: Dataset,
   ordinals: Uint32Array,
   included?: number,
-): Pick<Table, 'columns' | 'rows' | 'runs' | 'absent' | 'place' | 'id'> {
+): Pick<Table, 'columns' | 'runs' | 'absent' | 'place' | 'id'> {
   const ordinalOf = (row: number): number => ordinals[row]
   return {
     columns: itemColumns(item, dataset, ordinalOf, included),
-    rows: ordinals.length,
-    runs: () => allRows(ordinals.length),
+    runs: allRows(ordinals.length),
     absent: absentOf(dataset, ordinalOf),
     place: buoyPlace(dataset, ordinalOf),
     id: 'id',

@@ -8,8 +8,7 @@ import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
-import type { Paging, Run, Table, TableRequest } from './answer-table.ts'
-import type { Steps } from '../system/steps.ts'
+import type { Paging, Table, TableRequest } from './answer-table.ts'
 
 /** Bytes that an operation finds free in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
@@ -29,22 +28,19 @@ const TOTAL_PAGES = new Literal(',"total_pages":')
 /** The largest page number. */
 export const MAX_PAGE = 2147483647
 
-/** A longer answer is expensive: it is made and sent in slices, between which others are served. */
-export const EXPENSIVE_BYTES = 64 * 1024
-export const EXPENSIVE_US = 1000
-
-export interface ExpensiveAnswer {
-  readonly bytes: number
-  readonly paging?: Paging
-  /**
-   * Writes what `answer` would have written. The writer may begin anew after each step: hold nothing of it. A
-   * step takes some 50 µs, and ensures its own room of 16 KB at most.
-   */
-  steps(writer: JsonWriter): Steps<Paging | void>
+/** A body that is written piece by piece. */
+export interface Pieces {
+  /** Writes the next piece, mostly of some 100 KB, into a writer that holds none before it. @returns whether it is the last */
+  next(writer: JsonWriter): boolean
 }
 
-export function isExpensive(begun: Paging | ExpensiveAnswer | void): begun is ExpensiveAnswer {
-  return begun !== undefined && 'steps' in begun
+/** The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers. */
+export interface LongJson extends Pieces {
+  readonly paging?: Paging
+}
+
+export function isLong(begun: Paging | LongJson | void): begun is LongJson {
+  return begun !== undefined && 'next' in begun
 }
 
 export interface Operation<P extends Parameters = Parameters> {
@@ -65,8 +61,8 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The answer as a table, in the formats that make sense of it. */
   readonly tables?: Tables<P> | undefined
   /**
-   * Writes the value of `data`, or returns an expensive answer. An answer with more in its `meta` goes on
-   * with `META` and its members, each followed by a comma, and returns its paging. The writer has
+   * Writes the value of `data`, or returns it unwritten if it is long. An answer with more in its `meta` goes
+   * on with `META` and its members, each followed by a comma, and returns its paging. The writer has
    * `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds, `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
@@ -77,12 +73,10 @@ export interface Operation<P extends Parameters = Parameters> {
     path: readonly string[],
     now: number,
     language: Language,
-  ): Paging | ExpensiveAnswer | void
+  ): Paging | LongJson | void
 }
 
 export interface Tables<P extends Parameters = Parameters> extends Offered {
-  /** Whether all rows in one answer cost a call for each 10,000 of them; else every answer costs one. */
-  readonly costsByRows?: true
   /** @throws ApiError for what the parameters' schemas cannot express. */
   make(request: TableRequest<P>): Table
 }
@@ -148,8 +142,8 @@ export function rowsOfPage(count: number, page: number, perPage: number): { from
   return { from, to: Math.min(count, from + perPage) }
 }
 
-export function* allRows(count: number): Generator<Run, void, undefined> {
-  if (count > 0) yield { from: 0, step: 1, count }
+export function allRows(count: number): Table['runs'] {
+  return [() => ({ from: 0, step: 1, count })]
 }
 
 export function tablePage(

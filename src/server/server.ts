@@ -29,6 +29,7 @@ import { QuotaStore } from './quota-store.ts'
 import { arePagesMade, waitForPages } from './site-files.ts'
 import { reportOf } from './collect-metrics.ts'
 import { doubtCounts } from '../builder/report-document.ts'
+import { LongThread } from './long.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
@@ -97,6 +98,7 @@ export class RunningServer {
   readonly #totals: Totals
   readonly #common: CommonStart
   readonly #workers: Workers
+  readonly #long: LongThread
   readonly #reloader: Reloader
   readonly #status: Status
   readonly #metrics: () => string
@@ -141,6 +143,10 @@ export class RunningServer {
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))
     this.#workers = this.#makeWorkers(common)
+    this.#long = new LongThread({
+      log,
+      workers: () => this.#workers.threads,
+    })
     this.#reloader = this.#makeReloader(common)
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = this.#makeStatus()
@@ -176,6 +182,7 @@ export class RunningServer {
       }),
       log,
       writeAccess,
+      onReady: (worker) => this.#long.connect(worker),
       // The new worker began with the keys and pages of that moment.
       onReplaced: () => {
         this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
@@ -210,8 +217,11 @@ export class RunningServer {
       clock,
       log,
       serve: (held, changes) => this.#serve(held, changes),
-      letGo: (held) => this.#workers.letGo(held),
-      collect: (last) => this.#workers.collect([collectSoon, last]),
+      letGo: async (held) => {
+        await this.#workers.letGo(held)
+        this.#long.hold(held)
+      },
+      collect: (last) => this.#workers.collect([() => this.#long.collect(), collectSoon, last]),
     })
   }
 
@@ -250,6 +260,7 @@ export class RunningServer {
     try {
       // 1. The workers load the program, and get the keys that have changed meanwhile.
       signal?.throwIfAborted()
+      this.#long.start()
       await this.#workers.start()
       this.#keys.onChange((ring) => {
         this.#quotas?.setKeys(this.#keys.entries())
@@ -336,7 +347,15 @@ export class RunningServer {
   }
 
   async #serve(held: readonly IndexedSnapshot[], changes: readonly Changes[]): Promise<void> {
-    await this.#workers.serve(held, changes)
+    const before = this.#long.held
+    await this.#long.open(held, changes)
+    try {
+      await this.#workers.serve(held, changes)
+    } catch (error) {
+      this.#long.hold(before)
+      throw error
+    }
+    this.#long.hold(held)
     this.#onServed()
     const { snapshots } = this.#config
     const hold = readHold(snapshots)
@@ -407,6 +426,7 @@ export class RunningServer {
     this.#reloader.stop()
     const mirrored = this.#surroundings.mirror?.stop()
     const allEnded = await this.#workers.close(atOnce)
+    await this.#long.close()
     if (!atOnce) await mirrored
     await this.#quotas?.close()
     if (!this.#hasClosed) {

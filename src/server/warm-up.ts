@@ -1,16 +1,26 @@
 /** Questions of every kind before clients can ask: a fault refuses the snapshot; the code gets compiled. */
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { headText, NO_KEY, NO_ROUTE, type Exchange } from '../http/exchange.ts'
+import {
+  headText,
+  NO_KEY,
+  NO_ROUTE,
+  type Exchange,
+  type LaterEvents,
+  type LaterReply,
+} from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import type { View } from '../dataset/view.ts'
 import { QuotaCounters } from '../access/quota.ts'
-import { ParquetAnswers } from '../http/parquet-answers.ts'
+import { LongAnswers, type LongPort } from '../http/long-answers.ts'
 import { RequestPath } from '../http/request.ts'
 import { OPERATIONS } from '../routes.ts'
 import type { Steps } from '../system/steps.ts'
 import { dateText } from '../sea/time.ts'
 import { Totals } from '../http/totals.ts'
+
+/** Nobody makes the long answers of a warm-up. */
+const NOWHERE: LongPort = { postMessage() {}, on() {} }
 
 /** Times each question is asked of a first snapshot: V8 compiles what has run often. */
 const FIRST_ROUNDS = 20
@@ -29,8 +39,9 @@ export function* warmUp(view: View, first: boolean): Steps<void> {
   }
 }
 
-/** The way of a request over `view`, every operation public, without quotas and kept answers. */
-export function pathWithoutSocket(view: View, clock: () => number): RequestPath {
+/** The way of a request over `view`, every operation public, without quotas and kept answers, and by default without long ones. */
+export function pathWithoutSocket(view: View, clock: () => number, long = new LongAnswers()): RequestPath {
+  if (!long.isConnected) long.connect(NOWHERE)
   const path = new RequestPath(
     {
       operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
@@ -45,8 +56,7 @@ export function pathWithoutSocket(view: View, clock: () => number): RequestPath 
       settingsTag: '',
       refreshEvery: 0,
       totals: new Totals(Totals.allocate(1), 0),
-      later: null,
-      parquet: new ParquetAnswers(),
+      long,
       clock,
       onFault: () => {},
     },
@@ -86,11 +96,7 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
       : []),
     `/conditions?${position}`,
     ...(long
-      ? [
-          `/buoys/${id}/readings/chart`,
-          `/buoys/${id}/readings/series?metric=significient_height`,
-          `/buoys/${id}/readings/series?metric=direction&bucket=week`,
-        ]
+      ? [`/buoys/${id}/readings/chart`, `/buoys/${id}/readings/series?metric=significient_height`]
       : []),
   ]
 }
@@ -129,7 +135,7 @@ export class SilentExchange implements Exchange {
     this.bytes = body?.length ?? 0
   }
 
-  later(): null {
+  later(_events: LaterEvents): LaterReply | null {
     return null
   }
 }

@@ -1,4 +1,5 @@
 /** The messages between the main thread and its workers. */
+import type { MessagePort } from 'node:worker_threads'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { AccessLogged } from '../http/access-log.ts'
@@ -49,6 +50,8 @@ export type ToWorker =
   /** Serves the last of these snapshots, and holds the others: ids, oldest first. */
   | { type: 'switch'; held: readonly string[]; changes: readonly Changes[] }
   | { type: 'discard' }
+  /** The end of a channel to the thread that makes long answers. */
+  | { type: 'long'; port: MessagePort }
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'site'; site: SharedSite }

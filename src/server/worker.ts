@@ -4,8 +4,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import { LaterAnswers } from '../http/later-answers.ts'
-import { ParquetAnswers } from '../http/parquet-answers.ts'
+import { LongAnswers } from '../http/long-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engines/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
@@ -24,6 +23,7 @@ import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site } from '../http/static-site.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
+import { faultText } from '../system/fault-text.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import { AccessLog } from '../http/access-log.ts'
 import { OTHER_ROUTES, RequestCounts } from '../http/request-counts.ts'
@@ -57,7 +57,7 @@ const totals = new Totals(start.totals, start.thread)
 const routes = routeNames(ROUTED, config['base-path'])
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
-const later = new LaterAnswers(() => totals.counted('requests'))
+const long = new LongAnswers()
 const refused = new Set(start.refused)
 let current: Exchange | null = null
 
@@ -108,22 +108,14 @@ const requests = new RequestPath(
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
     totals,
-    later,
-    parquet: new ParquetAnswers(),
+    long,
     stream: { operation: STREAM, streams },
     site,
     clock,
-    onFault: (error, operation) => send({ type: 'fault', message: `${operation}: ${faultText(error)}` }),
+    onFault: (fault, operation) => send({ type: 'fault', message: `${operation}: ${fault}` }),
   },
   ring,
 )
-
-/** Where a fault happened, without its message: messages of errors may quote a request. */
-function faultText(error: unknown): string {
-  if (!(error instanceof Error)) return 'something that is not an Error was thrown'
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
-  return [error.name, ...frames.slice(0, 6)].join('\n')
-}
 
 const views = new WorkerViews({
   changes: start.changes,
@@ -236,6 +228,9 @@ main.on('message', (message: ToWorker) => {
     case 'discard':
       views.discard()
       break
+    case 'long':
+      long.connect(message.port)
+      break
     case 'collect':
       collectSoon()
       break
@@ -289,7 +284,7 @@ async function listen(port: number): Promise<void> {
 
 function tick(): void {
   heartbeat.advance()
-  const { waiting, begun } = later.counts
+  const { waiting, begun } = long.counts
   const { pressure } = engine
   figures.tick(IDLE_INTERVAL_MS, {
     cache_bytes: requests.cacheBytes,

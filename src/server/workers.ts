@@ -14,6 +14,7 @@ import {
   startWorker,
   type WorkerThread,
 } from './worker-thread.ts'
+import type { Worker } from 'node:worker_threads'
 import type { LogLine } from '../system/log.ts'
 
 /** A worker that dies younger than this is replaced after a pause: the next one may die at once, too. */
@@ -43,6 +44,8 @@ export interface WorkersOptions {
   log: LogLine
   /** Writes lines of the access log, and tells when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
+  /** Called with each worker before it serves. */
+  onReady: (worker: Worker) => void
   onReplaced: () => void
   /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
   onWanted: (wanted: readonly number[]) => void
@@ -80,6 +83,10 @@ export class Workers {
 
   get alive(): number {
     return this.#ready().length
+  }
+
+  get threads(): Worker[] {
+    return this.#ready().map(({ worker }) => worker)
   }
 
   /** Resolves when all workers are ready to listen. @throws Error when one ends before. */
@@ -225,6 +232,7 @@ export class Workers {
         if (message.type === 'ready') {
           this.#members[thread] = member
           member.since = performance.now()
+          this.#options.onReady(worker)
           log(`worker ${thread} is ready`, 'debug')
           resolve(member)
         } else this.#take(message, member)

@@ -3,12 +3,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { View } from '../../src/dataset/view.ts'
-import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
 import { reversed } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
-import { AskedPath, KEYED, viewOf } from '../answered.ts'
+import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../builder/fake_source.ts'
 import { fieldsOf } from '../fields.ts'
 import { Client, folderOfFile, runCli, runCliWell, startLive } from '../live.ts'
@@ -42,8 +41,8 @@ const views: View[] = [
   },
 ]
 
-function path(later: LaterAnswers | null = null): AskedPath {
-  const asked = new AskedPath(views[0], { later })
+function path(): AskedPath {
+  const asked = new AskedPath(views[0])
   asked.path.hold(views, 3)
   return asked
 }
@@ -231,11 +230,11 @@ test('Many changes are made in slices, the same bytes as at once.', async () => 
   const all = finish(changesBetween(loaded[0], loaded[1], DAY))
   const view = { ...opened[1], changesSince: () => ({ changes: all, before: opened[0].dataset }) }
   const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 })
-  const sliced = new AskedPath(view, { clock: () => 1_800_000_000, later: new LaterAnswers(() => 0) })
+  const inTurns = new AskedPath(view, { clock: () => 1_800_000_000 }, [KEY], setImmediate)
   for (const query of ['', '&include=readings&per_page=1000', '&include=readings&per_page=1000&page=2']) {
     const url = `/v2/changes?since=${loaded[0].id}${query}`
     const expected = atOnce.get(url, KEYED)
-    const answer = await sliced.getLater(url, KEYED)
+    const answer = await inTurns.getLater(url, KEYED)
     assert.ok(answer.isLater, url)
     assert.equal(answer.text, expected.text)
     assert.equal(Number(answer.headers['content-length']), expected.bytes.length)

@@ -1,6 +1,5 @@
 /** Snapshots that are served in this process, with the changes between those that are held. */
 import type { View } from '../../src/dataset/view.ts'
-import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { changesBetween } from '../../src/snapshot/compare-snapshots.ts'
 import type { LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { finish } from '../../src/system/steps.ts'
@@ -41,7 +40,7 @@ export class HeldSnapshots {
     for (const next of snapshots)
       this.held = [...this.held.filter(({ id }) => id !== next.id), next].slice(-this.#most)
     const views = this.held.map(({ view }) => view)
-    this.#path ??= new AskedPath(views[0], { later: new LaterAnswers(() => 0) })
+    this.#path ??= new AskedPath(views[0])
     this.#path.path.hold(views, this.#most)
   }
 

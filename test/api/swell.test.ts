@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openCmems } from '../../src/sources/cmems.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
-import { LaterAnswers } from '../../src/http/later-answers.ts'
 import { AskedPath, viewOf } from '../answered.ts'
 import { build, catalogOf } from '../builder/fake_source.ts'
 import { Chance } from '../chance.ts'
@@ -191,7 +190,7 @@ test('Ten .spec files and platforms of Copernicus give what a plain reading of t
   const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
   await build([openNdbc(join(folder, 'ndbc')), openCmems(join(folder, 'cmems'))], dir)
 
-  const asked = new AskedPath(await viewOf(dir), { later: new LaterAnswers(() => 0) }, [KEY])
+  const asked = new AskedPath(await viewOf(dir), {}, [KEY])
   const { ask, close } = await duck()
   t.after(close)
   await exportTo(dir, out)

@@ -20,7 +20,6 @@ import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { loadPart, loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
 import { lockFolder, PartFiles, publishManifest } from '../../src/snapshot/write-snapshot.ts'
-import { finish } from '../../src/system/steps.ts'
 import { temporaryFolder } from '../live.ts'
 import { build, fakeSource, type FakeBuoy, type FakeRow, northBuoy } from './fake_source.ts'
 
@@ -110,7 +109,7 @@ function seriesOf(dataset: Dataset, ordinal: number, withKnown: boolean): string
         const known = withKnown ? { aggregates: dataset.aggregates, ordinal } : null
         const made = new Series({ ...asked, startYear: 2009, endYear: 2013, known }, () => lists)
         for (let year = 2009; year <= 2013; year++) {
-          finish(made.season(year))
+          made.season(year)
           const points = Array.from({ length: made.length }, (_, i) =>
             [made.ordinal(i), made.start(i), made.end(i), made.value[i], made.count[i]].join(' '),
           )

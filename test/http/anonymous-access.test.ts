@@ -8,12 +8,6 @@ import {
   isAnonymousRead,
   type AnonymousAccess,
 } from '../../src/http/anonymous-access.ts'
-import { KeyRing } from '../../src/access/key-ring.ts'
-import { QuotaCounters } from '../../src/access/quota.ts'
-import { TrustedProxies } from '../../src/access/trusted-proxies.ts'
-import { RawQuery } from '../../src/operation/query.ts'
-import { Admission } from '../../src/http/admission.ts'
-import { Totals } from '../../src/http/totals.ts'
 import type { Exchange, HeaderName } from '../../src/http/exchange.ts'
 
 test('Loopback addresses are those that only the machine itself reaches.', () => {
@@ -99,31 +93,4 @@ test('An address has one count for public operations and another for reads of pa
   // A /48 of IPv6 may have as much as sixteen of its /64.
   const taken = Array.from({ length: 20 }, (_, i) => addresses.take(`2001:db8:9:${i}::1`, 1, now, 'page'))
   assert.equal(taken.filter((left) => left >= 0).length, 16)
-})
-
-test('A long answer costs a page as many reads as it costs a key calls, all of them or none.', () => {
-  const now = Date.parse('2026-03-27T12:00:00Z') / 1000
-  const admission = new Admission(
-    {
-      quota: new QuotaCounters(QuotaCounters.allocate(1)),
-      addresses: new AddressCounters(AddressCounters.allocate()),
-      proxies: new TrustedProxies([]),
-      anonymousQuota: 0,
-      anonymousAccess: 'open',
-      explorerQuota: 10,
-      totals: new Totals(Totals.allocate(1), 0),
-    },
-    new KeyRing(KeyRing.build([])),
-  )
-  const exchange = { ...asked(OWN), address: () => '192.0.2.1' }
-  const admit = (): number | undefined => {
-    assert.equal(admission.admit(exchange, 'keyed', new RawQuery(''), now), null)
-    return admission.charge?.remaining
-  }
-  assert.equal(admit(), 9)
-  assert.equal(admission.chargeMore(5, now), null)
-  assert.equal(admission.charge?.remaining, 4)
-  assert.equal(admit(), 3)
-  assert.equal(admission.chargeMore(4, now)?.code, 'rate_limit_exceeded')
-  assert.equal(admit(), 2)
 })

@@ -23,7 +23,7 @@ export class Reader implements LaterReply {
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     assert.equal(this.head, '', 'begun twice')
     this.head = headText(head)
-    this.length = body?.length ?? 0
+    this.length = body?.length ?? null
     if (body !== null) this.pieces.push(Buffer.from(body))
     this.#over('refused')
   }

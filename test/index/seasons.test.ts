@@ -8,7 +8,6 @@ import { Series } from '../../src/index/seasons.ts'
 import type { SeasonDates } from '../../src/index/season-dates.ts'
 import type { Bucket, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
-import { finish } from '../../src/system/steps.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone } from '../../src/sea/zones.ts'
 import type { Zone } from '../../src/sea/zones.ts'
@@ -102,7 +101,7 @@ function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
   const { startYear, endYear = startYear } = asked
   years = []
   return Array.from({ length: endYear - startYear + 1 }, (_, i) => {
-    const season = finish(series.season(startYear + i))
+    const season = series.season(startYear + i)
     years.push({ ...season, points: series.length })
     return Array.from({ length: series.length }, (_, point) => {
       const start = series.start(point)

@@ -57,7 +57,7 @@ export function runsOf({ buoys }: BulkNetwork, rows: MonthRows): Run[] {
   const runs: Run[] = []
   rows.buoys.forEach((id, i) => {
     const buoy = buoys.get(id)
-    if (buoy !== undefined) runs.push({ buoy, rows, from: rows.start[i], to: rows.start[i + 1] })
+    if (buoy !== undefined) runs.push({ buoy, rows, from: rows.start[i], to: rows.start[i + 1], step: 1 })
   })
   return runs
 }

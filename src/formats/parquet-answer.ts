@@ -1,8 +1,10 @@
-/** The thread that writes Parquet: on request one row group, uninterrupted work that nobody waits for. */
-import { parentPort } from 'node:worker_threads'
+/** Readings of one buoy as Parquet, a row group in each piece. */
 import { waveEnergy } from '../dataset/energy.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
 import { compassPoint } from '../dataset/number-text.ts'
-import type { ReadingsBuoy } from '../operation/answer-table.ts'
+import type { Column, ReadingsBuoy, Table } from '../operation/answer-table.ts'
+import type { Pieces } from '../operation/operation.ts'
+import { MEASURES } from '../sea/columns.ts'
 import {
   integerElement,
   ParquetFile,
@@ -13,32 +15,11 @@ import {
   type Run,
   type Values,
 } from './parquet-file.ts'
-import { MEASURES } from '../sea/columns.ts'
-import { yieldToServing } from '../system/thread.ts'
-import type { ParquetRun, ParquetStart } from './parquet-job.ts'
+import { TableRows } from './row-writers.ts'
 
-export type ToParquet =
-  | { type: 'begin'; file: number; start: ParquetStart }
-  /** The rows of the next row group; none where the file has no rows at all. */
-  | { type: 'group'; file: number; runs: readonly ParquetRun[]; isLast: boolean }
-  | { type: 'drop'; file: number }
-
-/** The next bytes of a file, or the fault for which it is dropped. */
-export type FromParquet = { file: number; bytes: Uint8Array } | { file: number; fault: Error }
-
-interface OpenFile {
-  readonly start: ParquetStart
-  readonly columns: readonly ReadingColumn[]
-  readonly file: ParquetFile
-  readonly pieces: Uint8Array[]
-}
-
+/** Rows of 20 ms and, with all columns, 250 KB. */
+const GROUP_ROWS = 10_000
 const CREATED_BY = 'groundswell'
-
-yieldToServing()
-
-const files = new Map<number, OpenFile>()
-const main = parentPort!
 
 const DEGREE = 'degree'
 const UUID_MIDDLE = '-8000-8000-'
@@ -54,8 +35,8 @@ function perRow(
   return (runs, count) => {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
-    for (const { rows, from, to } of runs) {
-      for (let row = from; row < to; row++) values[at++] = valueOf(rows, row)
+    for (const { rows, from, to, step } of runs) {
+      for (let row = from; row !== to; row += step) values[at++] = valueOf(rows, row)
     }
     return values
   }
@@ -85,8 +66,8 @@ function uuids(id: number): ReadingColumn['values'] {
     const values: Values = Array.from({ length: count }, () => null)
     let at = 0
     let value = 0
-    for (const { rows, from, to } of runs) {
-      for (let row = from; row < to; row++, at += pattern.length) {
+    for (const { rows, from, to, step } of runs) {
+      for (let row = from; row !== to; row += step, at += pattern.length) {
         bytes.set(pattern, at)
         const time = rows.time[row]
         // The times before 2106 have 32 bits, so eight digits.
@@ -155,64 +136,52 @@ function parquetColumns(buoy: ReadingsBuoy, names: readonly string[]): ReadingCo
   })
 }
 
-function begin(start: ParquetStart): OpenFile {
-  const columns = parquetColumns(start.buoy, start.columns)
-  const pieces: Uint8Array[] = []
-  const file = new ParquetFile(columns, start.metadata, CREATED_BY, (bytes) => pieces.push(bytes.slice()))
-  return { start, columns, file, pieces }
-}
-
-/** Bytes in a buffer of their own, which can be handed over. */
-function write(
-  { start, columns, file, pieces }: OpenFile,
-  parts: readonly ParquetRun[],
-  isLast: boolean,
-): Uint8Array<ArrayBuffer> {
-  const runs = parts.map((part): Run => {
-    const rows = part.isBackwards ? backwards(part.rows) : part.rows
-    return { buoy: start.buoy, rows, from: 0, to: rows.time.length }
-  })
-  const count = runs.reduce((sum, { to }) => sum + to, 0)
-  if (count > 0) file.group(columns.map((column) => column.values(runs, count)))
-  if (isLast) file.finish()
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces.splice(0)) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
-}
-
-function backwards({ time, measures }: ParquetRun['rows']): ParquetRun['rows'] {
-  const parts = Object.entries(measures).map(([name, { codes, mask }]) => {
-    return [name, { codes: mask === 0 ? codes : codes.slice().reverse(), mask }]
-  })
+export function parquetPieces(table: Table, columns: readonly Column[], snapshotId: string): Pieces {
+  const { buoy, cursor } = table.readings!
+  const written = parquetColumns(
+    buoy,
+    columns.map(({ name }) => name),
+  )
+  const rows = new TableRows(table)
+  // The writer of the piece that is being written.
+  let into: JsonWriter | null = null
+  const file = new ParquetFile(written, metadataOf(table, columns, snapshotId), CREATED_BY, (bytes) =>
+    into!.take(bytes),
+  )
   return {
-    time: time.slice().reverse(),
-    measures: Object.fromEntries(parts) as ParquetRun['rows']['measures'],
+    next(writer) {
+      into = writer
+      const runs: Run[] = []
+      let count = 0
+      while (count < GROUP_ROWS) {
+        const run = rows.take(GROUP_ROWS - count)
+        if (run === null) break
+        const { from, step } = run
+        runs.push({ buoy, rows: cursor.month, from, to: from + run.count * step, step })
+        count += run.count
+      }
+      if (count > 0) file.group(written.map((column) => column.values(runs, count)))
+      if (count === GROUP_ROWS) return false
+      file.finish()
+      return true
+    },
   }
 }
 
-function handle(message: ToParquet): void {
-  const { type, file } = message
-  if (type === 'begin') files.set(file, begin(message.start))
-  else if (type === 'drop') files.delete(file)
-  else {
-    const open = files.get(file)
-    // The file has failed, or its client has gone.
-    if (open === undefined) return
-    const bytes = write(open, message.runs, message.isLast)
-    if (message.isLast) files.delete(file)
-    main.postMessage({ file, bytes } satisfies FromParquet, [bytes.buffer])
+function metadataOf(
+  { readings }: Table,
+  columns: readonly Column[],
+  snapshot: string,
+): { readonly [key: string]: string } {
+  const { buoy, credit, licence, isDemo } = readings!
+  const units = columns.flatMap(({ name, unit }) => (unit === '' ? [] : [[name, unit]]))
+  return {
+    snapshot,
+    ...(isDemo && { demo: 'true' }),
+    buoy: buoy.slug,
+    source: buoy.source,
+    ...(credit !== null && { credit }),
+    ...(licence !== null && { licence }),
+    units: JSON.stringify(Object.fromEntries(units)),
   }
 }
-
-main.on('message', (message: ToParquet) => {
-  try {
-    handle(message)
-  } catch (error) {
-    files.delete(message.file)
-    main.postMessage({ file: message.file, fault: error as Error } satisfies FromParquet)
-  }
-})

@@ -1,0 +1,47 @@
+/** The snapshots that a thread holds, as views, and what distinguishes any two of them. */
+import { reversed, type Changes } from '../snapshot/row-changes.ts'
+import type { Steps } from '../system/steps.ts'
+import { openView, type ChangesSince, type IndexedSnapshot, type View } from './view.ts'
+
+export class OpenedViews {
+  /** Between any two snapshots, one way round. */
+  changes: readonly Changes[]
+  /** By the ids of their snapshots, oldest first. */
+  readonly #views = new Map<string, View>()
+
+  constructor(changes: readonly Changes[]) {
+    this.changes = changes
+  }
+
+  get(id: string): View | undefined {
+    return this.#views.get(id)
+  }
+
+  add(view: View): void {
+    this.#views.set(view.dataset.snapshotId, view)
+  }
+
+  /** Lets go of all others. @returns the views of `ids` */
+  hold(ids: readonly string[]): View[] {
+    for (const id of this.#views.keys()) if (!ids.includes(id)) this.#views.delete(id)
+    this.changes = this.changes.filter(({ since, until }) => ids.includes(since) && ids.includes(until))
+    return ids.map((id) => this.#views.get(id)!)
+  }
+
+  /** Opens a snapshot, without holding it yet. @throws SnapshotError */
+  *open(snapshot: IndexedSnapshot): Steps<View> {
+    const newest = [...this.#views.values()].at(-1)?.dataset ?? null
+    const opened = yield* openView(snapshot, newest)
+    return { ...opened, changesSince: (id) => this.#changesTo(snapshot.id, id) }
+  }
+
+  /** Null where one of the snapshots is not held. */
+  #changesTo(until: string, since: string): ChangesSince | null {
+    const before = this.#views.get(since)?.dataset
+    if (before === undefined) return null
+    const known = this.changes.find((one) => one.since === since && one.until === until)
+    if (known !== undefined) return { changes: known, before }
+    const other = this.changes.find((one) => one.since === until && one.until === since)
+    return other === undefined ? null : { changes: reversed(other), before }
+  }
+}

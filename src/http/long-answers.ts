@@ -1,0 +1,173 @@
+/**
+ * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers take
+ * them. A fault is a status until the first byte has gone out, and a cut connection from then on.
+ */
+import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from './exchange.ts'
+import type { FromLong, LongRequest, ToLong } from './long-messages.ts'
+
+/** One end of a channel to the thread. */
+export interface LongPort {
+  postMessage(message: ToLong): void
+  on(event: 'message', listener: (message: FromLong) => void): unknown
+  on(event: 'close', listener: () => void): unknown
+}
+
+type Whole = Extract<FromLong, { type: 'whole' }>
+type Begun = Extract<FromLong, { type: 'begun' }>
+export type Refused = Extract<FromLong, { type: 'refused' | 'busy' | 'fault' }>
+
+/** What is to be said of an answer. */
+export interface LongReply {
+  readonly request: LongRequest
+  /** Answers with a whole body at once, or returns its head and the part of it that is to be sent. */
+  whole(reply: LaterReply, answer: Whole): { head: string | Uint8Array; body: Uint8Array } | null
+  /** The head of a body that follows; null if the reply is over. */
+  begun(reply: LaterReply, answer: Begun): Uint8Array | null
+  /** Nothing of the answer was sent. */
+  refuse(reply: LaterReply, why: Refused): void
+  /** The answer failed after it had begun, and its connection was cut. */
+  onFault(fault: string): void
+}
+
+const LOST = 'the thread that makes long answers has ended'
+
+interface Sending {
+  readonly reply: LaterReply
+  readonly said: LongReply
+  hasBegun: boolean
+  /** Bytes that have come and are not written, the next first. */
+  readonly pieces: Uint8Array[]
+  hasRoom: boolean
+  isComplete: boolean
+}
+
+export class LongAnswers {
+  #port: LongPort | null = null
+  readonly #answers = new Map<number, Sending>()
+  #last = 0
+
+  /** Takes a new thread, in place of one that has ended. */
+  connect(port: LongPort): void {
+    this.#lose()
+    this.#port = port
+    port.on('message', (message) => this.#take(message))
+    port.on('close', () => {
+      if (this.#port === port) this.#lose()
+    })
+  }
+
+  /** Answers that wait for their first byte, and answers that are being sent. */
+  get counts(): { waiting: number; begun: number } {
+    let begun = 0
+    for (const { hasBegun } of this.#answers.values()) if (hasBegun) begun++
+    return { waiting: this.#answers.size - begun, begun }
+  }
+
+  get isConnected(): boolean {
+    return this.#port !== null
+  }
+
+  /** Call it while connected. `later` defers the reply. @returns false if it cannot, and nothing was asked */
+  ask(said: LongReply, later: (events: LaterEvents) => LaterReply | null): boolean {
+    const number = ++this.#last
+    const reply = later({
+      onRoom: () => {
+        const sending = this.#answers.get(number)
+        if (sending === undefined || sending.hasRoom) return
+        sending.hasRoom = true
+        this.#send(number, sending)
+      },
+      onGone: () => this.#done(number),
+    })
+    if (reply === null) return false
+    this.#answers.set(number, {
+      reply,
+      said,
+      hasBegun: false,
+      pieces: [],
+      hasRoom: true,
+      isComplete: false,
+    })
+    this.#port!.postMessage({ type: 'make', number, request: said.request })
+    return true
+  }
+
+  #take(message: FromLong): void {
+    const { number } = message
+    const sending = this.#answers.get(number)
+    // Its reader has gone meanwhile.
+    if (sending === undefined) return
+    const { reply, said, pieces } = sending
+    switch (message.type) {
+      case 'whole': {
+        const answer = said.whole(reply, message)
+        if (answer !== null) {
+          sending.hasBegun = true
+          reply.begin(answer.head, answer.body.length)
+          if (answer.body.length > 0) pieces.push(answer.body)
+        }
+        sending.isComplete = true
+        break
+      }
+      case 'begun': {
+        const head = said.begun(reply, message)
+        sending.hasBegun = true
+        if (head === null) sending.isComplete = true
+        else reply.stream(head)
+        break
+      }
+      case 'bytes':
+        pieces.push(message.bytes)
+        break
+      case 'end':
+        sending.isComplete = true
+        break
+      case 'refused':
+      case 'busy':
+      case 'fault':
+        this.#fail(number, sending, message)
+        return
+    }
+    this.#send(number, sending)
+  }
+
+  #send(number: number, sending: Sending): void {
+    const { reply, pieces } = sending
+    let taken = 0
+    while (pieces.length > 0 && sending.hasRoom && !reply.isOver) {
+      const [piece] = pieces
+      const part = piece.subarray(0, MOST_WRITE_BYTES)
+      if (part.length === piece.length) pieces.shift()
+      else pieces[0] = piece.subarray(part.length)
+      taken += part.length
+      sending.hasRoom = reply.write(part)
+    }
+    if (reply.isOver) this.#done(number)
+    else if (sending.isComplete && pieces.length === 0) {
+      this.#done(number)
+      reply.end()
+    } else if (taken > 0) this.#port?.postMessage({ type: 'taken', number, bytes: taken })
+  }
+
+  #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {
+    this.#done(number)
+    if (!hasBegun) {
+      said.refuse(reply, why)
+      return
+    }
+    reply.cut()
+    if (why.type === 'fault') said.onFault(why.fault)
+  }
+
+  #done(number: number): void {
+    if (this.#answers.delete(number)) this.#port?.postMessage({ type: 'done', number })
+  }
+
+  /** What has come whole is still sent. */
+  #lose(): void {
+    this.#port = null
+    for (const [number, sending] of this.#answers) {
+      if (!sending.isComplete) this.#fail(number, sending, { type: 'fault', number, fault: LOST })
+    }
+  }
+}

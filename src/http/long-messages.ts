@@ -1,0 +1,61 @@
+/** What a serving thread and the thread that makes long answers tell each other (`long/thread.ts`). */
+import type { ErrorCode, ErrorDetails } from '../operation/errors.ts'
+import type { Texts } from '../operation/query.ts'
+import type { Shape } from '../operation/shape.ts'
+import type { Language } from '../sea/languages.ts'
+import type { Encoding } from './preferences.ts'
+
+/** A longer answer is kept only for readers that ask for parts of it: it would push out what many ask for. */
+export const MOST_KEPT_BYTES = 1024 * 1024
+
+/** All that decides an answer, and who asks for it. */
+export interface LongRequest {
+  /** Ordinal of the operation. */
+  readonly operation: number
+  /** Decoded arguments of the path. */
+  readonly path: readonly string[]
+  readonly texts: Texts
+  /** Null for the usual JSON. */
+  readonly shape: Shape | null
+  /** A page or its size was asked for. */
+  readonly isPaged: boolean
+  readonly language: Language
+  readonly snapshot: string
+  readonly isPinned: boolean
+  /** Time of the answer, epoch seconds with a fraction. */
+  readonly now: number
+  readonly encoding: Encoding | null
+  readonly isHead: boolean
+  /** Who has the share: the slot of a key, or −1 without one. */
+  readonly client: number
+}
+
+/** `number`: that of the answer, on its port. */
+export type ToLong =
+  | { type: 'make'; number: number; request: LongRequest }
+  /** The reader has taken so many more bytes. */
+  | { type: 'taken'; number: number; bytes: number }
+  /** All is sent, or the reader has gone. */
+  | { type: 'done'; number: number }
+
+/** `headers`: more header lines, each begun by CRLF. */
+export type FromLong =
+  | {
+      type: 'whole'
+      number: number
+      headers: Uint8Array
+      body: Uint8Array
+      encoding: Encoding | null
+      /** The body without its coding, if that is short enough to be kept. */
+      plain: Uint8Array | null
+    }
+  /** A body of unknown length, whose bytes follow. */
+  | { type: 'begun'; number: number; headers: Uint8Array; encoding: Encoding | null }
+  | { type: 'bytes'; number: number; bytes: Uint8Array }
+  | { type: 'end'; number: number }
+  /** What was asked for does not exist or is not allowed. */
+  | { type: 'refused'; number: number; code: ErrorCode; message: string; details: ErrorDetails | null }
+  /** Too many long answers are being made, or this one has taken too long. */
+  | { type: 'busy'; number: number }
+  /** A fault of ours, without text of a request. */
+  | { type: 'fault'; number: number; fault: string }

@@ -1,0 +1,53 @@
+/** Compresses a long answer as it is made. */
+import { once } from 'node:events'
+import type { Transform } from 'node:stream'
+import zlib, { constants, createBrotliCompress, createGzip } from 'node:zlib'
+import type { Encoding } from '../http/preferences.ts'
+
+/** The fastest of each format. */
+const LEVEL = 1
+
+/** Node has Zstandard from 22.15 on; the types of the oldest Node that we run on do not know of it. */
+interface ZstandardZlib {
+  createZstdCompress(options: object): Transform
+  constants: { ZSTD_c_compressionLevel: number }
+}
+
+export interface Coder {
+  /** Resolves when the bytes are taken, with `isLast` when all are out. They may be reused then. */
+  write(bytes: Uint8Array, isLast: boolean): Promise<void>
+  close(): void
+}
+
+/** `onBytes` gets compressed bytes as they come. */
+export function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void): Coder {
+  const stream = streamOf(encoding)
+  stream.on('data', onBytes)
+  return {
+    async write(bytes, isLast) {
+      if (isLast) {
+        stream.end(bytes)
+        await once(stream, 'end')
+      } else
+        await new Promise<void>((done, fail) =>
+          stream.write(bytes, (error) => (error ? fail(error) : done())),
+        )
+    },
+    close: () => void stream.destroy(),
+  }
+}
+
+function streamOf(encoding: Encoding): Transform {
+  switch (encoding) {
+    case 'gzip':
+      return createGzip({ level: LEVEL })
+    case 'br':
+      return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })
+    case 'zstd': {
+      const zstandard = zlib as unknown as ZstandardZlib
+      return zstandard.createZstdCompress({
+        params: { [zstandard.constants.ZSTD_c_compressionLevel]: LEVEL },
+      })
+    }
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * Gives turns to long answers: a few are made in rotation, each piece by piece, and a bounded number waits for a
+ * bounded time. A client has a share of both. An answer that is short enough is sent when it is whole; of a longer
+ * one there is never much more than its reader has taken.
+ */
+import { MOST_KEPT_BYTES, type FromLong, type LongRequest } from '../http/long-messages.ts'
+import { ApiError } from '../operation/errors.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { coderOf, type Coder } from './coder.ts'
+import type { LongAnswer } from './long-answer.ts'
+
+/** Up to so many bytes an answer is made whole: it has a length, and readers may ask for parts of it. */
+const MOST_WHOLE_BYTES = 8 * 1024 * 1024
+/** Bytes of a longer answer that its reader has not taken. */
+const CREDIT_BYTES = 256 * 1024
+/** Answers in rotation: a long one does not hold up all. */
+const SLOTS = 4
+/** Answers that have begun, those that are being read included, and answers that wait. */
+const MOST_BEGUN = 32
+const MOST_WAITING = 128
+/** The share of both that one client may have. */
+const CLIENT_SHARE = 1 / 4
+/** Bytes made and not taken, beyond which no further answer begins. */
+const MOST_UNTAKEN_BYTES = 64 * 1024 * 1024
+const LONGEST_WAIT_MS = 8000
+/** Longest time of an answer, which holds its snapshot; a long one has the time that its bytes need at 1.2 Mbit/s. */
+const LONGEST_MS = 120_000
+const LEAST_BYTES_PER_MS = 150
+const LOOK_INTERVAL_MS = 500
+/** Room that the writer of the pieces begins with. */
+const WRITER_BYTES = 256 * 1024
+
+/** For `Retry-After`. */
+export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
+
+/** Posts what becomes of an answer, with buffers that are handed over. */
+export type Post = (message: FromLong, transferred?: ArrayBuffer[]) => void
+
+export interface QueueOptions {
+  /** What may be said of a fault. */
+  readonly faultText: (error: unknown) => string
+  /** Runs work after messages that have come; the next turn of the event loop by default. */
+  readonly soon?: (work: () => void) => void
+  /** Milliseconds. */
+  readonly clock?: () => number
+  readonly mostWholeBytes?: number
+}
+
+export interface Asked {
+  readonly number: number
+  readonly request: LongRequest
+  /** @throws ApiError */
+  readonly make: () => LongAnswer
+  readonly post: Post
+}
+
+type Distribute<T> = T extends unknown ? Omit<T, 'number'> : never
+type Said = Distribute<FromLong>
+
+export class Job {
+  readonly asked: Asked
+  readonly request: LongRequest
+  answer: LongAnswer | null = null
+  coder: Coder | null = null
+  /** When it was asked for, and when it began, in ms of the clock. */
+  readonly askedAt: number
+  begunAt = 0
+  /** Bytes are being compressed; all pieces are made. */
+  isCoding = false
+  isMade = false
+  /** What is made of an answer that may become whole; null once its bytes are sent as they come. */
+  pieces: Uint8Array<ArrayBuffer>[] | null = []
+  /** What goes into the coder, as long as it may be kept. */
+  plain: Uint8Array[] = []
+  plainBytes = 0
+  /** Bytes that are made, and those of them that the reader has taken. */
+  made = 0
+  taken = 0
+
+  constructor(asked: Asked, askedAt: number) {
+    this.asked = asked
+    this.request = asked.request
+    this.askedAt = askedAt
+  }
+
+  post(said: Said, transferred: ArrayBuffer[] = []): void {
+    const { number, post } = this.asked
+    post({ ...said, number }, transferred)
+  }
+}
+
+export class LongQueue {
+  readonly #options: Required<QueueOptions>
+  /** Jobs that wait, oldest first; jobs in rotation, the next first; jobs whose reader or coder is waited for. */
+  readonly #waiting = new Set<Job>()
+  readonly #working = new Set<Job>()
+  readonly #idle = new Set<Job>()
+  readonly #writer = new JsonWriter(WRITER_BYTES)
+  #isScheduled = false
+  #looks: NodeJS.Timeout | null = null
+
+  constructor(options: QueueOptions) {
+    this.#options = {
+      soon: setImmediate,
+      clock: () => performance.now(),
+      mostWholeBytes: MOST_WHOLE_BYTES,
+      ...options,
+    }
+  }
+
+  /** Takes a request on, or says at once that there is no place for it. */
+  add(asked: Asked): Job | null {
+    const job = new Job(asked, this.#options.clock())
+    const { client } = asked.request
+    const own = countOf(this.#waiting, client) + this.#begunOf(client)
+    if (this.#waiting.size >= MOST_WAITING || own >= (MOST_WAITING + MOST_BEGUN) * CLIENT_SHARE) {
+      job.post({ type: 'busy' })
+      return null
+    }
+    this.#waiting.add(job)
+    this.#looks ??= setInterval(() => this.look(), LOOK_INTERVAL_MS).unref()
+    this.#workSoon()
+    return job
+  }
+
+  taken(job: Job, bytes: number): void {
+    job.taken += bytes
+    this.#goOn(job)
+  }
+
+  /** All is sent, or nobody reads it any more. */
+  leave(job: Job): void {
+    for (const jobs of [this.#waiting, this.#working, this.#idle]) jobs.delete(job)
+    job.coder?.close()
+    if (this.#waiting.size + this.#begun > 0) this.#workSoon()
+    else if (this.#looks !== null) {
+      clearInterval(this.#looks)
+      this.#looks = null
+    }
+  }
+
+  /** Gives up what waits or takes too long. */
+  look(): void {
+    const now = this.#options.clock()
+    for (const job of this.#waiting) if (now - job.askedAt > LONGEST_WAIT_MS) this.#giveUp(job)
+    for (const job of [...this.#working, ...this.#idle]) {
+      if (now - job.begunAt > Math.max(LONGEST_MS, job.made / LEAST_BYTES_PER_MS)) this.#giveUp(job)
+    }
+  }
+
+  get #begun(): number {
+    return this.#working.size + this.#idle.size
+  }
+
+  get #untaken(): number {
+    let bytes = 0
+    for (const jobs of [this.#working, this.#idle]) for (const { made, taken } of jobs) bytes += made - taken
+    return bytes
+  }
+
+  #begunOf(client: number): number {
+    return countOf(this.#working, client) + countOf(this.#idle, client)
+  }
+
+  #giveUp(job: Job): void {
+    this.leave(job)
+    job.post({ type: 'busy' })
+  }
+
+  #workSoon(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#options.soon(() => {
+      this.#isScheduled = false
+      this.#work()
+    })
+  }
+
+  #work(): void {
+    while (this.#working.size < SLOTS && this.#begun < MOST_BEGUN && this.#untaken < MOST_UNTAKEN_BYTES) {
+      const next = this.#next()
+      if (next === null) break
+      this.#waiting.delete(next)
+      this.#working.add(next)
+      next.begunAt = this.#options.clock()
+    }
+    const [job] = this.#working
+    if (job === undefined) return
+    this.#working.delete(job)
+    this.#idle.add(job)
+    try {
+      this.#makePiece(job)
+    } catch (error) {
+      this.#fail(job, error)
+    }
+    if (this.#working.size > 0) this.#workSoon()
+  }
+
+  /** The first waiting job of the client with the fewest begun, unless its share is used up. */
+  #next(): Job | null {
+    let best: Job | null = null
+    let fewest = MOST_BEGUN * CLIENT_SHARE
+    for (const job of this.#waiting) {
+      if (fewest === 0) break
+      const begun = this.#begunOf(job.request.client)
+      if (begun < fewest) {
+        fewest = begun
+        best = job
+      }
+    }
+    return best
+  }
+
+  #makePiece(job: Job): void {
+    const { request } = job
+    const answer = (job.answer ??= job.asked.make())
+    this.#writer.begin()
+    const isLast = answer.next(this.#writer)
+    const piece = new Uint8Array(this.#writer.answer())
+    job.isMade = isLast
+    if (request.encoding === null) {
+      this.#out(job, piece)
+      this.#afterPiece(job)
+      return
+    }
+    job.isCoding = true
+    job.plainBytes += piece.length
+    if (job.plainBytes <= MOST_KEPT_BYTES) job.plain.push(piece)
+    else job.plain = []
+    job.coder ??= coderOf(request.encoding, (bytes) => this.#out(job, new Uint8Array(bytes)))
+    job.coder.write(piece, isLast).then(
+      () => {
+        job.isCoding = false
+        this.#afterPiece(job)
+      },
+      (error: unknown) => this.#fail(job, error),
+    )
+  }
+
+  #afterPiece(job: Job): void {
+    // Nobody reads it any more.
+    if (!this.#idle.has(job)) return
+    if (!job.isMade) this.#goOn(job)
+    else if (job.pieces === null) job.post({ type: 'end' })
+    else this.#sendWhole(job, job.pieces)
+  }
+
+  #out(job: Job, bytes: Uint8Array<ArrayBuffer>): void {
+    job.made += bytes.length
+    if (job.pieces === null) job.post({ type: 'bytes', bytes }, [bytes.buffer])
+    else {
+      job.pieces.push(bytes)
+      if (job.made > this.#options.mostWholeBytes) this.#begin(job, job.pieces)
+    }
+  }
+
+  /** An answer too long to be whole: what is made of it goes out. */
+  #begin(job: Job, pieces: Uint8Array<ArrayBuffer>[]): void {
+    const { isHead, encoding } = job.request
+    job.pieces = null
+    job.post({ type: 'begun', headers: new Uint8Array(job.answer!.headers), encoding })
+    if (isHead) this.leave(job)
+    else for (const bytes of pieces) job.post({ type: 'bytes', bytes }, [bytes.buffer])
+  }
+
+  #sendWhole(job: Job, pieces: readonly Uint8Array<ArrayBuffer>[]): void {
+    const { answer, request, made, plainBytes } = job
+    const isKept = request.encoding !== null && plainBytes <= MOST_KEPT_BYTES
+    const plain = isKept ? joined(job.plain, plainBytes) : null
+    job.pieces = null
+    const body = pieces.length === 1 ? pieces[0] : joined(pieces, made)
+    const headers = new Uint8Array(answer!.headers)
+    const transferred = plain === null ? [body.buffer] : [body.buffer, plain.buffer]
+    job.post({ type: 'whole', headers, body, encoding: request.encoding, plain }, transferred)
+  }
+
+  /** Back into the rotation, if there is more to make and room for it. */
+  #goOn(job: Job): void {
+    const hasRoom = job.pieces !== null || job.made - job.taken < CREDIT_BYTES
+    if (job.isMade || job.isCoding || !hasRoom || !this.#idle.delete(job)) return
+    this.#working.add(job)
+    this.#workSoon()
+  }
+
+  #fail(job: Job, error: unknown): void {
+    if (!this.#idle.has(job)) return
+    this.leave(job)
+    if (error instanceof ApiError) {
+      const { code, message, details } = error
+      job.post({ type: 'refused', code, message, details })
+    } else job.post({ type: 'fault', fault: this.#options.faultText(error) })
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}
+
+function countOf(jobs: ReadonlySet<Job>, client: number): number {
+  let count = 0
+  for (const { request } of jobs) if (request.client === client) count++
+  return count
+}

@@ -1,0 +1,290 @@
+/**
+ * The queue of long answers and how a serving thread sends them: how many, whose, for how long, in what order, and
+ * that each arrives whole.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { LongAnswers, type Refused } from '../../src/http/long-answers.ts'
+import type { FromLong, LongRequest } from '../../src/http/long-messages.ts'
+import { LongQueue, type Job, type QueueOptions } from '../../src/long/queue.ts'
+import { ApiError } from '../../src/operation/errors.ts'
+import { Reader } from '../http/reader.ts'
+import { until } from '../until.ts'
+
+interface Asked {
+  read: Reader
+  refused: Refused[]
+  faults: string[]
+  /** Pieces that were made. */
+  made: number
+}
+
+interface Wanted {
+  pieces?: number
+  text?: string
+  room?: number
+  throwsAt?: number
+  fault?: Error
+  encoding?: LongRequest['encoding']
+  isHead?: boolean
+}
+
+const REQUEST: LongRequest = {
+  operation: 0,
+  path: [],
+  texts: [],
+  shape: null,
+  isPaged: false,
+  language: 'en',
+  snapshot: '',
+  isPinned: false,
+  now: 0,
+  encoding: null,
+  isHead: false,
+  client: -1,
+}
+
+/** A queue and a serving thread that asks it, with the channel between them. */
+function pairOf(options: Partial<QueueOptions> = {}) {
+  const queue = new LongQueue({ faultText: String, ...options })
+  const answers = new LongAnswers()
+  const jobs = new Map<number, Job>()
+  let wanted: { made: () => ReturnType<Job['asked']['make']> } | null = null
+  let take: (message: FromLong) => void = () => {}
+  let close = (): void => {}
+  answers.connect({
+    postMessage(message) {
+      const { number } = message
+      const job = jobs.get(number)
+      if (message.type === 'make') {
+        const added = queue.add({
+          number,
+          request: message.request,
+          make: wanted!.made,
+          post: (said) => take(said),
+        })
+        if (added !== null) jobs.set(number, added)
+      } else if (job === undefined) return
+      else if (message.type === 'taken') queue.taken(job, message.bytes)
+      else queue.leave(job)
+    },
+    on(event: string, listener: never) {
+      if (event === 'message') take = listener
+      else close = listener
+    },
+  })
+  const ask = (
+    client: number,
+    {
+      pieces = 100,
+      text = 'x'.repeat(1000),
+      room = Infinity,
+      throwsAt = Infinity,
+      fault = new Error('a fault'),
+      encoding = null,
+      isHead = false,
+    }: Wanted = {},
+  ): Asked => {
+    const asked: Asked = { read: null!, refused: [], faults: [], made: 0 }
+    wanted = {
+      made: () => ({
+        headers: new TextEncoder().encode(`\r\nX-Client: ${client}`),
+        next(writer) {
+          if (asked.made === throwsAt) throw fault
+          writer.text(text)
+          return ++asked.made === pieces
+        },
+      }),
+    }
+    const headOf = (headers: Uint8Array): Uint8Array =>
+      Buffer.concat([Buffer.from('200 OK'), Buffer.from(headers)])
+    const said = {
+      request: { ...REQUEST, client, encoding, isHead },
+      whole: (_: unknown, { headers, body }: { headers: Uint8Array; body: Uint8Array }) => ({
+        head: headOf(headers),
+        body,
+      }),
+      begun: (_: unknown, { headers }: { headers: Uint8Array }) => headOf(headers),
+      refuse(reply: Pick<Reader, 'send'>, why: Refused) {
+        asked.refused.push(why)
+        reply.send('503 Service Unavailable', null)
+      },
+      onFault: (text: string) => void asked.faults.push(text),
+    }
+    assert.ok(answers.ask(said, (events) => (asked.read = new Reader(events, room, isHead))))
+    return asked
+  }
+  return { queue, answers, ask, lose: () => close() }
+}
+
+/** Longer answers than this are not whole in these tests. */
+const mostWholeBytes = 100_000
+
+test('Whatever sizes, readers and moments, each answer arrives whole and in order, with a length if it is short.', async () => {
+  const job = fc.record({
+    client: fc.nat({ max: 3 }),
+    pieces: fc.integer({ min: 1, max: 60 }),
+    length: fc.integer({ min: 0, max: 12_000 }),
+    room: fc.constantFrom(1, 2, 5, Infinity),
+    leaves: fc.boolean(),
+    encoding: fc.constantFrom(null, null, 'gzip', 'br'),
+    isHead: fc.constantFrom(false, false, false, true),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(job, { minLength: 1, maxLength: 24 }), async (jobs) => {
+      const { answers, ask } = pairOf({ mostWholeBytes })
+      const all = jobs.map(({ client, pieces, length, room, leaves, encoding, isHead }, n) => {
+        const text = String(n % 10).repeat(length)
+        return {
+          asked: ask(client, { pieces, text, room, encoding, isHead }),
+          whole: text.repeat(pieces),
+          leaves,
+          encoding,
+          isHead,
+        }
+      })
+      const isThrough = ({ asked, leaves }: (typeof all)[number]): boolean => {
+        const { read } = asked
+        if (!read.isOver && leaves && read.pieces.length >= 2) read.go()
+        else if (!read.isOver && read.room <= 0) read.take(3)
+        return read.isOver
+      }
+      await until(() => all.filter((each) => !isThrough(each)).length === 0, 'not all ended')
+      for (const { asked, whole, leaves, encoding, isHead } of all) {
+        assert.deepEqual([asked.refused, asked.faults], [[], []])
+        const { read } = asked
+        if (encoding === null) {
+          assert.equal(read.length, whole.length > mostWholeBytes ? null : whole.length)
+        }
+        if (isHead || read.ending !== 'end') {
+          assert.ok(isHead || leaves)
+          continue
+        }
+        const bytes = Buffer.concat(read.pieces)
+        const text =
+          encoding === null ? bytes : encoding === 'gzip' ? gunzipSync(bytes) : brotliDecompressSync(bytes)
+        assert.equal(text.length, whole.length)
+        assert.ok(text.toString() === whole)
+      }
+      assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('A client has a quarter of the places, and as many are given as there are clients for.', () => {
+  const { ask } = pairOf()
+  const own = Array.from({ length: 200 }, () => ask(7)).filter(({ refused }) => refused.length === 0)
+  assert.equal(own.length, 40)
+  let others = 0
+  for (let client = 100; client < 400; client++) if (ask(client).refused.length === 0) others++
+  // Nothing has begun yet: only as many as may wait.
+  assert.equal(own.length + others, 128)
+  own[0].read.go()
+  assert.equal(ask(500).refused.length, 0, 'a place that is free again')
+})
+
+test('Of those that wait, the client with the fewest at work comes first, and none has more than its share at work.', async () => {
+  const { answers, ask } = pairOf({ mostWholeBytes })
+  // Their readers take one piece each.
+  const many = Array.from({ length: 30 }, () => ask(1, { pieces: 2000, room: 1 }))
+  await until(() => many.filter(({ made }) => made > 0).length === 8, 'not as many as its share')
+  await wait(30)
+  assert.equal(many.filter(({ made }) => made > 0).length, 8)
+  const one = ask(2)
+  await until(() => one.read.isOver, 'one of another client waits behind them')
+  assert.equal(one.read.text.length, 100_000)
+  assert.deepEqual(answers.counts, { waiting: 22, begun: 8 })
+  // One that goes leaves its place to the next.
+  many[0].read.go()
+  await until(() => many.filter(({ made }) => made > 0).length === 9, 'its place was not given on')
+})
+
+test('Of a long answer no more is made than its reader takes, and readers that take nothing hold nobody up.', async () => {
+  const { ask } = pairOf({ mostWholeBytes })
+  const stuck = [1, 2, 3].flatMap((client) =>
+    Array.from({ length: 8 }, () => ask(client, { pieces: 1000, room: 1 })),
+  )
+  await until(() => stuck.every(({ made }) => made > 100), 'not all begun')
+  const others = Array.from({ length: 20 }, () => ask(4))
+  await until(() => others.every(({ read }) => read.isOver), 'held up')
+  for (const { read, made } of stuck) {
+    assert.equal(read.pieces.length, 1)
+    assert.ok(made <= 265, `${made} pieces of 1 KB were made`)
+  }
+  for (const { read } of stuck) read.take(Infinity)
+  await until(() => stuck.every(({ read }) => read.isOver), 'not gone on with')
+  for (const { read } of stuck) assert.equal(read.text.length, 1_000_000)
+})
+
+test('Answers that nobody reads take no more than a bounded memory: others wait, and go on when there is room.', async () => {
+  const { ask, answers } = pairOf()
+  const text = 'x'.repeat(1_000_000)
+  const unread = Array.from({ length: 20 }, (_, i) => ask(i, { pieces: 8, text, room: 1 }))
+  await until(() => answers.counts.begun >= 8, 'none begun')
+  for (let i = 0; i < 50; i++) await turn()
+  // 64 MB, and what was begun before they were reached.
+  const begun = unread.filter(({ made }) => made > 0)
+  assert.ok(begun.length < 16, `${begun.length} answers of 8 MB are held`)
+  for (const { read } of begun) read.take(Infinity)
+  await until(() => unread.filter(({ made }) => made > 0).length > begun.length, 'none went on')
+})
+
+test('What waits too long is refused, and what goes on too long is cut.', async () => {
+  let now = 0
+  const { answers, queue, ask } = pairOf({ mostWholeBytes, clock: () => now })
+  const stuck = [1, 2, 3, 4].flatMap((client) =>
+    Array.from({ length: 8 }, () => ask(client, { pieces: 500, room: 1 })),
+  )
+  await until(() => stuck.every(({ made }) => made > 100), 'not all begun')
+  const late = ask(5)
+  now = 8001
+  queue.look()
+  assert.deepEqual([late.refused[0]?.type, late.made, late.read.head], ['busy', 0, '503 Service Unavailable'])
+  assert.ok(stuck.every(({ read }) => read.ending !== 'cut'))
+  now = 120_001
+  queue.look()
+  assert.ok(stuck.every(({ read, faults }) => read.ending === 'cut' && faults.length === 0))
+  assert.deepEqual(answers.counts, { waiting: 0, begun: 0 })
+  const after = ask(5)
+  await until(() => after.read.isOver, 'not answered after that')
+})
+
+test('An answer that fails is refused if none of it was sent, else cut, and the others go on.', async () => {
+  const { ask } = pairOf({ mostWholeBytes })
+  const early = ask(1, { throwsAt: 3 })
+  const late = ask(1, { throwsAt: 250, pieces: 300 })
+  const wrong = ask(1, { throwsAt: 0, fault: new ApiError('bad_request', 'no such column') })
+  const coded = ask(1, { throwsAt: 5, encoding: 'gzip' })
+  const good = ask(1)
+  const all = [early, late, wrong, coded, good]
+  await until(() => all.every(({ read }) => read.isOver), 'not all ended')
+  assert.match(JSON.stringify(early.refused), /"fault":"Error: a fault"/)
+  assert.deepEqual([early.read.head, early.faults], ['503 Service Unavailable', []])
+  assert.equal(late.read.ending, 'cut')
+  assert.deepEqual([late.refused, late.faults], [[], ['Error: a fault']])
+  assert.match(
+    JSON.stringify(wrong.refused),
+    /"type":"refused","code":"bad_request","message":"no such column"/,
+  )
+  assert.equal(coded.refused[0].type, 'fault')
+  assert.equal(good.read.text.length, 100_000)
+})
+
+test('When the thread is lost, what has not begun is refused, what has begun is cut, and what has come whole is sent.', async () => {
+  const { answers, ask, lose } = pairOf({ mostWholeBytes })
+  const whole = ask(1, { pieces: 90, room: 1 })
+  const begun = ask(2, { pieces: 1000, room: 1 })
+  await until(() => whole.read.head !== '' && begun.read.head !== '', 'not begun')
+  const waiting = ask(3)
+  lose()
+  assert.equal(answers.isConnected, false)
+  assert.equal(waiting.refused[0].type, 'fault')
+  assert.equal(begun.read.ending, 'cut')
+  assert.match(begun.faults[0], /has ended/)
+  whole.read.take(Infinity)
+  assert.deepEqual([whole.read.ending, whole.read.text.length], ['end', 90_000])
+})
