@@ -1,9 +1,5 @@
 /** `diff`: what distinguishes two kept snapshots, in the form of `GET /changes`. */
-import {
-  CHANGE_WORDS,
-  writeChanges,
-  type ComparedCatalogs,
-} from '../dataset/changes-json.ts'
+import { CHANGE_WORDS, writeChanges, type ComparedCatalogs } from '../dataset/changes-json.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { listKept } from '../snapshot/retained.ts'
 import { SERVE_SETTINGS } from '../server/serve-settings.ts'

@@ -14,6 +14,9 @@ const ENTRY_BYTES = 300
 /** A smaller answer fits a packet anyway. */
 const LEAST_COMPRESSED_BYTES = 1024
 
+/** A compressed answer tells the time at which it was compressed: no older one than this goes out. */
+const LONGEST_COMPRESSED_S = 60
+
 /** Answers of a thread that are compressed at a time; one more goes out as it is. */
 const MOST_JOBS = 2
 const MOST_JOB_BYTES = 8 * 1024 * 1024
@@ -117,12 +120,16 @@ export class AnswerCache {
     return this.#keep(canonical, KeptAnswer.of(answer, format, link, TAIL_BYTES))
   }
 
-  /** The answer in a coding; the plain one if it is short or not compressed yet. */
+  /** The answer in a coding; the plain one if it is short, or not compressed within the last minute. */
   inCoding(canonical: string, answer: KeptAnswer, encoding: Encoding): KeptAnswer {
     if (answer.length < LEAST_COMPRESSED_BYTES) return answer
     const key = encoding + canonical
     const known = this.get(key)
-    if (known !== undefined) return known
+    if (
+      known !== undefined &&
+      (known.ownTail !== null || answer.second - known.second < LONGEST_COMPRESSED_S)
+    )
+      return known
     if (!this.#underWay.has(key)) this.#compress(key, answer, encoding)
     return answer
   }

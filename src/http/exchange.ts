@@ -66,9 +66,6 @@ export type HeaderName =
   | typeof TRANSFER_ENCODING
   | typeof EXPECT
 
-/** Taken for `false` now: answers are not made again for slow readers. */
-export type Again = () => Uint8Array | null
-
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */
 export interface Exchange {
   /** As sent: methods are case-sensitive (RFC 9110, section 9.1). */
@@ -99,7 +96,7 @@ export interface Exchange {
    * change (`lasting`); too many such copies cut the connection. HEAD gets only the body's length.
    * @throws Error on a second call
    */
-  send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean | Again): void
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean): void
   /**
    * Puts the reply off, in place of `send`; the caller takes what it needs from the request now. A request
    * pipelined behind waits on node and ends the connection on uws. Null, and nothing is put off, if the

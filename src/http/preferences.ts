@@ -4,7 +4,7 @@
  */
 import type { Format } from '../operation/shape.ts'
 
-export type Encoding = 'br' | 'zstd' | 'gzip'
+export type Encoding = 'br' | 'gzip'
 
 /** Browsers send some 150 characters; a longer value counts as absent. */
 const LONGEST_HEADER = 1000

@@ -141,7 +141,6 @@ const REMAINING = new Literal('\r\nX-RateLimit-Remaining: ')
 const REQUEST_ID = new Literal('\r\nX-Request-Id: ')
 const CONTENT_ENCODING: { [coding in Encoding]: Literal } = {
   br: new Literal('\r\nContent-Encoding: br'),
-  zstd: new Literal('\r\nContent-Encoding: zstd'),
   gzip: new Literal('\r\nContent-Encoding: gzip'),
 }
 

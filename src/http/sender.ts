@@ -56,8 +56,10 @@ export class Sender {
     const range = format === 'json' ? '' : rangeAsked(exchange)
     const accepted = range === '' ? exchange.headerValues(ACCEPT_ENCODING) : ''
     const encoding = accepted === '' ? null : this.#encodings.of(accepted)
+    const bytes = plain.bytesAt(second, plain.ownTail ?? tail)
     const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
-    this.send(exchange, kept.bytesAt(second, kept.ownTail ?? tail), kept.encoding, format, range)
+    const body = kept === plain ? bytes : kept.bytesAt(second, tail)
+    this.send(exchange, body, kept.encoding, format, range)
   }
 
   send(

@@ -3,7 +3,6 @@ import {
   FAULT_BODY,
   FAULT_HEAD,
   HANDLER_HEADERS,
-  type Again,
   type Exchange,
   type HeaderName,
   type LaterEvents,
@@ -219,8 +218,8 @@ class WaitingExchange implements Exchange, LaterEvents {
     return this.#address
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null, lasting: boolean | Again = false): void {
-    this.#answer().send(head, body === null || lasting === true ? body : new Uint8Array(body))
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting = false): void {
+    this.#answer().send(head, body === null || lasting ? body : new Uint8Array(body))
   }
 
   later(events: LaterEvents): LaterReply {

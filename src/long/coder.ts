@@ -1,17 +1,11 @@
 /** Compresses a long answer as it is made. */
 import { once } from 'node:events'
 import type { Transform } from 'node:stream'
-import zlib, { constants, createBrotliCompress, createGzip } from 'node:zlib'
+import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import type { Encoding } from '../http/preferences.ts'
 
 /** The fastest of each format. */
 const LEVEL = 1
-
-/** Node has Zstandard from 22.15 on; the types of the oldest Node that we run on do not know of it. */
-interface ZstandardZlib {
-  createZstdCompress(options: object): Transform
-  constants: { ZSTD_c_compressionLevel: number }
-}
 
 export interface Coder {
   /** Resolves when the bytes are taken, with `isLast` when all are out. They may be reused then. */
@@ -38,16 +32,7 @@ export function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void
 }
 
 function streamOf(encoding: Encoding): Transform {
-  switch (encoding) {
-    case 'gzip':
-      return createGzip({ level: LEVEL })
-    case 'br':
-      return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })
-    case 'zstd': {
-      const zstandard = zlib as unknown as ZstandardZlib
-      return zstandard.createZstdCompress({
-        params: { [zstandard.constants.ZSTD_c_compressionLevel]: LEVEL },
-      })
-    }
-  }
+  return encoding === 'gzip'
+    ? createGzip({ level: LEVEL })
+    : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })
 }

@@ -41,7 +41,7 @@ for (const kind of ENGINES) {
       handled.push(path)
       if (path === '/throw') throw new Error('a fault')
       if (path === '/forget') return
-      if (path === '/long') return exchange.send(TEXT_HEAD, LONG, () => LONG)
+      if (path === '/long') return exchange.send(TEXT_HEAD, LONG, true)
       if (path === '/headers') {
         const values = HANDLER_HEADERS.map((name) => [
           name,

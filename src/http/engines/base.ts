@@ -122,14 +122,14 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     }
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null, lasting: unknown = false): void {
+  send(head: string | Uint8Array, body: Uint8Array | null, lasting = false): void {
     this.response()
     this.#refuseSecond()
     this.status = statusOf(head)
     this.head = head
     this.bytes = body === null || this.method === 'HEAD' ? 0 : body.length
     this.#state = 'begun'
-    this.reply(body, lasting === true)
+    this.reply(body, lasting)
     this.#state = 'answered'
   }
 
