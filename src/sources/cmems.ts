@@ -48,6 +48,8 @@ const MAX_FILES = 200_000
 const CODES = ['platform_code', 'wmo_platform_code', 'site_code']
 const NO_CODES = /^(?:.|unknown|undefined|none|null|nan|n\/?a|-+|\?+|0+|9+)$/i
 
+const HINT = '; wmo_platform_code or site_code may tell them apart'
+
 /** Positions that are kept of one file. */
 const MAX_FIXES = 16
 
@@ -146,7 +148,7 @@ async function readCmems(
       const doubt = fileDoubt(report, path)
       const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, columns, file, doubt))
       const replaced = replacedOf(rows, known)
-      if (replaced > 0) doubt({ ...REPLACED, times: replaced, examples: [identifier] })
+      if (replaced > 0) doubt('replaced', identifier, replaced)
       sendRows(rows, file, buoy, new WaitingRows(sink))
       file.end()
     })
@@ -180,13 +182,7 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   const [first] = waveless
   if (first !== undefined)
     report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
-  return stations.announce(
-    sink,
-    SOURCE,
-    report,
-    known,
-    '; wmo_platform_code or site_code may tell them apart',
-  )
+  return stations.announce(sink, SOURCE, report, known, HINT)
 }
 
 /** Adds the .nc files of a folder and those below it to `found`; false if the folder does not exist. */
@@ -263,10 +259,8 @@ function readPositions(
   const [count] = variable.shape
   if (count !== times.length && count !== 1) throw new UnusableFile(`${name} has another length than TIME`)
   if (!IN_DEGREES.test(variable.units)) throw new UnusableFile(`${name} is not in degrees`)
-  const isGood = flagsOf(netcdf, file, name, count, doubt, {
-    POSITION_QC: OCEANSITES_GOOD,
-  })
-  return (row) => (isGood(count === 1 ? 0 : row) ? variable.at(count === 1 ? 0 : row) : NaN)
+  const isGood = flagsOf(netcdf, file, name, times.length, doubt, { POSITION_QC: OCEANSITES_GOOD })
+  return (row) => (isGood(row) ? variable.at(count === 1 ? 0 : row) : NaN)
 }
 
 /** Standard names by variable, in the order of the file; empty where a variable has none. */
@@ -302,17 +296,6 @@ interface FileRows {
   codes: (Int32Array | null)[]
 }
 
-const REMEDY = 'name the variable with the option columns'
-const CONTRADICTED = {
-  what: "a variable's standard name contradicts its name, which counts",
-  remedy: REMEDY,
-  isGrave: true,
-}
-const TWICE = { what: 'two variables have one standard name, and the first comes first', remedy: REMEDY }
-const FILLED = { what: 'rows without a good value of the first variable take the next one', remedy: REMEDY }
-const REPLACED = { what: 'times come again with another wave height, and the later one counts' }
-const TURNED = { what: 'directions where waves or wind go to are turned by half a circle', remedy: REMEDY }
-
 function rowsOf(
   netcdf: Netcdf,
   file: File,
@@ -328,26 +311,25 @@ function rowsOf(
     const found = new Int32Array(times.length).fill(NO_CODE)
     let filled = 0
     const candidates = candidatesOf(names, quantity, columns)
-    const twin = candidates.find(
-      (name, i) =>
-        names.get(name) !== '' && candidates.findIndex((one) => names.get(one) === names.get(name)) < i,
+    const [first = '', second = ''] = candidates
+    if (
+      second !== '' &&
+      !OWN_NAMES.has(first) &&
+      !Object.hasOwn(columns, first) &&
+      names.get(first) === names.get(second)
     )
-    if (twin !== undefined)
-      doubt({
-        ...TWICE,
-        examples: [`${twin} after ${candidates[0]}`],
-        isGrave: !OWN_NAMES.has(candidates[0]),
-      })
+      doubt('twins', `${second} after ${first}`)
     for (const name of candidates) {
       const shown = cleanName(name).slice(0, 60)
       const standardName = names.get(name) ?? ''
       const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES })
-      const goesTo =
-        quantity.measure.endsWith('irection') && saysGoesTo(standardName || variable.text('long_name'))
-      const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo })
+      const isDirection = /direction$/i.test(quantity.measure)
+      const isOwn = OWN_NAMES.has(name) && !Object.hasOwn(columns, name)
+      const words = standardName || variable.text('long_name')
+      const isTurned = isDirection && !isOwn && saysGoesTo(words)
+      const column = valueColumn(quantity.measure, quantity.measure, variable.units, { goesTo: isTurned })
       if (column === null) {
-        const unit = JSON.stringify(variable.units)
-        doubt({ what: 'a variable in an unknown unit is left out', examples: [`${shown} in ${unit}`] })
+        doubt('unknownUnit', `${shown} in ${JSON.stringify(variable.units)}`)
         continue
       }
       if (variable.shape[0] !== times.length) throw new UnusableFile(`${shown} has another length than TIME`)
@@ -362,11 +344,13 @@ function rowsOf(
         found[row] = codeOf(column, variable.at(at), counted)
         if (found[row] !== NO_CODE) taken++
       }
-      if (OWN_NAMES.has(name) && standardName !== '' && !new RegExp(quantity.fits).test(standardName))
-        doubt({ ...CONTRADICTED, examples: [`${shown} with ${standardName.slice(0, 100)}`] })
-      if (goesTo && taken > 0) doubt({ ...TURNED, times: taken, examples: [shown] })
-      if (filled > 0 && taken > 0)
-        doubt({ ...FILLED, times: taken, examples: [`${shown} besides ${candidates[0]}`] })
+      const isMisfit = standardName !== '' && !new RegExp(quantity.fits).test(standardName)
+      if (isOwn && (isMisfit || (isDirection && saysGoesTo(words))))
+        doubt('contradicted', `${shown} with ${words.slice(0, 100)}`)
+      if (isTurned && taken > 0) doubt('turned', shown, taken)
+      if (isDirection && /\bmagnetic/i.test(variable.text('long_name') + variable.text('reference_datum')))
+        doubt('magnetic', shown, taken)
+      if (filled > 0 && taken > 0) doubt('filled', `${shown} besides ${first}`, taken)
       if (variable.invalid > 0)
         counted.skipped('a value outside the valid range that its file gives', undefined, variable.invalid)
       filled += taken
@@ -391,17 +375,10 @@ function readDepths(netcdf: Netcdf, file: File, doubt: FileDoubt): Depths {
       continue
     const variable = readVariable(netcdf, file, name, { rank: 2, maxValues: MAX_VALUES, isCoordinate: true })
     const { shape, values, units, text, at } = variable
-    const isPressure = name === 'PRES'
-    const factor = isPressure
-      ? Number(/^(?:dbar|decibars?)?$/i.test(units))
-      : units === ''
-        ? 1
-        : (conversionOf('significantHeight', units)?.factor ?? 0)
+    const isDecibar = name === 'PRES' && /^d(?:eci)?bars?$/i.test(units)
+    const factor = units === '' || isDecibar ? 1 : (conversionOf('significantHeight', units)?.factor ?? 0)
     if (factor === 0 || /air/.test(text('standard_name'))) {
-      doubt({
-        what: 'a depth or pressure of another kind than in the sea is not used',
-        examples: [`${name} in ${units}`],
-      })
+      doubt('noDepth', `${name} in ${units}`)
       continue
     }
     const scale = /up/i.test(text('positive')) ? -factor : factor

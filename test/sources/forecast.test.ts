@@ -623,6 +623,9 @@ test('Directions where waves go to are turned by their names or words, and count
     const { values, doubts } = await valuesOf(t, told({ [label]: { unit: 'degree', id, values: [90, 90] } }))
     assert.deepEqual(values, { waveDirection: [270, 270] })
     assert.match(doubts[0], /^directions where waves or wind go to are turned by half a circle × 2/)
+    const known = await valuesOf(t, told({ mwd: { unit: 'degree', id, values: [90, 90] } }))
+    assert.deepEqual(known.values, { waveDirection: [90, 90] })
+    assert.match(known.doubts[0], /^grave: a variable's attributes contradict its known name/)
   }
 })
 

@@ -118,6 +118,8 @@ test('A mooring is where most of its good fixes are, and 0 0 is no fix', async (
 test('A position may be a single value, and has to be in degrees', async (t) => {
   const { buoys, lines } = await read(t, [heights], { lat: [50], lng: [-10] })
   assert.deepEqual([buoys, lines], [[[50, -10]], WAVES])
+  const checked = await read(t, [heights, flags('POSITION_QC', [1, 1, 4, 1])], { lat: [50], lng: [-10] })
+  assert.deepEqual([checked.buoys, checked.lines], [[[50, -10]], WAVES])
   const folder = await folderOf(t, {})
   const place = (name: string): Variable => ({
     name,
@@ -135,7 +137,7 @@ test('A position may be a single value, and has to be in degrees', async (t) => 
 
 test('A known name beats a standard name that contradicts it, and the operator beats both', async (t) => {
   const contradicted = (what: string) =>
-    `grave: a variable's standard name contradicts its name, which counts × 1: a.nc: ${what}`
+    `grave: a variable's attributes contradict its known name, which counts × 1: a.nc: ${what}`
   const highest = variable('VHM0', [1, 2, 3, 4], {
     units: 'm',
     standard_name: 'sea_surface_wave_maximum_height',
@@ -161,6 +163,13 @@ test('A known name beats a standard name that contradicts it, and the operator b
   assert.deepEqual([chosen.lines[3], chosen.doubts], ['03 9 - - - - - - - -', []])
 })
 
+test('Directions from magnetic north are a doubt', async (t) => {
+  const compass = variable('VMDR', [90, 90, 90, 90], { units: 'degree', reference_datum: 'magnetic north' })
+  const { lines, doubts } = await read(t, [heights, compass])
+  assert.equal(lines[0], '00 1 - - - 90 - - - -')
+  assert.match(doubts.join(), /^grave: directions from magnetic north are taken as from true north × 4/)
+})
+
 test('One good value of the preferred variable hides no other row', async (t) => {
   const { lines, doubts } = await read(t, [
     heights,
@@ -181,21 +190,28 @@ test('One good value of the preferred variable hides no other row', async (t) =>
   ])
 })
 
-test('Directions where waves go to are turned, by their standard name or their words, and counted', async (t) => {
+test('Directions where waves go to are turned and counted, unless a known name says where they come from', async (t) => {
   const words: Attributes[] = [
-    { standard_name: 'sea_surface_wave_to_direction_at_variance_spectral_density_maximum' },
+    { standard_name: 'sea_surface_wave_to_direction' },
     { long_name: 'Mean wave direction to which waves travel' },
     { long_name: 'Direction towards which waves travel' },
   ]
   for (const attributes of words) {
-    const { lines, doubts } = await read(t, [
-      heights,
-      variable('VPED', [90, 90, 90, 90], { units: 'degree', ...attributes }),
-    ])
+    const column = (name: string) => variable(name, [90, 90, 90, 90], { units: 'degree', ...attributes })
+    const option = { WAVE_DIR: 'direction' }
+    const { lines, doubts } = await read(t, [heights, column('WAVE_DIR')], {}, option)
     assert.equal(lines[0], '00 1 - - - 270 - - - -')
     assert.deepEqual(doubts, [
-      'directions where waves or wind go to are turned by half a circle × 4: a.nc: VPED',
+      'directions where waves or wind go to are turned by half a circle × 4: a.nc: WAVE_DIR',
     ])
+    const meant = await read(t, [heights, column('VPED')], {}, { VPED: 'direction' })
+    assert.equal(meant.lines[0], '00 1 - - - 270 - - - -')
+    const named = await read(t, [heights, column('VPED')])
+    assert.equal(named.lines[0], '00 1 - - - 90 - - - -')
+    assert.match(
+      named.doubts.join(),
+      /^grave: a variable's attributes contradict its known name.*: VPED with/,
+    )
   }
 })
 

@@ -88,8 +88,7 @@ export function trackOf(
     throw new UnusableFile('its variables differ in length')
   if ([lat, lng].some(({ units }) => !IN_DEGREES.test(units)))
     throw new UnusableFile('its positions are not in degrees')
-  if (height.units === '')
-    doubt({ what: 'heights without a unit are taken for metres', examples: [layout.height], isGrave: true })
+  if (height.units === '') doubt('metres', layout.height)
   const factor = height.units === '' ? 1 : conversionOf('significantHeight', height.units)?.factor
   if (factor === undefined) throw new UnusableFile('its heights are in an unknown unit')
   const isGood = flagsOf(netcdf, file, layout.height, times.length, doubt, FLAGS)

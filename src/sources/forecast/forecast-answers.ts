@@ -124,13 +124,7 @@ function openMeteoSeries(value: unknown, doubt: FileDoubt): Series[] {
       values: valuesOf(listOf(list, name), times.length, name),
     })
   }
-  if (models.size > 1) {
-    doubt({
-      what: 'of several models the first counts, and the next ones fill its gaps',
-      examples: [[...models.keys()].join()],
-      remedy: 'ask for one model',
-    })
-  }
+  if (models.size > 1) doubt('models', [...models.keys()].join())
   const place = placeOf(answer.latitude, answer.longitude)
   const series = [...models].map(([model, columns]) => ({
     ...place,
@@ -288,7 +282,7 @@ function atSea(
         (Number(level) > 0 && /pressure|isobaric|pa\b/i.test(name + references))),
   )
   if (high === undefined) return isKnownLabel
-  doubt({ what: 'wind at another level than 10 m above the sea is left out', examples: [high.join(' ')] })
+  doubt('otherLevel', high.join(' '))
   return (label) => isKnownLabel(label) && !isWindLabel(label)
 }
 

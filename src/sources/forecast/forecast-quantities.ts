@@ -47,6 +47,8 @@ const EASTWARD = ['ugrd10m', '10u', 'u10', 'ugrd', 'eastward_wind']
 
 const NORTHWARD = ['vgrd10m', '10v', 'v10', 'vgrd', 'northward_wind']
 const WIND_LABELS = new Set([...LABELS.windSpeed, ...LABELS.windDirection, ...EASTWARD, ...NORTHWARD])
+/** Labels that are by definition where waves come from. */
+const FROM_LABELS = ['wave_direction', 'swell_wave_direction', 'mwd', 'dirpw', 'dirpwsfc', 'vmdr', 'vmdr_sw1']
 const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...WIND_LABELS])
 
 export function isKnownLabel(label: string): boolean {
@@ -84,34 +86,19 @@ export function quantitiesOf(
   for (const name of FORECAST_NAMES) {
     const usable = LABELS[name].flatMap((label) => {
       const column = columns.get(label)
-      if (column === undefined) return []
-      const factor = factorOf(name, label, column.unit)
-      if (factor === null) file.skipped(`${name} in an unknown unit`)
-      return factor === null
-        ? []
-        : [{ label, factor, ...column, count: column.values.filter((value) => value !== null).length }]
+      const factor = column === undefined ? null : factorOf(name, label, column.unit)
+      if (column !== undefined && factor === null) file.skipped(`${name} in an unknown unit`)
+      return column === undefined || factor === null ? [] : [{ label, factor, ...column }]
     })
     if (usable.length === 0) continue
-    const best = usable.reduce((one, other) => (other.count > one.count ? other : one))
-    const { label, factor, unit, standardName, values, count } = best
-    if (best !== usable[0])
-      doubt({
-        what: 'a column with more values counts before the first one',
-        examples: [`${label}, ${usable[0].label}`],
-      })
-    if (unit.trim() === '')
-      doubt({
-        what: "values without a unit are taken in the service's usual one",
-        times: count,
-        examples: [label],
-      })
-    const isTurned = name.endsWith('Direction') && (saysGoesTo(label) || saysGoesTo(standardName))
-    if (isTurned)
-      doubt({
-        what: 'directions where waves or wind go to are turned by half a circle',
-        times: count,
-        examples: [label],
-      })
+    const best = usable.reduce((one, other) => (countOf(other) > countOf(one) ? other : one))
+    const { label, factor, unit, standardName, values } = best
+    if (best !== usable[0]) doubt('fuller', `${label}, ${usable[0].label}`)
+    if (unit.trim() === '') doubt('usualUnit', label, countOf(best))
+    const goesTo = name.endsWith('Direction') && saysGoesTo(`${label} ${standardName}`)
+    const isTurned = goesTo && !FROM_LABELS.includes(label)
+    if (goesTo && !isTurned) doubt('contradicted', `${label} with ${standardName}`)
+    if (isTurned) doubt('turned', label, countOf(best))
     quantities.set(name, {
       runAt: series.runAt,
       ...(series.model !== undefined && { model: series.model }),
@@ -127,15 +114,14 @@ export function quantitiesOf(
   const heights = (quantities.get('waveHeight')?.values ?? []).filter((value) => value !== null)
   if (heights.length > 1 && heights.every((height) => height === 0)) {
     // Models have waves of 0 m on land.
-    doubt({
-      what: 'a place where no wave has any height is left out',
-      examples: [`${series.lat} ${series.lng}`],
-    })
+    doubt('land', `${series.lat} ${series.lng}`)
     for (const name of FORECAST_NAMES) if (!name.startsWith('wind')) quantities.delete(name)
   }
   if (quantities.size === 0) file.skipped(NOTHING_USED)
   return quantities
 }
+
+const countOf = ({ values }: { values: Values }): number => values.filter((value) => value !== null).length
 
 /** The value, directions wrapped into 0…360; null beyond the limits of its measure. */
 function keepable(name: ForecastName, value: number, turn: number): number | null {

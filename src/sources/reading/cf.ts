@@ -18,38 +18,23 @@ export function readTimes(
   maxTimes: number,
   doubt: FileDoubt,
 ): Float64Array {
-  const { units, text, values, at } = readVariable(netcdf, file, name, {
-    rank: 1,
-    maxValues: maxTimes,
-    isCoordinate: true,
-  })
+  const wanted = { rank: 1, maxValues: maxTimes, isCoordinate: true } as const
+  const { units, text, values, at } = readVariable(netcdf, file, name, wanted)
   const unit = timeUnit(units)
   if (unit === null) throw new UnusableFile('its times are in an unknown unit')
   if (!STANDARD_CALENDAR.test(text('calendar')))
     throw new UnusableFile('its times are of another calendar than the standard one')
   if (!UTC.test(text('time_zone')) || /\blocal\b/i.test(text('long_name')))
     throw new UnusableFile('its times are not in UTC')
-  if (/\bTAI\b/.test(text('long_name'))) {
-    doubt({
-      what: 'times are said to be TAI and are read as UTC: they may be up to 37 s late',
-      examples: [name],
-      isGrave: true,
-    })
-  }
+  if (/\bTAI\b/.test(text('long_name'))) doubt('atomicTime', name)
   const times = Float64Array.from(values, (_, i) => momentOf(unit, at(i)))
   if (times.length > 0 && times.every((time) => time < 0))
     throw new UnusableFile('none of its times lies from 1970 to February 2106')
   // Half of the step between 32-bit floats of this size.
   const last = Math.abs(at(values.length - 1))
   const off = 2 ** (Math.floor(Math.log2(last)) - 24) * unit.step
-  if (values instanceof Float32Array && off >= 1) {
-    doubt({
-      what: 'times are 32-bit floats, too coarse for their unit',
-      examples: [`${name} up to ${Math.round(off)} s early or late`],
-      remedy: 'ask the publisher for times of 64 bits',
-      isGrave: true,
-    })
-  }
+  if (values instanceof Float32Array && off >= 1)
+    doubt('coarseTime', `${name} up to ${Math.round(off)} s early or late`)
   return times
 }
 
@@ -104,17 +89,11 @@ export function flagsOf(
   if (values.length !== count && values.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
   const known = others[label] ?? (label.endsWith('_QC') ? OCEANSITES_GOOD : undefined)
-  if (known === undefined && flags.text('flag_meanings') === '')
-    doubt({
-      what: 'flags of an unknown convention are read as those of OceanSITES',
-      examples: [label],
-      isGrave: true,
-    })
+  if (known === undefined && flags.text('flag_meanings') === '') doubt('unknownFlags', label)
   const { isGood, unchecked } = meaningsOf(flags, known ?? OCEANSITES_GOOD)
   const times =
     unchecked.length === 0 ? 0 : Array.from(values).filter((flag) => unchecked.includes(flag)).length
-  if (times > 0)
-    doubt({ what: 'values that nobody has checked, by their flags, are taken', times, examples: [label] })
+  if (times > 0) doubt('unchecked', label, times)
   return (index) => isGood(values[values.length === 1 ? 0 : index])
 }
 

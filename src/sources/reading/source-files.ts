@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
-import type { Doubt } from '../doubts.ts'
+import doubts from './file-doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
 import { LF, decode } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
@@ -66,12 +66,12 @@ export function doubtIgnored(report: Report, names: readonly string[], why = '')
   report.doubt({ what, times: names.length, examples: names })
 }
 
-/** Takes a doubt about one file, which stands before the examples. */
-export type FileDoubt = (doubt: Doubt) => void
+/** Takes a doubt about one file, which stands before the example. */
+export type FileDoubt = (kind: keyof typeof doubts, example: string, times?: number) => void
 
 export function fileDoubt(report: Report, path: string): FileDoubt {
-  return ({ examples = [], ...doubt }) =>
-    report.doubt({ ...doubt, examples: examples.map((example) => `${path}: ${example}`) })
+  return (kind, example, times = 1) =>
+    report.doubt({ ...doubts[kind], examples: [`${path}: ${example}`], times })
 }
 
 /** A file that cannot be used; the message tells why, without anything of its content. */

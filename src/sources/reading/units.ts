@@ -60,7 +60,7 @@ export function secondsOfUnit(word: string): number | null {
 
 /** Whether words say where waves or wind go to, in place of where they come from. */
 export function saysGoesTo(words: string): boolean {
-  return /(?:^|_)to_direction(?:_|$)|\btowards?\b|\bto (?:which|direction)\b/i.test(words)
+  return /(?:^|[_ ])to_direction(?:[_ ]|$)|\btowards?\b|\bto (?:which|direction)\b/i.test(words)
 }
 
 /** How the values of one column of a table become codes of a measure. */
