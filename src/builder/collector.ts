@@ -14,7 +14,8 @@ import { ForecastSet } from '../snapshot/make-forecast.ts'
 import { MAX_TEXT_LENGTH } from '../snapshot/snapshot-format.ts'
 import type { SourceState, StateParts } from './source-state.ts'
 import { passRecords } from '../snapshot/make-passes.ts'
-import { newestReading, removeImpossible, type IMPOSSIBLE } from './quality.ts'
+import type { BuildReport } from './build-report.ts'
+import { newestReading, removeImpossible } from './quality.ts'
 import type { Spool } from './spool.ts'
 import { harbourRecords } from '../snapshot/make-tides.ts'
 
@@ -47,6 +48,9 @@ interface Handle {
   newest: number
 }
 
+/** 1975, epoch seconds. */
+const FIRST_BUOYS = 157_766_400
+
 export function buoyKey({ source, identifier }: { source: string; identifier: string }): string {
   return JSON.stringify([source, identifier])
 }
@@ -56,21 +60,18 @@ export class Collector implements Sink {
   /** A reading later than this comes from a clock gone wrong, epoch seconds. */
   readonly #latest: number
   readonly #spool: Spool
-  readonly #onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void
+  readonly #report: Pick<BuildReport, 'doubt' | 'impossible'>
   readonly #handles: Handle[] = []
   /** Contributions in the order of the sources: of two with the same thing the earlier one counts. */
   readonly #contributions: Contribution[] = []
 
   constructor(
     spool: Spool,
-    {
-      latest,
-      onImpossible,
-    }: { latest: number; onImpossible: (network: string, what: keyof typeof IMPOSSIBLE) => void },
+    { latest, report }: { latest: number; report: Pick<BuildReport, 'doubt' | 'impossible'> },
   ) {
     this.#spool = spool
     this.#latest = latest
-    this.#onImpossible = onImpossible
+    this.#report = report
   }
 
   begin(source: Source): void {
@@ -190,12 +191,24 @@ export class Collector implements Sink {
   rows(buoy: number, batch: RowBatch, feed = 0): void {
     const handle = this.#handles[buoy]
     if (!handle.isWanted) return
-    if (handle.contribution.source.isControlled !== true) {
-      removeImpossible(batch, (what) => this.#onImpossible(handle.record.source, what))
-    }
+    const { isControlled = false } = handle.contribution.source
+    removeImpossible(batch, isControlled, (what) => this.#report.impossible(handle.record.source, what))
+    this.#doubtEarly(handle.record, batch)
     const newest = newestReading(batch, this.#latest)
     if (newest > handle.newest) handle.newest = newest
     this.#spool.add(buoy, feed, batch)
+  }
+
+  #doubtEarly({ identifier }: BuoyRecord, { time, length }: RowBatch): void {
+    const early = time.subarray(0, length).reduce((sum, one) => sum + Number(one < FIRST_BUOYS), 0)
+    if (early === 0) return
+    const what = 'rows before 1975, when hardly a buoy measured waves'
+    this.#report.doubt({
+      what,
+      times: early,
+      examples: [identifier],
+      remedy: 'see whether the unit of the times is right',
+    })
   }
 
   pass(record: PassRecord): void {

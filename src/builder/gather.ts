@@ -30,7 +30,7 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
   const { sources, report, now } = options
   const input = new Collector(spool, {
     latest: options.latest ?? Infinity,
-    onImpossible: (network, what) => report.impossible(network, what),
+    report,
   })
   const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)

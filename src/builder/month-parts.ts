@@ -9,6 +9,7 @@ import type { PartFiles } from '../snapshot/write-snapshot.ts'
 import type { BuildOptions, Previous } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
+import { twice as comesTwice } from '../sources/doubts.ts'
 import { countSuspect } from './quality.ts'
 import type { Spool } from './spool.ts'
 
@@ -23,7 +24,16 @@ export async function writeMonths(
 ): Promise<PartEntry[]> {
   const months = new MonthParts(out, previous, asOf)
   const write = async (month: number): Promise<void> => {
-    const { readings, weather } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
+    const { readings, weather, later, twice } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
+    if (later > 0)
+      report.doubt({
+        what: 'rows later than the time of the data are left out',
+        times: later,
+        examples: [monthText(month)],
+        remedy: 'see whether the times of these rows are right',
+      })
+    for (const [id, { rows, time }] of twice)
+      report.doubt({ ...comesTwice(mentioned.get(id)?.identifier ?? '', time), times: rows })
     countSuspect(readings, (id, reason, count) => {
       const buoy = mentioned.get(id)
       if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)

@@ -12,6 +12,15 @@ const LONG_RUN_ROWS = 16
 export interface MonthTables {
   readings: MonthTable
   weather: MonthTable
+  /** Rows left out, as they are later than the time of the data. */
+  later: number
+  /** By buoy: rows of one feed and time with other values than the row that stays, and the first such time. */
+  twice: ReadonlyMap<number, Twice>
+}
+
+interface Twice {
+  rows: number
+  time: number
 }
 
 /** Rows of one buoy and feed that arrived together and lie together in one chunk. */
@@ -59,18 +68,23 @@ export function monthTables(
   const { byBuoy, capacity } = rowsByBuoy(runs, idOf, base, names)
   const readings = new TableWriter(month, capacity, byBuoy.size, names)
   const weather = new TableWriter(month, capacity, byBuoy.size, WEATHER_MEASURES)
+  const twice = new Map<number, Twice>()
+  let later = 0
   for (const id of [...byBuoy.keys()].sort((a, b) => a - b)) {
     const buoy = byBuoy.get(id)!
     // Earlier rows are in order already, readings and weather apart, as they are written again.
     const stretches =
       buoy.runs.length === 0
         ? buoy.base
-        : buoy.base.reduce((newer, older) => addOlder(newer, older, names), inOrder(buoy.runs, chunks, names))
-    for (const stretch of stretches) writeStretch(stretch, asOf, readings, weather)
+        : buoy.base.reduce(
+            (newer, older) => addOlder(newer, older, names),
+            inOrder(buoy.runs, chunks, names, (time) => entryOf(twice, id, () => ({ rows: 0, time })).rows++),
+          )
+    for (const stretch of stretches) later += writeStretch(stretch, asOf, readings, weather)
     readings.endBuoy(id)
     weather.endBuoy(id)
   }
-  return { readings: readings.table(), weather: weather.table() }
+  return { readings: readings.table(), weather: weather.table(), later, twice }
 }
 
 function rowsByBuoy(
@@ -98,12 +112,13 @@ function rowsByBuoy(
   return { byBuoy, capacity }
 }
 
+/** Returns the number of rows after `asOf`, which are left out. */
 function writeStretch(
   { rows, from, to }: Stretch,
   asOf: number,
   readings: TableWriter,
   weather: TableWriter,
-): void {
+): number {
   const end = rowsUpTo(rows.time, from, to, asOf)
   for (let row = from; row < end;) {
     const begin = row
@@ -112,6 +127,7 @@ function writeStretch(
     if (reading) readings.copy(rows, begin, row)
     else weather.copyMeasured(rows, begin, row)
   }
+  return to - end
 }
 
 function wholeColumns({ time, measures }: MonthRows, names: readonly MeasureName[]): Rows {
@@ -237,7 +253,12 @@ function hasWeather({ columns }: Rows, row: number): boolean {
 }
 
 /** The runs of one buoy as stretches of strictly ascending times. */
-function inOrder(runs: readonly Run[], chunks: readonly Rows[], names: readonly MeasureName[]): Stretch[] {
+function inOrder(
+  runs: readonly Run[],
+  chunks: readonly Rows[],
+  names: readonly MeasureName[],
+  onTwice: (time: number) => void,
+): Stretch[] {
   const stretches = runs
     .map((run) => ({ rows: chunks[run.chunk], from: run.from, to: run.to, ascending: run.ascending }))
     .sort((a, b) => a.rows.time[a.from] - b.rows.time[b.from])
@@ -245,11 +266,16 @@ function inOrder(runs: readonly Run[], chunks: readonly Rows[], names: readonly 
     ({ rows, from, ascending }, i) =>
       ascending && (i === 0 || rows.time[from] > stretches[i - 1].rows.time[stretches[i - 1].to - 1]),
   )
-  return sorted ? stretches : [merge(runs, chunks, names)]
+  return sorted ? stretches : [merge(runs, chunks, names, onTwice)]
 }
 
 /** Makes one row for each time: the lowest feed's last row, with its gaps filled by the feeds above. */
-function merge(runs: readonly Run[], chunks: readonly Rows[], names: readonly MeasureName[]): Stretch {
+function merge(
+  runs: readonly Run[],
+  chunks: readonly Rows[],
+  names: readonly MeasureName[],
+  onTwice: (time: number) => void,
+): Stretch {
   const candidates: { time: number; feed: number; order: number; rows: Rows; row: number }[] = []
   for (const run of runs) {
     const rows = chunks[run.chunk]
@@ -262,9 +288,18 @@ function merge(runs: readonly Run[], chunks: readonly Rows[], names: readonly Me
   const columns = emptyColumns(candidates.length, names)
   let length = 0
   let feed = -1
+  let kept: (typeof candidates)[number] | null = null
   for (const candidate of candidates) {
     if (length === 0 || time[length - 1] !== candidate.time) time[length++] = candidate.time
-    else if (candidate.feed === feed) continue
+    else if (candidate.feed === feed) {
+      const differs = (name: MeasureName): boolean => {
+        const code = candidate.rows.columns[name][candidate.row]
+        return code !== MEASURES[name].missing && kept?.rows.columns[name][kept.row] !== code
+      }
+      if (names.some(differs)) onTwice(candidate.time)
+      continue
+    }
+    kept = candidate
     feed = candidate.feed
     const at = length - 1
     for (const name of names) {

@@ -10,8 +10,8 @@ import { DAY, HOUR } from '../sea/time.ts'
 import type { MonthTable } from '../snapshot/make-month.ts'
 
 /**
- * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. Half a tenth
- * of a metre, in codes, is allowed on top, as many networks round heights to tenths.
+ * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The significant
+ * height may be half a tenth of a metre higher than it is said to be, as many networks round heights to tenths.
  */
 const MOST_OVER_SIGNIFICANT = 3.7
 const HEIGHT_ROUNDING_MM = 50
@@ -44,6 +44,10 @@ const DEAD_METRES = 0.05
 const DEAD_SECONDS = 7 * DAY
 const DEAD_READINGS = 50
 
+/** km/h. No mean wind over minutes has been measured above the first, no gust at sea above the second. */
+const FASTEST_WIND = 300
+const FASTEST_GUST = 350
+
 export const SUSPECT_TEXTS = {
   steep: 'waves too steep for their period',
   period: 'period outside 1 to 30 s',
@@ -62,6 +66,7 @@ export const IMPOSSIBLE = {
   low: 'highest wave below the significant height',
   high: 'highest wave beyond 3.7 times the significant height',
   zeroPeriod: 'period of 0 s',
+  wind: `wind above ${FASTEST_WIND} or gusts above ${FASTEST_GUST} km/h`,
 } as const
 
 const NO_HEIGHT = MEASURES.significantHeight.missing
@@ -71,14 +76,18 @@ const NO_DIRECTION = MEASURES.direction.missing
 const NO_WATER = MEASURES.waterTemperature.missing
 /** Codes of heights per metre and of periods per second. */
 const MILLI = 1000
-/** Codes of temperatures per degree. */
+/** Codes of temperatures per degree, and of speeds per km/h. */
 const CENTI = 100
 /** Codes of height that are too steep, by the square of the period's code. */
 const STEEP_CODES = (STEEPEST * 9.81) / (2 * Math.PI * MILLI)
 
-/** Takes impossible values out of a batch; `report` is called for each. */
+/**
+ * Takes impossible values out of a batch; `report` is called for each. Of rows that their operator controls it
+ * takes periods of 0 s alone, which no wave has.
+ */
 export function removeImpossible(
   { columns, length }: RowBatch,
+  isControlled: boolean,
   report: (what: keyof typeof IMPOSSIBLE) => void,
 ): void {
   const { significantHeight, maximumHeight, period, peakPeriod } = columns
@@ -93,6 +102,17 @@ export function removeImpossible(
       if (codes[row] !== 0) continue
       report('zeroPeriod')
       codes[row] = NO_PERIOD
+    }
+  }
+  if (isControlled) return
+  for (const [codes, fastest] of [
+    [columns.windSpeed, FASTEST_WIND],
+    [columns.gustSpeed, FASTEST_GUST],
+  ] as const) {
+    for (let row = 0; row < length; row++) {
+      if (codes[row] === MEASURES.windSpeed.missing || codes[row] <= fastest * CENTI) continue
+      report('wind')
+      codes[row] = MEASURES.windSpeed.missing
     }
   }
   for (let row = 0; row < length; row++) {

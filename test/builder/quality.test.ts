@@ -26,7 +26,7 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
       let low = 0
       let high = 0
       const newest = newestReading(batch, latest)
-      removeImpossible(batch, (what) => (what === 'low' ? low++ : high++))
+      removeImpossible(batch, false, (what) => (what === 'low' ? low++ : high++))
       const waves = given.filter((row) => row.significantHeight !== undefined)
       const times = waves.map(({ time }) => time).filter((time) => time <= latest)
       assert.equal(newest, Math.max(-1, ...times))
@@ -65,12 +65,29 @@ test('A period of 0 s is taken out of any source, and all else of its row stays.
     { time: START + 2, significantHeight: 1200, period: 1, peakPeriod: 9000 },
   ])
   const reported: string[] = []
-  removeImpossible(batch, (what) => reported.push(what))
+  // Of rows that their operator controls, too.
+  removeImpossible(batch, true, (what) => reported.push(what))
   assert.deepEqual(reported, ['zeroPeriod', 'zeroPeriod'])
   const { missing } = MEASURES.period
   assert.deepEqual([...batch.columns.period.subarray(0, 3)], [missing, 8000, 1])
   assert.deepEqual([...batch.columns.peakPeriod.subarray(0, 3)], [missing, missing, 9000])
   assert.deepEqual([...batch.columns.significantHeight.subarray(0, 3)], [1000, 1100, 1200])
+})
+
+test('Wind and gusts that never blow at sea are taken out, but not of rows that their operator controls.', () => {
+  const rows = [
+    { time: START, windSpeed: 30_000, gustSpeed: 35_000 },
+    { time: START + 1, windSpeed: 35_640, gustSpeed: 35_640 },
+  ]
+  const [batch, own] = [batchOf(rows), batchOf(rows)]
+  const reported: string[] = []
+  removeImpossible(batch, false, (what) => reported.push(what))
+  removeImpossible(own, true, () => assert.fail('it is controlled'))
+  const { missing } = MEASURES.windSpeed
+  assert.deepEqual(reported, ['wind', 'wind'])
+  assert.deepEqual([...batch.columns.windSpeed.subarray(0, 2)], [30_000, missing])
+  assert.deepEqual([...batch.columns.gustSpeed.subarray(0, 2)], [35_000, missing])
+  assert.equal(own.columns.windSpeed[1], 35_640)
 })
 
 test('A sensor that shows a flat sea for a week is suspect, one that does so for six days or moves now and then is not.', () => {

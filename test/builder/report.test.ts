@@ -16,7 +16,7 @@ import {
 } from '../../src/builder/report-files.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { temporaryFolder } from '../live.ts'
-import { fakeSource, NETWORKS, SMALL_WORLD } from './fake_source.ts'
+import { NETWORKS, SMALL_WORLD, fakeSource, folderOf, northBuoy, silentReport } from './fake_source.ts'
 import { fieldsOf } from '../fields.ts'
 
 const ID = 'a'.repeat(24)
@@ -313,4 +313,29 @@ test('A file without a good line is left out and named, and too many of them ref
   half.rows(8)
   half.bad(1, 'not a number', '', 2)
   assert.throws(() => half.end(), /half\.txt: bad lines: 2 of 10, at most 10 % may be bad/)
+})
+
+test('Rows before 1975 or later than the data, and times that come twice with other values, are counted', async (t) => {
+  const report = silentReport()
+  const rows = [
+    { time: 1_700_000, significantHeight: 1000 },
+    { time: START / 1000, significantHeight: 1000, period: 8000 },
+    { time: START / 1000, significantHeight: 1000 },
+    { time: START / 1000 + 60, significantHeight: 2000, period: 8000 },
+    { time: START / 1000 + 60, significantHeight: 1000 },
+    { time: START / 1000 + 120, significantHeight: 1000 },
+  ]
+  const options = { out: folderOf(t), asOf: START / 1000 + 60, now: 0, report }
+  await buildSnapshot({ sources: [fakeSource([northBuoy('N1', rows)])], ...options })
+  assert.deepEqual(
+    report
+      .document()
+      .sources[0].doubts.map(({ what, times, examples }) => [what.slice(0, 36), times, examples]),
+    [
+      ['rows before 1975, when hardly a buoy', 1, ['"N1"']],
+      ['rows later than the time of the data', 1, ['"2026-03"']],
+      // The period of the first row goes, too.
+      ['a time comes twice with other values', 2, ['"N1 at 2026-03-27T12:00:00Z"']],
+    ],
+  )
 })
