@@ -9,11 +9,32 @@ const COAST_REACH_KM = 370.4
 const RING_STEP_KM = 5
 const BEARINGS = 72
 
+/**
+ * The line between British and Norwegian waters by the agreements of 1965 and 1978, latitudes and longitudes from
+ * south to north: the map that is asked draws Norway's as far as Shetland.
+ */
+const BRITISH_UP_TO = [
+  [58.43, 1.483],
+  [59.29, 1.712],
+  [59.897, 2.077],
+  [61.357, 1.79],
+  [61.737, 1.56],
+  [63.887, -0.489],
+] as const
+
+function isBritish(lat: number, lng: number): boolean {
+  const north = BRITISH_UP_TO.findIndex(([to]) => lat < to)
+  if (north < 1) return false
+  const [[south, west], [end, east]] = [BRITISH_UP_TO[north - 1], BRITISH_UP_TO[north]]
+  return lng < west + ((east - west) * (lat - south)) / (end - south)
+}
+
 const RADIANS = Math.PI / 180
 
 /** ISO 3166-1 alpha-2 code of the country at or nearest to a point, or null beyond 200 nautical miles. */
 export function countryAt(lat: number, lng: number): string | null {
   const here = iso1A2Code([lng, lat])
+  if (here === 'NO' && isBritish(lat, lng)) return 'GB'
   if (here !== null) return here
   for (let km = RING_STEP_KM; km <= COAST_REACH_KM; km += RING_STEP_KM) {
     for (let i = 0; i < BEARINGS; i++) {

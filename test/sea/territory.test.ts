@@ -15,6 +15,11 @@ test('Buoys at sea belong to the country whose waters or nearest coast they lie 
     [-16.8, 180, 'FJ'],
     [-16.8, -179.95, 'FJ'],
     [43.77, -9.2, 'ES'],
+    // British platforms near the line to Norway's waters, and a Norwegian one.
+    [61.6, 1.3, 'GB'],
+    [61.1, 1, 'GB'],
+    [61.2, 2.3, 'NO'],
+    [57, 7, 'DK'],
     // Far from every coast.
     [-45, -120, null],
     [45, -35, null],
