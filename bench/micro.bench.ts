@@ -8,9 +8,7 @@ import { Bench } from 'tinybench'
 import { TrustedProxies } from '../src/access/trusted-proxies.ts'
 import { AUTHORIZATION, statusOf } from '../src/http/exchange.ts'
 import { MAX_KEYS, MAX_QUOTA } from '../src/access/key-records.ts'
-import { hourOf } from '../src/access/hours.ts'
 import { KEY_LENGTH, KeyRing } from '../src/access/key-ring.ts'
-import { LeaseCounters } from '../src/access/lease-counters.ts'
 import type { View } from '../src/dataset/view.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
 import { pathWithoutSocket, SilentExchange } from '../src/server/warm-up.ts'
@@ -151,41 +149,6 @@ function benchAuthentication(view: View): void {
   })
   console.table(rows)
 }
-
-/** Calls of one round, far below what an hour's count holds. */
-const ROUND_CALLS = 200_000
-
-/** What it takes to charge a call where a server counts alone, and where it spends a lease, in turns. */
-function benchQuotas(): void {
-  const now = Date.now() / 1000
-  const counters = new QuotaCounters(QuotaCounters.allocate())
-  const leases = new LeaseCounters(LeaseCounters.allocate())
-  const timed = (charge: (slot: number) => number): number => {
-    const start = performance.now()
-    let sum = 0
-    for (let call = 0; call < ROUND_CALLS; call++) sum += Math.min(0, charge(call & 1023))
-    if (sum !== 0) throw new Error('a call was refused')
-    return ((performance.now() - start) * 1e6) / ROUND_CALLS
-  }
-  const pairs = Array.from({ length: ROUNDS }, () => {
-    for (let slot = 0; slot < 1024; slot++) leases.add(slot, hourOf(now), ROUND_CALLS / 1024 + 1)
-    return [
-      timed((slot) => counters.take(slot, MAX_QUOTA, now)),
-      timed((slot) => leases.take(slot, MAX_QUOTA, now)),
-    ]
-  })
-  const median = (values: number[]): number =>
-    Number(values.toSorted((a, b) => a - b)[values.length >> 1].toFixed(1))
-  console.table([
-    {
-      'ns, counted alone': median(pairs.map(([alone]) => alone)),
-      'ns, of a lease': median(pairs.map(([, leased]) => leased)),
-      'ns, median of differences': median(pairs.map(([alone, leased]) => leased - alone)),
-    },
-  ])
-}
-
-if ('quotas'.includes(NAME)) benchQuotas()
 /** As `SilentExchange`, with what a recorder reads. */
 class RecordedExchange extends SilentExchange {
   head: string | Uint8Array = ''

@@ -188,7 +188,7 @@ const BORDERS: { readonly [rule: string]: Border } = {
   },
   'The client library of Redis is known to one file.': {
     never: /^@redis\//,
-    but: ['src/access/redis/redis-link.ts'],
+    but: ['src/access/redis.ts'],
   },
   'The SDK for assistants is known to its command alone.': {
     never: /^@modelcontextprotocol\//,
@@ -247,7 +247,7 @@ test('The description of the API is made from declarations, texts and the table 
 })
 
 test('The client library of Redis is loaded when it is needed.', () => {
-  assert.match(textOf('src/access/redis/redis-link.ts'), /await import\('@redis\/client'\)/)
+  assert.match(textOf('src/access/redis.ts'), /await import\('@redis\/client'\)/)
 })
 
 test('Tools know the program alone: tests and benches may use them, not the other way round.', () => {

@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { Agent, request as httpRequest } from 'node:http'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +15,6 @@ const START_MS = 300_000
 const STOP_MS = 15_000
 const PATH = '/v2/countries'
 const SOCKETS = 64
-const MOST_TRIES = 20
 /** A run must not see two hours. */
 const LEAST_REST_S = 120
 
@@ -42,34 +42,25 @@ export const DEMANDS = {
 
 export interface Run {
   quota: number
+  /** A key of that quota, a new one without it. */
+  key?: string
   requests: number
   seconds: number
   demand: Demand
-  /** Whether a request that is put off for a second is asked again. */
-  patient?: boolean
   /** Called once when a share of the requests was sent. */
   events?: readonly { at: number; happen: () => unknown }[]
 }
 
-/** What one run saw. Times are milliseconds of the process. */
+/** What one run saw. Times are milliseconds. */
 interface RunRecord {
   counts: Counts
   took: number[]
-  /** When the first refusal came. */
-  refusedAt: number
 }
 
 interface Counts {
   admitted: number
-  /**
-   * Admitted of the calls that began before any was refused, be it for a second. Answers of several servers may
-   * come in another order than they were made in.
-   */
-  beforeRefusal: number
-  /** Refused until the end of the hour. */
   refused: number
-  /** Refused for a second, and 503. */
-  putOff: number
+  /** 503. */
   unavailable: number
   /** Other statuses, and calls without an answer. */
   failed: number
@@ -78,26 +69,10 @@ interface Counts {
 export interface Outcome extends Counts {
   /** Milliseconds, of all calls. */
   latency: { p50: number; p99: number; max: number }
-  /** Of all servers that are alive at the end, from `/status`. */
-  waited: number
-  waitedInVain: number
-  /** By the bounds of `/status`. */
-  waits: { [bound: string]: number }
-  /** Calls for keys, without those that ask whether Redis is whole. */
-  redisCalls: number
-  idleCalls: number
-  callsPerAdmitted: number
-  leasedAlone: number
 }
 
 interface QuotaStatus {
-  /** Of the server. */
-  port: number
   state: string
-  calls: number
-  idle_calls: number
-  leased_alone: number
-  requests: { waited: number; waited_in_vain: number; waits_ms: { [bound: string]: number } }
 }
 
 export class QuotaFleet {
@@ -107,6 +82,7 @@ export class QuotaFleet {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS })
   readonly #issued: { quota: number; key: string }[] = []
   #keys = 0
+  #started = 0
 
   /** `quotas`: of keys that are issued before any server starts. */
   constructor(folder: string, snapshots: string, quotas: readonly number[] = [1]) {
@@ -122,8 +98,11 @@ export class QuotaFleet {
   }
 
   async #startOne(args: readonly string[]): Promise<FleetServer> {
-    const usual = ['--port=0', '--admin-port=0', '--workers=1', '--anonymous-quota=0', '--drain-time=1s']
-    const folders = [`--snapshots=${this.#snapshots}`, `--keys=${this.keysFile}`]
+    const usual = ['--port=0', '--admin-port=0', '--workers=2', '--anonymous-quota=0', '--drain-time=1s']
+    // Each counts in a usage file of its own, beside the path that it is given.
+    const keys = `${this.keysFile}.${++this.#started}`
+    symlinkSync(this.keysFile, keys)
+    const folders = [`--snapshots=${this.#snapshots}`, `--keys=${keys}`]
     const child = spawn(process.execPath, [CLI, 'serve', ...folders, ...usual, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -174,13 +153,12 @@ export class QuotaFleet {
   }
 
   /** Asks for `requests` in `seconds`, none of which waits for another one. */
-  async run({ quota, requests, seconds, demand, patient = false, events = [] }: Run): Promise<Outcome> {
+  async run({ quota, key: given, requests, seconds, demand, events = [] }: Run): Promise<Outcome> {
     const rest = 3600 - ((Date.now() / 1000) % 3600)
     if (rest < LEAST_REST_S) await sleep((rest + 1) * 1000)
-    const key = await this.newKey(quota)
-    const before = await this.statuses()
-    const counts = { admitted: 0, beforeRefusal: 0, refused: 0, putOff: 0, unavailable: 0, failed: 0 }
-    const record: RunRecord = { counts, took: [], refusedAt: Infinity }
+    const key = given ?? (await this.newKey(quota))
+    const counts = { admitted: 0, refused: 0, unavailable: 0, failed: 0 }
+    const record: RunRecord = { counts, took: [] }
     const calls: Promise<void>[] = []
     const pending = [...events]
     const from = performance.now()
@@ -193,67 +171,30 @@ export class QuotaFleet {
           const alive = this.servers.filter(({ process: child }) => child.exitCode === null && !child.killed)
           return alive[demand(share, request, alive.length) % alive.length]
         }
-        calls.push(this.#ask(choose, { key, patient }, record))
+        calls.push(this.#ask(choose, key, record))
       }
       await sleep(2)
     }
     await Promise.all(calls)
     const { took } = record
-    const statuses = await this.statuses()
-    const after = sumsOf(statuses)
-    // Of those that are alive at the end.
-    const earlier = sumsOf(before.filter(({ port }) => statuses.some((status) => status.port === port)))
     took.sort((a, b) => a - b)
     const at = (share: number): number =>
       Number((took[Math.floor(share * (took.length - 1))] ?? 0).toFixed(1))
-    const idleCalls = after.idle - earlier.idle
-    const redisCalls = after.calls - earlier.calls - idleCalls
-    const bounds = Object.keys(after.waits)
-    return {
-      ...counts,
-      latency: { p50: at(0.5), p99: at(0.99), max: at(1) },
-      waited: after.waited - earlier.waited,
-      waitedInVain: after.inVain - earlier.inVain,
-      waits: Object.fromEntries(
-        bounds.map((bound) => [bound, after.waits[bound] - (earlier.waits[bound] ?? 0)]),
-      ),
-      redisCalls,
-      idleCalls,
-      callsPerAdmitted: Number((redisCalls / Math.max(1, counts.admitted)).toFixed(3)),
-      leasedAlone: after.alone - earlier.alone,
-    }
+    return { ...counts, latency: { p50: at(0.5), p99: at(0.99), max: at(1) } }
   }
 
-  async #ask(
-    choose: () => FleetServer,
-    { key, patient }: { key: string; patient: boolean },
-    record: RunRecord,
-  ): Promise<void> {
-    const { counts } = record
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const from = performance.now()
-      const { status, wait } = await this.#call(choose().port, key)
-      if (status === 429) record.refusedAt = Math.min(record.refusedAt, performance.now())
-      record.took.push(performance.now() - from)
-      if (status === 200) {
-        counts.admitted++
-        if (from < record.refusedAt) counts.beforeRefusal++
-      } else if (status === 503) counts.unavailable++
-      else if (status !== 429) counts.failed++
-      else if (wait !== '1') {
-        counts.refused++
-      } else {
-        counts.putOff++
-        if (!patient) return
-        await sleep(1000)
-        continue
-      }
-      return
-    }
+  async #ask(choose: () => FleetServer, key: string, { counts, took }: RunRecord): Promise<void> {
+    const from = performance.now()
+    const status = await this.#call(choose().port, key)
+    took.push(performance.now() - from)
+    if (status === 200) counts.admitted++
+    else if (status === 429) counts.refused++
+    else if (status === 503) counts.unavailable++
+    else counts.failed++
   }
 
   /** Status 0 for a call without an answer. */
-  #call(port: number, key: string): Promise<{ status: number; wait: string | undefined }> {
+  #call(port: number, key: string): Promise<number> {
     return new Promise((resolve) => {
       const call = httpRequest(
         {
@@ -264,14 +205,12 @@ export class QuotaFleet {
           headers: { authorization: `Bearer ${key}` },
         },
         (reply) => {
-          reply.resume().once('end', () => {
-            resolve({ status: reply.statusCode ?? 0, wait: reply.headers['retry-after'] })
-          })
+          reply.resume().once('end', () => resolve(reply.statusCode ?? 0))
         },
       )
       call.once('error', () => {
         // The server may close a connection that was idle just as it is used again.
-        resolve(call.reusedSocket ? this.#call(port, key) : { status: 0, wait: undefined })
+        resolve(call.reusedSocket ? this.#call(port, key) : 0)
       })
       call.end()
     })
@@ -280,35 +219,11 @@ export class QuotaFleet {
   /** The `quotas` of each live server's status. */
   async statuses(): Promise<QuotaStatus[]> {
     const found: QuotaStatus[] = []
-    for (const { adminPort, port, process: child } of this.servers) {
+    for (const { adminPort, process: child } of this.servers) {
       if (child.exitCode !== null || child.killed) continue
       const reply = await fetch(`http://127.0.0.1:${adminPort}/status`)
-      found.push({ ...((await reply.json()) as { quotas: QuotaStatus }).quotas, port })
+      found.push(((await reply.json()) as { quotas: QuotaStatus }).quotas)
     }
     return found
   }
-}
-
-function sumsOf(statuses: readonly QuotaStatus[]): Sums {
-  const sums: Sums = { calls: 0, idle: 0, waited: 0, inVain: 0, alone: 0, waits: {} }
-  for (const { calls, idle_calls: idle, leased_alone: alone, requests } of statuses) {
-    sums.calls += calls
-    sums.idle += idle
-    sums.alone += alone
-    sums.waited += requests.waited
-    sums.inVain += requests.waited_in_vain
-    for (const [bound, count] of Object.entries(requests.waits_ms)) {
-      sums.waits[bound] = (sums.waits[bound] ?? 0) + count
-    }
-  }
-  return sums
-}
-
-interface Sums {
-  calls: number
-  idle: number
-  waited: number
-  inVain: number
-  alone: number
-  waits: { [bound: string]: number }
 }

@@ -53,13 +53,13 @@ async function cases(snapshots: string): Promise<void> {
     if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) return null
     const outcome = await fleet.run(what)
     const { latency, ...rest } = outcome
-    rows[name] = { ...rest, waits: JSON.stringify(rest.waits), ...latency }
+    rows[name] = { ...rest, ...latency }
     console.log(name, JSON.stringify(outcome))
     return outcome
   }
   try {
     const store = `--quota-store=redis://127.0.0.1:${port}/0`
-    await fleet.start(replicas, [store, `--quota-replicas=${replicas}`])
+    await fleet.start(replicas, [store])
     for (const [name, demand] of Object.entries(DEMANDS)) {
       await run(name, { ...usual, demand })
       await run(`${name}, offered exactly the quota`, { ...usual, requests: QUOTA, demand })

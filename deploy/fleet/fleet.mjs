@@ -261,12 +261,7 @@ class Fleet {
       '--workers=1',
       '--anonymous-quota=0',
       '--trusted-proxy=127.0.0.1',
-      ...(this.#redis === null
-        ? []
-        : [
-            `--quota-store=redis://127.0.0.1:${this.#ports.redis}/0`,
-            `--quota-replicas=${REPLICA_HOSTS.length}`,
-          ]),
+      ...(this.#redis === null ? [] : [`--quota-store=redis://127.0.0.1:${this.#ports.redis}/0`]),
     ])
     this.#replicas[i] = program
     await program.says(/listening on /)

@@ -74,15 +74,6 @@ export function recordFault(item: unknown): string | null {
   return null
 }
 
-export function recordOf(text: string): KeyRecord | null {
-  try {
-    const item: unknown = JSON.parse(text)
-    return recordFault(item) === null ? (item as KeyRecord) : null
-  } catch {
-    return null
-  }
-}
-
 export function ownerFault(owner: string): string | null {
   if (owner !== owner.trim().normalize('NFC')) return 'must be trimmed and in NFC'
   if (owner === '' || owner.length > MAX_OWNER_LENGTH) return `must have 1 to ${MAX_OWNER_LENGTH} characters`
@@ -130,7 +121,7 @@ export function issued(records: readonly KeyRecord[], request: KeyRequest): Chan
       `owner already has the key ${other}: "keys rotate ${other}" replaces it, "keys revoke ${other}" ends it`,
     )
   }
-  if (records.length >= MAX_KEYS) throw tooManyKeys()
+  if (records.length >= MAX_KEYS) throw new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
   let id = newId()
   while (records.some((record) => record.id === id)) id = newId()
   const key = newKeyText()
@@ -177,55 +168,4 @@ function newId(): string {
 
 function withRecord(records: readonly KeyRecord[], changed: KeyRecord): KeyRecord[] {
   return records.map((record) => (record.id === changed.id ? changed : record))
-}
-
-function tooManyKeys(): KeyCommandError {
-  return new KeyCommandError(`${MAX_KEYS} keys are the most that there can be`)
-}
-
-export interface Imported {
-  readonly added: number
-  readonly changed: number
-  readonly removed: number
-  readonly same: number
-}
-
-/** @throws KeyCommandError for an id or owner with different records in both, unless `replace` */
-export function merged(
-  there: readonly KeyRecord[],
-  imported: readonly KeyRecord[],
-  replace: boolean,
-): { records: readonly KeyRecord[]; counts: Imported } {
-  const byId = new Map(there.map((record) => [record.id, record]))
-  const byOwner = new Map(there.map((record) => [record.owner, record.id]))
-  const counts = { added: 0, changed: 0, removed: 0, same: 0 }
-  for (const record of imported) {
-    const before = byId.get(record.id)
-    const isSame = before !== undefined && sameRecord(before, record)
-    if (isSame) counts.same++
-    else if (before !== undefined) counts.changed++
-    else counts.added++
-    const ownersKey = byOwner.get(record.owner)
-    if (replace || isSame) continue
-    if (before !== undefined) {
-      throw new KeyCommandError(
-        `${record.id} is there already and differs; nothing was imported: --replace takes exactly the imported keys`,
-      )
-    }
-    if (ownersKey !== undefined) {
-      throw new KeyCommandError(
-        `the owner of ${record.id} has the key ${ownersKey} already; nothing was imported: --replace takes exactly the imported keys`,
-      )
-    }
-  }
-  if (replace)
-    return { records: imported, counts: { ...counts, removed: there.length - counts.same - counts.changed } }
-  const ids = new Set(imported.map(({ id }) => id))
-  const records = [...there.filter(({ id }) => !ids.has(id)), ...imported]
-  if (records.length > MAX_KEYS) throw tooManyKeys()
-  return { records, counts }
-}
-
-function sameRecord(a: KeyRecord, b: KeyRecord): boolean {
-  return (['owner', 'hash', 'quota', 'created', 'rotated'] as const).every((field) => a[field] === b[field])
 }

@@ -26,7 +26,7 @@ import {
 import { readUsage, usagePath } from './usage-file.ts'
 
 const FORMAT = 1
-const MAX_FILE_BYTES = 64 * 1024 * 1024
+export const MAX_FILE_BYTES = 64 * 1024 * 1024
 const [QUOTE, BACKSLASH, BRACE] = [0x22, 0x5c, 0x7b]
 // A change of the largest file takes less than a second.
 const LOCK_PATIENCE_MS = 5000
@@ -90,7 +90,7 @@ function readKeysFile(path: string): KeysFile {
 }
 
 /** The keys in a text, or the text's fault. */
-function parseKeys(text: string): KeyRecord[] | string {
+export function parseKeys(text: string): KeyRecord[] | string {
   if (!hasFewObjects(text)) return `more than ${MAX_KEYS} keys`
   let content: unknown
   try {
@@ -182,11 +182,7 @@ export interface KeyStore {
   all(): Promise<readonly KeyRecord[]>
   /** Changes one record: `change` gets all, and returns those to be there, with a result. */
   change<Result>(change: (records: readonly KeyRecord[]) => Changed<Result>): Promise<Result>
-  /** Ends a key. @returns its record; null for one that could not be read */
-  revoke(id: string): Promise<KeyRecord | null>
-  /** Replaces the records by what `merge` makes of them, in one step. */
-  replaceAll(merge: (records: readonly KeyRecord[]) => readonly KeyRecord[]): Promise<void>
-  /** Calls counted in the hour of `now`, by id; null where only each server knows its own. */
+  /** Calls in the hour of `now`, by id; null where only each server knows its own. */
   used(now: number): ReadonlyMap<string, number> | null
   close(): void
 }
@@ -195,8 +191,6 @@ export function fileStore(path: string): KeyStore {
   return {
     all: async () => loadKeys(path),
     change: async (change) => changeKeys(path, change),
-    revoke: async (id) => revokeKey(path, id),
-    replaceAll: async (merge) => changeKeys(path, (records) => [merge(records), undefined]),
     used: (now) => readUsage(usagePath(path), now).counts,
     close: () => {},
   }

@@ -1,5 +1,7 @@
 /**
  * Calls per key and clock hour (UTC): with a quota of N exactly N calls of an hour succeed, over all threads.
+ * Beside the count of this process stand the calls that were made elsewhere: by other replicas, as last heard,
+ * and before a restart.
  * A request allocates nothing here. `now` is epoch seconds everywhere.
  */
 import { charge, HourBanks, hourOf } from './hours.ts'
@@ -8,37 +10,74 @@ import { charge, HourBanks, hourOf } from './hours.ts'
 export const QUOTA_SLOTS = 131_072
 // Four banks keep the counts of the hours around now when a clock is set by up to two hours.
 const QUOTA_BANKS = 4
+/** For each slot and hour: calls counted here, and calls made elsewhere. */
+const FIELDS = 2
+const FLAG_BYTES = Int32Array.BYTES_PER_ELEMENT
+/** A stranger's number may be anything. Two of these are below 2^31. */
+const MAX_COUNT = 2 ** 30
 
-/** Numbers of all keys in shared memory, one slot a key, for each of four clock hours. */
-export abstract class SlotCounters {
+/** The counts of all keys (4 MiB). Each thread has an instance of its own on the same buffer. */
+export class QuotaCounters {
   readonly slots: number
-  protected readonly words: Int32Array
+  readonly #words: Int32Array
   readonly #banks: HourBanks
+  readonly #flag: Int32Array
 
-  /** @param fields numbers of a slot; those of one field lie together */
-  protected static bytes(slots: number, fields: number): number {
-    return HourBanks.bytes(QUOTA_BANKS, slots * fields)
+  static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
+    return new SharedArrayBuffer(HourBanks.bytes(QUOTA_BANKS, FIELDS * slots) + FLAG_BYTES)
   }
 
-  constructor(buffer: SharedArrayBuffer, fields: number) {
-    const words = (buffer.byteLength - HourBanks.bytes(QUOTA_BANKS, 0)) / Int32Array.BYTES_PER_ELEMENT
-    this.slots = words / (QUOTA_BANKS * fields)
-    this.#banks = new HourBanks(buffer, QUOTA_BANKS, this.slots * fields)
-    this.words = this.#banks.words
+  constructor(buffer: SharedArrayBuffer) {
+    const bytes = buffer.byteLength - FLAG_BYTES
+    const words = (bytes - HourBanks.bytes(QUOTA_BANKS, 0)) / Int32Array.BYTES_PER_ELEMENT
+    this.slots = words / (QUOTA_BANKS * FIELDS)
+    this.#banks = new HourBanks(buffer, QUOTA_BANKS, FIELDS * this.slots)
+    this.#words = this.#banks.words
+    this.#flag = new Int32Array(buffer, bytes)
   }
 
-  abstract used(slot: number, now: number): number
+  /** Calls that need a count are refused, on all threads: nobody knows what other replicas admit. */
+  get isClosed(): boolean {
+    return Atomics.load(this.#flag, 0) === 1
+  }
 
-  /** Makes the count of the hour of `now` at least `count`. */
-  abstract raise(slot: number, count: number, now: number): void
+  set isClosed(isClosed: boolean) {
+    Atomics.store(this.#flag, 0, isClosed ? 1 : 0)
+  }
+
+  /** @returns calls left, or -1 when the hour's `limit` is used up. @throws RangeError for an unknown slot */
+  take(slot: number, limit: number, now: number): number {
+    const at = this.#at(slot, now)
+    return charge(this.#words, at, limit - Atomics.load(this.#words, at + this.slots))
+  }
+
+  /** Calls of the hour, as far as is known here. */
+  used(slot: number, now: number): number {
+    const at = this.#at(slot, now)
+    return Atomics.load(this.#words, at) + Atomics.load(this.#words, at + this.slots)
+  }
+
+  /** Calls counted by this process. */
+  own(slot: number, now: number): number {
+    return Atomics.load(this.#words, this.#at(slot, now))
+  }
+
+  /** Makes the calls made elsewhere at least `calls`: within an hour they never become fewer. */
+  raiseElsewhere(slot: number, calls: number, now: number): void {
+    const words = this.#words
+    const at = this.#at(slot, now) + this.slots
+    for (let found = Atomics.load(words, at); found < calls; found = Atomics.load(words, at)) {
+      if (Atomics.compareExchange(words, at, found, Math.min(MAX_COUNT, calls)) === found) return
+    }
+  }
 
   /** Zeroes a slot in every hour, before another key gets it. */
   clear(slot: number): void {
     this.#check(slot)
     for (let bank = 0; bank < QUOTA_BANKS; bank++) {
-      const end = this.#banks.first(bank + 1)
-      for (let at = this.#banks.first(bank) + slot; at < end; at += this.slots)
-        Atomics.store(this.words, at, 0)
+      const at = this.#banks.first(bank) + slot
+      Atomics.store(this.#words, at, 0)
+      Atomics.store(this.#words, at + this.slots, 0)
     }
   }
 
@@ -47,40 +86,12 @@ export abstract class SlotCounters {
   }
 
   /** @throws RangeError for a slot that does not exist */
-  protected at(slot: number, hour: number): number {
+  #at(slot: number, now: number): number {
     this.#check(slot)
-    return this.#banks.start(hour) + slot
+    return this.#banks.start(hourOf(now)) + slot
   }
 
   #check(slot: number): void {
     if (!(slot >= 0 && slot < this.slots)) throw new RangeError('quota slot out of range')
-  }
-}
-
-/** The counts of all keys (2 MiB). Each thread has an instance of its own on the same buffer. */
-export class QuotaCounters extends SlotCounters {
-  static allocate(slots: number = QUOTA_SLOTS): SharedArrayBuffer {
-    return new SharedArrayBuffer(SlotCounters.bytes(slots, 1))
-  }
-
-  constructor(buffer: SharedArrayBuffer) {
-    super(buffer, 1)
-  }
-
-  /** @returns calls left, or -1 when the hour's `limit` is used up. @throws RangeError for an unknown slot */
-  take(slot: number, limit: number, now: number): number {
-    return charge(this.words, this.at(slot, hourOf(now)), limit)
-  }
-
-  used(slot: number, now: number): number {
-    return Atomics.load(this.words, this.at(slot, hourOf(now)))
-  }
-
-  raise(slot: number, count: number, now: number): void {
-    const { words } = this
-    const at = this.at(slot, hourOf(now))
-    for (let used = Atomics.load(words, at); used < count; used = Atomics.load(words, at)) {
-      if (Atomics.compareExchange(words, at, used, count) === used) return
-    }
   }
 }

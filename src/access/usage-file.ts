@@ -5,7 +5,7 @@ import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
 import type { KeyRecord } from './key-records.ts'
 import type { KeyEntry } from './key-ring.ts'
-import type { SlotCounters } from './quota.ts'
+import type { QuotaCounters } from './quota.ts'
 
 const WRITE_INTERVAL_MS = 2000
 const USAGE_FORMAT = 1
@@ -15,13 +15,13 @@ const MAX_COUNT = 0x7fff_ffff
 
 /** Slots of keys, for the main thread. An id keeps its slot and count over reloads and rotations. */
 export class KeySlots {
-  readonly #counters: SlotCounters
+  readonly #counters: QuotaCounters
   readonly #live = new Map<string, number>()
   // The longest revoked first.
   readonly #retired = new Map<string, number>()
   #unused = 0
 
-  constructor(counters: SlotCounters) {
+  constructor(counters: QuotaCounters) {
     this.#counters = counters
   }
 
@@ -58,7 +58,7 @@ export class KeySlots {
   restore(counts: ReadonlyMap<string, number>, now: number): void {
     for (const [id, count] of counts) {
       const slot = this.#live.get(id)
-      if (slot !== undefined) this.#counters.raise(slot, count, now)
+      if (slot !== undefined) this.#counters.raiseElsewhere(slot, count, now)
     }
   }
 

@@ -6,7 +6,7 @@ import { KeysFileError } from '../access/keys-file.ts'
 import type { LOG_SETTINGS } from '../server/serve-settings.ts'
 import { UsageError, type ConfigOf } from '../server/setting.ts'
 import { hasOwner } from '../system/stray-faults.ts'
-import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
+import { isAddress } from '../access/keys-object.ts'
 import {
   asUsageError,
   describe,
@@ -116,26 +116,14 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   'keys show': { summary: 'show one key', load: keysCommand('keys show') },
   'keys rotate': {
     summary:
-      'replace a key: the old one stops working within a second (two, where keys are in Redis); its id and usage are kept',
+      'replace a key: the old one stops working within a second (five, where keys are in a bucket); its id and usage are kept',
     load: keysCommand('keys rotate'),
   },
   'keys revoke': {
-    summary: 'stop a key from working, within a second (two, where keys are in Redis)',
+    summary: 'stop a key from working, within a second (five, where keys are in a bucket)',
     load: keysCommand('keys revoke'),
   },
   'keys set-quota': { summary: 'change the hourly quota of a key', load: keysCommand('keys set-quota') },
-  'keys import': {
-    summary: 'copy the keys of a keys file, for instance into Redis',
-    load: keysCommand('keys import'),
-  },
-  'keys upgrade': {
-    summary: 'convert keys in Redis that an earlier version keeps there in another layout',
-    load: keysCommand('keys upgrade'),
-  },
-  'keys export': {
-    summary: 'write all keys, such as those in Redis, to a new keys file',
-    load: keysCommand('keys export'),
-  },
 }
 
 const GROUPS: { readonly [name: string]: string } = {
@@ -308,16 +296,15 @@ function warnOfPasswords(config: object, given: ReadonlyMap<string, string>): vo
     const isKey = option === 'key'
     if (given.get(option) !== `--${option}` || !(isKey || holdsPassword(value))) continue
     note(
-      `--${option} holds a ${isKey ? 'key' : 'password'}, which every user of this machine can see: give ${isKey ? 'it' : 'the address'} in ${variableOf(option)}${isKey ? '' : ', or the password in a file (--redis-password-file)'}`,
+      `--${option} holds a ${isKey ? 'key' : 'password'}, which every user of this machine can see: give ${isKey ? 'it' : 'the address'} in ${variableOf(option)}`,
       'warning',
     )
   }
 }
 
-/** Whether a setting, a text or one that was read, is an address of Redis with a password. */
+/** Whether a setting that was read is an address of Redis with a password. */
 function holdsPassword(value: unknown): boolean {
-  if (typeof value === 'string') return /^rediss?:/i.test(value) && parseAddress(value).password !== null
-  return typeof value === 'object' && value !== null && 'password' in value && value.password !== null
+  return typeof value === 'object' && value !== null && 'hasPassword' in value && value.hasPassword === true
 }
 
 function expectFile(

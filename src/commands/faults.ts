@@ -4,7 +4,6 @@ import { ListenError } from '../http/port.ts'
 import { UsageError } from '../server/setting.ts'
 import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
-import { RedisKeysError } from '../access/keys-redis.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -19,7 +18,6 @@ const EXPECTED = [
   RequestFault,
   KeysFileError,
   KeyCommandError,
-  RedisKeysError,
 ]
 
 const SYSTEM_FAULTS: { readonly [code: string]: string } = {

@@ -92,6 +92,7 @@ export async function serveUntilStopped(
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,
     random,
+    environment,
     ...hooks,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,

@@ -1,9 +1,8 @@
 /** The API key of a request and the quota that it is charged to. */
 import type { AddressCounters } from '../access/address-counters.ts'
-import { hourOf, resetAt, retryAfter } from '../access/hours.ts'
+import { resetAt, retryAfter } from '../access/hours.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import { KnownKeys } from '../access/known-keys.ts'
-import { ASK, CLOSED, LeaseCounters, REFUSED } from '../access/lease-counters.ts'
 import { isAnonymousRead, type AnonymousAccess } from './anonymous-access.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
@@ -17,8 +16,7 @@ import type { Charge } from './reply.ts'
 import type { Totals } from './totals.ts'
 
 export interface AdmissionOptions {
-  /** Leases if several replicas share the quotas. */
-  quota: QuotaCounters | LeaseCounters
+  quota: QuotaCounters
   /** Null if nobody without a key is counted. */
   addresses: AddressCounters | null
   proxies: TrustedProxies
@@ -36,16 +34,14 @@ export interface Refusal {
   /** Header lines in addition to those of every answer. */
   readonly headers: string
   readonly more: ErrorDetails
-  /** The request may be admitted within milliseconds. */
-  readonly mayWait: boolean
 }
 
-/** `Retry-After` of requests that are refused although the hour's quota may have calls for them. */
-const SOON_SECONDS = 1
-const UNSETTLED = 'The rest of the hourly quota is being settled between servers. Try again in a second'
-const SHARE_IS_USED =
-  "This server's share of the hourly quota is used up while it cannot ask the others. Try again in a second"
-const CANNOT_CHECK = 'Quotas cannot be checked at the moment. Try again in a second'
+const CANNOT_CHECK: Refusal = {
+  code: 'service_unavailable',
+  message: 'Quotas cannot be checked at the moment. Try again in a second',
+  headers: '\r\nRetry-After: 1',
+  more: {},
+}
 
 const NO_KEY_REFUSAL = refusalOf('API key required')
 /** For `Token KEY`, `Basic …`, a bare key, or another header: other services take those. */
@@ -101,10 +97,11 @@ export class Admission {
     if (row >= 0) {
       this.client = this.#keys.slot(row)
       const limit = this.#keys.quota(row)
-      const remaining = quota.take(this.client, limit, now)
-      return remaining >= REFUSED
-        ? this.#charged(limit, remaining, now)
-        : this.#unsettled(limit, remaining, now)
+      if (quota.isClosed) {
+        totals.count('quota_away')
+        return CANNOT_CHECK
+      }
+      return this.#charged(limit, quota.take(this.client, limit, now), now)
     }
     if (access === 'public') {
       return anonymousQuota === 0 ? null : this.#chargeAddress(exchange, anonymousQuota, now)
@@ -138,8 +135,8 @@ export class Admission {
     return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
   }
 
-  /** Who holds the stream that the request admitted last begins. `ask` leases calls for a key's slot. */
-  holder(clock: () => number, ask: (slot: number, hour: number) => void): Holder & { place: number } {
+  /** Who holds the stream that the request admitted last begins. */
+  holder(clock: () => number): Holder & { place: number } {
     const { quota, addresses, anonymousAccess, explorerQuota } = this.#options
     if (this.keyRow === -1) {
       const address = this.#address
@@ -147,7 +144,7 @@ export class Admission {
       return {
         place: placeOfAddress(address),
         isGood: () => anonymousAccess !== 'demo' || this.isDemo,
-        pay: () => (take() >= 0 ? 'paid' : 'refused'),
+        pay: () => take() >= 0,
       }
     }
     const digest = this.#keys.digest(this.keyRow)
@@ -156,12 +153,7 @@ export class Admission {
       isGood: () => this.#keys.findDigest(digest) !== -1,
       pay: () => {
         const row = this.#keys.findDigest(digest)
-        if (row === -1) return 'refused'
-        const [slot, now] = [this.#keys.slot(row), clock()]
-        const remaining = quota.take(slot, this.#keys.quota(row), now)
-        if (remaining >= 0) return 'paid'
-        if (remaining === ASK) ask(slot, hourOf(now))
-        return remaining === REFUSED ? 'refused' : 'later'
+        return row !== -1 && quota.take(this.#keys.slot(row), this.#keys.quota(row), clock()) >= 0
       },
     }
   }
@@ -172,10 +164,6 @@ export class Admission {
     const speaksForOthers =
       exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
     if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
-  }
-
-  hasKnownKey(exchange: Exchange): boolean {
-    return this.#keys.find(bearerKey(exchange.header(AUTHORIZATION))) >= 0
   }
 
   /** The row of the request's key, `NO_KEY` or `BAD_KEY`. The header counts before the query. */
@@ -212,38 +200,12 @@ export class Admission {
       message: `The hourly quota of ${limit} requests is used up`,
       headers: `\r\nRetry-After: ${wait}`,
       more: { retry_after: wait, reset_at: timestampText(charge.reset) },
-      mayWait: false,
-    }
-  }
-
-  /** Refuses since nothing is leased; `why` comes from `LeaseCounters.take`. */
-  #unsettled(limit: number, why: number, now: number): Refusal {
-    const { quota, totals } = this.#options
-    const headers = `\r\nRetry-After: ${SOON_SECONDS}`
-    if (why === CLOSED) {
-      totals.count('quota_away')
-      return { code: 'service_unavailable', message: CANNOT_CHECK, headers, more: {}, mayWait: false }
-    }
-    const charge = this.#charge
-    charge.limit = limit
-    charge.remaining =
-      quota instanceof LeaseCounters ? Math.min(limit, quota.pool(this.client, hourOf(now))) : 0
-    charge.reset = resetAt(now)
-    this.charge = charge
-    const mayWait = why === ASK
-    if (!mayWait) totals.count('quota_away')
-    return {
-      code: 'rate_limit_exceeded',
-      message: mayWait ? UNSETTLED : SHARE_IS_USED,
-      headers,
-      more: { retry_after: SOON_SECONDS, reset_at: timestampText(charge.reset) },
-      mayWait,
     }
   }
 }
 
 function refusalOf(message: string): Refusal {
-  return { code: 'unauthorized', message, headers: '', more: {}, mayWait: false }
+  return { code: 'unauthorized', message, headers: '', more: {} }
 }
 
 /** Whether what may be a key came in a form that is not taken. */

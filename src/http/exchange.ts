@@ -39,28 +39,23 @@ export const CONTENT_LENGTH = 'content-length'
 export const TRANSFER_ENCODING = 'transfer-encoding'
 export const EXPECT = 'expect'
 
-/** Headers that handlers read; a request that waits keeps them. */
-export const HANDLER_HEADERS = [
-  AUTHORIZATION,
-  X_API_KEY,
-  ACCEPT,
-  ACCEPT_ENCODING,
-  ACCEPT_LANGUAGE,
-  IF_NONE_MATCH,
-  RANGE,
-  IF_RANGE,
-  X_REQUEST_ID,
-  X_FORWARDED_FOR,
-  FORWARDED,
-  SEC_FETCH_SITE,
-  SEC_FETCH_MODE,
-  SEC_FETCH_DEST,
-  LAST_EVENT_ID,
-  TRACEPARENT,
-] as const
-
 export type HeaderName =
-  | (typeof HANDLER_HEADERS)[number]
+  | typeof AUTHORIZATION
+  | typeof X_API_KEY
+  | typeof ACCEPT
+  | typeof ACCEPT_ENCODING
+  | typeof ACCEPT_LANGUAGE
+  | typeof IF_NONE_MATCH
+  | typeof RANGE
+  | typeof IF_RANGE
+  | typeof X_REQUEST_ID
+  | typeof X_FORWARDED_FOR
+  | typeof FORWARDED
+  | typeof SEC_FETCH_SITE
+  | typeof SEC_FETCH_MODE
+  | typeof SEC_FETCH_DEST
+  | typeof LAST_EVENT_ID
+  | typeof TRACEPARENT
   | typeof CONNECTION
   | typeof CONTENT_LENGTH
   | typeof TRANSFER_ENCODING

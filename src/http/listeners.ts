@@ -16,15 +16,13 @@ const COMMENT_AFTER_MS = 20_000
 const LOOK_INTERVAL_MS = 500
 /** The quota charges streams by the hour from their beginning. */
 const HOUR_MS = 3_600_000
-/** A stream goes on for this time while the store of quotas cannot tell whether it is paid. */
-const LONGEST_CREDIT_MS = 60_000
 
 /** Pays for a stream, and has a key that may be revoked. */
 export interface Holder {
   /** May still have streams. */
   isGood(): boolean
-  /** Charges one hour more; `later` if it should be tried again. */
-  pay(): 'paid' | 'refused' | 'later'
+  /** Charges one hour more. @returns false if the quota is used up */
+  pay(): boolean
 }
 
 export interface Feed {
@@ -237,7 +235,7 @@ export class Listeners {
     for (const listener of this.#listeners) {
       const { holder } = listener.options
       if (mayHaveShut && !holder.isGood()) this.#end(listener, 'key')
-      else if (now >= listener.paidUntil) this.#charge(listener, now)
+      else if (now >= listener.paidUntil) this.#charge(listener)
     }
     if (this.#turns !== null) return
     const [longestSilent] = this.#listeners
@@ -247,10 +245,8 @@ export class Listeners {
     this.#goOnSoon()
   }
 
-  #charge(listener: Listener, now: number): void {
-    const answer = listener.options.holder.pay()
-    if (answer === 'paid') listener.paidUntil += HOUR_MS
-    else if (answer === 'refused' || now - listener.paidUntil > LONGEST_CREDIT_MS)
-      this.#end(listener, 'quota')
+  #charge(listener: Listener): void {
+    if (listener.options.holder.pay()) listener.paidUntil += HOUR_MS
+    else this.#end(listener, 'quota')
   }
 }

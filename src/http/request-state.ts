@@ -15,7 +15,6 @@ import { TAIL_BYTES, tailAt } from './envelope.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { LongAnswers } from './long-answers.ts'
 import { NO_LINK } from './links.ts'
-import type { Leases } from './request-waits.ts'
 import { rateHeaders, varyOf, VARY_BY_KEY, type HeadFields } from './reply.ts'
 import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
 import type { Site } from './static-site.ts'
@@ -33,8 +32,6 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files. */
   site?: Site
-  /** Holds requests that find no call leased, if replicas share the quotas. */
-  leases?: Leases
   /** Epoch seconds with a fraction. */
   clock: () => number
   /** Gets faults of our own (`faultText`); never a key or a query. */

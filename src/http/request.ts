@@ -27,7 +27,6 @@ import {
   type RequestPathOptions,
   type SharedState,
 } from './request-state.ts'
-import { LeaseQueue } from './request-waits.ts'
 import { Sender } from './sender.ts'
 
 /** Seconds a client should wait before the first snapshot. */
@@ -56,8 +55,6 @@ export class RequestPath {
   readonly #state: SharedState
   readonly #sender: Sender
   readonly #answering: Answering
-  /** Null unless replicas share the quotas. */
-  readonly #leaseQueue: LeaseQueue | null
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
     this.#options = options
@@ -68,9 +65,6 @@ export class RequestPath {
     this.#state = state
     const sender = (this.#sender = new Sender(state))
     this.#answering = new Answering(state, sender, new LongRequests(state, sender))
-    const { leases, totals } = options
-    this.#leaseQueue =
-      leases === undefined ? null : new LeaseQueue(leases, totals, (exchange) => this.#serve(exchange))
   }
 
   setKeys(keys: KeyRing): void {
@@ -165,14 +159,12 @@ export class RequestPath {
     return true
   }
 
-  /** Key and quota. @returns null if the request was refused or waits */
+  /** Key and quota. @returns null if the request was refused */
   #admit(exchange: Exchange, begun: Begun, operation: Declared, raw: RawQuery, now: number): Admitted | null {
     const state = this.#state
     const outcome = begun.admit(exchange, operation, raw, now)
     if (!('code' in outcome)) return outcome
-    const { code, message, headers, more, mayWait } = outcome
-    const waits = mayWait && this.#leaseQueue?.putOff(exchange, state.admission.client, now) === true
-    if (waits) return null
+    const { code, message, headers, more } = outcome
     sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })
     return null
   }
@@ -221,9 +213,9 @@ function beginStream(
   { target: { stream, reader }, raw }: { target: StreamTarget; raw: RawQuery },
   now: number,
 ): void {
-  const { clock, leases, stream: streaming } = state.options
+  const { clock, stream: streaming } = state.options
   const buoys = stream.buoys(view, reader.read(reader.textsOf(raw), new TagNumber()))
-  const holder = state.admission.holder(clock, (slot, hour) => leases?.ask(slot, hour, 1))
+  const holder = state.admission.holder(clock)
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)
   const { place } = holder

@@ -16,40 +16,28 @@ const TOTALS = {
   /** Long answers taken on, and those that found no place or waited too long for one. */
   long: 8,
   long_refused: 9,
-  /** Waited for a lease of their quota; among them in vain. */
-  parked: 10,
-  parked_late: 11,
   /** Refused since the store of quotas is away. */
-  quota_away: 12,
-  /** Waits for a lease by upper bound in milliseconds, not cumulated. */
-  wait_1: 13,
-  wait_2: 14,
-  wait_5: 15,
-  wait_10: 16,
-  wait_20: 17,
-  wait_50: 18,
-  wait_more: 19,
+  quota_away: 10,
   /** Requests by pages without a key; among them refused for the used-up quota of their address. */
-  explorer_reads: 20,
-  explorer_refused: 21,
-  streams: 22,
-  events: 23,
+  explorer_reads: 11,
+  explorer_refused: 12,
+  streams: 13,
+  events: 14,
   /** Streams refused as one too many of a key or address, and in all. */
-  streams_refused_of_one: 24,
-  streams_refused_in_all: 25,
+  streams_refused_of_one: 15,
+  streams_refused_in_all: 16,
   /** Ended streams by `End` of listeners.ts; `lost` ended with their thread. */
-  streams_client: 26,
-  streams_slow: 27,
-  streams_key: 28,
-  streams_quota: 29,
-  streams_drain: 30,
-  streams_lost: 31,
+  streams_client: 17,
+  streams_slow: 18,
+  streams_key: 19,
+  streams_quota: 20,
+  streams_drain: 21,
+  streams_lost: 22,
 } as const
 export type TotalName = keyof typeof TOTALS
-export const WAIT_BOUNDS_MS = [1, 2, 5, 10, 20, 50] as const
 
 /** Rows are a cache line apart, so that threads do not slow each other down. */
-const ROW = 32
+const ROW = 24
 
 export class Totals {
   readonly #counts: Float64Array
@@ -70,11 +58,6 @@ export class Totals {
 
   countMany(name: TotalName, many: number): void {
     this.#counts[this.#at + TOTALS[name]] += many
-  }
-
-  countWait(ms: number): void {
-    const bound = WAIT_BOUNDS_MS.find((most) => ms <= most)
-    this.count(bound === undefined ? 'wait_more' : `wait_${bound}`)
   }
 
   /** What this thread has counted. */

@@ -12,13 +12,20 @@ import { countListeners } from '../http/listener-counts.ts'
 import { routeNames } from '../http/request-recorder.ts'
 import type { ScheduleState } from './build-schedule.ts'
 import type { KeyFigures } from './key-service.ts'
-import type { QuotaFigures } from './quota-store.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
 
 /** Networks and inputs that are shown, each as a series of some metrics, and reasons of one network. */
 const MOST_SHOWN = 200
 const MOST_REASONS = 20
+
+interface QuotaFigures {
+  /** `memory`, or a backend that replicas share. */
+  readonly backend: string
+  readonly isUp: boolean
+  /** Exchanges of counts; null where calls are counted in memory. */
+  readonly exchanges: { readonly succeeded: number; readonly failed: number } | null
+}
 
 export interface MetricsOptions {
   dir: string

@@ -1,25 +1,27 @@
 /** The keys of a running server and their counts: followed, handed to the workers, saved. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { FollowedKeys } from '../access/followed-keys.ts'
+import { FollowedKeys, LOOK_LIMITS } from '../access/followed-keys.ts'
 import type { KeyRecord } from '../access/key-records.ts'
-import { CopyKeeper, readCopy } from '../access/keys-copy.ts'
 import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
 import { watchKeys } from '../access/keys-file.ts'
-import type { SlotCounters } from '../access/quota.ts'
+import { isAddress, KeysObject } from '../access/keys-object.ts'
+import type { QuotaCounters } from '../access/quota.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../access/usage-file.ts'
-import { isAddress } from '../access/redis/redis-address.ts'
-import { openRedis, type RedisSurroundings } from './redis-clients.ts'
-import type { REDIS_SETTINGS, ServeConfig } from './serve-settings.ts'
+import type { ServeConfig } from './serve-settings.ts'
+import type { StoreContext } from '../snapshot/store/store.ts'
 import type { LogLine } from '../system/log.ts'
 
-export type KeysConfig = Pick<ServeConfig, 'keys' | 'keys-copy' | 'snapshots' | keyof typeof REDIS_SETTINGS>
+export interface KeySurroundings extends Pick<StoreContext, 'environment' | 'random'> {
+  readonly log: LogLine
+  readonly clock: () => number
+}
 
-/** Next to the folder of snapshots, unless `--keys-copy` names another place. */
+/** Next to the folder of snapshots. */
 const COPY_NAME = 'keys-copy.json'
 
 export interface KeyFigures {
-  /** `file`, or a backend that replicas share. */
+  /** `file`, `bucket` or `web`. */
   backend: string
   count: number
   /** False after a look that gave no good set; the last good one stays in force. */
@@ -41,25 +43,24 @@ export interface ServedKeys {
 
 /**
  * @param counters what counts the calls of each key
- * @throws KeysFileError when the keys file is there and cannot be used, UsageError for files that belong to
- * Redis's address.
+ * @throws KeysFileError for a keys file, or a copy, that cannot be used; StoreError for an address that cannot
  */
 export function startKeys(
-  config: KeysConfig,
-  counters: SlotCounters,
-  surroundings: RedisSurroundings,
+  config: Pick<ServeConfig, 'keys' | 'snapshots'>,
+  counters: QuotaCounters,
+  surroundings: KeySurroundings,
 ): ServedKeys {
   const slots = new KeySlots(counters)
   const rings = new Rings(slots)
   const followed = isAddress(config.keys)
-    ? followRedis(config, surroundings, rings)
+    ? followAddress(config, surroundings, rings)
     : followFile(config.keys, surroundings.log, rings)
   const counts = usagePath(followed.file)
   const { log, clock } = surroundings
   const usage = readUsage(counts, clock())
   if (usage.warning !== null) log(usage.warning, 'warning')
   slots.restore(usage.counts, clock())
-  // Keys that come later than the counts, as from Redis, get their counts then.
+  // Keys that come later than the counts get their counts then.
   void followed.known.then(() => slots.restore(usage.counts, clock()))
   const keeper = keepUsage(counts, slots, clock, (error) => log(error.message, 'warning'))
   return {
@@ -134,41 +135,24 @@ function followFile(path: string, log: LogLine, rings: Rings): Followed {
   }
 }
 
-function followRedis(config: KeysConfig, surroundings: RedisSurroundings, rings: Rings): Followed {
-  const { log } = surroundings
-  const path = config['keys-copy'] ?? join(dirname(config.snapshots), COPY_NAME)
-  const connection = openRedis(config.keys, config, surroundings)
-  const address = connection.address.place
-  let copy: ReturnType<typeof readCopy>
-  try {
-    copy = readCopy(path, address)
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-  if (copy !== null) {
-    log(`${path}: starting with the last good keys, ${copy.records.length} of them`)
-  }
-  const keeper = new CopyKeeper(path, address, log, () => followed.copy())
+function followAddress(
+  { keys, snapshots }: Pick<ServeConfig, 'keys' | 'snapshots'>,
+  { log, environment, random }: KeySurroundings,
+  rings: Rings,
+): Followed {
+  const file = join(dirname(snapshots), COPY_NAME)
+  const object = new KeysObject(keys, { environment, random, limits: LOOK_LIMITS })
   const followed = new FollowedKeys({
-    connection,
-    copy,
-    copyPath: path,
+    object,
+    copyPath: file,
+    onKeys: (records) => rings.set(records),
     log,
-    onSet: (records) => {
-      rings.set([...records.values()])
-      keeper.ask()
-    },
   })
   return {
     known: followed.known,
-    file: path,
+    file,
     figures: () => followed.figures(),
     status: () => followed.status(),
-    close() {
-      followed.close()
-      connection.close()
-      keeper.close()
-    },
+    close: () => followed.close(),
   }
 }

@@ -459,32 +459,13 @@ const ACCESS: readonly Metric[] = [
     ({ quota }) => [[quota.backend, Number(quota.isUp)]],
   ),
   metric(
-    'groundswell_quota_replicas',
-    'Replicas that share quotas, as far as this one knows',
-    ({ quota: { leases } }) => leases && leases.replicas,
-  ),
-  metric(
-    'groundswell_quota_lease_calls_total{outcome}',
-    'Calls to the backend of quotas, by outcome',
-    ({ quota: { leases } }) =>
-      leases && [
-        ['succeeded', leases.calls - leases.failedCalls],
-        ['failed', leases.failedCalls],
+    'groundswell_quota_exchanges_total{outcome}',
+    'Exchanges of counts with that backend, by outcome',
+    ({ quota: { exchanges } }) =>
+      exchanges && [
+        ['succeeded', exchanges.succeeded],
+        ['failed', exchanges.failed],
       ],
-  ),
-  metric(
-    'groundswell_quota_parked_total{result}',
-    'Requests that waited for a lease, and those of them that waited in vain',
-    ({ quota: { leases }, totals }) =>
-      leases && [
-        ['waited', totals.parked],
-        ['in_vain', totals.parked_late],
-      ],
-  ),
-  metric(
-    'groundswell_quota_admitted_alone_total',
-    'Requests that were admitted without a lease while the backend was away',
-    ({ quota: { leases } }) => leases && leases.admittedAlone,
   ),
 ]
 

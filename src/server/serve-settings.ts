@@ -5,7 +5,8 @@ import { EXPLORER_CHOICES } from '../http/anonymous-access.ts'
 import type { AddressOptions } from '../http/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
-import { isAddress, parseAddress } from '../access/redis/redis-address.ts'
+import { checkKeysAddress, isAddress } from '../access/keys-object.ts'
+import { parseRedisAddress } from '../access/redis.ts'
 import { DRAWN_PICTURES } from '../sea/missions.ts'
 import { parseMapStyle } from './map-style.ts'
 import {
@@ -13,6 +14,7 @@ import {
   bytes,
   duration,
   durationOrZero,
+  flag,
   last,
   LONGEST_WAIT_DAYS,
   oneOf,
@@ -62,26 +64,14 @@ export const snapshots: Setting<string> = {
 
 export const keys: Setting<string> = {
   placeholder: 'FILE',
-  help: 'file of API keys (hashes only), or redis://HOST:PORT/DB or rediss://… for keys that servers share',
+  help: 'file of API keys (hashes only), or s3://BUCKET/PREFIX/keys.json or https://HOST/PATH/keys.json for keys that servers share',
   under: 'keys.json',
   parse: (texts) => {
     const value = text(texts)
-    if (isAddress(value)) parseAddress(value)
+    if (isAddress(value)) checkKeysAddress(value)
     return value
   },
 }
-
-export const REDIS_SETTINGS = {
-  'redis-password-file': optional('FILE', 'file of the password for Redis, in place of one in its address'),
-  'redis-ca': optional(
-    'FILE',
-    "authorities (PEM) that a rediss:// server's certificate may come from, instead of the public ones",
-  ),
-  'redis-cert': optional(
-    'FILE',
-    'certificate and private key (PEM, one file) for a rediss:// server that requires them',
-  ),
-} as const
 
 export const LOG_SETTINGS = {
   'log-format': setting(
@@ -125,11 +115,6 @@ export const SERVE_SETTINGS = {
     return last(texts)
   }),
   keys,
-  'keys-copy': optional(
-    'FILE',
-    'private file of the last good keys from Redis, for a start without it (default: keys-copy.json next to the folder of snapshots)',
-  ),
-  ...REDIS_SETTINGS,
   'active-within': setting(
     'TIME',
     'a buoy is active when its newest reading is no older than this at the time of the snapshot',
@@ -140,19 +125,10 @@ export const SERVE_SETTINGS = {
     'ADDRESS',
     'Redis or Valkey that replicas share quotas through, such as redis://host:6379/0; without it each server counts alone',
     '',
-    orNull((texts) => parseAddress(last(texts))),
+    orNull((texts) => parseRedisAddress(last(texts))),
   ),
-  'quota-fallback': setting(
-    'WAY',
-    'while the quota store is away: share admits an equal share of each quota on each replica, closed nothing beyond what was leased',
-    'share',
-    oneOf(['share', 'closed']),
-  ),
-  'quota-replicas': setting(
-    'N',
-    'replicas that share the quotas, for --quota-fallback share; more count once they are seen',
-    '1',
-    wholeNumber(1, 1000),
+  'quota-store-required': flag(
+    'answer requests with a key 503 while the quota store is away; without it each server goes on with what it knows',
   ),
   'anonymous-quota': setting(
     'N',

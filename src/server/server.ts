@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AddressCounters, ProxyWarnings } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
-import { LeaseCounters } from '../access/lease-counters.ts'
 import { QuotaCounters } from '../access/quota.ts'
+import { redisCounts, type SharedCounts } from '../access/redis.ts'
+import { QuotaExchange } from '../access/quota-exchange.ts'
 import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
@@ -22,10 +23,8 @@ import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
 import { commonStart, type CommonStart, siteOf, type Surroundings } from './worker-settings.ts'
 import { startKeys, type ServedKeys } from './key-service.ts'
-import { redisOf } from './redis-clients.ts'
 import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
-import { QuotaStore } from './quota-store.ts'
 import { arePagesMade, waitForPages } from './site-files.ts'
 import { reportOf } from './collect-metrics.ts'
 import { doubtCounts } from '../builder/report-document.ts'
@@ -66,10 +65,13 @@ export async function startServer(config: ServeConfig, surroundings: Surrounding
   for (const { found, advice } of settingsWarnings(config)) surroundings.log(`${found}; ${advice}`, 'warning')
   // A taken port is reported before anything is loaded.
   await findFreePort(config.host, config.port, API_ADDRESS)
+  const store = config['quota-store']
+  const { random = () => 0.5 } = surroundings
   const server = new RunningServer(
     config,
     { isDemo: await isDemo(config, surroundings), ...surroundings },
     engine,
+    store === null ? null : await redisCounts(store, random),
   )
   await server.start()
   return server
@@ -93,7 +95,7 @@ export class RunningServer {
   readonly #count: number
   readonly #keys: ServedKeys
   /** Null where this server counts alone. */
-  readonly #quotas: QuotaStore | null
+  readonly #quotas: QuotaExchange | null
   readonly #hours: { stop(): void }
   readonly #totals: Totals
   readonly #common: CommonStart
@@ -119,20 +121,24 @@ export class RunningServer {
   #stopping: Promise<boolean> | null = null
 
   /** Only the keys file and the clock are followed from here on. */
-  constructor(config: ServeConfig, surroundings: Surroundings, engine: EngineChoice) {
+  constructor(
+    config: ServeConfig,
+    surroundings: Surroundings,
+    engine: EngineChoice,
+    redis: SharedCounts | null,
+  ) {
     const count = Math.min(config.workers, engine.maxWorkers)
-    const { log, clock, random = () => 0.5 } = surroundings
+    const { log, clock, random = () => 0.5, environment = {} } = surroundings
     this.host = config.host
     this.basePath = config['base-path']
     this.#config = config
     this.#surroundings = surroundings
     this.#engine = engine
     this.#count = count
-    const isShared = config['quota-store'] !== null
-    const quota = isShared ? LeaseCounters.allocate() : QuotaCounters.allocate()
-    const counters = isShared ? new LeaseCounters(quota) : new QuotaCounters(quota)
-    this.#keys = startKeys(config, counters, { log, clock, random })
-    this.#quotas = counters instanceof LeaseCounters ? this.#makeQuotaStore(counters) : null
+    const quota = QuotaCounters.allocate()
+    const counters = new QuotaCounters(quota)
+    this.#keys = startKeys(config, counters, { log, clock, random, environment })
+    this.#quotas = redis === null ? null : this.#shareQuotas(redis, counters)
     this.#lacksPages = arePagesMade()
     const common = commonStart(config, surroundings, count, quota)
     this.#common = common
@@ -154,16 +160,12 @@ export class RunningServer {
     this.#metrics = this.#makeMetrics(common)
   }
 
-  #makeQuotaStore(counters: LeaseCounters): QuotaStore | null {
+  #shareQuotas(redis: SharedCounts, counters: QuotaCounters): QuotaExchange {
     const { log, clock } = this.#surroundings
-    const store = this.#config['quota-store']
-    if (store === null) return null
-    return new QuotaStore({
-      ...redisOf(store, this.#config),
+    return new QuotaExchange({
+      redis,
       counters,
-      fallback: this.#config['quota-fallback'],
-      replicas: this.#config['quota-replicas'],
-      wake: (woken) => this.#workers.send({ type: 'leased', woken }),
+      isRequired: this.#config['quota-store-required'],
       log,
       clock,
     })
@@ -187,10 +189,6 @@ export class RunningServer {
       onReplaced: () => {
         this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
         this.#workers.send({ type: 'site', site: common.site })
-      },
-      onWanted: (wanted) => {
-        for (let at = 0; at < wanted.length; at += 3)
-          this.#quotas?.wanted(wanted[at], wanted[at + 1], wanted[at + 2])
       },
       requestsOf: (thread) => this.#totals.countOf('requests', thread),
       onStuck: (thread) => {
@@ -231,7 +229,7 @@ export class RunningServer {
     return new Status(this.#config.snapshots, clock, () => ({
       doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
       keys: this.#keys.status(),
-      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status(this.#totals.sums()) }),
+      ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
       ...moreStatus(),
     }))
   }
@@ -245,7 +243,7 @@ export class RunningServer {
       common,
       mirror: () => mirror?.figures() ?? null,
       keys: () => this.#keys.figures(),
-      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, leases: null },
+      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, exchanges: null },
       observed: () => this.#observed(),
       builds,
     })
@@ -286,13 +284,11 @@ export class RunningServer {
           log(`${snapshots} holds no snapshot; answering 503 until one is published there`, 'warning')
         }
       }
-      // 4. It is known which keys there are: Redis may have to come first.
+      // 4. It is known which keys there are: a bucket may have to answer first.
       await orStopped(this.#keys.known, signal)
       signal?.throwIfAborted()
       this.#hasKeys = true
-      // 5. The store of quotas leases, or is away. Then the port opens to clients.
-      await this.#quotas?.ready(signal)
-      signal?.throwIfAborted()
+      // 5. The port opens to clients.
       this.#port = await openPort(host, port, (free) => this.#workers.listen(free), API_ADDRESS)
       this.#isOpen = true
       // 6. From now on the folder is followed, and pages that are still made are served when they are there.

@@ -14,12 +14,8 @@ export interface ServerOptions {
   /** Folder of `snapshots` and `keys.json`. Needed unless `snapshots` and `keys` are given. */
   readonly data?: string
   readonly snapshots?: string
-  /** A file, or the address of a Redis. */
+  /** A file, or an address `s3://…/keys.json` or `https://…/keys.json`. */
   readonly keys?: string
-  readonly keysCopy?: string
-  readonly redisPasswordFile?: string
-  readonly redisCa?: string
-  readonly redisCert?: string
   /** 0 takes any free port. */
   readonly port?: number
   readonly host?: string
@@ -27,8 +23,7 @@ export interface ServerOptions {
   readonly basePath?: string
   readonly activeWithin?: string
   readonly quotaStore?: string
-  readonly quotaFallback?: 'share' | 'closed'
-  readonly quotaReplicas?: number
+  readonly quotaStoreRequired?: boolean
   readonly anonymousQuota?: number
   readonly explorer?: 'auto' | 'open' | 'keyed'
   readonly explorerQuota?: number

@@ -39,7 +39,7 @@ export function notReady({
   if (isDraining) return 'stopping'
   // A snapshot is the served one only after each worker has answered questions about it.
   if (snapshot === null) return 'no snapshot is loaded'
-  if (!hasKeys) return 'the keys are not known yet: Redis has to be reached once'
+  if (!hasKeys) return 'the keys are not known yet: their address has to answer once'
   if (!isOpen) return 'the port is not open yet'
   return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
 }

@@ -21,7 +21,7 @@ export interface WorkerStart {
   /** Seconds between two scheduled builds; 0 where none are scheduled. */
   refreshEvery: number
   settingsTag: string
-  /** Calls of each key: leases where `config` has a store of quotas, else counts. */
+  /** Counts of calls of each key. */
   quota: SharedArrayBuffer
   addresses: SharedArrayBuffer
   totals: SharedArrayBuffer
@@ -55,8 +55,6 @@ export type ToWorker =
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'site'; site: SharedSite }
-  /** Slots and hours, in turn, for which waiting requests should try again. */
-  | { type: 'leased'; woken: readonly number[] }
   /** The hash of a request that has stalled a thread. */
   | { type: 'refuse'; request: string }
   | { type: 'drain' }
@@ -71,8 +69,6 @@ export type FromWorker =
   | { type: 'prepared' }
   | { type: 'refused'; message: string }
   | { type: 'switched' }
-  /** More requests wait for calls of keys: slot, hour and count, in turn. */
-  | { type: 'wanted'; wanted: readonly number[] }
   | { type: 'fault'; message: string }
   | { type: 'warning'; message: string }
   | { type: 'lines'; lines: Uint8Array }

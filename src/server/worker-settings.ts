@@ -22,6 +22,8 @@ export interface Surroundings {
   log: LogLine
   clock: () => number
   random?: () => number
+  /** Variables `AWS_…`, for keys in a bucket. */
+  environment?: { readonly [name: string]: string | undefined }
   /** One Float64: seconds by which workers' clocks are ahead, so that a test can bring a new hour. */
   clockShift?: SharedArrayBuffer
   /** Seconds between two scheduled builds; 0 where none are scheduled. */
@@ -50,7 +52,7 @@ export type CommonStart = Omit<
   'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat' | 'refused'
 >
 
-/** Allocates the memory that all workers share. @param quota calls counted for each key, or leased */
+/** Allocates the memory that all workers share. @param quota calls counted for each key */
 export function commonStart(
   config: ServeConfig,
   {

@@ -8,9 +8,7 @@ import { LongAnswers } from '../http/long-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engines/engine.ts'
 import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
-import { WaitingRequests } from '../http/waiting-requests.ts'
 import { KeyRing } from '../access/key-ring.ts'
-import { LeaseCounters } from '../access/lease-counters.ts'
 import { Heartbeat, LAST_ACT } from './loop-heartbeat.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../http/event-streams.ts'
@@ -18,7 +16,6 @@ import { ListenerCounts } from '../http/listener-counts.ts'
 import { Listeners } from '../http/listeners.ts'
 import { Quiet } from './quiet.ts'
 import { RequestPath } from '../http/request.ts'
-import { wakeLeased, type Leases } from '../http/request-waits.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site } from '../http/static-site.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
@@ -61,24 +58,6 @@ const long = new LongAnswers()
 const refused = new Set(start.refused)
 let current: Exchange | null = null
 
-const waitingRequests = new WaitingRequests(answer, (error) =>
-  send({ type: 'fault', message: faultText(error) }),
-)
-/** Slots and hours of the next `wanted`, one message for a turn of the loop. */
-let wanted: number[] = []
-
-function askForLease(slot: number, hour: number, count: number): void {
-  if (wanted.length === 0) {
-    setImmediate(() => {
-      send({ type: 'wanted', wanted })
-      wanted = []
-    })
-  }
-  wanted.push(slot, hour, count)
-}
-
-const leases: Leases = { waiting: waitingRequests, ask: askForLease }
-
 const connections = new Connections(start.connections, start.thread, start.maxConnections)
 const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
 const streams = new EventStreams({
@@ -97,8 +76,7 @@ const requests = new RequestPath(
   {
     operations: OPERATIONS,
     basePath: config['base-path'],
-    quota: config['quota-store'] !== null ? new LeaseCounters(start.quota) : new QuotaCounters(start.quota),
-    leases,
+    quota: new QuotaCounters(start.quota),
     addresses: new AddressCounters(start.addresses),
     proxies: new TrustedProxies(config['trusted-proxy']),
     anonymousQuota: config['anonymous-quota'],
@@ -241,9 +219,6 @@ main.on('message', (message: ToWorker) => {
     case 'site':
       site.take(message.site)
       break
-    case 'leased':
-      wakeLeased(leases, message.woken, clock())
-      break
     case 'refuse':
       refused.add(message.request)
       break
@@ -257,8 +232,7 @@ main.on('message', (message: ToWorker) => {
     case 'close':
       engine.stopListening()
       listeners.close()
-      void engine.finish(LAST_ANSWERS_MS).then(async () => {
-        await waitingRequests.empty()
+      void engine.finish(LAST_ANSWERS_MS).then(() => {
         close()
         access?.close()
         // The event loop releases closed sockets in this turn. A snapshot half ready does not delay the end.

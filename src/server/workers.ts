@@ -47,8 +47,6 @@ export interface WorkersOptions {
   /** Called with each worker before it serves. */
   onReady: (worker: Worker) => void
   onReplaced: () => void
-  /** Called when more requests wait for calls of keys: slot, hour and count, in turn. */
-  onWanted: (wanted: readonly number[]) => void
   /** Called when a worker is stalled in native code: ending it would abort the process. */
   onStuck: (thread: number) => void
 }
@@ -256,9 +254,6 @@ export class Workers {
         break
       case 'refused':
         answered(member, new SnapshotError(message.message))
-        break
-      case 'wanted':
-        this.#options.onWanted(message.wanted)
         break
       case 'warning':
         this.#options.log(`worker ${member.thread}: ${message.message}`, 'warning')

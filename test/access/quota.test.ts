@@ -110,9 +110,9 @@ test('a slot that does not exist is refused and no other count is touched', () =
   assert.equal(quota.used(0, NOON) + quota.used(1, NOON), 0)
 })
 
-test('all slots take 2 MiB and are more than the keys of a full file', () => {
+test('all slots take 4 MiB and are more than the keys of a full file', () => {
   assert.ok(QUOTA_SLOTS > MAX_KEYS)
-  assert.ok(QuotaCounters.allocate().byteLength < 2_100_000)
+  assert.ok(QuotaCounters.allocate().byteLength < 4_200_000)
   assert.equal(new QuotaCounters(QuotaCounters.allocate()).slots, QUOTA_SLOTS)
 })
 

@@ -110,7 +110,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     quota: {
       backend: 'redis',
       isUp: true,
-      leases: { replicas: 2, calls: 10, failedCalls: 1, admittedAlone: 3 },
+      exchanges: { succeeded: 9, failed: 1 },
     },
     ...changes,
   }

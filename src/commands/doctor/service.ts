@@ -7,7 +7,7 @@ import { newestReport } from '../../builder/report-files.ts'
 import { findFreePort, isElsewhere, type AddressOptions } from '../../http/port.ts'
 import { ADMIN_ADDRESS, DEFAULT_ADMIN_PORT } from '../../server/admin.ts'
 import { API_ADDRESS, type ServeConfig } from '../../server/serve-settings.ts'
-import { isAddress } from '../../access/redis/redis-address.ts'
+import { isAddress } from '../../access/keys-object.ts'
 import { ageText, timestampText } from '../../sea/time.ts'
 import { readManifest, verifyParts, type PublishedManifest } from '../../snapshot/read-snapshot.ts'
 import { counted } from '../../system/text.ts'
@@ -116,8 +116,7 @@ async function portFinding(
 }
 
 export function keysFinding({ keys }: ServeConfig): Finding {
-  // An address may hold a password. The commands report what is wrong with a Redis.
-  if (isAddress(keys)) return ok('keys', 'in a Redis; "groundswell keys list" with the same settings asks it')
+  if (isAddress(keys)) return ok('keys', `at ${keys}; "groundswell keys list" with the same settings asks it`)
   let count: number
   try {
     count = loadKeys(keys).length

@@ -4,10 +4,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { parseAddress } from '../../../src/access/redis/redis-address.ts'
-import { RedisConnection, type ConnectionOptions } from '../../../src/access/redis/redis-connection.ts'
 import { findFreePort } from '../../../src/http/port.ts'
-import { lineText } from '../../../src/system/log.ts'
 import { temporaryFolder } from '../../live.ts'
 import { findTool, missingTool } from '../../programs.ts'
 import { until } from '../../until.ts'
@@ -79,51 +76,7 @@ export async function startRedis(t: TestContext, options: RedisOptions = {}): Pr
   return { port, address, authority, command, output: () => written, stop, start }
 }
 
-/** A cluster of three primaries, each with a third of the slots. */
-export async function startCluster(t: TestContext): Promise<RedisServer[]> {
-  const nodes: RedisServer[] = []
-  for (let node = 0; node < 3; node++) {
-    // The bus between the nodes has a port of its own; the usual one is 10,000 above and may not exist.
-    const bus = await freePort()
-    nodes.push(await startRedis(t, { args: ['--cluster-enabled', 'yes', '--cluster-port', String(bus)] }))
-    const first = Math.ceil((16_384 * node) / 3)
-    const last = Math.ceil((16_384 * (node + 1)) / 3) - 1
-    await nodes[node].command('CLUSTER', 'ADDSLOTSRANGE', String(first), String(last))
-    const [meet] = nodes
-    if (node > 0) {
-      const busOfFirst = /@(\d+)/.exec(String(await meet.command('CLUSTER', 'NODES')))?.[1] ?? ''
-      await nodes[node].command('CLUSTER', 'MEET', '127.0.0.1', String(meet.port), busOfFirst)
-    }
-  }
-  for (const node of nodes) {
-    await until(async () => {
-      const info = String(await node.command('CLUSTER', 'INFO'))
-      return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3')
-    })
-  }
-  return nodes
-}
-
 export const freePort = (): Promise<number> => findFreePort('127.0.0.1', 0)
-
-/** A connection of ours to the Redis at `address`, which ends with the test, and what it has logged. */
-export function connectTo(
-  t: TestContext,
-  address: string,
-  more: Partial<ConnectionOptions> = {},
-): [RedisConnection, string[]] {
-  const lines: string[] = []
-  const connection = new RedisConnection({
-    address: parseAddress(address),
-    tls: { authorities: null, own: null },
-    log: (...event) => lines.push(lineText(...event)),
-    clock: () => Date.now() / 1000,
-    random: () => 0.5,
-    ...more,
-  })
-  t.after(() => connection.close())
-  return [connection, lines]
-}
 
 async function sendCommand(port: number, authority: string, words: string[]): Promise<unknown> {
   const socket = {
