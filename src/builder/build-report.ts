@@ -14,8 +14,6 @@ import {
   BAD_LINES_SHOWN,
   type DoubtDocument,
   EXAMPLE_SHOWN,
-  EXAMPLES_PRINTED,
-  type FetchDocument,
   IDENTIFIERS_KEPT,
   MONTHS_KEPT,
   type NetworkDocument,
@@ -29,7 +27,7 @@ import {
   addBounded,
   quoted,
 } from './report-document.ts'
-import { readText } from './report-files.ts'
+import { doubtText, fetchLine, readText } from './report-files.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 const OTHER_REASONS = 'other reasons'
@@ -365,24 +363,6 @@ export class BuildReport implements Report {
 function doubtDocument({ what, times, examples, remedy, isGrave = false }: CountedDoubt): DoubtDocument {
   const shown = examples.map((example) => quoted(example, EXAMPLE_SHOWN))
   return { what, times, examples: shown, remedy: remedy ?? null, grave: isGrave }
-}
-
-/** The line of a grave doubt. */
-function doubtText({ what, times, examples, remedy }: DoubtDocument): string {
-  const often = times === 1 ? '' : ` (${times} times)`
-  const where = examples.length === 0 ? '' : `: ${examples.slice(0, EXAMPLES_PRINTED).join(', ')}`
-  return `${what}${often}${where}${remedy === null ? '' : ` → ${remedy}`}`
-}
-
-function fetchLine(source: string, document: FetchDocument): string {
-  const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds } = document
-  const counts = [
-    `${fetched} fetched (${bytes} bytes)`,
-    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
-    ...(notDue > 0 ? [`${notDue} not due`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
-  ]
-  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${document.seconds_allowed} s: ${counts.join(', ')}`
 }
 
 function networkDocument(

@@ -120,7 +120,6 @@ export const IDENTIFIERS_KEPT = 20
 export const MONTHS_KEPT = 2000
 /** Stations in one list or under one reason: ten times what the largest networks have. */
 export const STATIONS_KEPT = 20_000
-export const STATIONS_SHOWN = 12
 /** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
 export const REASONS_KEPT = 500
 

@@ -62,7 +62,7 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   },
   doctor: {
     summary: 'look for anything that would prevent a start, and say what to do',
-    load: async () => (await import('./doctor/doctor.ts')).doctor,
+    load: async () => (await import('./doctor.ts')).doctor,
   },
   health: {
     summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
@@ -88,10 +88,6 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   list: {
     summary: 'list the snapshots that a folder keeps',
     load: folderCommand('list'),
-  },
-  diff: {
-    summary: 'show how the kept snapshot B differs from the kept snapshot A',
-    load: async () => (await import('./diff.ts')).diff,
   },
   export: {
     summary:

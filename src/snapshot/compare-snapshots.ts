@@ -19,7 +19,7 @@ import {
   type Changes,
   type Range,
 } from './row-changes.ts'
-import { SnapshotError, type PartEntry, type PartKind } from './snapshot-format.ts'
+import { SnapshotError, type PartKind } from './snapshot-format.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 /** A snapshot, or as much of it as is compared. */
@@ -111,38 +111,13 @@ function* sideOf(
   const active = new Set<number>()
   const since = asOf - activeWithin
   for (const [month, each] of months) {
-    if (!isNeededForActive(month, asOf, activeWithin)) continue
+    // Earlier months make no buoy active.
+    if (month < monthOf(Math.max(0, since))) continue
     const { buoys, start, time } = rowsOf(each)
     for (let i = 0; i < buoys.length; i++) if (time[start[i + 1] - 1] >= since) active.add(buoys[i])
     yield
   }
   return { catalog, catalogFile: file, months, active }
-}
-
-/** Whether readings of `month` may make a buoy active. */
-function isNeededForActive(month: number, asOf: number, activeWithin: number): boolean {
-  return month >= monthOf(Math.max(0, asOf - activeWithin))
-}
-
-/**
- * The parts that a comparison reads: those that differ, the catalogues, and what makes buoys active; all
- * months where the catalogues do not have the same buoys.
- */
-export function comparedParts(
-  before: { asOf: number; parts: readonly PartEntry[] },
-  after: { asOf: number; parts: readonly PartEntry[] },
-  activeWithin: number,
-  haveSameBuoys: boolean,
-): [PartEntry[], PartEntry[]] {
-  const files = [before, after].map(({ parts }) => new Set(parts.map(({ file }) => file)))
-  const needed = ({ asOf, parts }: typeof before, others: ReadonlySet<string>): PartEntry[] =>
-    parts.filter(
-      ({ kind, file, month }) =>
-        kind === 'catalog' ||
-        (kind === 'readings' &&
-          (!haveSameBuoys || !others.has(file) || isNeededForActive(month!, asOf, activeWithin))),
-    )
-  return [needed(before, files[1]), needed(after, files[0])]
 }
 
 /** Buoys of two months of readings, ascending. */

@@ -10,7 +10,7 @@ import { keptFiles, listKept, manifestOf, modifiedAt, type KeptSnapshot } from '
 const GRACE_SECONDS = 120
 
 /** What lies next to a manifest and goes with it: reports, states of sources, lists of exported files. */
-const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.(?:jsonl?|html)$/
+const BELONGS_TO_SNAPSHOT = /^(?:report|given|files)-([0-9a-f]{24})\.jsonl?$/
 const PART = new RegExp(`^(${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack$`)
 
 export interface BuilderFiles {

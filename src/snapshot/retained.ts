@@ -4,7 +4,7 @@
  *   manifest.msgpack                the published one, which readers read: a copy of one of
  *   manifest-NNNNNN-ID.msgpack      in the order in which they were built
  *   pin-ID                          an empty file: this snapshot is never removed
- *   report-ID.json, report-ID.html  what its build reported, kept as long as the snapshot
+ *   report-ID.json                  what its build reported, kept as long as the snapshot
  *   given-ID.jsonl                  the last known state of each source, kept as long as the snapshot
  *   files-ID.json                   which files the snapshot was exported as, kept as long as the snapshot
  *   hold.json                       while a rollback holds: what is built is kept and not published

@@ -10,7 +10,7 @@ import { finish } from '../../src/system/steps.ts'
 import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, LATER_WORLD, SMALL_WORLD, type FakeBuoy } from '../builder/fake_source.ts'
 import { fieldsOf } from '../fields.ts'
-import { Client, folderOfFile, runCli, runCliWell, startLive } from '../live.ts'
+import { Client, folderOfFile, runCliWell, startLive } from '../live.ts'
 import { follow } from './copy.ts'
 
 const folder = folderOfFile()
@@ -265,18 +265,4 @@ test('A live server answers with the changes since what it served before.', asyn
     assert.equal(status, 200, text)
     assert.deepEqual((JSON.parse(text) as Body).data, EXPECTED)
   }
-})
-
-test('`diff` prints the same from the files, as JSON or for people.', async () => {
-  const json = await runCliWell(['diff', dir, first.id, second.id, '--json'])
-  assert.deepEqual(JSON.parse(json), EXPECTED)
-  const lines = (await runCliWell(['diff', dir, first.id, second.id])).split('\n')
-  assert.match(lines[0], new RegExp(`^from ${first.id}`))
-  assert.ok(
-    lines.some((line) => /^removed +3 +bravo +1 reading$/.test(line)),
-    lines.join('\n'),
-  )
-  const { code, stderr } = await runCli(['diff', dir, first.id, UNKNOWN])
-  assert.equal(code, 1)
-  assert.match(stderr, new RegExp(`no kept snapshot has the id ${UNKNOWN}`))
 })

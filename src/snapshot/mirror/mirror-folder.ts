@@ -34,8 +34,7 @@ const SPARE_BYTES = 16 * 2 ** 20
 const HASHED_AT_A_TIME_BYTES = 1024 * 1024
 
 /** Files that only a builder makes. */
-const OF_A_BUILDER =
-  /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.(json|html))$/
+const OF_A_BUILDER = /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.json)$/
 
 export interface Publication {
   id: string

@@ -56,15 +56,15 @@ test('A dry run writes nothing, a build fetches and reports, and a run serves wh
   )
   assert.match(built.stderr, /warning: Gone is left out: csv: there is no folder/)
   const text = await runCliWell(['report', out])
-  assert.match(text, /French coast +\S+\/02911\.csv +HTTP status 404 +none/)
-  assert.match(text, /Candhis +1 +1 +2026-03-27T09:30:00Z/)
-  assert.match(text, /Candhis +highest wave below the significant height +1/)
+  assert.match(text, /^ {2}\S+\/02911\.csv: HTTP status 404; in use: nothing$/m)
+  assert.match(text, /^Candhis: 1 buoy, 1 reporting, newest reading 2026-03-27T09:30:00Z$/m)
+  assert.match(text, /^ {2}1 × highest wave below the significant height$/m)
   const document = JSON.parse(await runCliWell(['report', out, '--json'])) as ReportDocument
   assert.deepEqual(
     [document.rows, document.sources[0].fetch?.fetched, document.sources[1].name],
     [3, 2, 'Gone'],
   )
-  assert.ok(existsSync(join(out, `report-${document.snapshot}.html`)), 'a page')
+  assert.ok(existsSync(join(out, `report-${document.snapshot}.json`)))
 
   // Two files are not due, the third is not there yet.
   const again = await runCliWell(['build', '--config', config, '--out', out, '--dry-run'])
