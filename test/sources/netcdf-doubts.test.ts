@@ -250,6 +250,9 @@ test('Flags without words are read by the known numbers with a doubt, and unchec
   assert.deepEqual(numbers.doubts, [
     'grave: flags of an unknown convention are read as those of OceanSITES × 1: a.nc: VHM0_quality_control',
   ])
+  const fewer = await read(t, [heights, flags('VHM0_qc', [1, 1, 4, 9], numbered([1, 4], 'good'))])
+  assert.deepEqual(fewer.lines, WAVES.slice(0, 2))
+  assert.match(fewer.doubts.join(), /unknown convention/)
   const words = numbered([1, 2, 3, 4], 'good not_evaluated questionable bad')
   const unchecked = await read(t, [heights, flags('VHM0_quality_control', [2, 2, 4, 3], words)])
   assert.deepEqual(unchecked.lines, WAVES.slice(0, 2))

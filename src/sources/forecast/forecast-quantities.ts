@@ -48,7 +48,15 @@ const EASTWARD = ['ugrd10m', '10u', 'u10', 'ugrd', 'eastward_wind']
 const NORTHWARD = ['vgrd10m', '10v', 'v10', 'vgrd', 'northward_wind']
 const WIND_LABELS = new Set([...LABELS.windSpeed, ...LABELS.windDirection, ...EASTWARD, ...NORTHWARD])
 /** Labels that are by definition where waves come from. */
-const FROM_LABELS = ['wave_direction', 'swell_wave_direction', 'mwd', 'dirpw', 'dirpwsfc', 'vmdr', 'vmdr_sw1']
+const FROM_LABELS = new Set([
+  'wave_direction',
+  'swell_wave_direction',
+  'mwd',
+  'dirpw',
+  'dirpwsfc',
+  'vmdr',
+  'vmdr_sw1',
+])
 const KNOWN_LABELS = new Set([...Object.values(LABELS).flat(), ...WIND_LABELS])
 
 export function isKnownLabel(label: string): boolean {
@@ -96,7 +104,7 @@ export function quantitiesOf(
     if (best !== usable[0]) doubt('fuller', `${label}, ${usable[0].label}`)
     if (unit.trim() === '') doubt('usualUnit', label, countOf(best))
     const goesTo = name.endsWith('Direction') && saysGoesTo(`${label} ${standardName}`)
-    const isTurned = goesTo && !FROM_LABELS.includes(label)
+    const isTurned = goesTo && !FROM_LABELS.has(label)
     if (goesTo && !isTurned) doubt('contradicted', `${label} with ${standardName}`)
     if (isTurned) doubt('turned', label, countOf(best))
     quantities.set(name, {

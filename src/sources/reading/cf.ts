@@ -88,11 +88,12 @@ export function flagsOf(
   const { values } = flags
   if (values.length !== count && values.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
-  const known = others[label] ?? (label.endsWith('_QC') ? OCEANSITES_GOOD : undefined)
-  if (known === undefined && flags.text('flag_meanings') === '') doubt('unknownFlags', label)
-  const { isGood, unchecked } = meaningsOf(flags, known ?? OCEANSITES_GOOD)
+  const numbers = others[label] ?? OCEANSITES_GOOD
+  const told = meaningsOf(flags)
+  if (told === null && others[label] === undefined && !label.endsWith('_QC')) doubt('unknownFlags', label)
+  const { isGood, unchecked } = told ?? { isGood: (flag) => numbers.includes(flag), unchecked: [] }
   const times =
-    unchecked.length === 0 ? 0 : Array.from(values).filter((flag) => unchecked.includes(flag)).length
+    unchecked.length > 0 ? Array.from(values).filter((flag) => unchecked.includes(flag)).length : 0
   if (times > 0) doubt('unchecked', label, times)
   return (index) => isGood(values[values.length === 1 ? 0 : index])
 }
@@ -102,20 +103,18 @@ interface Meanings {
   unchecked: readonly number[]
 }
 
-/** Which flags are good by their words, or by `numbers` where there are none. */
-function meaningsOf(flags: Variable, numbers: readonly number[]): Meanings {
+/** Which flags are good by their own words; null where these tell nothing. */
+function meaningsOf(flags: Variable): Meanings | null {
   const meanings = wordsOf(flags.text('flag_meanings')).map(meaningOf)
   const [values, masks] = ['flag_values', 'flag_masks'].map(flags.numbers)
   const which = (all: readonly number[], known: ReadonlySet<string>): number[] =>
     all.filter((_, i) => known.has(meanings[i]))
-  if (meanings.length > 0 && values.length === meanings.length) {
+  if (values.length > 0 && values.length === meanings.length) {
     const good = which(values, GOOD_MEANINGS)
     return { isGood: (flag) => good.includes(flag), unchecked: which(values, UNCHECKED) }
   }
-  if (meanings.length > 0 && masks.length === meanings.length) {
-    // Each bit is a condition of its own.
-    const bad = masks.filter((_, i) => !GOOD_MEANINGS.has(meanings[i])).reduce((all, mask) => all | mask, 0)
-    return { isGood: (flag) => (flag & bad) === 0, unchecked: [] }
-  }
-  return { isGood: (flag) => numbers.includes(flag), unchecked: [] }
+  if (masks.length === 0 || masks.length !== meanings.length) return null
+  // Each bit is a condition of its own.
+  const bad = masks.filter((_, i) => !GOOD_MEANINGS.has(meanings[i])).reduce((all, mask) => all | mask, 0)
+  return { isGood: (flag) => (flag & bad) === 0, unchecked: [] }
 }

@@ -231,7 +231,7 @@ export function readVariable(
   if (isValid !== null) {
     for (let i = 0; i < values.length; i++) if (!Number.isNaN(at(i)) && Number.isNaN(checked(i))) invalid++
   }
-  const [along = ''] = found.shape?.length === 0 ? [] : found.get_attached_scales(0)
+  const [along = ''] = shape.length === 2 ? found.get_attached_scales(0) : []
   const units = text('units')
   return { values, shape, along: along.replace(/^.*\//, ''), units, invalid, at: checked, text, numbers }
 }
