@@ -51,8 +51,6 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   threads: number
   /** Called with the id of a snapshot each time that it is refused. */
   onRefused?: (id: string) => void
-  /** Why a snapshot must never be tried again; null where it may be. */
-  refusedForGood?: (id: string) => string | null
   clock: () => number
   log: LogLine
   /** Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. */
@@ -167,8 +165,6 @@ export class Reloader {
       }
       seen = manifest.id
       if (this.#refused?.mark === seen && performance.now() < this.#refused.retryAt) return
-      const why = this.#options.refusedForGood?.(seen) ?? null
-      if (why !== null) throw new SnapshotError(why)
       const began = performance.now()
       this.state.loading = { id: seen, since: clock() }
       log(`loading snapshot ${seen}`, 'debug')

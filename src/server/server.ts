@@ -10,6 +10,8 @@ import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
+import { routeNames } from '../http/request-recorder.ts'
+import { ROUTED } from '../routes.ts'
 import { readWorkers } from './worker-figures.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { counted } from '../system/text.ts'
@@ -190,10 +192,10 @@ export class RunningServer {
         this.#workers.send({ type: 'keys', keys: this.#keys.ring() })
         this.#workers.send({ type: 'site', site: common.site })
       },
-      requestsOf: (thread) => this.#totals.countOf('requests', thread),
-      onStuck: (thread) => {
-        this.#failure = `worker ${thread} is stalled and cannot be ended`
-        this.#onFailed(this.#failure)
+      routes: routeNames(ROUTED, this.basePath),
+      onStalled: (what) => {
+        this.#failure = what
+        this.#onFailed(what)
       },
     })
   }
@@ -211,7 +213,6 @@ export class RunningServer {
       threads: this.#count,
       totals,
       onRefused: (id) => mirror?.refused(id),
-      refusedForGood: (id) => this.#workers.stalledBy(id),
       clock,
       log,
       serve: (held, changes) => this.#serve(held, changes),

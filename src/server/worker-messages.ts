@@ -30,8 +30,6 @@ export interface WorkerStart {
   workerFigures: SharedArrayBuffer
   keys: SharedArrayBuffer
   heartbeat: SharedArrayBuffer
-  /** Hashes of requests that have stalled a thread. */
-  refused: readonly string[]
   site: SharedSite
   /** Which requests the access log shows, and how; null for none. */
   accessLog: { logged: AccessLogged; format: Format } | null
@@ -55,8 +53,6 @@ export type ToWorker =
   | { type: 'collect' }
   | { type: 'keys'; keys: SharedArrayBuffer }
   | { type: 'site'; site: SharedSite }
-  /** The hash of a request that has stalled a thread. */
-  | { type: 'refuse'; request: string }
   | { type: 'drain' }
   | { type: 'stop-listening' }
   | { type: 'close' }
@@ -72,9 +68,3 @@ export type FromWorker =
   | { type: 'fault'; message: string }
   | { type: 'warning'; message: string }
   | { type: 'lines'; lines: Uint8Array }
-
-export interface LastAct {
-  /** A hash of the request that the thread was answering, or null. */
-  request: string | null
-  at: string
-}

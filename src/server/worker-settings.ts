@@ -47,10 +47,7 @@ export interface Surroundings {
 }
 
 /** All that does not change while the server runs. */
-export type CommonStart = Omit<
-  WorkerStart,
-  'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat' | 'refused'
->
+export type CommonStart = Omit<WorkerStart, 'thread' | 'snapshots' | 'changes' | 'keys' | 'heartbeat'>
 
 /** Allocates the memory that all workers share. @param quota calls counted for each key */
 export function commonStart(

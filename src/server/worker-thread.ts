@@ -26,20 +26,17 @@ export interface WorkerThread {
   preparing: IndexedSnapshot | null
   /** The one answer that the main thread waits for. */
   waiting: { resolve: () => void; reject: (error: Error) => void } | null
-  /** The worker has exited, or it is stalled and will not answer any more. */
+  /** The worker has exited. */
   hasEnded: boolean
   /** Milliseconds of `performance.now`. */
   since: number
   stallDetector: StallDetector
-  /** Requests of earlier workers with this number. */
-  requestsBefore: number
-  /** Stalled in native code, a worker can be neither interrupted nor ended. */
-  isStuck: boolean
+  /** It may listen: a thread with an open engine cannot be terminated, the process would abort. */
+  isOpen: boolean
   exit: Promise<void>
 }
 
-/** `requestsBefore`: requests that earlier workers with this number have served. */
-export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefore: number): WorkerThread {
+export function startWorker(start: Omit<WorkerStart, 'heartbeat'>): WorkerThread {
   const heartbeat = Heartbeat.allocate()
   // A flag of the process, which only later threads read.
   setFlagsFromString(`--initial-old-space-size=${INITIAL_OLD_SPACE_MIB}`)
@@ -56,9 +53,8 @@ export function startWorker(start: Omit<WorkerStart, 'heartbeat'>, requestsBefor
     waiting: null,
     hasEnded: false,
     since: Infinity,
-    stallDetector: new StallDetector(performance.now()),
-    requestsBefore,
-    isStuck: false,
+    stallDetector: new StallDetector(),
+    isOpen: false,
     exit: new Promise((resolve) => worker.once('exit', () => resolve())),
   }
 }

@@ -1,15 +1,13 @@
 /** A worker: a serving thread with its own engine on the shared port, over shared snapshots and counters. */
-import { createHash } from 'node:crypto'
-import { parentPort, threadId, workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { LongAnswers } from '../http/long-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engines/engine.ts'
-import { FAULT_BODY, FAULT_HEAD, type Exchange, type OnRequest } from '../http/exchange.ts'
 import { KeyRing } from '../access/key-ring.ts'
-import { Heartbeat, LAST_ACT } from './loop-heartbeat.ts'
+import { Heartbeat } from './loop-heartbeat.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { ListenerCounts } from '../http/listener-counts.ts'
@@ -27,7 +25,7 @@ import { OTHER_ROUTES, RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
 import { RequestRecorder, routeNames, type Lines } from '../http/request-recorder.ts'
 import { Totals } from '../http/totals.ts'
-import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts'
 import { WorkerViews } from './worker-views.ts'
 
 /** A snapshot is got ready in slices of this length; longer ones raise the p99 during a swap. */
@@ -41,7 +39,6 @@ const start = workerData as WorkerStart
 const { config } = start
 const main = parentPort!
 const heartbeat = new Heartbeat(start.heartbeat)
-heartbeat.identify()
 const shift = new Float64Array(start.clockShift)
 const send = (message: FromWorker): void => main.postMessage(message)
 
@@ -55,8 +52,6 @@ const routes = routeNames(ROUTED, config['base-path'])
 const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const long = new LongAnswers()
-const refused = new Set(start.refused)
-let current: Exchange | null = null
 
 const connections = new Connections(start.connections, start.thread, start.maxConnections)
 const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
@@ -117,14 +112,6 @@ if (start.snapshots.length > 0) {
   views.serve(start.snapshots.map(({ id }) => id))
 }
 
-/** A hash of a request, the same whatever the order of its parameters and whoever asks. */
-function hashOf({ path, query }: Exchange): string {
-  const parameters = query.split('&').filter((parameter) => !parameter.startsWith('api_key='))
-  return createHash('sha256')
-    .update(`${path}?${parameters.toSorted().join('&')}`)
-    .digest('hex')
-}
-
 const access =
   start.accessLog === null
     ? null
@@ -143,24 +130,9 @@ const lines: Lines | null = access && {
   keyId: (row) => ring.id(row),
 }
 
-/** Has a request answered by `handler`, unless it has stalled a thread. */
-function answer(exchange: Exchange, handler: OnRequest): void {
-  if (refused.size > 0 && refused.has(hashOf(exchange))) {
-    exchange.send(FAULT_HEAD, FAULT_BODY)
-    return
-  }
-  current = exchange
-  try {
-    handler(exchange)
-  } finally {
-    current = null
-  }
-}
-
-const handle: OnRequest = (exchange) => requests.handle(exchange)
-const engine = loadEngine(config.engine).create((exchange) => answer(exchange, handle), {
+const engine = loadEngine(config.engine).create((exchange) => requests.handle(exchange), {
   connections,
-  serving: new Int32Array(1),
+  serving: heartbeat.serving,
   recorder: new RequestRecorder(counts, routes.length, lines),
   onProgress: () => heartbeat.advance(),
   onThrow: (error) => send({ type: 'fault', message: faultText(error) }),
@@ -169,19 +141,7 @@ const engine = loadEngine(config.engine).create((exchange) => answer(exchange, h
 function close(): void {
   engine.stopListening()
   engine.close()
-  heartbeat.closed()
 }
-
-// A stalled worker is made to call this, in the middle of whatever it does, and is then terminated.
-Object.assign(globalThis, {
-  [Symbol.for(LAST_ACT)]: (thread: number): LastAct | null => {
-    if (thread !== threadId) return null
-    const request = current === null ? null : hashOf(current)
-    const at = faultText(new Error()).split('\n').slice(2).join('\n').trimStart()
-    close()
-    return { request, at }
-  },
-})
 
 // The process would abort if the thread ended with its engine open.
 process.on('uncaughtException', (error) => {
@@ -219,9 +179,6 @@ main.on('message', (message: ToWorker) => {
     case 'site':
       site.take(message.site)
       break
-    case 'refuse':
-      refused.add(message.request)
-      break
     case 'drain':
       engine.drain()
       listeners.drain()
@@ -246,7 +203,6 @@ main.on('message', (message: ToWorker) => {
 })
 
 async function listen(port: number): Promise<void> {
-  if (!heartbeat.mayOpen()) return
   try {
     await engine.listen(config.host, port)
     send({ type: 'listening' })

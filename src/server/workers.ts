@@ -1,10 +1,9 @@
 /** The workers as one: they start and switch snapshots together, and each is replaced when it dies. */
-import { endInterrupted, TERMINATE_PATIENCE_MS, within } from './watchdog.ts'
-import { LOOK_INTERVAL_MS } from './watchdog.ts'
+import { LOOK_INTERVAL_MS, within } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import type { FromWorker, LastAct, ToWorker, WorkerStart } from './worker-messages.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts'
 import {
   answered,
   ask,
@@ -25,12 +24,10 @@ const LONGEST_REPLACE_AFTER_MS = 5000
 
 const CLOSE_PATIENCE_MS = 3000
 const CLOSE_PATIENCE_AT_ONCE_MS = 300
+const TERMINATE_PATIENCE_MS = 2000
 
 /** Time between two threads that begin to collect garbage: at the same time each takes longer. */
 const COLLECT_APART_MS = 200
-
-/** Requests that stalled a thread, and are refused; the oldest beyond this are forgotten. */
-const REFUSED_KEPT = 1000
 
 export interface WorkersOptions {
   count: number
@@ -39,16 +36,17 @@ export interface WorkersOptions {
     thread: number,
     held: readonly IndexedSnapshot[],
     changes: readonly Changes[],
-  ) => Omit<WorkerStart, 'heartbeat' | 'refused'>
-  requestsOf: (thread: number) => number
+  ) => Omit<WorkerStart, 'heartbeat'>
+  /** Names of routes by their ordinals. */
+  routes: readonly string[]
   log: LogLine
   /** Writes lines of the access log, and tells when they have left. */
   writeAccess: (lines: Uint8Array, written: () => void) => void
   /** Called with each worker before it serves. */
   onReady: (worker: Worker) => void
   onReplaced: () => void
-  /** Called when a worker is stalled in native code: ending it would abort the process. */
-  onStuck: (thread: number) => void
+  /** Called with what hangs and where. The process has to end: a thread with an open engine cannot. */
+  onStalled: (what: string) => void
 }
 
 export class Workers {
@@ -65,10 +63,7 @@ export class Workers {
   #port: number | null = null
   /** Snapshots are handed to the workers one at a time. */
   #turn: Promise<unknown> = Promise.resolve()
-  /** Hashes of requests that stalled a thread. */
-  #refused: string[] = []
-  /** Why snapshots are refused for good, by their ids: they stalled a thread that was getting them ready. */
-  readonly #stalling = new Map<string, string>()
+  #hasStalled = false
   readonly #starting = new Set<number>()
   #draining = false
   #closing = false
@@ -99,7 +94,9 @@ export class Workers {
   /** Opens the port, also for later workers. @throws Error naming the address when one cannot listen */
   async listen(port: number): Promise<void> {
     this.#port = port
-    const answers = await ask(this.#ready(), { type: 'listen', port })
+    const members = this.#ready()
+    for (const member of members) member.isOpen = true
+    const answers = await ask(members, { type: 'listen', port })
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   }
 
@@ -115,17 +112,14 @@ export class Workers {
 
   /**
    * Makes all workers get the last of `held` ready while they serve another, then switch to it; they hold the
-   * others. One goes first, so that a snapshot that stalls a worker stalls only that one.
+   * others.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
   serve(held: readonly IndexedSnapshot[], changes: readonly Changes[] = []): Promise<void> {
     const snapshot = held.at(-1)!
     return this.#inTurn(async () => {
-      const why = this.stalledBy(snapshot.id)
-      if (why !== null) throw new SnapshotError(why)
       const members = this.#ready()
-      await getReady(members.slice(0, 1), snapshot, members)
-      await getReady(members.slice(1), snapshot, members)
+      await getReady(members, snapshot, members)
       this.#held = held
       this.#changes = changes
       await makeSwitch(members, held, changes, snapshot)
@@ -151,14 +145,9 @@ export class Workers {
       setTimeout(each, (i + 1) * COLLECT_APART_MS).unref()
   }
 
-  /** Why a snapshot is refused for good: a worker stalled while getting it ready. Null for any other. */
-  stalledBy(id: string): string | null {
-    return this.#stalling.get(id) ?? null
-  }
-
   /**
    * Ends all threads; with `atOnce` with little patience, also after a call without. Resolves to whether all
-   * have ended. A thread in native code may not; then the process cannot exit as usual.
+   * have ended. A stalled thread has not; then the process cannot exit as usual.
    */
   async close(atOnce = false): Promise<boolean> {
     this.#closing = true
@@ -168,17 +157,10 @@ export class Workers {
     return ended.every((each) => each)
   }
 
-  async #end(member: WorkerThread, patience: number): Promise<boolean> {
-    const { worker, heartbeat, exit } = member
-    if (heartbeat.mayTerminate()) void worker.terminate()
-    else if (member.isStuck) return !this.#threads.has(member)
-    else {
-      worker.postMessage({ type: 'close' } satisfies ToWorker)
-      if (await within(patience, exit)) return true
-      const lastAct = await endInterrupted({ worker, exit, mayTerminate: false })
-      if (lastAct === null) return !this.#threads.has(member)
-    }
-    return within(TERMINATE_PATIENCE_MS, exit)
+  #end({ worker, isOpen, exit }: WorkerThread, patience: number): Promise<boolean> {
+    if (isOpen) worker.postMessage({ type: 'close' } satisfies ToWorker)
+    else void worker.terminate()
+    return within(isOpen ? patience : TERMINATE_PATIENCE_MS, exit)
   }
 
   #ready(): WorkerThread[] {
@@ -206,17 +188,18 @@ export class Workers {
     const member = await this.#startThread(thread)
     if (this.#draining) member.worker.postMessage({ type: 'drain' } satisfies ToWorker)
     if (this.#port === null) return
+    member.isOpen = true
     const [answer] = await ask([member], { type: 'listen', port: this.#port })
     if (answer.status === 'fulfilled') return
     if (this.#members[thread] === member) this.#members[thread] = null
-    if (member.heartbeat.mayTerminate()) void member.worker.terminate()
+    // It has closed its engine.
+    void member.worker.terminate()
     throw answer.reason
   }
 
   #startThread(thread: number): Promise<WorkerThread> {
-    const { startOf, requestsOf, log } = this.#options
-    const start = { ...startOf(thread, this.#held, this.#changes), refused: this.#refused }
-    const member = startWorker(start, requestsOf(thread))
+    const { startOf, log } = this.#options
+    const member = startWorker(startOf(thread, this.#held, this.#changes))
     const { worker } = member
     this.#threads.add(member)
     return new Promise((resolve, reject) => {
@@ -275,8 +258,7 @@ export class Workers {
     this.#threads.delete(member)
     const wasReady = this.#members[thread] === member
     if (wasReady) this.#members[thread] = null
-    // The waiting call of a worker that was given up has had its answer.
-    if (!member.hasEnded) answered(member, new Error(ENDED))
+    answered(member, new Error(ENDED))
     member.hasEnded = true
     if (this.#closing || !wasReady) return
     this.#options.log(`worker ${thread} ended with code ${code} and is replaced`, 'warning')
@@ -284,52 +266,19 @@ export class Workers {
   }
 
   #look(): void {
-    const now = performance.now()
     for (const member of this.#threads) {
-      const { thread, heartbeat, stallDetector, requestsBefore, hasEnded } = member
-      const done = heartbeat.progress + this.#options.requestsOf(thread) - requestsBefore
-      if (!hasEnded && stallDetector.look({ done, processor: heartbeat.processor(), now }))
-        void this.#giveUp(member)
+      const { thread, heartbeat, stallDetector, preparing } = member
+      if (!stallDetector.look(heartbeat.progress) || this.#hasStalled) continue
+      this.#hasStalled = true
+      const route = Atomics.load(heartbeat.serving, 0)
+      const doing =
+        route >= 0
+          ? `while it answered ${this.#options.routes[route]}`
+          : preparing === null
+            ? 'between requests'
+            : `while it got snapshot ${preparing.id} ready`
+      this.#options.onStalled(`worker ${thread} has been silent for ${stallDetector.seconds} s, ${doing}`)
     }
-  }
-
-  /** Ends a stalled thread, finds out over what it stalled, and refuses that from now on. */
-  async #giveUp(member: WorkerThread): Promise<void> {
-    const { thread, worker, exit, heartbeat, preparing } = member
-    const { log, onStuck } = this.#options
-    const seconds = member.stallDetector.seconds(performance.now())
-    const wasReady = this.#members[thread] === member
-    if (wasReady) this.#members[thread] = null
-    member.hasEnded = true
-    const mayTerminate = heartbeat.mayTerminate()
-    const lastAct = (await endInterrupted({ worker, exit, mayTerminate })) as LastAct | null
-    if (lastAct === null && !mayTerminate && this.#threads.has(member)) {
-      // A thread that goes on after all ends in good order.
-      worker.postMessage({ type: 'close' } satisfies ToWorker)
-      member.isStuck = true
-      answered(member, new Error(ENDED))
-      onStuck(thread)
-      return
-    }
-    await exit
-    const { request = null, at = '' } = lastAct ?? {}
-    let over = ''
-    if (request !== null) {
-      over = ' over a request, which is refused from now on'
-      this.#refused = [...this.#refused, request].slice(-REFUSED_KEPT)
-      this.send({ type: 'refuse', request })
-    } else if (preparing !== null) {
-      over = ` over snapshot ${preparing.id}, which is refused for good`
-      const why = `snapshot ${preparing.id} stalled a worker for ${seconds} s that was getting it ready; it is refused for good: publish another one`
-      this.#stalling.set(preparing.id, why)
-      answered(member, new SnapshotError(why))
-    }
-    answered(member, new Error(ENDED))
-    log(
-      `worker ${thread} was stalled for ${seconds} s${over}, and is replaced; it was ${at || 'starting'}`,
-      'error',
-    )
-    if (wasReady && !this.#closing) this.#replace(thread, 0)
   }
 
   #replace(thread: number, afterMs: number): void {

@@ -176,7 +176,3 @@ export async function statusOf(url: string): Promise<number | string> {
     return cause?.code ?? name
   }
 }
-
-/** Waits until that many workers have been replaced and all serve. Mostly it takes 6 s. */
-export const untilReplaced = (drill: Drill, count: number): Promise<unknown> =>
-  statusWhen(drill, ({ workers }) => workers.replaced >= count && workers.serving === 2)
