@@ -95,9 +95,9 @@ export interface Exchange {
   /**
    * Puts the reply off, in place of `send`; the caller takes what it needs from the request now. A request
    * pipelined behind waits on node and ends the connection on uws. Null, and nothing is put off, if the
-   * connection has to end with the answer. The records take route and key from `copy` when it is answered.
+   * connection has to end with the answer.
    */
-  later(events: LaterEvents, copy?: Exchange): LaterReply | null
+  later(events: LaterEvents): LaterReply | null
 }
 
 /** `NO_ROUTE` and `NO_KEY` take the place of an ordinal and of a row. */
@@ -118,10 +118,10 @@ export interface Recorder {
   /** The answer was handed over, or the connection cut. `begun`: ms of `performance.now`. */
   answered(exchange: Answered, begun: number): void
   /**
-   * The reply was deferred; `copy`, if any, is read when it is answered. @returns what is to be called once:
+   * The reply was deferred. @returns what is to be called once:
    * with the answer, with the bytes that were out when the client went, or with `GONE`
    */
-  deferred(exchange: Exchange, begun: number, copy?: Exchange): OnAnswer
+  deferred(exchange: Exchange, begun: number): OnAnswer
 }
 
 /** `head`: '' if the client has gone. `at`: when the answer began, ms of `performance.now`, or now. */

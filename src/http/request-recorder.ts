@@ -56,16 +56,16 @@ export class RequestRecorder implements Recorder {
       write(this.#lines, this.#note(this.#lines, exchange), status, bytes, head, ms)
   }
 
-  deferred(exchange: Exchange, begun: number, copy: Exchange | null = null): OnAnswer {
+  deferred(exchange: Exchange, begun: number): OnAnswer {
     const { method } = exchange
     const lines = this.#lines
     const route = this.#routeOf(exchange)
-    const noted = lines === null || copy !== null ? null : this.#note(lines, exchange)
+    const noted = lines && this.#note(lines, exchange)
     return (status, bytes, head, at = performance.now()) => {
       const ms = at - begun
-      this.#counts.count(copy === null ? route : this.#routeOf(copy), method, status, bytes, ms)
-      if (lines?.log.wants(status, ms) === true)
-        write(lines, noted ?? this.#note(lines, copy!), status, bytes, head, ms)
+      this.#counts.count(route, method, status, bytes, ms)
+      if (lines !== null && noted !== null && lines.log.wants(status, ms))
+        write(lines, noted, status, bytes, head, ms)
     }
   }
 

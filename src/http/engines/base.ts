@@ -5,7 +5,6 @@ import { setTimeout } from 'node:timers/promises'
 import { FAULT_BODY, FAULT_HEAD, GONE, NO_KEY, NO_ROUTE, statusOf } from '../exchange.ts'
 import type {
   Answered,
-  Exchange,
   HeaderName,
   LaterEvents,
   LaterReply,
@@ -133,13 +132,13 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#state = 'answered'
   }
 
-  later(events: LaterEvents, copy?: Exchange): LaterReply | null {
+  later(events: LaterEvents): LaterReply | null {
     const response = this.response()
     this.#refuseSecond()
     const reply = this.putOff(response, events)
     if (reply === null) return null
     this.#later = reply
-    reply.onAnswer = this.surroundings.recorder.deferred(this, this.#begun, copy)
+    reply.onAnswer = this.surroundings.recorder.deferred(this, this.#begun)
     this.#state = 'answered'
     return reply
   }
