@@ -11,13 +11,15 @@ import {
   writeThousandths,
 } from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
-import { clockText, dayLabel, writeTime } from './time-text.ts'
+import { CLOCK_BYTES, DAY_LABEL_BYTES, writeClock, writeDayLabel, writeTime } from './time-text.ts'
 
 const ENCODER = new TextEncoder()
 
 const QUOTE = 0x22
 const COMMA = 0x2c
 const DASH = 0x2d
+const PLUS = 0x2b
+const BLANK = 0x20
 const QUOTE_AND_COMMA = QUOTE | (COMMA << 8)
 
 const COLON = 0x3a
@@ -337,14 +339,25 @@ export class JsonWriter {
     this.timestamp(epoch + shift * MINUTE)
     // The offset takes the place of `Z"`.
     this.at -= 2
-    this.text(`${shift < 0 ? '-' : '+'}${clockText(Math.abs(shift))}"`)
+    this.bytes[this.at++] = shift < 0 ? DASH : PLUS
+    this.#clock(Math.abs(shift))
+    this.quote()
   }
 
   /** `Mar 29`, or with `hour` `Mar 29 05:00`, of a wall clock's seconds. */
   dayLabel(local: number, hour: boolean): void {
     const day = Math.floor(local / DAY)
-    this.text(dayLabel(day))
-    if (hour) this.text(` ${clockText(Math.floor((local - day * DAY) / HOUR) * 60)}`)
+    writeDayLabel(this.view, this.at, day)
+    this.at += DAY_LABEL_BYTES
+    if (!hour) return
+    this.bytes[this.at++] = BLANK
+    this.#clock(Math.floor((local - day * DAY) / HOUR) * 60)
+  }
+
+  /** `05:00` of minutes. */
+  #clock(minutes: number): void {
+    writeClock(this.view, this.at, minutes)
+    this.at += CLOCK_BYTES
   }
 
   /** Times (epoch seconds) in [from, to) as timestamps, each with a comma behind: 23 bytes each. */

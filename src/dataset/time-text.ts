@@ -43,16 +43,40 @@ export function writeTime(view: DataView, at: number, epoch: number): void {
   view.setUint8(at + 19, Z)
 }
 
-/** `05:00` of a number of minutes. */
-export function clockText(minutes: number): string {
+function clockText(minutes: number): string {
   const text = (value: number): string => String(value).padStart(2, '0')
   return `${text(Math.floor(minutes / 60))}:${text(minutes % 60)}`
 }
 
+const COLON = 0x3a
+export const CLOCK_BYTES = 5
+
+/** `05:00` of a whole number of minutes below 6,000. */
+export function writeClock(view: DataView, at: number, minutes: number): void {
+  const hours = (minutes / 60) >>> 0
+  view.setUint16(at, twoDigits(hours), true)
+  view.setUint8(at + 2, COLON)
+  view.setUint16(at + 3, twoDigits(minutes - hours * 60), true)
+}
+
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+/** `Mar ` in 32 bits. */
+const MONTH_WORDS = MONTHS.map((month) => Buffer.from(`${month} `).readUInt32LE())
+export const DAY_LABEL_BYTES = 6
+
+/** The day that was labelled last: a day has the labels of its hours. */
+let labelledDay = NaN
+let monthWord = 0
+let labelWord = 0
 
 /** `Mar 27` of a day since 1970. */
-export function dayLabel(day: number): string {
-  const { month, day: dayOfMonth } = civilFromDays(day)
-  return `${MONTHS[month - 1]} ${String(dayOfMonth).padStart(2, '0')}`
+export function writeDayLabel(view: DataView, at: number, day: number): void {
+  if (day !== labelledDay) {
+    const { month, day: dayOfMonth } = civilFromDays(day)
+    labelledDay = day
+    monthWord = MONTH_WORDS[month - 1]
+    labelWord = twoDigits(dayOfMonth)
+  }
+  view.setUint32(at, monthWord, true)
+  view.setUint16(at + 4, labelWord, true)
 }

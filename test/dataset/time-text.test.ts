@@ -1,7 +1,7 @@
 /** Times as text, against the engine's own calendar. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayLabel, writeTime } from '../../src/dataset/time-text.ts'
+import { writeClock, writeDayLabel, writeTime } from '../../src/dataset/time-text.ts'
 
 test('Every day from 1970 to the last second of 32 bits is written as Date writes it, with its label.', () => {
   const bytes = Buffer.alloc(24)
@@ -12,6 +12,12 @@ test('Every day from 1970 to the last second of 32 bits is written as Date write
     const [, dayOfMonth, month] = date.toUTCString().split(' ')
     writeTime(view, 0, date.getTime() / 1000)
     assert.equal(bytes.toString('latin1', 0, 20), date.toISOString().replace('.000', ''))
-    assert.equal(dayLabel(day), `${month} ${dayOfMonth}`)
+    writeDayLabel(view, 0, day)
+    assert.equal(bytes.toString('latin1', 0, 6), `${month} ${dayOfMonth}`)
+  }
+  for (let minutes = 0; minutes < 1440; minutes++) {
+    writeClock(view, 0, minutes)
+    const time = new Date(minutes * 60_000).toISOString()
+    assert.equal(bytes.toString('latin1', 0, 5), time.slice(11, 16))
   }
 })
