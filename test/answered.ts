@@ -115,7 +115,40 @@ class Asked implements Exchange {
   }
 }
 
-/** A request path with the base path `/v2`, and what it answers. */
+/** What a request path needs, with the base path `/v2`. `keys`: how many there are. */
+export function optionsOf(keys: number): Omit<RequestPathOptions, 'long'> {
+  return {
+    operations: OPERATIONS,
+    basePath: '/v2',
+    quota: new QuotaCounters(QuotaCounters.allocate(Math.max(1, keys))),
+    addresses: null,
+    proxies: new TrustedProxies([]),
+    anonymousQuota: 0,
+    anonymousAccess: 'keyed',
+    explorerQuota: 1,
+    answerCache: 2 ** 20,
+    settingsTag: '',
+    refreshEvery: 1800,
+    totals: new Totals(Totals.allocate(1), 0),
+    clock: () => Date.now() / 1000,
+    onFault: (fault) => {
+      throw new Error(fault)
+    },
+  }
+}
+
+/** These keys alone, each with a quota of a million. */
+export function keysOf(keys: readonly (string | Uint8Array)[]): KeyRing {
+  const entries = keys.map((key, slot) => ({
+    id: `k_${slot}`,
+    hash: createHash('sha256').update(key).digest('hex'),
+    quota: 1_000_000,
+    slot,
+  }))
+  return new KeyRing(KeyRing.build(entries))
+}
+
+/** A request path and what it answers. */
 export class AskedPath {
   readonly path: PathHere
 
@@ -126,41 +159,8 @@ export class AskedPath {
     keys: readonly (string | Uint8Array)[] = [KEY],
     soon?: (work: () => void) => void,
   ) {
-    this.path = new PathHere(
-      {
-        operations: OPERATIONS,
-        basePath: '/v2',
-        quota: new QuotaCounters(QuotaCounters.allocate(Math.max(1, keys.length))),
-        addresses: null,
-        proxies: new TrustedProxies([]),
-        anonymousQuota: 0,
-        anonymousAccess: 'keyed',
-        explorerQuota: 1,
-        answerCache: 2 ** 20,
-        settingsTag: '',
-        refreshEvery: 1800,
-        totals: new Totals(Totals.allocate(1), 0),
-        clock: () => Date.now() / 1000,
-        onFault: (fault) => {
-          throw new Error(fault)
-        },
-        ...options,
-      },
-      this.keysOf(keys),
-      soon,
-    )
+    this.path = new PathHere({ ...optionsOf(keys.length), ...options }, keysOf(keys), soon)
     this.path.setView(view)
-  }
-
-  /** These keys alone, for `path.setKeys`. */
-  keysOf(keys: readonly (string | Uint8Array)[]): KeyRing {
-    const entries = keys.map((key, slot) => ({
-      id: `k_${slot}`,
-      hash: createHash('sha256').update(key).digest('hex'),
-      quota: 1_000_000,
-      slot,
-    }))
-    return new KeyRing(KeyRing.build(entries))
   }
 
   get(url: string, headers: AskedHeaders = {}, method = 'GET'): Answered {

@@ -1,7 +1,7 @@
 /** Requests for long answers: what is asked of the thread that makes them, and the heads of their replies. */
 import type { Operation } from '../operation/operation.ts'
 import { ANY_TAG } from './etag.ts'
-import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange, type LaterReply } from './exchange.ts'
+import { IF_NONE_MATCH, type Exchange, type LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type LongRequest } from './long-messages.ts'
 import type { Refused } from './long-answers.ts'
 import type { Encoding } from './preferences.ts'
@@ -45,12 +45,11 @@ export class LongRequests {
       return
     }
     const range = format === 'json' ? '' : rangeAsked(exchange)
-    const accepted = range === '' ? exchange.headerValues(ACCEPT_ENCODING) : ''
     const request: LongRequest = {
       ...asked,
       snapshot: served.view!.dataset.snapshotId,
       isPinned: served.isPinned,
-      encoding: accepted === '' ? null : this.#sender.encodingOf(accepted),
+      encoding: this.#sender.encodingOf(exchange, format, range),
       isHead: exchange.method === 'HEAD',
       client: admission.client,
     }

@@ -25,7 +25,7 @@ export function rangeOf(asked: string, length: number): ByteRange | typeof UNSAT
     const count = Math.min(length, Number(last))
     return count === 0 ? UNSATISFIABLE : { from: length - count, to: length }
   }
-  const [from, to] = [Number(first), last === '' ? length : Number(last) + 1]
+  const [from, to] = [Number(first), last === '' ? Infinity : Number(last) + 1]
   if (to <= from) return null
   return from >= length ? UNSATISFIABLE : { from, to: Math.min(length, to) }
 }

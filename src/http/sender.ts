@@ -45,8 +45,11 @@ export class Sender {
     this.#state = state
   }
 
-  encodingOf(accepted: string): Encoding | null {
-    return this.#encodings.of(accepted)
+  /** Parts are those of a body as it is. Parquet is never coded: who reads it asks for its length, and then for parts. */
+  encodingOf(exchange: Exchange, format: Format, range: string): Encoding | null {
+    if (format === 'parquet' || range !== '') return null
+    const accepted = exchange.headerValues(ACCEPT_ENCODING)
+    return accepted === '' ? null : this.#encodings.of(accepted)
   }
 
   /** Sends what is kept as `canonical`, in the preferred coding. */
@@ -54,8 +57,7 @@ export class Sender {
     const { options, served, second, tail } = this.#state
     options.totals.count('kept')
     const range = format === 'json' ? '' : rangeAsked(exchange)
-    const accepted = range === '' ? exchange.headerValues(ACCEPT_ENCODING) : ''
-    const encoding = accepted === '' ? null : this.#encodings.of(accepted)
+    const encoding = this.encodingOf(exchange, format, range)
     const bytes = plain.bytesAt(second, plain.ownTail ?? tail)
     const kept = encoding === null ? plain : served.cache.inCoding(canonical, plain, encoding)
     const body = kept === plain ? bytes : kept.bytesAt(second, tail)

@@ -26,7 +26,14 @@ export interface LongThreadOptions {
   /** The serving threads of the moment. */
   readonly workers: () => readonly Worker[]
   readonly silentLooks?: number
+  /** By default the usual thread. */
+  readonly begin?: (start: LongStart) => Worker
 }
+
+const beginThread = (start: LongStart): Worker =>
+  startThread(new URL('../long/thread', import.meta.url), start, {
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+  })
 
 export class LongThread {
   readonly #options: LongThreadOptions
@@ -44,12 +51,10 @@ export class LongThread {
   }
 
   start(): void {
-    const { log, workers, silentLooks = SILENT_LOOKS } = this.#options
+    const { log, workers, silentLooks = SILENT_LOOKS, begin = beginThread } = this.#options
     const signs = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
     const start: LongStart = { signs, snapshots: this.#held, changes: this.#changes }
-    const thread = startThread(new URL('../long/thread', import.meta.url), start, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-    })
+    const thread = begin(start)
     this.#thread = thread
     this.#watch(thread, new Int32Array(signs), silentLooks)
     thread.on('message', (message: FromLongThread) => this.#take(message))
