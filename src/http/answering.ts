@@ -89,10 +89,9 @@ export class Answering {
     if (begun === null || isLong(begun)) {
       admitted.describe(operation, low, high, minute, NO_LINK)
       const asked = { operation: target.index, path, texts, shape, isPaged, language, now }
-      this.#long.send(exchange, operation, asked, (body, headers, encoding) => {
-        const kept = cache.put(canonical, format, body, headers)
-        if (kept !== null && encoding !== null) cache.inCoding(canonical, kept, encoding)
-      })
+      this.#long.send(exchange, operation, asked, (body, headers) =>
+        cache.put(canonical, format, body, headers),
+      )
       return
     }
     const { writer } = view.fragments

@@ -25,12 +25,12 @@ export class LongRequests {
     this.#sender = sender
   }
 
-  /** `keep` keeps a whole answer, given as it is without a coding, for others that ask for `encoding`. */
+  /** `keep` keeps a whole answer, given as it is without a coding. */
   send(
     exchange: Exchange,
     operation: Operation,
     asked: Asked,
-    keep: (body: Uint8Array, headers: Uint8Array, encoding: Encoding | null) => void,
+    keep: (body: Uint8Array, headers: Uint8Array) => void,
   ): void {
     const state = this.#state
     const { served, admission } = state
@@ -71,7 +71,7 @@ export class LongRequests {
         request,
         whole: (reply, { headers: more, body, encoding, plain }) => {
           const kept = encoding === null && (range !== '' || body.length <= MOST_KEPT_BYTES) ? body : plain
-          if (kept !== null) keep(kept, more, encoding)
+          if (kept !== null) keep(kept, more)
           if (isKnown(reply, more)) return null
           return partOf(served, fieldsOf(encoding, more), format, body, range)
         },

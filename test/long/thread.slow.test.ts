@@ -63,7 +63,12 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void, sile
   })
   thread.start()
   await thread.open([one], [])
-  const options = { ...optionsOf(1), long, answerCache: 0, onFault: (fault: string) => void faults.push(fault) }
+  const options = {
+    ...optionsOf(1),
+    long,
+    answerCache: 0,
+    onFault: (fault: string) => void faults.push(fault),
+  }
   const path = new RequestPath(options, keysOf([KEY]))
   path.setView(oneView)
   const engine = loadEngine(kind).create((exchange) => path.handle(exchange))
@@ -140,10 +145,10 @@ for (const kind of ENGINES) {
       const json = await get(HISTORY, { headers: { range: 'bytes=0-9' } })
       assert.deepEqual([json.status, json.headers['accept-ranges']], [200, undefined])
 
-      const url = `http://127.0.0.1:${port}${PARQUET}&start_date=2026-04-01`
+      const url = `http://127.0.0.1:${port}${PARQUET}`
       const file = await asyncBufferFromUrl({ url, requestInit: { headers: KEYED } })
       const read = await parquetReadObjects({ file, columns: ['time', 'significient_height'] })
-      assert.ok(read.length > 10_000)
+      assert.equal(read.length, rows)
     },
   )
 
@@ -151,7 +156,11 @@ for (const kind of ENGINES) {
     `Over ${kind}, what has begun goes on from its snapshot after a swap, and a thread that dies or hangs is replaced.`,
     { skip: missing(kind) },
     async (t) => {
-      const { get, engine, path, faults, thread, threads, long } = await serve(kind, (last) => t.after(last), 2)
+      const { get, engine, path, faults, thread, threads, long } = await serve(
+        kind,
+        (last) => t.after(last),
+        2,
+      )
       const whole = await get(HISTORY)
       assert.equal(whole.status, 200)
       // Asked before the serving thread lets go of a snapshot, it is answered from that.
