@@ -16,8 +16,8 @@ const REPEAT_STEP_SECONDS = 600
 /** Samples further away than this tell nothing about how high the sea was. */
 const NEIGHBOUR_SECONDS = 3 * HOUR
 
-/** Waves before or after a calm in which a buoy says 0 m. */
-const CALM_MM = 300
+/** Waves before or after a calm in which a buoy says 0 m; some round to halves of a metre. */
+const CALM_MM = 500
 
 export interface StationHandle {
   readonly buoy: number
