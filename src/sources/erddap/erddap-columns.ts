@@ -10,6 +10,7 @@ import type { Doubt } from '../doubts.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
 import { type ValueColumn, conversionOf, numberOf, valueColumn } from '../reading/units.ts'
+import { isGoodMeaning } from '../reading/cf.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 
@@ -93,14 +94,9 @@ export function flagsOf(
   return flags
 }
 
-/** Meanings of flags by which nothing is known to be wrong with a value. */
-const GOOD_MEANINGS = new Set(
-  (
-    'quality_good good good_data good_value probably_good probably_good_data probably_good_value pass passed ' +
-    'not_evaluated not_qced no_qc no_qc_performed no_quality_control unknown changed value_changed changed_value ' +
-    'interpolated interpolated_value value_interpolated nominal nominal_value value_nominal blank changes acceptable'
-  ).split(' '),
-)
+/** What nobody has controlled is as good as its source, in tables. */
+const UNCONTROLLED = /^(?:not_qced|no_qc(?:_performed)?|no_quality_control|blank|changes)$/i
+const isGoodWord = (word: string): boolean => isGoodMeaning(word) || UNCONTROLLED.test(word)
 
 /** The good values of a flag column; null where nothing gives their meaning. */
 function goodFlags(
@@ -116,15 +112,13 @@ function goodFlags(
   const values = (info.get(label)?.get('flag_values') ?? '').split(/[\s,]+/).filter((word) => word !== '')
   const meanings = (info.get(label)?.get('flag_meanings') ?? '').split(/[\s,]+/).filter((word) => word !== '')
   if (values.length > 0 && values.length === meanings.length) {
-    return new Set(values.filter((_, i) => GOOD_MEANINGS.has(meanings[i].toLowerCase())).map(plainFlag))
+    return new Set(values.filter((_, i) => isGoodWord(meanings[i])).map(plainFlag))
   }
   // Words of another number, and masks of bits, tell nothing that is certain.
   if (meanings.length > 0) return null
   const described = [...(info.get(label)?.get('comment') ?? '').matchAll(/\b(\d{1,3}) ?[:=] ?(\w+)/g)]
   if (described.length > 1)
-    return new Set(
-      described.filter(([, , word]) => GOOD_MEANINGS.has(word.toLowerCase())).map(([, flag]) => flag),
-    )
+    return new Set(described.filter(([, , word]) => isGoodWord(word)).map(([, flag]) => flag))
   // CDIP: 1 is good.
   if (/flagprimary$/i.test(label)) return new Set(['1'])
   // IOOS QARTOD: passed, not evaluated.

@@ -62,6 +62,9 @@ const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) =
 /** "Good_data", "value_changed" and "interpolated_values" without their noun. */
 const meaningOf = (word: string): string => word.toLowerCase().replace(/^values?_|_(?:data|values?)$/g, '')
 
+/** Whether by this meaning of its flag nothing is known to be wrong with a value. */
+export const isGoodMeaning = (word: string): boolean => GOOD_MEANINGS.has(meaningOf(word))
+
 /**
  * Whether the flag of a value calls it good: by the flags' own words, else by OceanSITES' numbers. Always true
  * where the file has no flags for it: none by the variable's name or its attributes, and none of `others`, names

@@ -74,7 +74,7 @@ export class Stations {
  * The position of a station by its fixes, with the doubts about them: null where it has none, undefined where
  * the fixes are those of several stations.
  */
-export function settled(
+function settled(
   identifier: string,
   positions: Positions,
   report: Pick<Report, 'doubt'>,
