@@ -1361,9 +1361,9 @@ export type NearestBuoysParameters = {
 
 /** Parameters of `listReadings`. */
 export type ListReadingsParameters = {
-  /** First moment of the range; a date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** First moment of the range; a date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   start_date?: string
-  /** Last moment of the range, included; a date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** Last moment of the range, included; a date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   end_date?: string
   /** One UTC day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
   date?: string
@@ -1405,9 +1405,9 @@ export type GetReadingParameters = {
 
 /** Parameters of `chart`. */
 export type ChartParameters = {
-  /** First moment; default seven days before the snapshot's time. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** First moment; default seven days before the snapshot's time. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   start_date?: string
-  /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** Last moment, included; default three days after the snapshot's time. At most 31 days. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   end_date?: string
   /** More arrays: with `measures` wave direction, peak period, water temperature, wind, and the forecast of wave period, wave direction and wind; with `swell` height, period and direction of the swell and of the wind sea. Without it the answer has the usual arrays alone. Allowed: one or more of measures, swell, separated by commas. */
   include?: string
@@ -1459,7 +1459,7 @@ export type ListSatellitePassesParameters = {
   mission?: string
   /** Only passes that gave a virtual buoy a reading inside the active window. Allowed: true, false, 1 or 0, in any case. Default: true. */
   active_only?: boolean
-  /** Only passes that started at or after this time; a date is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** Only passes that started at or after this time; a date is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   since?: string
   /** Most passes to answer. Allowed: an integer from 1 to 100. Default: 20. */
   limit?: number
@@ -1473,7 +1473,7 @@ export type ConditionsParameters = {
   lat: number
   /** Longitude, decimal degrees. Allowed: a plain decimal number from -180 to 180. */
   lng: number
-  /** The moment asked for; default now. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** The moment asked for; default now. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   time?: string
   /** A named place; adds `spot` and `nearby` to the answer. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
@@ -1520,7 +1520,7 @@ export type ForecastParameters = {
   buoy?: string
   /** A named place, in place of `lat` and `lng`. Allowed: an integer from 1 to 9007199254740991. */
   spot_id?: number
-  /** First hour; default now. Minutes and seconds do not count. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27). */
+  /** First hour; default now. Minutes and seconds do not count. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
   start?: string
   /** Hours to answer. Allowed: an integer from 1 to 240. Default: 72. */
   hours?: number

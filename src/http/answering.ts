@@ -1,5 +1,5 @@
 /** Answers an admitted request: query → kept answer or handler → reply. */
-import { isLong, type Operation } from '../operation/operation.ts'
+import { isLong, nowOf, type Operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { SEPARATOR, type RawQuery } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
@@ -42,9 +42,10 @@ export class Answering {
     const shape = this.#shapeOf(exchange, operation, raw)
     const tag = this.#tag.begin().add(target.index)
     const texts = reader.textsOf(raw)
-    const query = reader.read(texts, tag, raw.names)
+    const query = reader.read(texts, tag, nowOf(operation, view, now), raw.names)
     const language = languageOf(operation, query, exchange)
-    const minute = operation.perMinute === true && query.time === undefined ? Math.floor(now / MINUTE) : 0
+    const isOfMinute = operation.perMinute === true && (query.time?.moves ?? query.time === undefined)
+    const minute = isOfMinute ? Math.floor(now / MINUTE) : 0
     const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
     for (const argument of path) tag.add(argument)
     tag.add(minute)

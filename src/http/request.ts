@@ -5,7 +5,7 @@
  */
 import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError } from '../operation/errors.ts'
-import type { Declared } from '../operation/operation.ts'
+import { nowOf, type Declared } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { readerOf, RawQuery } from '../operation/query.ts'
 import type { Exchange } from './exchange.ts'
@@ -214,7 +214,8 @@ function beginStream(
   now: number,
 ): void {
   const { clock, stream: streaming } = state.options
-  const buoys = stream.buoys(view, reader.read(reader.textsOf(raw), new TagNumber()))
+  const texts = reader.textsOf(raw)
+  const buoys = stream.buoys(view, reader.read(texts, new TagNumber(), nowOf(stream, view, now)))
   const holder = state.admission.holder(clock)
   const headers = state.commonHeaders(stream)
   const head = streamHead(callersRequestId(exchange), headers)

@@ -6,7 +6,7 @@ import type { LongRequest } from '../http/long-messages.ts'
 import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Table } from '../operation/answer-table.ts'
-import { isLong, type Operation, type Pieces } from '../operation/operation.ts'
+import { isLong, nowOf, type Operation, type Pieces } from '../operation/operation.ts'
 import { readerOf } from '../operation/query.ts'
 import { shapeQuery, type Shape } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
@@ -25,7 +25,7 @@ export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const { path, texts, shape, language, now, isPinned, isPaged } = request
   const operation = OPERATIONS[request.operation]
   const reader = readerOf(operation.parameters, operation.refusal)
-  const query = reader.read(texts, new TagNumber())
+  const query = reader.read(texts, new TagNumber(), nowOf(operation, view, now))
   const linked = { reader, texts, more: '' }
   if (shape === null) return jsonAnswer(view, operation, query, linked, request)
   const isWhole = shape.format !== 'json' && !isPaged

@@ -6,6 +6,7 @@ import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
 import { idOf } from '../sea/numerals.ts'
+import { MINUTE } from '../sea/time.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
 import type { Paging, Table, TableRequest } from './answer-table.ts'
@@ -102,6 +103,14 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
   const { name, path, access, summary, parameters, refusal, errors, answer } = definition
   const { perMinute, language, tables } = definition
   return { name, path, access, summary, parameters, refusal, errors, perMinute, language, tables, answer }
+}
+
+/**
+ * What `now` in a query means, epoch seconds: the snapshot's time where readings are asked for, so that an answer can be
+ * kept and repeated, and the clock's minute where the sea of this moment is.
+ */
+export function nowOf({ perMinute }: Pick<Operation, 'perMinute'>, { dataset }: View, clock: number): number {
+  return perMinute === true ? Math.floor(clock / MINUTE) * MINUTE : dataset.asOf
 }
 
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */

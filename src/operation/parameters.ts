@@ -3,6 +3,7 @@ import type { Bounds } from '../sea/geo.ts'
 import type { ParsedTime } from '../sea/time.ts'
 import {
   MALFORMED,
+  MOVING_PATTERN,
   MAX_BOUNDS_TEXT,
   MAX_TEXT,
   MAX_WORDS_TEXT,
@@ -40,7 +41,8 @@ export interface Parameter<T> {
   /** May be given several times; the values are joined by commas. */
   readonly repeatable: boolean
   readonly aliases: readonly string[]
-  parse(text: string): T | Malformed
+  /** `now`: what times that move are relative to, epoch seconds. */
+  parse(text: string, now: number): T | Malformed
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a bag of parameters of any types
@@ -185,9 +187,13 @@ export function choice<const W extends string>(
 
 export function timestamp(options: Common): Parameter<ParsedTime> {
   return declare(options, {
-    allowed: 'an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC) or a date (2026-03-27)',
+    allowed:
+      'an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d)',
     schema: { type: 'object' },
-    wire: { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] },
+    wire: {
+      type: 'string',
+      anyOf: [{ format: 'date-time' }, { format: 'date' }, { pattern: MOVING_PATTERN }],
+    },
     parse: parseTime,
   })
 }

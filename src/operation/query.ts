@@ -86,10 +86,11 @@ export class QueryReader<P extends Parameters> {
 
   /**
    * Takes `texts`, from `textsOf`, into `tag` where they are not default.
+   * @param now what times that move are relative to: `nowOf` of the operation
    * @param names of all parameters of the request: one may be meant as one that is missing
    * @throws ApiError with the parameter and what is allowed
    */
-  read(texts: Texts, tag: TagNumber, names: readonly string[] = []): QueryOf<P> {
+  read(texts: Texts, tag: TagNumber, now: number, names: readonly string[] = []): QueryOf<P> {
     if (texts.length === 0 && this.#blank !== null) return this.#blank
     // A copy of the defaults takes 0.2 µs.
     const query = Object.create(this.#defaults) as Values
@@ -97,7 +98,7 @@ export class QueryReader<P extends Parameters> {
       const text = texts[i]
       if (text === undefined) continue
       const parameter = this.#parameters[i]
-      const value = parameter.parse(text)
+      const value = parameter.parse(text, now)
       if (value === MALFORMED) throw this.#error(i, malformed(parameter, text))
       if (value === parameter.default) continue
       query[this.#names[i]] = value

@@ -69,8 +69,17 @@ function hasControlCharacter(value: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(value)
 }
 
-export function parseTime(text: string): ParsedTime | Malformed {
-  return parseTimestamp(text) ?? MALFORMED
+/** `now`, `now-24h`, `now+3d`; a plus that is not encoded arrives as a blank. */
+export const MOVING_PATTERN = '^now([+-][0-9]{1,6}[mhd])?$'
+const MOVING = /^now(?:([-+ ])([0-9]{1,6})([mhd]))?$/
+
+/** `now`: what a time that moves is relative to, epoch seconds. */
+export function parseTime(text: string, now: number): ParsedTime | Malformed {
+  if (!text.startsWith('now')) return parseTimestamp(text) ?? MALFORMED
+  const [, sign, count = '0', unit = 'm'] = MOVING.exec(text) ?? []
+  if (sign === undefined && text !== 'now') return MALFORMED
+  const seconds = Number(count) * SECONDS_OF[unit]
+  return { epoch: sign === '-' ? now - seconds : now + seconds, wholeDay: false, moves: true }
 }
 
 /** Epoch seconds of the first second of `YYYY-MM-DD`, UTC. */

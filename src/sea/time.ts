@@ -61,6 +61,8 @@ export interface ParsedTime {
   epoch: number
   /** A date alone means that whole UTC day. */
   wholeDay: boolean
+  /** Set where it is relative to a moment that changes. */
+  moves?: true
 }
 
 /** The moment a range ends at: a date alone means its last second. */

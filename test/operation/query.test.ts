@@ -34,7 +34,7 @@ const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 function readWith<const P extends Parameters>(parameters: P, query: string): QueryOf<P> {
   const reader = readers.get(parameters) ?? new QueryReader<Parameters>(parameters, 'bad_request')
   readers.set(parameters, reader)
-  const read = reader.read(reader.textsOf(new RawQuery(query, reader.known)), new TagNumber())
+  const read = reader.read(reader.textsOf(new RawQuery(query, reader.known)), new TagNumber(), 0)
   // Defaults are inherited.
   return Object.fromEntries(Object.keys(parameters).map((name) => [name, read[name]])) as QueryOf<P>
 }
@@ -58,7 +58,7 @@ test('A refusal says what was probably meant: a point for a decimal comma, our n
     const reader = new QueryReader<Parameters>(parameters, 'bad_request')
     const raw = new RawQuery(query, reader.known)
     try {
-      reader.read(reader.textsOf(raw), new TagNumber(), raw.names)
+      reader.read(reader.textsOf(raw), new TagNumber(), 0, raw.names)
     } catch (error) {
       return (error as ApiError).message
     }
@@ -313,7 +313,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
       if (Array.from(given).length > MAX_TEXT) return
       for (const encoded of [`q=${encodeURIComponent(given)}`, String(new URLSearchParams({ q: given }))]) {
         const raw = new RawQuery(encoded, reader.known)
-        assert.equal(reader.read(reader.textsOf(raw), new TagNumber()).q, given)
+        assert.equal(reader.read(reader.textsOf(raw), new TagNumber(), 0).q, given)
         assert.equal(raw.get('q'), given)
       }
     }),
@@ -326,7 +326,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
       try {
-        all.read(all.textsOf(new RawQuery(parts.join(''), all.known)), new TagNumber())
+        all.read(all.textsOf(new RawQuery(parts.join(''), all.known)), new TagNumber(), 0)
       } catch (error) {
         assert.ok(error instanceof ApiError && error.code === 'validation_failed', String(error))
       }
@@ -386,7 +386,11 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
       }): { query: QueryOf<typeof parameters>; canonical: string; digest: string } => {
         const names = Object.entries(values).map(([name, value]) => `${name}=${value ?? ''}`)
         if (dice.next().value) names.reverse()
-        const query = reader.read(reader.textsOf(new RawQuery(names.join('&'), reader.known)), digest.begin())
+        const query = reader.read(
+          reader.textsOf(new RawQuery(names.join('&'), reader.known)),
+          digest.begin(),
+          0,
+        )
         return { query, canonical: reader.canonical(query), digest: `${digest.high} ${digest.low}` }
       }
       const [first, second] = [read(one), read(other)]
@@ -412,7 +416,7 @@ test('Reading a query of the longest URL with thousands of parameters stays chea
     const start = process.cpuUsage()
     for (let i = 0; i < 20; i++) {
       const raw = new RawQuery(pair.repeat(16_000 / pair.length), reader.known)
-      assert.throws(() => reader.read(reader.textsOf(raw), new TagNumber()), /query is required/)
+      assert.throws(() => reader.read(reader.textsOf(raw), new TagNumber(), 0), /query is required/)
     }
     const { user } = process.cpuUsage(start)
     // Some 2 ms each where it was measured; seconds if it grew with the square.

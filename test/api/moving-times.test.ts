@@ -1,0 +1,118 @@
+/** Times that move: `now`, `now-24h`, `now+3d`, relative to the snapshot or to the clock. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type Answered, AskedPath, KEYED, viewOf } from '../answered.ts'
+import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
+import { folderOfFile } from '../live.ts'
+
+const folder = folderOfFile()
+/** The clock is four hours ahead of the first snapshot, and within a minute. */
+const NOW = Date.parse('2026-03-27T13:00:25Z') / 1000
+
+const [alpha, ...others] = SMALL_WORLD
+const views = await Promise.all(
+  [0, 3].map(async (hours) => {
+    const dir = join(folder, String(hours))
+    const time = Date.parse('2026-03-27T09:00:00Z') / 1000 + hours * 3600
+    const rows = [...alpha.rows, { time, significantHeight: 1200 }]
+    await build([fakeSource([{ ...alpha, rows }, ...others])], dir)
+    return viewOf(dir)
+  }),
+)
+
+function asked(answerCache: number, clock = (): number => NOW): (url: string) => Answered {
+  const path = new AskedPath(views[0], { clock, answerCache })
+  path.path.hold(views, 2)
+  return (url) => path.get(`/v2${url}`, KEYED)
+}
+
+const dataOf = ({ status, text }: Answered): unknown => {
+  assert.equal(status, 200, text)
+  const { data, meta } = JSON.parse(text) as { data: unknown; meta: { date_range?: unknown } }
+  return [data, meta.date_range]
+}
+const timeText = (epoch: number): string => `${new Date(epoch * 1000).toISOString().slice(0, 19)}Z`
+
+for (const answerCache of [0, 2 ** 20]) {
+  test(`Readings, charts and passes count from the time of the snapshot, a pinned one too (cache of ${answerCache} bytes).`, () => {
+    const get = asked(answerCache)
+    for (const { dataset } of views) {
+      const pin = `snapshot=${dataset.snapshotId}`
+      for (let turn = 0; turn < 2; turn++) {
+        for (const [moving, seconds] of [
+          ['now', 0],
+          ['now-90m', -5400],
+          ['now-24h', -86_400],
+          ['now-7d', -604_800],
+        ] as const) {
+          const fixed = timeText(dataset.asOf + seconds)
+          for (const url of [
+            '/buoys/alpha-2/readings?start_date=',
+            '/buoys/alpha-2/readings/chart?start_date=',
+            '/buoys/satellite_passes?active_only=false&since=',
+          ])
+            assert.deepEqual(
+              dataOf(get(`${url}${moving}&${pin}`)),
+              dataOf(get(`${url}${fixed}&${pin}`)),
+              url + moving,
+            )
+        }
+      }
+    }
+    const current = timeText(views[1].dataset.asOf + 259_200)
+    for (const form of ['now%2B3d', 'now+3d', 'now+72h'])
+      assert.deepEqual(
+        dataOf(get(`/buoys/alpha-2/readings?end_date=${form}`)),
+        dataOf(get(`/buoys/alpha-2/readings?end_date=${current}`)),
+        form,
+      )
+  })
+
+  test(`Conditions and forecast count from the minute of the clock (cache of ${answerCache} bytes).`, () => {
+    let now = NOW
+    const get = asked(answerCache, () => now)
+    const minute = Math.floor(NOW / 60) * 60
+    const place = 'lat=45.5&lng=-3.25'
+    for (let turn = 0; turn < 3; turn++, now += 60) {
+      const at = minute + turn * 60
+      const moving = get(`/conditions?${place}&time=now`)
+      assert.deepEqual(dataOf(moving), dataOf(get(`/conditions?${place}`)))
+      assert.deepEqual(dataOf(moving), dataOf(get(`/conditions?${place}&time=${timeText(at)}`)))
+      assert.deepEqual(
+        dataOf(get(`/conditions?${place}&time=now-4h`)),
+        dataOf(get(`/conditions?${place}&time=${timeText(at - 14_400)}`)),
+      )
+      assert.deepEqual(
+        dataOf(get(`/forecast?${place}&start=now%2B1d&hours=3`)),
+        dataOf(get(`/forecast?${place}&start=${timeText(at + 86_400)}&hours=3`)),
+      )
+      assert.equal(get(`/conditions?${place}&time=now`).headers['etag'], moving.headers['etag'])
+      now += 60
+      assert.notEqual(get(`/conditions?${place}&time=now`).headers['etag'], moving.headers['etag'])
+      now -= 60
+    }
+  })
+}
+
+test('Any other form is an error that says which are allowed.', () => {
+  const get = asked(0)
+  for (const form of [
+    'now-',
+    'now-1',
+    'now-1w',
+    'now--1h',
+    'now-1.5h',
+    'now-1234567h',
+    'nowadays',
+    'NOW',
+    'now-1h1m',
+  ]) {
+    const { status, text } = get(`/buoys/alpha-2/readings?start_date=${form}`)
+    assert.equal(status, 422, form)
+    assert.match((JSON.parse(text) as { message: string }).message, /^Parameter start_date .*now-24h/)
+  }
+  // The farthest that can be written is in no year that exists.
+  assert.equal(get('/buoys/alpha-2/readings?start_date=now-999999d').status, 200)
+  assert.equal(get('/conditions?lat=1&lng=1&time=now%2B999999d').status, 200)
+})
