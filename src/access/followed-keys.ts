@@ -29,6 +29,7 @@ export interface FollowerOptions {
   readonly copyPath: string
   readonly onKeys: (records: readonly KeyRecord[]) => void
   readonly log: LogLine
+  readonly pauseMs?: number
 }
 
 export class FollowedKeys {
@@ -92,7 +93,7 @@ export class FollowedKeys {
           : `fault: ${error instanceof Error ? error.stack : String(error)}`
       }
       if (!signal.aborted) this.#enter(problem)
-      await sleep(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(this.#options.pauseMs ?? PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
@@ -100,10 +101,11 @@ export class FollowedKeys {
     const { object, copyPath, log } = this.#options
     try {
       const found = await object.read(isFull ? null : this.#etag, this.#stopping.signal)
-      if (found === 'unchanged') return
-      this.#etag = found?.etag ?? null
       this.#objectFault = null
+      if (found === 'unchanged') return
       if (found !== null) {
+        // Only that of good keys is kept.
+        this.#etag = found.etag
         if (this.#take(found.records)) this.#writeCopy(copyPath)
       } else if (this.#text !== null) {
         this.#objectFault = `${object.address}: has vanished`
