@@ -92,8 +92,8 @@ export class QuotaExchange {
     }
   }
 
-  figures(): { backend: 'redis'; isUp: boolean; exchanges: { succeeded: number; failed: number } } {
-    return { backend: 'redis', isUp: this.#awaySince === null, exchanges: this.#exchanges }
+  figures(): { backend: 'redis'; isUp: boolean } {
+    return { backend: 'redis', isUp: this.#awaySince === null }
   }
 
   /** Tells Redis the last calls, when no request is admitted any more. */

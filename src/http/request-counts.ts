@@ -93,19 +93,6 @@ export function readRequests(buffer: SharedArrayBuffer, routes: readonly string[
   return found
 }
 
-/** All requests that each worker has counted. */
-export function requestsByWorker(buffer: SharedArrayBuffer, routes: number): number[] {
-  const slab = slabCells(routes)
-  const cells = new Float64Array(buffer)
-  return Array.from({ length: cells.length / slab }, (_, worker) => {
-    let sum = 0
-    for (let at = worker * slab; at < (worker + 1) * slab; at += SERIES_CELLS) {
-      for (let bucket = 0; bucket < BUCKETS; bucket++) sum += cells[at + bucket]
-    }
-    return sum
-  })
-}
-
 function slabCells(routes: number): number {
   return routes * ROUTE_SERIES * SERIES_CELLS
 }

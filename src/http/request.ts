@@ -72,10 +72,6 @@ export class RequestPath {
     this.#options.stream?.streams.keysChanged()
   }
 
-  get cacheBytes(): number {
-    return this.#state.held.cacheBytes
-  }
-
   setView(view: View): void {
     this.hold([view], 1)
   }

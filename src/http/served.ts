@@ -95,13 +95,6 @@ export class HeldViews {
     this.current = new ServedView(null, false, options, this.#jobs)
   }
 
-  /** Bytes of kept answers, pinned ones and those being compressed included. */
-  get cacheBytes(): number {
-    let bytes = this.current.cache.bytes + this.#jobs.bytes
-    for (const { cache } of this.#pinned.values()) bytes += cache.bytes
-    return bytes
-  }
-
   /** Serves the last of `views`, oldest first, from now on; others leave. */
   hold(views: readonly View[], most: number): void {
     const hasOneLeft = this.#views.some((view) => !views.includes(view))

@@ -5,7 +5,7 @@ import type { ReportDocument } from '../builder/report-document.ts'
 import { readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
-import { readRequests, requestsByWorker } from '../http/request-counts.ts'
+import { readRequests } from '../http/request-counts.ts'
 import { readWorkers } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
 import { countListeners } from '../http/listener-counts.ts'
@@ -23,8 +23,6 @@ interface QuotaFigures {
   /** `memory`, or a backend that replicas share. */
   readonly backend: string
   readonly isUp: boolean
-  /** Exchanges of counts; null where calls are counted in memory. */
-  readonly exchanges: { readonly succeeded: number; readonly failed: number } | null
 }
 
 export interface MetricsOptions {
@@ -58,7 +56,6 @@ export function figuresOf(
     common,
     isReady: notReady(now) === null,
     requests: readRequests(common.requests, routes),
-    requestsByWorker: requestsByWorker(common.requests, routes.length),
     totals: totals.sums(),
     workers: { ...workers, rows: readWorkers(common.workerFigures) },
     connections: countConnections(common.connections),

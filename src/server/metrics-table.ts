@@ -5,8 +5,7 @@
 import { readdirSync } from 'node:fs'
 import { openFilesLimit } from '../http/connections.ts'
 import { memoryLimit } from '../snapshot/snapshot-memory.ts'
-import { parseTimestamp } from '../sea/time.ts'
-import { doubtCounts, type FetchDocument, type ReportDocument } from '../builder/report-document.ts'
+import { doubtCounts } from '../builder/report-document.ts'
 import type { Figures } from './collect-metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'
 import { DELAY_BOUNDS_S, type WorkerFigureName } from './worker-figures.ts'
@@ -59,13 +58,6 @@ const byWorker =
   ({ workers }: Figures): Values =>
     workers.rows.map((row, worker) => [String(worker), row[name]])
 
-const byFetch =
-  (of: (fetch: FetchDocument, report: ReportDocument) => number) =>
-  ({ report }: Figures): Values =>
-    (report?.sources ?? []).flatMap(({ name, fetch }) => (fetch ? [[name, of(fetch, report!)] as const] : []))
-
-const builtAt = ({ built_at: at }: ReportDocument): number => parseTimestamp(at)?.epoch ?? 0
-
 /** Outcomes of the files of a fetch, as the report calls them. */
 const OUTCOMES = ['fetched', 'unchanged', 'not_due', 'failed', 'removed'] as const
 
@@ -115,20 +107,9 @@ const REQUESTS: readonly Metric[] = [
       })),
   },
   metric(
-    'groundswell_worker_requests_total{worker}',
-    'Requests by worker, all that the histogram counts',
-    ({ requestsByWorker }) => requestsByWorker.map((count, worker) => [String(worker), count]),
-  ),
-  metric(
     'groundswell_response_body_bytes_total{http_route}',
     'Bytes of bodies that were answered, as sent, without heads',
     (figures) => byRoute(figures, ({ bytes }) => bytes),
-  ),
-  metric(
-    'groundswell_not_modified_total',
-    'Answers 304, to clients that had the answer already',
-    ({ requests }) =>
-      all(requests.filter(({ status }) => status === '304').map(({ buckets }) => all(buckets))),
   ),
   metric(
     'groundswell_answer_cache_total{result}',
@@ -138,7 +119,6 @@ const REQUESTS: readonly Metric[] = [
       ['miss', totals.made],
     ],
   ),
-  metric('groundswell_answer_cache_bytes{worker}', 'What kept answers take', byWorker('cache_bytes')),
   metric(
     'groundswell_authentication_failures_total{reason}',
     'Requests refused because they had no key (missing), or none that is in force (invalid)',
@@ -155,11 +135,6 @@ const REQUESTS: readonly Metric[] = [
       ['address', totals.rate_limited_addresses],
       ['explorer', totals.explorer_refused],
     ],
-  ),
-  metric(
-    'groundswell_explorer_reads_total',
-    'Requests of the pages of this server without a key, where the explorer is open, those refused for their quota included',
-    ({ totals }) => totals.explorer_reads,
   ),
   metric(
     'groundswell_faults_total',
@@ -202,11 +177,6 @@ const CONNECTIONS: readonly Metric[] = [
     ({ workers }) => all(workers.rows.map((row) => row.bodies_waiting)),
   ),
   metric(
-    'groundswell_held_bytes',
-    'Bytes of answers that are buffered for clients that are slow to read',
-    ({ workers }) => all(workers.rows.map((row) => row.held_bytes)),
-  ),
-  metric(
     'groundswell_answers_not_held_total',
     'Answers to slow readers that found no room in the buffers: made again as they were read, or their connection cut',
     ({ workers }) => all(workers.rows.map((row) => row.not_held)),
@@ -219,56 +189,13 @@ const LISTENERS: readonly Metric[] = [
     'Open streams of events, by worker; their connections are not among groundswell_connections',
     ({ listenersByWorker }) => listenersByWorker.map((open, worker) => [String(worker), open]),
   ),
-  metric(
-    'groundswell_listeners_limit',
-    'Streams of events that may be open at a time',
-    ({ common }) => common.maxListeners,
-  ),
-  metric(
-    'groundswell_listeners_refused_total{limit}',
-    'Streams refused beyond the limit of all (total), or of one key or address (key)',
-    ({ totals }) => [
-      ['total', totals.streams_refused_in_all],
-      ['key', totals.streams_refused_of_one],
-    ],
-  ),
-  metric(
-    'groundswell_listeners_ended_total{reason}',
-    'Streams that are over, by why: the client left (client) or did not read (slow), its key was revoked (key), its quota used up (quota), the server stopped (drain), a worker died (lost)',
-    ({ totals }) => [
-      ['client', totals.streams_client],
-      ['slow', totals.streams_slow],
-      ['key', totals.streams_key],
-      ['quota', totals.streams_quota],
-      ['drain', totals.streams_drain],
-      ['lost', totals.streams_lost],
-    ],
-  ),
-  metric(
-    'groundswell_events_sent_total',
-    'Events that went into streams, the first of each included, comments not',
-    ({ totals }) => totals.events,
-  ),
 ]
 
 const SNAPSHOT: readonly Metric[] = [
-  metric('groundswell_snapshot_info{snapshot_id}', 'The served snapshot; 1', ({ snapshot }) =>
-    snapshot === null ? [] : [[snapshot.id, 1]],
-  ),
   metric(
     'groundswell_snapshot_age_seconds',
     "Time since the time of the served snapshot's data",
     ({ snapshot, now }) => (snapshot === null ? null : now - snapshot.asOf),
-  ),
-  metric(
-    'groundswell_snapshot_as_of_timestamp_seconds',
-    "The time of the served snapshot's data",
-    ({ snapshot }) => snapshot?.asOf ?? null,
-  ),
-  metric(
-    'groundswell_snapshot_published_timestamp_seconds',
-    'When the served snapshot was published',
-    ({ snapshot }) => snapshot?.publishedAt ?? null,
   ),
   metric(
     'groundswell_snapshot_rows{kind}',
@@ -279,11 +206,6 @@ const SNAPSHOT: readonly Metric[] = [
         rows.set(entry.kind, (rows.get(entry.kind) ?? 0) + entry.rows)
       return [...rows]
     },
-  ),
-  metric(
-    'groundswell_snapshot_bytes',
-    'Bytes of the served snapshot, in memory as on the disk',
-    ({ snapshot }) => snapshot && all(snapshot.parts.map(({ entry }) => entry.bytes)),
   ),
   metric(
     'groundswell_snapshot_load_seconds',
@@ -309,16 +231,6 @@ const SNAPSHOT: readonly Metric[] = [
     ({ reload }) => reload.error !== null,
   ),
   metric(
-    'groundswell_snapshot_loading',
-    'Whether a snapshot is being loaded',
-    ({ reload }) => reload.loading !== null,
-  ),
-  metric(
-    'groundswell_snapshots',
-    'Snapshots in memory: the served one, and older ones for requests that pin them',
-    ({ held }) => held.length,
-  ),
-  metric(
     'groundswell_snapshot_held',
     'Whether a rollback holds the folder, so that builds are kept and not published',
     ({ isHeld }) => isHeld,
@@ -326,11 +238,6 @@ const SNAPSHOT: readonly Metric[] = [
 ]
 
 const SOURCES: readonly Metric[] = [
-  metric(
-    'groundswell_source_newest_reading_timestamp_seconds{source}',
-    "Time of a source's newest reading in the served snapshot",
-    ({ networks }) => networks.filter(([, newest]) => newest >= 0),
-  ),
   metric(
     'groundswell_source_newest_reading_age_seconds{source}',
     'Time since that reading',
@@ -367,21 +274,6 @@ const SOURCES: readonly Metric[] = [
         [input, 'other', other],
       ]),
   ),
-  metric(
-    'groundswell_input_fetch_timestamp_seconds{input}',
-    'When the newest build that fetched an input ended',
-    byFetch((_fetch, report) => builtAt(report)),
-  ),
-  metric(
-    'groundswell_input_fetch_seconds{input}',
-    'How long that fetch of the input took',
-    byFetch(({ seconds }) => seconds),
-  ),
-  metric(
-    'groundswell_input_fetch_bytes{input}',
-    'Bytes that came with that fetch',
-    byFetch(({ bytes }) => bytes),
-  ),
   metric('groundswell_input_fetch_files{input,outcome}', 'Files of that fetch by outcome', ({ report }) =>
     (report?.sources ?? []).flatMap(({ name, fetch }) =>
       OUTCOMES.flatMap((outcome) => (fetch ? [[name, outcome, fetch[outcome]] as const] : [])),
@@ -404,28 +296,6 @@ const BUILDS: readonly Metric[] = [
     'Builds that have failed since the last one that succeeded',
     ({ builds }) => builds && builds.failures_in_row,
   ),
-  metric(
-    'groundswell_build_running',
-    'Whether a build runs',
-    ({ builds }) => builds && builds.running_since !== null,
-  ),
-  metric(
-    'groundswell_build_next_timestamp_seconds',
-    'When the next build is due',
-    ({ builds }) => builds && builds.next_at,
-  ),
-  metric(
-    'groundswell_build_timestamp_seconds',
-    "When the folder's newest build ended, whoever started it",
-    ({ report }) => report && builtAt(report),
-  ),
-  metric('groundswell_build_seconds', 'How long that build took', ({ report }) => report && report.seconds),
-  metric('groundswell_build_rows', 'Rows that it read', ({ report }) => report && report.rows),
-  metric(
-    'groundswell_build_bad_lines',
-    'Malformed lines that it found',
-    ({ report }) => report && report.bad_lines,
-  ),
 ]
 
 const MIRROR: readonly Metric[] = [
@@ -433,16 +303,6 @@ const MIRROR: readonly Metric[] = [
     'groundswell_mirror_up',
     'Whether the last look at the source that is mirrored reached it',
     ({ mirror }) => mirror && mirror.isUp,
-  ),
-  metric(
-    'groundswell_mirror_last_success_timestamp_seconds',
-    'When a look at that source last reached it',
-    ({ mirror }) => mirror && mirror.lastSuccess,
-  ),
-  metric(
-    'groundswell_mirror_fetched_bytes_total',
-    'Bytes of parts fetched from that source',
-    ({ mirror }) => mirror && mirror.fetchedBytes,
   ),
 ]
 
@@ -457,15 +317,6 @@ const ACCESS: readonly Metric[] = [
     'groundswell_quota_backend_up{backend}',
     'Whether the backend that counts calls can be reached; calls counted in memory always can',
     ({ quota }) => [[quota.backend, Number(quota.isUp)]],
-  ),
-  metric(
-    'groundswell_quota_exchanges_total{outcome}',
-    'Exchanges of counts with that backend, by outcome',
-    ({ quota: { exchanges } }) =>
-      exchanges && [
-        ['succeeded', exchanges.succeeded],
-        ['failed', exchanges.failed],
-      ],
   ),
 ]
 
@@ -537,7 +388,6 @@ const PROCESS: readonly Metric[] = [
     const { user, system } = process.cpuUsage()
     return (user + system) / 1e6
   }),
-  metric('process_start_time_seconds', 'When the process started', ({ now }) => now - process.uptime()),
   metric('process_open_fds', 'Open files and connections', openFiles),
   metric('process_max_fds', 'How many may be open', openFilesLimit),
 ]

@@ -244,7 +244,7 @@ export class RunningServer {
       common,
       mirror: () => mirror?.figures() ?? null,
       keys: () => this.#keys.figures(),
-      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true, exchanges: null },
+      quota: () => this.#quotas?.figures() ?? { backend: 'memory', isUp: true },
       observed: () => this.#observed(),
       builds,
     })

@@ -5,15 +5,7 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 
-const GAUGES = [
-  'heap_bytes',
-  'heap_limit_bytes',
-  'cache_bytes',
-  'long_waiting',
-  'long_begun',
-  'bodies_waiting',
-  'held_bytes',
-] as const
+const GAUGES = ['heap_bytes', 'heap_limit_bytes', 'long_waiting', 'long_begun', 'bodies_waiting'] as const
 const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines', 'delay_seconds'] as const
 
 /** Upper bounds of the buckets of delays of the event loop, seconds. */
@@ -31,10 +23,7 @@ export type WorkerFigures = { readonly [name in WorkerFigureName]: number } & {
   readonly delays: readonly number[]
 }
 
-export type WorkerGauges = Pick<
-  WorkerFigures,
-  'cache_bytes' | 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'held_bytes' | 'not_held'
->
+export type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'not_held'>
 
 export class WorkerFiguresRow {
   readonly #cells: Float64Array

@@ -217,11 +217,9 @@ function tick(): void {
   const { waiting, begun } = long.counts
   const { pressure } = engine
   figures.tick(IDLE_INTERVAL_MS, {
-    cache_bytes: requests.cacheBytes,
     long_waiting: waiting,
     long_begun: begun,
     bodies_waiting: pressure.waiting,
-    held_bytes: pressure.bufferedBytes,
     not_held: pressure.notBuffered,
   })
 }

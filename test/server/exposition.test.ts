@@ -46,7 +46,11 @@ test('Names follow the conventions: our own begin with groundswell_, counters en
 test('Where there is no snapshot, no report and no schedule, their metrics are left out.', () => {
   const text = exposition(METRICS, someFigures({ snapshot: null, networks: [], report: null, builds: null }))
   const found = new Set(parseExposition(text).map(({ name }) => name))
-  for (const name of ['groundswell_snapshot_info', 'groundswell_builds_total', 'groundswell_input_rows']) {
+  for (const name of [
+    'groundswell_snapshot_age_seconds',
+    'groundswell_builds_total',
+    'groundswell_input_rows',
+  ]) {
     assert.ok(!found.has(name), name)
   }
   assert.ok(found.has('groundswell_ready'))
@@ -59,7 +63,7 @@ test('A name from outside cannot end its value or its line, and twice the same l
   const text = exposition(METRICS, someFigures({ networks }))
   const samples = parseExposition(text)
   assert.ok(!samples.some(({ name }) => name === 'groundswell_forged'))
-  const found = samples.filter(({ name }) => name === 'groundswell_source_newest_reading_timestamp_seconds')
+  const found = samples.filter(({ name }) => name === 'groundswell_source_newest_reading_age_seconds')
   assert.deepEqual(
     found.map(({ labels }) => labels['source']),
     ['a"} 1\uFFFDgroundswell_forged 2', 'b\\', '\uFFFD\uFFFD\uFFFD\u{1F30A}é', 'x'.repeat(120)],
@@ -69,7 +73,7 @@ test('A name from outside cannot end its value or its line, and twice the same l
 test('However many names there are, a metric has a bounded number of series.', () => {
   const networks = Array.from({ length: 100_000 }, (_, i) => [`n${i}`, 1] as const)
   const found = parseExposition(exposition(METRICS, someFigures({ networks }))).filter(
-    ({ name }) => name === 'groundswell_source_newest_reading_timestamp_seconds',
+    ({ name }) => name === 'groundswell_source_newest_reading_age_seconds',
   )
   assert.equal(found.length, MOST_SERIES)
 })

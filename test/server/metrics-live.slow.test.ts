@@ -112,7 +112,6 @@ for (const engine of ENGINES) {
       }
       assert.equal(sumOf(samples, 'groundswell_worker_requests_total'), requests)
       assert.equal(sumOf(samples, 'groundswell_response_body_bytes_total'), bytes)
-      assert.equal(sumOf(samples, 'groundswell_not_modified_total'), 1)
       assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'missing' }), 1)
       assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'invalid' }), 1)
       assert.equal(sumOf(samples, 'groundswell_quota_refusals_total', { of: 'key' }), 5)

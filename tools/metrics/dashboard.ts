@@ -21,6 +21,7 @@ const STAT = { w: 4, h: 4 }
 const DURATION = 'http_server_request_duration_seconds'
 /** Of the servers that are chosen. */
 const I = '{instance=~"$instance"}'
+const NOT_MODIFIED = '{instance=~"$instance",http_response_status_code="304"}'
 const and = (labels: string): string => `{instance=~"$instance", ${labels}}`
 const quantile = (q: number): string =>
   `histogram_quantile(${q}, sum by (le) (rate(${DURATION}_bucket${I}[$__rate_interval])))`
@@ -122,7 +123,7 @@ const ROWS: readonly { title: string; panels: readonly Panel[] }[] = [
             `sum by (result) (rate(groundswell_answer_cache_total${I}[$__rate_interval]))`,
             'cache {{result}}',
           ],
-          [`sum(rate(groundswell_not_modified_total${I}[$__rate_interval]))`, '304'],
+          [`sum(rate(http_server_request_duration_seconds_count${NOT_MODIFIED}[$__rate_interval]))`, '304'],
         ],
       },
       {

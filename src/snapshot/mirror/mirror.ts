@@ -26,10 +26,6 @@ import type { LogLine } from '../../system/log.ts'
 export interface MirrorFigures {
   /** Whether the last look at the source reached it. */
   isUp: boolean
-  /** Time of the last look that reached the source; null for never. */
-  lastSuccess: number | null
-  /** Bytes of parts since the process began. */
-  fetchedBytes: number
 }
 
 /** Longest wait after failures in a row, unless `poll` is longer. */
@@ -140,11 +136,7 @@ export class Mirror {
   }
 
   figures(): MirrorFigures {
-    return {
-      isUp: this.#state !== 'failing' && this.#lastSuccess !== null,
-      lastSuccess: this.#lastSuccess,
-      fetchedBytes: this.#fetched.bytes,
-    }
+    return { isUp: this.#state !== 'failing' && this.#lastSuccess !== null }
   }
 
   status(): object {
