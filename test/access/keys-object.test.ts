@@ -44,8 +44,8 @@ interface Follower {
   readonly followed: FollowedKeys
   readonly lines: string[]
   readonly copyPath: string
-  records(): readonly KeyRecord[]
-  owners(): readonly string[]
+  readonly records: () => readonly KeyRecord[]
+  readonly owners: () => readonly string[]
 }
 
 function follow(

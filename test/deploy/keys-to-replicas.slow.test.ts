@@ -16,7 +16,7 @@ const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url))
 const { BALANCERS, REPLICA_HOSTS, withPorts } = (await import(join(DEPLOY, 'fleet', 'balancers.mjs'))) as {
   BALANCERS: { [name: string]: { shipped: string; installs: string; run: Run } }
   REPLICA_HOSTS: string[]
-  withPorts(text: string, ports: object): string
+  withPorts: (text: string, ports: object) => string
 }
 type Run = (file: string, folder: string) => [program: string, args: string[]]
 const KEYS = Array.from({ length: 300 }, (_, i) => `Bearer gsw_${String(i).padStart(49, '0')}`)
