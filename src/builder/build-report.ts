@@ -34,6 +34,11 @@ const OTHER_REASONS = 'other reasons'
 const NO_SOURCE = 'command line'
 /** Share of a source's files that may be left out whole; a single one always may. */
 const MOST_LEFT_OUT = 0.1
+const OTHER_UNIT: Doubt = {
+  what: 'most values of a column are outside its limits: the others may be in another unit, too',
+  remedy: 'see in which unit the file is',
+  isGrave: true,
+}
 const LEFT_OUT_REMEDY = 'mend it or take it away'
 
 /** Shortest time between two lines of progress, without a terminal and on one. */
@@ -103,9 +108,13 @@ export class BuildReport implements Report {
     let rows = 0
     let bad = 0
     let fault = ''
+    const outside = new Map<string, number>()
     return {
       rows: (count) => void (rows += count),
-      skipped: (reason, station, times = 1) => this.#skip(reason, station, times),
+      skipped: (reason, station, times = 1) => {
+        if (reason.includes(' outside ')) outside.set(reason, (outside.get(reason) ?? 0) + times)
+        this.#skip(reason, station, times)
+      },
       bad: (line, reason, text, times = 1) => {
         const shown = text === undefined ? null : quoted(text)
         fault ||= reason
@@ -116,7 +125,13 @@ export class BuildReport implements Report {
           this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
         bad += times
       },
-      end: () => this.#endFile(path, rows, bad, fault),
+      end: () => {
+        const most = [...outside]
+          .filter(([, times]) => times * 2 >= rows)
+          .map(([reason]) => `${path}: ${reason}`)
+        if (most.length > 0) this.doubt({ ...OTHER_UNIT, times: most.length, examples: most })
+        this.#endFile(path, rows, bad, fault)
+      },
     }
   }
 

@@ -303,6 +303,17 @@ test('A file without a good line is left out and named, and too many of them ref
     lines.at(-1)!,
     /^A: a file is left out whole \(3 times\): "404\.txt: not a table", "empty\.txt: .* → mend it/,
   )
+  const inches = report.file('inches.csv')
+  inches.rows(10)
+  inches.skipped('height outside 0 to 25 m', undefined, 5)
+  inches.skipped('period outside 0 to 60 s', undefined, 4)
+  inches.end()
+  report.warn('')
+  assert.match(
+    lines.join('\n'),
+    /most values of a column are outside its limits.*: "inches\.csv: height outside 0 to 25 m" → /,
+  )
+  assert.doesNotMatch(lines.join('\n'), /period outside/)
   // Half a file that is wrong is not half right.
   const half = report.file('half.txt')
   half.rows(8)
