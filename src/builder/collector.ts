@@ -184,6 +184,11 @@ export class Collector implements Sink {
       return known
     }
     expectShort(record.identifier, `an identifier of network ${record.source}`)
+    if (record.lat === 0 && record.lng === 0)
+      this.#report.doubt({
+        what: 'a buoy lies at 0 0, which often stands for no position',
+        examples: [record.identifier],
+      })
     const named = { type: '', ...record, name: cleanText(record.name) }
     return this.#add(contribution, named, contribution.source.terms?.accepts(named) ?? true)
   }

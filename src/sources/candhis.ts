@@ -184,6 +184,8 @@ async function readAnswer(
   const first = parseAnswer(await readText(path, UNCOUNTED, MAX_ANSWER_BYTES), UNCOUNTED)
   const { labels = [], rows = [], campaignField = -1 } = first ?? {}
   const own = campaignOf(name)
+  const inOther = labels.filter((label) => /\(.+\)$/.test(label))
+  if (inOther.length > 0) report.doubt({ what: 'a column in an unknown unit is not read', examples: inOther })
   const isTable = labels.includes('Date') || labels.includes('DateHeure')
   if (isTable && (own !== null || campaignField >= 0)) {
     const feed = labels.includes('DateHeure') ? ARCHIVE_FEED : REALTIME_FEED

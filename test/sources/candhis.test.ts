@@ -236,10 +236,15 @@ test('Files of spreadsheets: commas, another separator, ISO times with a zone, a
   const folder = await folderOf(t, {
     'candhis_stations.csv': STATIONS.replace('06403', '6403'),
     'Candhis_06403_2022_arch.csv': 'DateHeure;H13D\n2022-07-01T00:00:00+02:00;1,5\n2022-07-01 00:30:00;1.6\n',
+    'getCampTR_06403.json': JSON.stringify({
+      success: true,
+      entete: ['Date', 'H1/3 (cm)', 'Hm0 (m)'],
+      results: [['2024-01-01 00:00:00', '200', '2.1']],
+    }),
     'Candhis_06403_2023_arch.csv': 'DateHeure,H13D\n2023-07-01T00:00:00Z,1.7\n',
   })
-  const { rows, bad } = await record(openCandhis, folder)
-  assert.deepEqual(bad, [])
+  const { rows, bad, doubts } = await record(openCandhis, folder)
+  assert.deepEqual([bad, doubts], [[], ['a column in an unknown unit is not read × 1: H1/3 (cm)']])
   assert.deepEqual(fieldsOf(rows.get('06403/0'), 'time', 'significantHeight'), [
     ['2022-06-30T22:00:00Z', 1.5],
     ['2022-07-01T00:30:00Z', 1.6],

@@ -390,3 +390,20 @@ test("Flags mean what words say, and a mooring's depth takes no surface temperat
   const unsure = await folderOf(t, { 'meds.csv': head + lines.join(''), 'meds_info.csv': wrong })
   assert.match((await record(openErddap, unsure)).doubts.join(), /as what its flags mean is not known/)
 })
+
+test('A direction whose long name says where waves go is turned, and a unit that its description denies is doubted', async (t) => {
+  const folder = await folderOf(t, {
+    'w_info.csv': described(
+      'wave_direction,long_name,String,Direction waves travel towards',
+      'hs,units,String,ft',
+    ),
+    'w.csv': `${KEYS},station,hs,wave_direction\n${KEY_UNITS},,m,degree\n2024-01-01T00:00Z,41,-71,B,0.8,108\n`,
+  })
+  const { rows, doubts } = await record(openErddap, folder)
+  assert.deepEqual(rows.get('B/0'), [
+    { time: '2024-01-01T00:00:00Z', significantHeight: 0.8, direction: 288 },
+  ])
+  assert.deepEqual(doubts, [
+    'grave: the unit of a column is not the one of its description × 1: w.csv: hs in m',
+  ])
+})

@@ -46,7 +46,10 @@ test('Ireland: rows that are objects, by the map that lies beside them', async (
   })
   const { sources, buoys, rows, bad, skipped, doubts, understood } = await record(openJson, folder)
   assert.deepEqual(bad, [])
-  assert.deepEqual(doubts, ['files or folders are not read (no table of the map matches) × 1: notes.txt'])
+  assert.deepEqual(doubts, [
+    'files or folders are not read (no table of the map matches) × 1: notes.txt',
+    'a value of the map is in no row × 2: windDirection, gustSpeed',
+  ])
   assert.deepEqual(sources, [
     {
       name: 'Irish Marine Institute',
@@ -144,7 +147,7 @@ test('Puertos del Estado: names of columns in a header, values with a flag, the 
   })
   const { buoys, rows, bad, skipped, doubts } = await record((path) => openJson(path, { ...map }), folder)
   assert.deepEqual(bad, [])
-  assert.equal(doubts.length, 1)
+  assert.equal(doubts.length, 2)
   assert.deepEqual(buoys, [{ ...map.stations?.[0], source: 'Puertos del Estado' }])
   assert.deepEqual(rowLines(rows.get('3545/0')), [
     '2026-05-22T00:00:00Z 0.2 - - 5.22 - - - - -',
@@ -296,7 +299,9 @@ test('Rows that cannot be understood are reported by file and number, stations w
     'c.json:1 more than 64 levels of lists and objects',
     'd.json:1 it holds no table of the map',
   ])
-  assert.deepEqual(doubts, ['no position × 1: M4'])
+  assert.equal(doubts.length, 2)
+  assert.match(doubts[0], /^a value of the map is in no row × 7: maximumHeight, period, /)
+  assert.equal(doubts[1], 'no position × 1: M4')
   assert.deepEqual(identifiersOf(buoys), ['M5'])
   assert.deepEqual(Object.fromEntries(skipped), {
     'significantHeight outside 0 to 25 m': 1,

@@ -413,12 +413,15 @@ test('A listed station whose file is of something else is one bad line', async (
   const folder = await folderOf(t, {
     'activestations.xml': STATIONS,
     'realtime2/41001.txt': 'this is not a weather file\n',
+    'stdmet/41001h2024.txt': REALTIME_HEADER.replace('m/s', 'kts'),
     'stdmet/41001c2024.txt': '#YY MM DD hh mm WDIR WSPD GDR GST GTIME\n',
     'realtime2/WPOW1.txt': '',
   })
   const reason = 'no header line of an NDBC standard meteorological file'
   assert.deepEqual((await record(openNdbc, folder)).bad, [
     `41001c2024.txt:1 ${reason}`,
+    '41001h2024.txt:2 WSPD is not in m/s',
+    `41001h2024.txt:2 ${reason}`,
     `41001.txt:1 ${reason}`,
     `WPOW1.txt:1 ${reason}`,
   ])

@@ -9,7 +9,7 @@ import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { Doubt } from '../doubts.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
-import { type ValueColumn, conversionOf, numberOf, valueColumn } from '../reading/units.ts'
+import { type ValueColumn, conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
 import { isGoodMeaning } from '../reading/cf.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
@@ -268,8 +268,17 @@ function measuredColumn(
   const label = labels[field]
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
   const unit = ownUnit || attribute('units')
+  const [here, described] = [unit, attribute('units') || unit].map((one) => conversionOf(name, one)?.factor)
+  if (here !== described)
+    doubt({
+      what: 'the unit of a column is not the one of its description',
+      examples: [`${label} in ${unit}`],
+      isGrave: true,
+    })
   const isFrom = FROM_LABELS.includes(label) || FROM_LABELS.includes(normal(label))
-  const saysTo = /to_?direction(_at_|$)/i.test(attribute('standard_name') || label)
+  const saysTo =
+    /to_?direction(_at_|$)/i.test(attribute('standard_name') || label) ||
+    (attribute('standard_name') === '' && saysGoesTo(attribute('long_name')))
   if (isFrom && saysTo)
     doubt({ what: CONTRADICTED, examples: [`${label}: where it comes from`], remedy: COLUMNS_TELL })
   const goesTo = saysTo && !isFrom

@@ -55,6 +55,7 @@ async function readJson(
   const parts = new Parts(report)
   const stations = new Stations()
   const files: FileReport[] = []
+  const found = new Set<Path>()
   const ignored = [...listing.folders]
   for (const name of listing.files) {
     if (name === COLUMNS_FILE) continue
@@ -67,10 +68,18 @@ async function readJson(
     const path = join(folder, name)
     const file = report.file(path)
     const document = parseDocument(await readText(path, file, MAX_DOCUMENT_BYTES), file)
-    if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations })
+    if (document !== undefined) readDocument(document, plainName, tables, { file, parts, stations, found })
     files.push(file)
   }
   doubtIgnored(report, ignored, 'no table of the map matches')
+  const lacking = map.tables.flatMap(({ values }) => values.filter(({ at }) => !found.has(at)))
+  if (lacking.length > 0)
+    report.doubt({
+      what: 'a value of the map is in no row',
+      times: lacking.length,
+      examples: lacking.map(({ column }) => column.name),
+      remedy: 'see whether its place is right',
+    })
   if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
 
   sink.source({
@@ -100,6 +109,8 @@ interface Takers {
   readonly file: FileReport
   readonly parts: Parts
   readonly stations: Stations
+  /** Places of values that rows have. */
+  readonly found: Set<Path>
 }
 
 interface Surroundings {
@@ -147,7 +158,7 @@ function readRow(
   table: Table,
   row: unknown,
   { document, header, named, stars, clocks }: Surroundings,
-  { file, parts, stations }: Takers,
+  { file, parts, stations, found }: Takers,
 ): string | null {
   const at = (path: Path): unknown => follow(path, row, document, header, stars)
   const identifier = table.station === null ? named : wordOf(at(table.station))
@@ -157,6 +168,7 @@ function readRow(
   const codes = new Int32Array(MEASURE_NAMES.length).fill(NO_CODE)
   for (const { column, measure, at: place, missing, quality, fault } of table.values) {
     const value = at(place)
+    if (value !== undefined) found.add(place)
     if (value === undefined || value === null || missing.has(plain(value))) continue
     const number =
       typeof value === 'number' ? value : typeof value === 'string' ? numberOf(value.trim()) : null

@@ -10,14 +10,14 @@ import { epochSeconds } from '../reading/times.ts'
  * "missing" differ by column, as the same number is a measurement in another.
  */
 const READ = [
-  { label: 'WVHT', measure: 'significantHeight', nines: 99, metresPerSecond: false },
-  { label: 'DPD', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'APD', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'MWD', measure: 'direction', nines: 999, metresPerSecond: false },
-  { label: 'WTMP', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
-  { label: 'WDIR', measure: 'windDirection', nines: 999, metresPerSecond: false },
-  { label: 'WSPD', measure: 'windSpeed', nines: 99, metresPerSecond: true },
-  { label: 'GST', measure: 'gustSpeed', nines: 99, metresPerSecond: true },
+  { label: 'WVHT', unit: 'm', measure: 'significantHeight', nines: 99, metresPerSecond: false },
+  { label: 'DPD', unit: 'sec', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'APD', unit: 'sec', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'MWD', unit: 'degT', measure: 'direction', nines: 999, metresPerSecond: false },
+  { label: 'WTMP', unit: 'degC', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
+  { label: 'WDIR', unit: 'degT', measure: 'windDirection', nines: 999, metresPerSecond: false },
+  { label: 'WSPD', unit: 'm/s', measure: 'windSpeed', nines: 99, metresPerSecond: true },
+  { label: 'GST', unit: 'm/s', measure: 'gustSpeed', nines: 99, metresPerSecond: true },
 ] as const
 
 export const WIDTH = READ.length
@@ -134,7 +134,12 @@ export function openLines(
     line++
   } while (fields.count === 0 && at < bytes.length)
   const header = parseHeader(bytes, fields, columnsOf)
-  return header === null ? line - 1 : new RowReader(bytes, at, line, header, file, station)
+  if (header === null) return line - 1
+  splitBlanks(bytes, at, fields)
+  const units = bytes[at] === HASH && fields.count === header.labels.length ? textsOf(bytes, fields) : []
+  const other = READ.find(({ label, unit }) => (units[header.labels.indexOf(label)] ?? unit) !== unit)
+  if (other !== undefined) file.bad(line, `${other.label} is not in ${other.unit}`)
+  return other === undefined ? new RowReader(bytes, at, line, header, file, station) : line
 }
 
 const HASH = 35
