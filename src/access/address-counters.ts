@@ -27,6 +27,8 @@ const MAX_COUNT = 0x7fff_ffff
 /** Each purpose counts apart: its number makes the hashed length one that no address has. */
 const PURPOSES = { public: 0, page: 64 } as const
 export type Purpose = keyof typeof PURPOSES
+/** Of hashes that choose a place elsewhere. */
+const OF_HASHES = 128
 
 /**
  * Anonymous calls, exact over all threads, in 47.1 MB of shared memory. IPv6 counts by /64 and also by /48,
@@ -80,6 +82,13 @@ export class AddressCounters {
     // Another thread took the last call of the /64 in between.
     if (left < 0) Atomics.sub(words, site, 1)
     return Math.min(left, ofSite)
+  }
+
+  /** A hash of an address, or of its /64: 32 bits, the same on all threads and unlike that of another process. */
+  hashOf(address: string): number {
+    const count = this.#read(address)
+    this.#digest(count, count * Int32Array.BYTES_PER_ELEMENT, OF_HASHES)
+    return this.#hash[0] >>> 0
   }
 
   #placeOf(now: number): number {

@@ -142,7 +142,7 @@ export class Admission {
       const address = this.#address
       const take = (): number => addresses?.take(address, explorerQuota, clock(), 'page') ?? -1
       return {
-        place: placeOfAddress(address),
+        place: placeOfAddress(addresses?.hashOf(address) ?? 0),
         isGood: () => anonymousAccess !== 'demo' || this.isDemo,
         pay: () => take() >= 0,
       }

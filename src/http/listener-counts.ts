@@ -1,6 +1,5 @@
 /** Counts open streams in all and by holder, in memory that threads share. The limits are exact. */
 import { QUOTA_SLOTS } from '../access/quota.ts'
-import { unmapped } from '../access/ip-address.ts'
 
 /** Addresses share places by a hash; with 100 addresses one in 160 shares its limit. */
 const ADDRESS_PLACES = 16_384
@@ -85,24 +84,9 @@ export function placeOfKey(slot: number): number {
   return slot
 }
 
-export function placeOfAddress(address: string): number {
-  let hash = 0x811c9dc5
-  for (const unit of networkOf(address)) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193)
-  return QUOTA_SLOTS + (((hash ^ (hash >>> 15)) >>> 0) % ADDRESS_PLACES)
-}
-
-/** What counts as one address: all of IPv4, the first half of IPv6, which is what a customer gets. */
-export function networkOf(address: string): string {
-  const plain = unmapped(address)
-  if (!plain.includes(':')) return plain
-  const [before, after] = plain.split('::')
-  const head = before === '' ? [] : before.split(':')
-  const tail = after === undefined || after === '' ? [] : after.split(':')
-  const groups = [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => '0'), ...tail]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
+/** `hash`: 32 bits, seeded, so that nobody can choose addresses that share the place of another one. */
+export function placeOfAddress(hash: number): number {
+  return QUOTA_SLOTS + (hash % ADDRESS_PLACES)
 }
 
 export function countListeners(buffer: SharedArrayBuffer): ListenerCount {

@@ -28,6 +28,8 @@ export interface RequestPathOptions extends AdmissionOptions, ServedOptions {
   /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
   refreshEvery: number
   long: LongAnswers
+  /** One of several servers whose snapshots come from elsewhere: others may serve a snapshot before this one. */
+  isReplica?: boolean
   /** Without it there are no streams of events. */
   stream?: { operation: StreamOperation; streams: EventStreams }
   /** Pages and their files. */

@@ -38,6 +38,12 @@ const NOT_PINNED =
 const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])
 const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
 
+const NOT_HERE_RETRY_SECONDS = 1
+const NOT_HERE_YET = new ApiError(
+  'service_unavailable',
+  'The snapshot is not here. Another server may have it already, and this one gets it within seconds. Try again',
+)
+
 const TOO_MANY_STREAMS = 'Too many streams of events are open. Try again later'
 const TOO_MANY_STREAMS_OF_ONE = 'Too many streams of events are open with this key. Close one first'
 
@@ -132,8 +138,16 @@ export class RequestPath {
       if (pin !== '') admitted.pin(pin)
       this.#answering.answer(exchange, admitted, state.served.view!, { target, path: args, raw }, now)
     } catch (error) {
-      this.#refuse(exchange, error, operation, now)
+      this.#refuse(exchange, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error, operation, now)
     }
+  }
+
+  /** Whether a refusal is of a snapshot that another replica serves, and this one may get within seconds. */
+  #mayCome(error: unknown, raw: RawQuery, now: number): boolean {
+    if (this.#options.isReplica !== true) return false
+    if (!(error instanceof ApiError) || error.code !== 'snapshot_gone') return false
+    const id = raw.get(String(error.details?.['parameter'])) ?? ''
+    return this.#state.held.unknown.mayCome(id, now)
   }
 
   /** @returns false if the request has to be read after all */
@@ -166,7 +180,9 @@ export class RequestPath {
   }
 
   #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
-    const headers = this.#state.commonHeaders(operation)
+    const headers =
+      this.#state.commonHeaders(operation) +
+      (error === NOT_HERE_YET ? `\r\nRetry-After: ${NOT_HERE_RETRY_SECONDS}` : '')
     if (error instanceof ApiError) {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return

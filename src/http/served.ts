@@ -1,4 +1,5 @@
 /** Makes and sends one snapshot's answers. A pinned snapshot (`snapshot=ID`) has other heads and `meta`. */
+import { LRUCache } from 'lru-cache'
 import type { View } from '../dataset/view.ts'
 import { AnswerCache, CompressionJobs } from './answer-cache.ts'
 import type { Format } from '../operation/shape.ts'
@@ -79,6 +80,30 @@ function namedSnapshot({ dataset: { snapshotId, asOf, demo } }: View): NamedSnap
 }
 
 /** Snapshots, oldest first; the last is the current one. */
+/** Seconds within which a replica gets a snapshot that another one serves: two looks at the source, and a load. */
+const ARRIVAL_SECONDS = 10
+/** Unknown ids that are remembered; any 24 digits can be asked for. */
+const MOST_UNKNOWN = 1000
+
+/**
+ * Snapshots that clients ask for by their ids and that are not held. A replica cannot know whether such a one has left
+ * or is still to come: it may come for a while from the first time that it is asked for, unless it has left here.
+ */
+export class UnknownSnapshots {
+  /** When each was first asked for, epoch seconds; long ago for those that were held. */
+  readonly #since = new LRUCache<string, number>({ max: MOST_UNKNOWN })
+
+  left(id: string): void {
+    this.#since.set(id, -Infinity)
+  }
+
+  mayCome(id: string, now: number): boolean {
+    const since = this.#since.get(id)
+    if (since === undefined) this.#since.set(id, now)
+    return since === undefined || now - since < ARRIVAL_SECONDS
+  }
+}
+
 export class HeldViews {
   readonly #options: ServedOptions
   #views: readonly View[] = []
@@ -87,6 +112,7 @@ export class HeldViews {
   readonly #jobs = new CompressionJobs()
   /** How many snapshots may be held. */
   #most = 1
+  readonly unknown = new UnknownSnapshots()
   /** For clients that pin none. */
   current: ServedView
 
@@ -97,7 +123,9 @@ export class HeldViews {
 
   /** Serves the last of `views`, oldest first, from now on; others leave. */
   hold(views: readonly View[], most: number): void {
-    const hasOneLeft = this.#views.some((view) => !views.includes(view))
+    const gone = this.#views.filter((view) => !views.includes(view))
+    for (const { dataset } of gone) this.unknown.left(dataset.snapshotId)
+    const hasOneLeft = gone.length > 0
     this.#views = views
     this.#most = most
     for (const [id, pinned] of this.#pinned) {

@@ -398,7 +398,7 @@ export function responses(answers: ExampleAnswers): { readonly [name: string]: S
     ServiceUnavailable: failure(
       answers,
       'service_unavailable',
-      'No data is loaded yet, or too many long answers are being made. `Retry-After` says when to ask again.',
+      'No data is loaded yet, or the snapshot that is named has not come to this one of several servers yet, or too many long answers are being made. `Retry-After` says when to ask again.',
       {
         ...headerRefs({
           'X-Snapshot-Id': 'LoadedSnapshotId',

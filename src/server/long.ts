@@ -76,9 +76,8 @@ export class LongThread {
     thread.postMessage({ type: 'connect', port: port2 } satisfies ToLongThread, [port2])
   }
 
-  /** Resolves when the last of `held` can be answered from, too. @throws SnapshotError */
-  async open(held: readonly IndexedSnapshot[], changes: readonly Changes[]): Promise<void> {
-    const snapshot = held.at(-1)!
+  /** Resolves when `snapshot`, too, can be answered from. @throws SnapshotError */
+  async open(snapshot: IndexedSnapshot, changes: readonly Changes[]): Promise<void> {
     if (this.#held.includes(snapshot)) return
     this.#held = [...this.#held, snapshot]
     this.#changes = [...changes, ...this.#changes]

@@ -4,6 +4,7 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { Loader, type LoaderOptions } from './load.ts'
+import { listKept } from '../snapshot/retained.ts'
 import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
 import { readManifest, type LoadedParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
@@ -53,8 +54,15 @@ export interface ReloaderOptions extends Omit<LoaderOptions, 'heapMiB'> {
   onRefused?: (id: string) => void
   clock: () => number
   log: LogLine
-  /** Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. */
-  serve: (held: readonly IndexedSnapshot[], changes: readonly Changes[]) => Promise<void>
+  /**
+   * Serves the last of `held`; the others, oldest first, are for clients that pin them. May reject. `fresh` is the one
+   * that was not held before.
+   */
+  serve: (
+    held: readonly IndexedSnapshot[],
+    changes: readonly Changes[],
+    fresh: IndexedSnapshot,
+  ) => Promise<void>
   letGo?: (held: readonly IndexedSnapshot[]) => Promise<void>
   /** Frees parts that no held snapshot has; `last` does so on the thread that loads. */
   collect?: (last: () => void) => void
@@ -87,6 +95,7 @@ export class Reloader {
   readonly #loader: Loader
   readonly #collections: Collections
   #isStopping = false
+  #hasLookedBack = false
 
   constructor(options: ReloaderOptions) {
     this.#options = options
@@ -161,6 +170,8 @@ export class Reloader {
       if (manifest.id === this.snapshot?.id) {
         this.#refused = null
         this.state.error = null
+        // The first snapshot is served before.
+        if (this.#timer !== null && !this.#hasLookedBack) await this.#lookBack()
         return
       }
       seen = manifest.id
@@ -175,7 +186,7 @@ export class Reloader {
       const held = heldWith(snapshot, this.#held, this.#options.hold ?? 1)
       const changes = await this.#compare(held)
       if (this.#isStopping) return
-      await this.#options.serve(held, changes)
+      await this.#options.serve(held, changes, snapshot)
       this.#hold(held)
       this.#changes = changes
       this.#refused = null
@@ -194,6 +205,40 @@ export class Reloader {
       if (!this.#isStopping) this.#refuse(seen, (error as Error).message)
     } finally {
       this.state.loading = null
+    }
+  }
+
+  /**
+   * After a start, loads the snapshots before the one that is served, as far as the folder keeps them: a server that had
+   * run on would hold them, and clients that pinned them there ask here. A fault leaves that snapshot out.
+   */
+  async #lookBack(): Promise<void> {
+    this.#hasLookedBack = true
+    const { dir, hold = 1, threads, maxMemory, servesDemo, log, serve } = this.#options
+    const ids = new Set(this.#held.map(({ id }) => id))
+    const earlier = listKept(dir).flatMap(({ id, manifest, waiting, builtAt }): PublishedManifest[] => {
+      const isWanted =
+        manifest !== null && !waiting && !ids.has(id) && (servesDemo !== false || !manifest.demo)
+      return isWanted ? [{ ...manifest, publishedAt: Math.floor(builtAt) }] : []
+    })
+    const limit = memoryLimit(maxMemory)
+    for (let manifest = earlier.pop(); manifest !== undefined; manifest = earlier.pop()) {
+      if (this.#isStopping || this.#held.length >= hold) return
+      const { id, parts } = manifest
+      const threadBytes = leastThreadBytes(parts)
+      if (!fits(() => refuseOverLimit({ id, parts, threadBytes }, this.#held, threads, limit))) return
+      try {
+        const snapshot = await this.#loader.load(manifest, partsOf(this.#held))
+        const held = [snapshot, ...this.#held]
+        const changes = await this.#compare(held)
+        if (this.#isStopping) return
+        await serve(held, changes, snapshot)
+        this.#hold(held)
+        this.#changes = changes
+      } catch (error) {
+        if (this.#isStopping) return
+        log(`snapshot ${id} is not held for pinned reads: ${(error as Error).message}`, 'warning')
+      }
     }
   }
 

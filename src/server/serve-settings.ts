@@ -152,7 +152,13 @@ export const SERVE_SETTINGS = {
     'TEXT',
     'who issues keys, for visitors of the pages without one: an https:// or mailto: address, an e-mail address, or a text',
     '',
-    orNull(plainLine(MOST_CONTACT_CHARACTERS)),
+    orNull((texts) => {
+      const line = plainLine(MOST_CONTACT_CHARACTERS)(texts)
+      if (/^[a-z][a-z0-9+.-]*:\S/i.test(line) && !/^(https?:\/\/|mailto:)\S+$/i.test(line)) {
+        throw new Error('an https:// or mailto: address, an e-mail address, or a text')
+      }
+      return line
+    }),
   ),
   'security-contact': setting(
     'URI',

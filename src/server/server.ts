@@ -215,7 +215,7 @@ export class RunningServer {
       onRefused: (id) => mirror?.refused(id),
       clock,
       log,
-      serve: (held, changes) => this.#serve(held, changes),
+      serve: (held, changes, fresh) => this.#serve(held, changes, fresh),
       letGo: async (held) => {
         await this.#workers.letGo(held)
         this.#long.hold(held)
@@ -343,17 +343,25 @@ export class RunningServer {
     return this.#close(true)
   }
 
-  async #serve(held: readonly IndexedSnapshot[], changes: readonly Changes[]): Promise<void> {
+  async #serve(
+    held: readonly IndexedSnapshot[],
+    changes: readonly Changes[],
+    fresh: IndexedSnapshot,
+  ): Promise<void> {
     const before = this.#long.held
-    await this.#long.open(held, changes)
+    await this.#long.open(fresh, changes)
     try {
-      await this.#workers.serve(held, changes)
+      await this.#workers.serve(held, changes, fresh)
     } catch (error) {
       this.#long.hold(before)
       throw error
     }
     this.#long.hold(held)
     this.#onServed()
+    if (fresh !== held.at(-1)) {
+      this.#surroundings.log(`snapshot ${fresh.id} is held for pinned reads again`, 'debug')
+      return
+    }
     const { snapshots } = this.#config
     const hold = readHold(snapshots)
     const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`

@@ -80,6 +80,7 @@ const requests = new RequestPath(
     answerCache: config['answer-cache'],
     settingsTag: start.settingsTag,
     refreshEvery: start.refreshEvery,
+    isReplica: config.from !== null,
     totals,
     long,
     stream: { operation: STREAM, streams },

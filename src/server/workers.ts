@@ -115,8 +115,11 @@ export class Workers {
    * others.
    * @throws SnapshotError when a worker cannot serve it, Error when one dies over it; then none serves it.
    */
-  serve(held: readonly IndexedSnapshot[], changes: readonly Changes[] = []): Promise<void> {
-    const snapshot = held.at(-1)!
+  serve(
+    held: readonly IndexedSnapshot[],
+    changes: readonly Changes[] = [],
+    snapshot = held.at(-1)!,
+  ): Promise<void> {
     return this.#inTurn(async () => {
       const members = this.#ready()
       await getReady(members, snapshot, members)

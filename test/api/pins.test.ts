@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Answered, AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
+import { fieldOf } from '../fields.ts'
 import { Client, folderOfFile, startLive } from '../live.ts'
 import { until } from '../until.ts'
 import { buildSnapshots, STEPS, walk } from './walk.ts'
@@ -205,6 +206,28 @@ test('A snapshot that is not held is gone, and what is no id is refused; both na
   assert.equal(get(`/buoys?sn%61pshot=${ids[0]}`).headers['x-snapshot-id'], ids[0], 'an encoded name')
   const stranger = new AskedPath(views[0])
   assert.equal(stranger.get(`/v2/buoys?snapshot=${UNKNOWN}`).status, 401, 'the key comes first')
+})
+
+test('On a replica a snapshot that is not held may come for ten seconds, and is gone after that; one that has left is gone.', () => {
+  let now = NOW
+  const path = new AskedPath(views[0], { clock: () => now, isReplica: true })
+  path.path.hold(views.slice(0, 2), 2)
+  const answers = (id: string): Answered[] =>
+    [`/v2/buoys?snapshot=${id}`, `/v2/changes?since=${id}`].map((url) => path.get(url, KEYED))
+  for (const { status, headers, text } of answers(ids[2])) {
+    assert.deepEqual([status, headers['retry-after'], headers['cache-control']], [503, '1', 'no-store'], text)
+    assert.match(text, /"service_unavailable".*Another server may have it/)
+  }
+  path.path.hold(views.slice(1), 2)
+  assert.deepEqual(fieldOf(answers(ids[2]), 'status'), [200, 200])
+  assert.deepEqual(fieldOf(answers(ids[0]), 'status'), [410, 410], 'it was held here')
+  assert.deepEqual(fieldOf(answers(UNKNOWN), 'status'), [503, 503])
+  now += 9
+  assert.deepEqual(fieldOf(answers(UNKNOWN), 'status'), [503, 503])
+  now += 1
+  assert.deepEqual(fieldOf(answers(UNKNOWN), 'status'), [410, 410])
+  const alone = new AskedPath(views[0], { clock: () => now })
+  assert.equal(alone.get(`/v2/buoys?snapshot=${UNKNOWN}`, KEYED).status, 410, 'nobody else could have it')
 })
 
 test('Pinned answers may be kept for as long as the schedule holds their snapshot.', () => {

@@ -71,6 +71,8 @@ const GOOD: [settings: Settings, option: string, text: string, value: unknown][]
     'https://a.example/m/{slug}.jpg?w=2',
   ],
   [SERVE_SETTINGS, 'anonymous-quota', '0', 0],
+  [SERVE_SETTINGS, 'contact', 'Keys: ask the harbour office', 'Keys: ask the harbour office'],
+  [SERVE_SETTINGS, 'contact', 'mailto:a@b.example', 'mailto:a@b.example'],
   [SERVE_SETTINGS, 'trusted-proxy', '10.0.0.0/8', ['10.0.0.0/8']],
   [SERVE_SETTINGS, 'trusted-proxy', '', []],
   [SERVE_SETTINGS, 'map-style', '', null],
@@ -146,6 +148,11 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
     ],
   ],
   [SERVE_SETTINGS, 'anonymous-quota', [...notNumbers, '-1']],
+  [
+    SERVE_SETTINGS,
+    'contact',
+    ['javascript:alert(1)', 'JavaScript:x', 'data:text/html,x', 'ftp://a.example', 'https:x', 'two\nlines'],
+  ],
   ...['public-url', 'embed-from'].map((option): (typeof WRONG)[number] => [
     SERVE_SETTINGS,
     option,

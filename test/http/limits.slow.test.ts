@@ -10,7 +10,6 @@ import {
   openFilesLimit,
 } from '../../src/http/connections.ts'
 import { BUFFER_LIMIT_BYTES, BufferedBytes } from '../../src/http/engines/base.ts'
-import { networkOf } from '../../src/http/listener-counts.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
@@ -213,17 +212,6 @@ describe('connections that are counted', () => {
     connections.left()
     connections.returned()
     assert.deepEqual(countConnections(buffer), { open: 1, refused: 0 })
-  })
-})
-
-describe('holders of streams without a key', () => {
-  it('have networks of 64 bits with IPv6 and whole addresses with IPv4', () => {
-    assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
-    assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
-    assert.equal(networkOf('2001:db8::1'), '2001:db8:0:0')
-    assert.equal(networkOf('2001:0db8:0000:0000:0000:0000:0000:0001'), '2001:db8:0:0')
-    assert.equal(networkOf('1:2:3:4:5:6:7:8'), '1:2:3:4')
-    assert.equal(networkOf('::1'), '0:0:0:0')
   })
 })
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QUOTA_SLOTS } from '../../src/access/quota.ts'
+import { AddressCounters } from '../../src/access/address-counters.ts'
 import { inThreads } from '../access/threads.ts'
 import { countListeners, ListenerCounts, placeOfAddress, placeOfKey } from '../../src/http/listener-counts.ts'
 
@@ -34,11 +35,20 @@ test('A thread that is replaced leaves no streams behind.', () => {
   assert.deepEqual([next.opened(1), next.opened(1), next.opened(1)], [null, null, 'of one holder'])
 })
 
-test('Addresses have places of their own, and of IPv6 the first half counts.', () => {
-  const place = placeOfAddress('2001:db8::1')
+test('Addresses have places of their own, which nobody can foretell, and of IPv6 the first half counts.', () => {
+  const places = (): ((address: string) => number) => {
+    const counters = new AddressCounters(AddressCounters.allocate())
+    return (address) => placeOfAddress(counters.hashOf(address))
+  }
+  const [one, other] = [places(), places()]
+  const place = one('2001:db8::1')
   assert.ok(place >= QUOTA_SLOTS)
-  assert.equal(placeOfAddress('2001:db8::2'), place)
-  assert.notEqual(placeOfAddress('192.0.2.1'), placeOfAddress('192.0.2.2'))
+  assert.equal(one('2001:db8::2'), place)
+  assert.equal(one('::ffff:192.0.2.1'), one('192.0.2.1'))
+  // Of 64 addresses, next to none has the same place in two processes.
+  const addresses = Array.from({ length: 64 }, (_, i) => `192.0.2.${i}`)
+  assert.ok(new Set(addresses.map(one)).size > 60)
+  assert.ok(addresses.filter((address) => one(address) === other(address)).length < 4)
 })
 
 const THREADS = 2

@@ -62,7 +62,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void, sile
     },
   })
   thread.start()
-  await thread.open([one], [])
+  await thread.open(one, [])
   const options = {
     ...optionsOf(1),
     long,
@@ -166,7 +166,7 @@ for (const kind of ENGINES) {
       // Asked before the serving thread lets go of a snapshot, it is answered from that.
       const before = get(PARQUET)
       await until(() => long.counts.waiting + long.counts.begun > 0, 'not asked')
-      await thread.open([one, two], [])
+      await thread.open(two, [])
       path.setView(twoView)
       thread.hold([two])
       assert.equal((await before).headers['x-snapshot-id'], one.id)
@@ -217,8 +217,8 @@ test('A thread that gives no sign of life is ended and replaced, and answers the
   t.after(() => thread.close())
   thread.start()
   // The thread hangs, so the next one opens it.
-  await thread.open([one], [])
+  await thread.open(one, [])
   await until(() => threads.length === 2, 'not replaced')
   assert.match(logged.join(), /no sign of life/)
-  await thread.open([one, two], [])
+  await thread.open(two, [])
 })

@@ -1,15 +1,76 @@
 /** Which snapshots are held: the newest, as many as the option says and memory allows. */
 import assert from 'node:assert/strict'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { listKept } from '../../src/snapshot/retained.ts'
+import { listKept, rollback } from '../../src/snapshot/retained.ts'
 import { Reloader } from '../../src/server/reload.ts'
 import type { Changes } from '../../src/snapshot/row-changes.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { lineText } from '../../src/system/log.ts'
 import { build, fakeSource, SMALL_WORLD } from '../builder/fake_source.ts'
 import { temporaryFolder } from '../live.ts'
+import { until } from '../until.ts'
+
+test('After a start the snapshots that the folder kept before are held again, but those that wait, are broken or do not fit.', async (t) => {
+  const dir = join(temporaryFolder(t), 'snapshots')
+  const [alpha, ...others] = SMALL_WORLD
+  const ids: string[] = []
+  for (let step = 0; step < 5; step++) {
+    const time = Date.parse('2026-03-27T10:00:00Z') / 1000 + step
+    const rows = [...alpha.rows, { time, significantHeight: 1 }]
+    ids.push((await build([fakeSource([{ ...alpha, rows }, ...others])], dir, { keep: 9 })).id)
+  }
+  const heldAfterStart = async (
+    hold: number,
+    count: number,
+  ): Promise<{ held: number[]; pairs: number; log: string[] }> => {
+    const log: string[] = []
+    let pairs = 0
+    const fresh: string[] = []
+    const reloader = new Reloader({
+      dir,
+      hold,
+      maxMemory: 0,
+      threads: 1,
+      clock: () => 1_800_000_000,
+      log: (text, level) => void (level === 'debug' || log.push(text)),
+      serve: (_held, changes, { id }) => {
+        pairs = changes.length
+        fresh.push(id)
+        return Promise.resolve()
+      },
+      letGo: () => Promise.resolve(),
+    })
+    await reloader.look()
+    assert.equal(reloader.held.length, 1, 'the port opens with one')
+    reloader.start()
+    await reloader.look()
+    await until(() => reloader.held.length === count || log.length > 0, 'no look back')
+    await reloader.look()
+    reloader.stop()
+    assert.equal(new Set(fresh).size, fresh.length, 'each is opened once')
+    return { held: reloader.held.map(({ id }) => ids.indexOf(id)), pairs, log }
+  }
+  assert.deepEqual(await heldAfterStart(3, 3), { held: [2, 3, 4], pairs: 2, log: [] })
+  assert.deepEqual(await heldAfterStart(1, 1), { held: [4], pairs: 0, log: [] })
+  await rollback(dir, ids[2], 1_800_000_000)
+  const later = Date.parse('2026-03-27T10:00:00Z') / 1000 + 9
+  await build(
+    [fakeSource([{ ...alpha, rows: [...alpha.rows, { time: later, significantHeight: 2 }] }, ...others])],
+    dir,
+    { keep: 9 },
+  )
+  assert.deepEqual((await heldAfterStart(9, 5)).held, [0, 1, 3, 4, 2], 'not the one that waits')
+  const kept = listKept(dir)
+  const filesOfOthers = new Set(
+    kept.flatMap(({ id, manifest }) => (id === ids[1] ? [] : manifest!.parts)).map(({ file }) => file),
+  )
+  rmSync(join(dir, kept[1].manifest!.parts.find(({ file }) => !filesOfOthers.has(file))!.file))
+  const without = await heldAfterStart(9, 4)
+  assert.ok(!without.held.includes(1) && without.held.at(-1) === 2, JSON.stringify(without))
+  assert.match(without.log[0], new RegExp(`snapshot ${ids[1]} is not held for pinned reads: `))
+})
 
 test('The newest snapshots are held, fewer where memory is too small, and the log says so once.', async (t) => {
   const dir = join(temporaryFolder(t), 'snapshots')
