@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox'
 import { named, object } from './schema.ts'
 import { IDENTIFIER, Stations, WaitingRows } from './reading/stations.ts'
+import type { Fix } from './reading/positions.ts'
 import { join } from 'node:path'
 import variables from './cmems-variables.json' with { type: 'json' }
 import type { File } from 'h5wasm'
@@ -83,13 +84,6 @@ const OWN_NAMES = new Set(QUANTITIES.flatMap(({ variables }) => variables.map(([
 export const openCmems: OpenSource = (folder, options: Static<typeof CMEMS_OPTIONS> = {}) => ({
   read: (sink, context) => readCmems(folder, options.columns ?? {}, sink, context),
 })
-
-interface Fix {
-  /** Epoch seconds. */
-  time: number
-  lat: number
-  lng: number
-}
 
 interface Head {
   path: string
