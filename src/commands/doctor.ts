@@ -196,8 +196,7 @@ async function portFindings(config: Config): Promise<Finding[]> {
 
 /** Bytes for people. */
 export function sizeText(bytes: number): string {
-  const [unit, of] = bytes < 2 ** 30 ? ['MiB', 2 ** 20] : ['GiB', 2 ** 30]
-  return `${(bytes / Number(of)).toFixed(1)} ${unit}`
+  return bytes < 2 ** 30 ? `${(bytes / 2 ** 20).toFixed(1)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }
 
 // --- What it serves ---

@@ -101,6 +101,15 @@ test('In the archive each column has its own missing marker, and the marker of o
   ])
 })
 
+test('A line of units may spell them otherwise', async (t) => {
+  const spelled = REALTIME_HEADER.replaceAll('degT', 'deg').replace('degC', 'degrees_C')
+  const row =
+    '2023 09 28 15 10  MM   MM   MM   2.5     8   6.1  95     MM    MM    MM    MM   MM   MM    MM\n'
+  assert.deepEqual(await linesOf(t, 'realtime2/41001.txt', spelled + row), [
+    '2023-09-28T15:10:00Z 2.5 - 8 8 95 - - - -',
+  ])
+})
+
 test('Real-time rows come in order of time, MM is missing, and a row with an average period alone has no period', async (t) => {
   const rows = await linesOf(
     t,

@@ -4,6 +4,7 @@ import type { FileReport } from '../source.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { type MeasureColumn, measureColumn, readMeasures } from '../reading/measured-values.ts'
 import { epochSeconds } from '../reading/times.ts'
+import { conversionOf } from '../reading/units.ts'
 
 /**
  * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
@@ -11,11 +12,11 @@ import { epochSeconds } from '../reading/times.ts'
  */
 const READ = [
   { label: 'WVHT', unit: 'm', measure: 'significantHeight', nines: 99, metresPerSecond: false },
-  { label: 'DPD', unit: 'sec', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'APD', unit: 'sec', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'MWD', unit: 'degT', measure: 'direction', nines: 999, metresPerSecond: false },
-  { label: 'WTMP', unit: 'degC', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
-  { label: 'WDIR', unit: 'degT', measure: 'windDirection', nines: 999, metresPerSecond: false },
+  { label: 'DPD', unit: 's', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'APD', unit: 's', measure: 'period', nines: 99, metresPerSecond: false },
+  { label: 'MWD', unit: 'degree', measure: 'direction', nines: 999, metresPerSecond: false },
+  { label: 'WTMP', unit: '°C', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
+  { label: 'WDIR', unit: 'degree', measure: 'windDirection', nines: 999, metresPerSecond: false },
   { label: 'WSPD', unit: 'm/s', measure: 'windSpeed', nines: 99, metresPerSecond: true },
   { label: 'GST', unit: 'm/s', measure: 'gustSpeed', nines: 99, metresPerSecond: true },
 ] as const
@@ -137,7 +138,11 @@ export function openLines(
   if (header === null) return line - 1
   splitBlanks(bytes, at, fields)
   const units = bytes[at] === HASH && fields.count === header.labels.length ? textsOf(bytes, fields) : []
-  const other = READ.find(({ label, unit }) => (units[header.labels.indexOf(label)] ?? unit) !== unit)
+  // Spellings differ (degT, deg); a unit that is known and another one makes other values.
+  const other = READ.find(({ label, measure, unit }) => {
+    const factor = conversionOf(measure, units[header.labels.indexOf(label)] ?? '')?.factor
+    return factor !== undefined && factor !== conversionOf(measure, unit)?.factor
+  })
   if (other !== undefined) file.bad(line, `${other.label} is not in ${other.unit}`)
   return other === undefined ? new RowReader(bytes, at, line, header, file, station) : line
 }
