@@ -44,19 +44,6 @@ export interface Publication {
   publishedAt: number | null
 }
 
-/**
- * Why what a source shows must not replace what is held; null where it may. A lagging cache may show an old
- * manifest, and a rollback publishes one again on purpose: only the time of publication tells them apart.
- * @param wasLeft whether the mirror has held this snapshot before and gone on to another one
- */
-export function whyOlder(shown: Publication, held: Publication, wasLeft: boolean): string | null {
-  const areDated = shown.publishedAt !== null && held.publishedAt !== null
-  if (areDated && shown.publishedAt! >= held.publishedAt!) return null
-  // The publication is not dated, or dated earlier: by a lagging cache, or a clock that was set back.
-  if (wasLeft) return areDated ? 'it was replaced before' : 'it was replaced before, and is not dated anew'
-  return shown.asOf >= held.asOf ? null : 'its data is older'
-}
-
 export class MirrorFolder {
   readonly dir: string
   readonly #source: string
@@ -98,14 +85,6 @@ export class MirrorFolder {
   /** Whether the folder has mirrored anything from this source. */
   isOurs(): boolean {
     return mirroredSource(this.dir) === this.#source
-  }
-
-  /** Why what the source shows is older than what the folder holds; null where it is not. */
-  whyOlder({ manifest: { id, asOf }, publishedAt }: Shown): string | null {
-    const held = this.held()
-    if (held === null || held.id === id || !this.isOurs()) return null
-    const wasLeft = listKept(this.dir).some((kept) => kept.id === id && !kept.current)
-    return whyOlder({ id, asOf, publishedAt }, held, wasLeft)
   }
 
   /** @throws LockError while another process writes, BuildError when the folder became another one's */

@@ -52,14 +52,9 @@ export interface MirrorOptions {
   log: LogLine
 }
 
-const HELD = 'held by another process'
+export type MirrorState = 'starting' | 'current' | 'fetching' | 'older' | 'failing'
 
-/** `following` while another process mirrors into the folder. */
-export type MirrorState = 'starting' | 'current' | 'fetching' | 'following' | 'older' | 'failing'
-
-type Found =
-  | { state: 'current' }
-  | { state: 'following' | 'older' | 'failing'; why: string; retryAfter: number }
+type Found = { state: 'current' } | { state: 'older' | 'failing'; why: string; retryAfter: number }
 
 export class Mirror {
   readonly #options: MirrorOptions
@@ -79,9 +74,9 @@ export class Mirror {
 
   /** The last manifest dealt with, and what came of it. */
   #known: { etag: string; found: Found } | null = null
-  #looks = 0
   /** The parts of the folder may be damaged: each is read again. */
   #isSuspect = false
+  #looks = 0
   /** The snapshot of which all parts were read again after its loading failed. */
   #lookedThrough: string | null = null
   readonly #logged = new Set<string>()
@@ -208,9 +203,9 @@ export class Mirror {
     try {
       // Another process may have brought the snapshot meanwhile.
       if (this.#isThere(manifest)) return { state: 'current' }
-      const older = force ? null : folder.whyOlder(shown)
-      if (older !== null) {
-        const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken: ${older}; a lagging cache or store, or else POST /reload takes it`
+      const held = folder.held()
+      if (!force && held !== null && folder.isOurs() && manifest.asOf < held.asOf) {
+        const why = `${this.#options.source.address}: shows snapshot ${manifest.id}, which is not taken, since its data is older: a cache or store lags, or a rollback was published; POST /reload takes it`
         return { state: 'older', why, retryAfter: 0 }
       }
       const missing = this.#isSuspect ? await folder.damaged(manifest, signal) : folder.missing(manifest)
@@ -273,11 +268,7 @@ export class Mirror {
     const failing = (why: string, retryAfter = 0): Found => ({ state: 'failing', why, retryAfter })
     if (error instanceof RequestFault) return failing(error.message, error.retryAfter)
     if (error instanceof BuildError) return failing(error.message)
-    if (error instanceof LockError) {
-      if (!error.message.includes(HELD)) return failing(error.message)
-      const why = `${error.message}, which mirrors into this folder; this process serves what that one brings`
-      return { state: 'following', why, retryAfter: 0 }
-    }
+    if (error instanceof LockError) return failing(`${error.message}; give each mirror a folder of its own`)
     if (isSystemFault(error)) {
       const what = isDiskFull(error) ? whyNotWritten(error) : `cannot be written (${errorCode(error)})`
       return failing(`${this.#options.dir}: ${what}`)
@@ -303,10 +294,8 @@ export class Mirror {
       return
     }
     this.#error = found.why
-    // Following another process is not a failure: the source is asked as often as ever.
     this.#failures = found.state === 'failing' ? this.#failures + 1 : 0
     this.#retryAfter = Math.min(found.retryAfter, LONGEST_RETRY_AFTER_S)
-    if (found.state === 'following') return
     this.#isOutage = true
     // A fault that differs only in its numbers (another byte, more attempts) is the same fault.
     const kind = found.why.replaceAll(/\d+/g, '0')
