@@ -12,7 +12,7 @@ import {
 } from '../src/http/exchange.ts'
 import { KeyRing } from '../src/access/key-ring.ts'
 import { QuotaCounters } from '../src/access/quota.ts'
-import type { RequestPathOptions } from '../src/http/request-state.ts'
+import type { RequestPathOptions } from '../src/http/request.ts'
 import { OPERATIONS } from '../src/routes.ts'
 import { openView, type View } from '../src/dataset/view.ts'
 import { indexSnapshot } from '../src/server/index-snapshot.ts'

@@ -54,26 +54,27 @@ const BAD_KEY = -1
 
 const BEARER = 'bearer '
 
-export class Admission {
-  /** What the last request was charged. One object serves all: one request is answered at a time. */
-  charge: Charge | null = null
-  /** The answer is for the client alone: a key, good or bad, came with the request, or it was charged. */
-  isPersonal = false
-  /** The data served are a demo. */
-  isDemo = false
-  /** A page of this server was let in without a key. */
-  isPage = false
+/** Who asks, and what the request was charged. */
+export interface Client {
+  /** Why the request is refused, or null. */
+  readonly refusal: Refusal | null
   /** Row in the key ring, −1 without a good key. */
-  keyRow = -1
+  readonly keyRow: number
   /** Slot of the key, by which clients have shares, −1 without one. */
-  client = -1
+  readonly slot: number
+  /** A page of this server was let in without a key. */
+  readonly isPage: boolean
+  /** The answer is for the client alone: a key, good or bad, came with the request, or it was charged. */
+  readonly isPersonal: boolean
+  readonly charge: Charge | null
+  /** Address that was charged, '' with a key. */
+  readonly address: string
+}
 
+export class Admission {
   readonly #options: AdmissionOptions
-  readonly #charge: Charge = { limit: 0, remaining: 0, reset: 0 }
   #keys: KeyRing
   #known = new KnownKeys()
-  /** Address that was charged last without a key. */
-  #address = ''
 
   constructor(options: AdmissionOptions, keys: KeyRing) {
     this.#options = options
@@ -85,71 +86,80 @@ export class Admission {
     this.#known = new KnownKeys()
   }
 
-  /** Charges a request. @returns why it is refused, or null */
-  admit(exchange: Exchange, access: 'keyed' | 'public', query: RawQuery, now: number): Refusal | null {
+  /** Charges a request. `isDemo`: the data served are a demo. */
+  admit(
+    exchange: Exchange,
+    access: 'keyed' | 'public',
+    query: RawQuery,
+    now: number,
+    isDemo: boolean,
+  ): Client {
     const { quota, addresses, anonymousQuota, anonymousAccess, explorerQuota, totals } = this.#options
-    this.charge = null
-    this.isPage = false
     const row = this.#keyRow(exchange, query)
-    this.isPersonal = row !== NO_KEY
-    this.client = -1
-    this.keyRow = Math.max(-1, row)
     if (row >= 0) {
-      this.client = this.#keys.slot(row)
+      const slot = this.#keys.slot(row)
       const limit = this.#keys.quota(row)
       if (quota.isClosed) {
         totals.count('quota_away')
-        return CANNOT_CHECK
+        return clientOf({ refusal: CANNOT_CHECK, keyRow: row, slot, isPersonal: true })
       }
-      return this.#charged(limit, quota.take(this.client, limit, now), now)
+      const remaining = quota.take(slot, limit, now)
+      const charge = chargeOf(limit, remaining, now)
+      const refusal = remaining >= 0 ? null : this.#usedUp(charge, now)
+      return { refusal, keyRow: row, slot, isPage: false, isPersonal: true, charge, address: '' }
     }
     if (access === 'public') {
-      return anonymousQuota === 0 ? null : this.#chargeAddress(exchange, anonymousQuota, now)
+      return anonymousQuota === 0 || addresses === null
+        ? clientOf({ isPersonal: row !== NO_KEY })
+        : this.#chargeAddress(exchange, anonymousQuota, now, false)
     }
-    if (row === NO_KEY && addresses !== null && isAnonymousRead(exchange, anonymousAccess, this.isDemo)) {
-      this.isPage = true
+    if (row === NO_KEY && addresses !== null && isAnonymousRead(exchange, anonymousAccess, isDemo)) {
       totals.count('explorer_reads')
-      return this.#chargeAddress(exchange, explorerQuota, now)
+      return this.#chargeAddress(exchange, explorerQuota, now, true)
     }
     totals.count('unauthorized')
-    if (row === BAD_KEY) totals.count('bad_keys')
-    if (row === BAD_KEY) return BAD_KEY_REFUSAL
-    return hasOtherForm(exchange) ? OTHER_FORM_REFUSAL : NO_KEY_REFUSAL
+    if (row === BAD_KEY) {
+      totals.count('bad_keys')
+      return clientOf({ refusal: BAD_KEY_REFUSAL, isPersonal: true })
+    }
+    return clientOf({ refusal: hasOtherForm(exchange) ? OTHER_FORM_REFUSAL : NO_KEY_REFUSAL })
   }
 
-  #chargeAddress(exchange: Exchange, limit: number, now: number): Refusal | null {
-    const { addresses, proxies } = this.#options
-    if (addresses === null) return null
+  #chargeAddress(exchange: Exchange, limit: number, now: number, isPage: boolean): Client {
+    const { addresses, proxies, totals } = this.#options
     const peer = exchange.address()
     const address = proxies.isEmpty
       ? peer
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
-    this.#address = address
-    const remaining = this.#takeOfAddress(limit, now)
+    const remaining = addresses!.take(address, limit, now, isPage ? 'page' : 'public')
     // Once an hour, an address has exactly this number of calls left.
     if (remaining === limit >> 1) this.#lookForProxy(exchange, peer)
-    return this.#charged(limit, remaining, now)
+    const charge = chargeOf(limit, remaining, now)
+    let refusal: Refusal | null = null
+    if (remaining < 0) {
+      refusal = this.#usedUp(charge, now)
+      totals.count(isPage ? 'explorer_refused' : 'rate_limited_addresses')
+    }
+    return { refusal, keyRow: -1, slot: -1, isPage, isPersonal: true, charge, address }
   }
 
-  #takeOfAddress(limit: number, now: number): number {
-    return this.#options.addresses?.take(this.#address, limit, now, this.isPage ? 'page' : 'public') ?? -1
-  }
-
-  /** Who holds the stream that the request admitted last begins. */
-  holder(clock: () => number): Holder & { place: number } {
+  /** Who holds the stream that `client` begins. `isDemo`: whether the data served then are a demo. */
+  holder(
+    { keyRow, slot: place, address }: Client,
+    clock: () => number,
+    isDemo: () => boolean,
+  ): Holder & { place: number } {
     const { quota, addresses, anonymousAccess, explorerQuota } = this.#options
-    if (this.keyRow === -1) {
-      const address = this.#address
-      const take = (): number => addresses?.take(address, explorerQuota, clock(), 'page') ?? -1
+    if (keyRow === -1) {
       return {
         place: placeOfAddress(addresses?.hashOf(address) ?? 0),
-        isGood: () => anonymousAccess !== 'demo' || this.isDemo,
-        pay: () => take() >= 0,
+        isGood: () => anonymousAccess !== 'demo' || isDemo(),
+        pay: () => (addresses?.take(address, explorerQuota, clock(), 'page') ?? -1) >= 0,
       }
     }
-    const digest = this.#keys.digest(this.keyRow)
+    const digest = this.#keys.digest(keyRow)
     return {
-      place: placeOfKey(this.client),
+      place: placeOfKey(place),
       isGood: () => this.#keys.findDigest(digest) !== -1,
       pay: () => {
         const row = this.#keys.findDigest(digest)
@@ -183,25 +193,25 @@ export class Admission {
     return key === null ? BAD_KEY : Math.max(BAD_KEY, this.#keys.find(key))
   }
 
-  #charged(limit: number, remaining: number, now: number): Refusal | null {
-    const charge = this.#charge
-    charge.limit = limit
-    charge.remaining = Math.max(0, remaining)
-    charge.reset = resetAt(now)
-    this.charge = charge
-    this.isPersonal = true
-    if (remaining >= 0) return null
+  #usedUp({ limit, reset }: Charge, now: number): Refusal {
     this.#options.totals.count('rate_limited')
-    if (this.isPage) this.#options.totals.count('explorer_refused')
-    else if (this.keyRow === -1) this.#options.totals.count('rate_limited_addresses')
     const wait = retryAfter(now)
     return {
       code: 'rate_limit_exceeded',
       message: `The hourly quota of ${limit} requests is used up`,
       headers: `\r\nRetry-After: ${wait}`,
-      more: { retry_after: wait, reset_at: timestampText(charge.reset) },
+      more: { retry_after: wait, reset_at: timestampText(reset) },
     }
   }
+}
+
+/** One that was charged nothing. */
+function clientOf({ refusal = null, keyRow = -1, slot = -1, isPersonal = false }: Partial<Client>): Client {
+  return { refusal, keyRow, slot, isPage: false, isPersonal, charge: null, address: '' }
+}
+
+function chargeOf(limit: number, remaining: number, now: number): Charge {
+  return { limit, remaining: Math.max(0, remaining), reset: resetAt(now) }
 }
 
 function refusalOf(message: string): Refusal {

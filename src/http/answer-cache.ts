@@ -21,8 +21,7 @@ const LONGEST_COMPRESSED_S = 60
 const MOST_JOBS = 2
 const MOST_JOB_BYTES = 8 * 1024 * 1024
 
-/** Share of the bytes that known targets may take, and characters of the longest target. */
-const TARGETS_SHARE = 1 / 16
+/** Characters of the longest target that is remembered. */
 const LONGEST_TARGET = 256
 
 /** What a request target leads to: reading target and tag would take 10 to 30 % of a kept answer's time. */
@@ -59,11 +58,8 @@ export class CompressionJobs {
 }
 
 export class AnswerCache {
-  readonly #answers: LRUCache<string, KeptAnswer> | null
-  /** All are forgotten when one more would take too much. */
-  readonly #targets = new Map<string, KnownTarget>()
-  readonly #targetsLimit: number
-  #targetsBytes = 0
+  /** Answers by canonical form, and known targets by their texts, which begin with a slash. Null: nothing is kept. */
+  readonly #entries: LRUCache<string, KeptAnswer | KnownTarget> | null
   #known = 0
   readonly #largest: number
   readonly #jobs: CompressionJobs
@@ -72,50 +68,55 @@ export class AnswerCache {
 
   /** `limit` in bytes; 0 keeps nothing. */
   constructor(limit: number, jobs = new CompressionJobs()) {
-    this.#targetsLimit = limit * TARGETS_SHARE
-    const maxSize = Math.floor(limit - this.#targetsLimit)
+    const maxSize = Math.floor(limit)
     this.#largest = maxSize * LARGEST_SHARE
     this.#jobs = jobs
-    this.#answers = maxSize === 0 ? null : new LRUCache({ maxSize, dispose: (answer) => answer.leave() })
+    this.#entries =
+      maxSize === 0
+        ? null
+        : new LRUCache({
+            maxSize,
+            dispose: (entry) => {
+              if (entry instanceof KeptAnswer) entry.leave()
+            },
+          })
   }
 
   get bytes(): number {
-    return (this.#answers?.calculatedSize ?? 0) + this.#targetsBytes
+    return this.#entries?.calculatedSize ?? 0
   }
 
   get isOff(): boolean {
-    return this.#answers === null
+    return this.#entries === null
   }
 
   get(canonical: string): KeptAnswer | undefined {
-    return this.#answers?.get(canonical)
+    const entry = this.#entries?.get(canonical)
+    return entry instanceof KeptAnswer ? entry : undefined
   }
 
   known(path: string, query: string): KnownTarget | undefined {
-    if (this.#targets.size === 0) return undefined
-    const known = this.#targets.get(targetOf(path, query))
-    if (known?.kept.kept !== true) return undefined
-    // Being asked for keeps an answer; noting it each time would cost half of what is gained.
-    if ((++this.#known & 7) === 0) this.#answers?.get(known.canonical)
+    const entries = this.#entries
+    if (entries === null) return undefined
+    const key = targetOf(path, query)
+    // Being asked for keeps an entry; noting it each time would cost half of what is gained.
+    const isNoted = (++this.#known & 7) === 0
+    const known = isNoted ? entries.get(key) : entries.peek(key)
+    if (known === undefined || known instanceof KeptAnswer || !known.kept.kept) return undefined
+    if (isNoted) entries.get(known.canonical)
     return known
   }
 
   remember(path: string, query: string, known: KnownTarget): void {
     const key = targetOf(path, query)
     const size = 2 * (key.length + known.canonical.length) + ENTRY_BYTES
-    if (key.length > LONGEST_TARGET || size > this.#targetsLimit) return
-    if (this.#targetsBytes + size > this.#targetsLimit) {
-      this.#targets.clear()
-      this.#targetsBytes = 0
-    }
-    if (!this.#targets.has(key)) this.#targetsBytes += size
-    this.#targets.set(key, known)
+    if (key.length <= LONGEST_TARGET && size <= this.#largest) this.#entries?.set(key, known, { size })
   }
 
   /** Keeps a copy of `answer`, whatever its tail, with its `Link` lines. @returns null if it is too large */
   put(canonical: string, format: Format, answer: Uint8Array, link = NO_LINK): KeptAnswer | null {
-    const before = this.#answers?.peek(canonical)
-    if (before !== undefined) return before
+    const before = this.#entries?.peek(canonical)
+    if (before instanceof KeptAnswer) return before
     if (answer.length > this.#largest) return null
     return this.#keep(canonical, KeptAnswer.of(answer, format, link, TAIL_BYTES))
   }
@@ -147,8 +148,8 @@ export class AnswerCache {
 
   #keep(key: string, answer: KeptAnswer): KeptAnswer | null {
     const size = answer.length + key.length * 2 + answer.link.length + ENTRY_BYTES
-    if (this.#answers === null || size > this.#largest) return null
-    this.#answers.set(key, answer, { size })
+    if (this.#entries === null || size > this.#largest) return null
+    this.#entries.set(key, answer, { size })
     return answer
   }
 }

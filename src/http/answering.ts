@@ -1,145 +1,117 @@
-/** Answers an admitted request: query → kept answer or handler → reply. */
-import { isLong, nowOf, type Operation } from '../operation/operation.ts'
-import type { View } from '../dataset/view.ts'
-import { SEPARATOR, type RawQuery } from '../operation/query.ts'
-import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
-import { TagNumber } from '../operation/tag-number.ts'
-import { ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, type Exchange } from './exchange.ts'
-import type { Route, Target } from './router.ts'
-import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
-import { MINUTE } from '../sea/time.ts'
-import type { LongRequests } from './long-requests.ts'
+/** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
+import { isLong } from '../operation/operation.ts'
+import { headFields, type Admitted } from './admitted.ts'
+import type { KnownTarget } from './answer-cache.ts'
+import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader, NO_LINK } from './links.ts'
-import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
-import type { Admitted, SharedState } from './request-state.ts'
-import type { Sender } from './sender.ts'
+import type { LongRequests } from './long-requests.ts'
+import { conditionOf, partOf, preferredCoding, sendNotModified } from './parts.ts'
+import { rangeAsked } from './range.ts'
+import type { KeptAnswer } from './kept-answer.ts'
+import type { Format } from '../operation/shape.ts'
+import type { HeadFields } from './reply.ts'
+import type { Totals } from './totals.ts'
 
 export class Answering {
-  readonly #state: SharedState
-  readonly #sender: Sender
+  readonly #totals: Totals
   readonly #long: LongRequests
-  readonly #tag = new TagNumber()
-  readonly #formats = new Map<readonly Format[], Preference<Format>>()
 
-  constructor(state: SharedState, sender: Sender, long: LongRequests) {
-    this.#state = state
-    this.#sender = sender
+  constructor(totals: Totals, long: LongRequests) {
+    this.#totals = totals
     this.#long = long
   }
 
-  /** @throws ApiError */
-  answer(
-    exchange: Exchange,
-    admitted: Admitted,
-    view: View,
-    { target, path, raw }: Route<Target> & { raw: RawQuery },
-    now: number,
-  ): void {
-    const state = this.#state
+  /** `lifetime`: seconds that the answer may be kept. @throws ApiError */
+  answer(request: Admitted, asked: Asked, lifetime: number, isKeyInQuery: boolean): void {
+    const { exchange, served, ignored, now, moment } = request
+    const { target, path, query, shape, language, texts } = asked
     const { operation, reader } = target
-    const { cache, isPinned } = state.served
-    const shape = this.#shapeOf(exchange, operation, raw)
-    const tag = this.#tag.begin().add(target.index)
-    const texts = reader.textsOf(raw)
-    const query = reader.read(texts, tag, nowOf(operation, view, now), raw.names)
-    const language = languageOf(operation, query, exchange)
-    const isOfMinute = operation.perMinute === true && (query.time?.moves ?? query.time === undefined)
-    const minute = isOfMinute ? Math.floor(now / MINUTE) : 0
-    const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
-    for (const argument of path) tag.add(argument)
-    tag.add(minute)
-    if (operation.language === true) tag.add(language)
-    const shaped = shape === null ? '' : shapeKey(shape) + (isPaged ? '|p' : '')
-    if (shape !== null) tag.add(shaped)
-    const { low, high } = tag
+    const { cache, isPinned, pin } = served
     const format = shape?.format ?? 'json'
-    // A client that names the ETag has the answer: it is made only for the `Link` lines of a pinned one.
-    if (shape === null && !isPinned && exchange.headerValues(IF_NONE_MATCH) !== '') {
-      admitted.describe(operation, low, high, minute, NO_LINK)
-      if (this.#sender.sendNotModifiedUnmade(exchange)) return
+    const condition = conditionOf(request, asked)
+    const isAny = condition === 'any'
+    if (condition === 'known') {
+      sendNotModified(request, headFields(request, asked, lifetime, NO_LINK))
+      return
     }
-    let canonical = ''
-    if (!cache.isOff) {
-      canonical = [operation.name, ...path, reader.canonical(query), minute, language, shaped].join(SEPARATOR)
-      // `Link` repeats the words of the query.
-      const hasLinks = 'page' in operation.parameters
-      if (hasLinks) canonical += SEPARATOR + texts.join(SEPARATOR)
-      const kept = cache.get(canonical)
-      if (kept !== undefined) {
-        const isKnown = shape === null && !isPinned && raw.get('api_key') === ''
-        if (isKnown && isUsual(exchange, operation)) {
-          const { ignored } = state.fields
-          cache.remember(exchange.path, exchange.query, {
-            target,
-            canonical,
-            kept,
-            low,
-            high,
-            minute,
-            ignored,
-          })
-        }
-        admitted.describe(operation, low, high, minute, kept.link)
-        this.#sender.sendKept(exchange, canonical, kept, format)
-        return
+    const canonical = cache.isOff ? '' : canonicalOf(asked)
+    const kept = cache.get(canonical)
+    if (kept !== undefined) {
+      if (shape === null && !isPinned && !isKeyInQuery && isUsual(exchange, operation)) {
+        const { low, high, minute } = asked
+        cache.remember(exchange.path, exchange.query, {
+          target,
+          canonical,
+          kept,
+          low,
+          high,
+          minute,
+          ignored,
+        })
       }
-      state.options.totals.count('made')
+      const fields = headFields(request, asked, lifetime, kept.link)
+      this.#sendKept(request, fields, { canonical, kept, format, isAny })
+      return
     }
+    if (!cache.isOff) this.#totals.count('made')
+    const view = served.view!
     const begun = shape === null ? beginAnswer(view, operation, query, path, now, language) : null
     if (begun === null || isLong(begun)) {
-      admitted.describe(operation, low, high, minute, NO_LINK)
-      const asked = { operation: target.index, path, texts, shape, isPaged, language, now }
-      this.#long.send(exchange, operation, asked, (body, headers) =>
-        cache.put(canonical, format, body, headers),
-      )
+      const fields = headFields(request, asked, lifetime, NO_LINK)
+      this.#long.send(request, asked, {
+        fields,
+        isAny,
+        keep: (body, link) => cache.put(canonical, format, body, link),
+      })
       return
     }
     const { writer } = view.fragments
     const linked = { reader, texts, more: '' }
     const link = begun ? linkHeader(linked, view.dataset.snapshotId, begun, isPinned) : NO_LINK
-    endAnswer(writer, begun, state.second, state.served.pin)
+    endAnswer(writer, begun, moment.second, pin)
     const body = writer.answer()
-    admitted.describe(operation, low, high, minute, link)
     cache.put(canonical, format, body, link)
-    this.#sender.send(exchange, body)
+    const fields = headFields(request, asked, lifetime, link)
+    if (isAny) sendNotModified(request, fields)
+    else exchange.send(served.heads.write(fields), body)
   }
 
-  /** Null for the usual JSON. @throws ApiError 400 */
-  #shapeOf(exchange: Exchange, { tables, parameters }: Operation, raw: RawQuery): Shape | null {
-    if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
-    return shapeOf(tables, 'include' in parameters, raw, (formats) => {
-      let preference = this.#formats.get(formats)
-      if (preference === undefined) {
-        preference = new Preference((accept) => preferredFormat(accept, formats))
-        this.#formats.set(formats, preference)
-      }
-      return preference.of(exchange.headerValues(ACCEPT))
-    })
+  /** As `answer`, for a target that led to a kept answer before. */
+  answerKnown(request: Admitted, { canonical, kept, low, high }: KnownTarget, lifetime: number): void {
+    const fields = headFields(request, { low, high }, lifetime, kept.link)
+    const condition = conditionOf(request, fields)
+    if (condition === 'known') sendNotModified(request, fields)
+    else this.#sendKept(request, fields, { canonical, kept, format: 'json', isAny: condition === 'any' })
   }
-}
 
-/** Whether the answer depends on the target alone, not on a header. */
-export function isUsual(exchange: Exchange, { tables, language }: Operation): boolean {
-  return (
-    (tables === undefined || hasUsualAccept(exchange)) &&
-    (language !== true || exchange.headerValues(ACCEPT_LANGUAGE) === '')
-  )
-}
-
-function hasUsualAccept(exchange: Exchange): boolean {
-  const accept = exchange.headerValues(ACCEPT)
-  return accept === '' || accept === '*/*' || accept === 'application/json'
-}
-
-function languageOf(
-  operation: Operation,
-  query: Parameters<Operation['answer']>[1],
-  exchange: Exchange,
-): Language {
-  if (operation.language !== true) return DEFAULT_LANGUAGE
-  const locale = query.locale as Language | undefined
-  if (locale !== undefined) return locale
-  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
-  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
+  #sendKept(
+    request: Admitted,
+    fields: HeadFields,
+    {
+      canonical,
+      kept,
+      format,
+      isAny,
+    }: { canonical: string; kept: KeptAnswer; format: Format; isAny: boolean },
+  ): void {
+    const { exchange, served, moment } = request
+    this.#totals.count('kept')
+    if (isAny) {
+      sendNotModified(request, fields)
+      return
+    }
+    const range = format === 'json' ? '' : rangeAsked(exchange)
+    const encoding = preferredCoding(exchange, format, range)
+    const plain = kept.bytesAt(moment.second, kept.ownTail ?? moment.tail)
+    const coded = encoding === null ? kept : served.cache.inCoding(canonical, kept, encoding)
+    if (coded !== kept) {
+      fields.encoding = coded.encoding
+      exchange.send(served.headsOf(format).write(fields), coded.bytesAt(moment.second, moment.tail))
+    } else if (format === 'json') exchange.send(served.heads.write(fields), plain)
+    else {
+      const part = partOf(served, fields, format, plain, range)
+      exchange.send(part.head, part.body)
+    }
+  }
 }

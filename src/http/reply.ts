@@ -208,7 +208,7 @@ export class Heads {
     return writer.bytes.subarray(0, writer.at)
   }
 
-  matches(condition: string, { high, low }: HeadFields): boolean {
+  matches(condition: string, { high, low }: Pick<HeadFields, 'high' | 'low'>): boolean {
     // After a swap most clients name an ETag of the snapshot before.
     if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
     return namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)

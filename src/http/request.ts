@@ -1,33 +1,31 @@
 /**
- * The way of a request: method → route → snapshot → key → quota → pin → query → conditional → cache or
- * handler → reply. It is synchronous: the engine's request object is dead once a handler has returned. Only
- * expensive answers take what they need of the request, and are made later, in slices.
+ * The way of a request: method → route → key and quota → pin → query → kept answer, handler or the thread of long
+ * answers → reply. Each step gets the values that the steps before it have made, and nothing else is kept between
+ * two requests. It is synchronous: the engine's request object is dead once a handler has returned.
  */
 import type { KeyRing } from '../access/key-ring.ts'
-import { ApiError } from '../operation/errors.ts'
-import { nowOf, type Declared } from '../operation/operation.ts'
+import { ApiError, snapshotGone, snapshotId } from '../operation/errors.ts'
+import { nowOf, type Declared, type Operation, type StreamOperation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { readerOf, RawQuery } from '../operation/query.ts'
-import type { Exchange } from './exchange.ts'
-import { OTHER_ROUTES } from './request-counts.ts'
 import { TagNumber } from '../operation/tag-number.ts'
-import { Router, type StreamTarget, type Target } from './router.ts'
 import { MINUTE, timestampText } from '../sea/time.ts'
 import { faultText } from '../system/fault-text.ts'
+import { Admission, type AdmissionOptions } from './admission.ts'
+import { commonHeaders, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'
-import { Answering, isUsual } from './answering.ts'
+import { Answering } from './answering.ts'
+import { isUsual, readAsked } from './asked.ts'
+import { FULL_RETRY_SECONDS, type EventStreams } from './event-streams.ts'
+import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
-import { FULL_RETRY_SECONDS } from './event-streams.ts'
-import { LongRequests } from './long-requests.ts'
+import { LongRequests, type LongRequestsOptions } from './long-requests.ts'
+import { lifetimeOfMinute, Moments } from './moment.ts'
 import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
-import {
-  RequestState,
-  type Admitted,
-  type Begun,
-  type RequestPathOptions,
-  type SharedState,
-} from './request-state.ts'
-import { Sender } from './sender.ts'
+import { OTHER_ROUTES } from './request-counts.ts'
+import { Router, type StreamTarget, type Target } from './router.ts'
+import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
+import type { Site } from './static-site.ts'
 
 /** Seconds a client should wait before the first snapshot. */
 const NO_SNAPSHOT_RETRY_SECONDS = 5
@@ -53,13 +51,27 @@ const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 /** Stands for that of a known target, too: a key in the query is never in one. */
 const NO_QUERY = new RawQuery('')
 
+export interface RequestPathOptions extends AdmissionOptions, ServedOptions, LongRequestsOptions {
+  operations: readonly Operation[]
+  basePath: string
+  /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
+  refreshEvery: number
+  /** One of several servers whose snapshots come from elsewhere: others may serve a snapshot before this one. */
+  isReplica?: boolean
+  /** Without it there are no streams of events. */
+  stream?: { operation: StreamOperation; streams: EventStreams }
+  /** Pages and their files. */
+  site?: Site
+}
+
 export class RequestPath {
   readonly #options: RequestPathOptions
   readonly #router: Router<Target | StreamTarget>
   /** Ordinal of the first route after those of operations and streams. */
   readonly #otherRoutes: number
-  readonly #state: SharedState
-  readonly #sender: Sender
+  readonly #admission: Admission
+  readonly #held: HeldViews
+  readonly #moments: Moments
   readonly #answering: Answering
 
   constructor(options: RequestPathOptions, keys: KeyRing) {
@@ -67,14 +79,14 @@ export class RequestPath {
     const targets = targetsOf(options)
     this.#router = new Router(options.basePath, targets)
     this.#otherRoutes = targets.length
-    const state: SharedState = new RequestState(options, keys)
-    this.#state = state
-    const sender = (this.#sender = new Sender(state))
-    this.#answering = new Answering(state, sender, new LongRequests(state, sender))
+    this.#admission = new Admission(options, keys)
+    this.#held = new HeldViews(options)
+    this.#moments = new Moments(options.refreshEvery)
+    this.#answering = new Answering(options.totals, new LongRequests(options))
   }
 
   setKeys(keys: KeyRing): void {
-    this.#state.admission.setKeys(keys)
+    this.#admission.setKeys(keys)
     this.#options.stream?.streams.keysChanged()
   }
 
@@ -84,16 +96,12 @@ export class RequestPath {
 
   /** Serves the last of `views`, and the earlier ones to those who pin them. `most`: how many are held. */
   hold(views: readonly View[], most: number): void {
-    this.#state.hold(views, most)
+    this.#held.hold(views, most)
     this.#options.stream?.streams.serve(views.at(-1)!)
   }
 
   handle(exchange: Exchange): void {
     this.#options.totals.count('requests')
-    this.#serve(exchange)
-  }
-
-  #serve(exchange: Exchange): void {
     const { method, path, query } = exchange
     const now = this.#options.clock()
     if (method !== 'GET' && method !== 'HEAD') {
@@ -101,44 +109,40 @@ export class RequestPath {
       else sendError(exchange, 'method_not_allowed', 'Only GET, HEAD and OPTIONS are allowed', now)
       return
     }
-    const state = this.#state
-    const begun = state.begin(now)
-    const { served } = begun
+    const served = this.#held.current
     const known = served.cache.known(path, query)
-    if (known !== undefined && this.#answerKnown(exchange, begun, known, now)) return
+    if (known !== undefined && this.#answerKnown(exchange, served, known, now)) return
     const route = this.#router.find(path)
     if (route === null) {
-      exchange.route = this.#otherRoutes + STATIC
-      if (this.#options.site?.serve(exchange, served.header) === true) return
-      exchange.route = this.#otherRoutes + UNMATCHED
-      const message = ADMIN_PATHS.has(path) ? ON_ADMIN_PORT : 'No such path'
-      sendError(exchange, 'resource_not_found', message, now)
+      this.#answerOther(exchange, served, now)
       return
     }
-    const { target, path: args } = route
+    const { target } = route
     exchange.route = target.index
     const raw = query === '' ? NO_QUERY : new RawQuery(query, target.reader.known)
-    state.fields.ignored = ignoredHeader(raw, target.ignorable)
+    const ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {
-        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${state.fields.ignored}`,
+        headers: `\r\nRetry-After: ${NO_SNAPSHOT_RETRY_SECONDS}${ignored}`,
       })
       return
     }
     const operation = target.operation ?? target.stream
-    const admitted = this.#admit(exchange, begun, operation, raw, now)
-    if (admitted === null) return
+    let request = this.#admit(exchange, served, operation, raw, ignored, now)
+    if (request === null) return
     try {
       const pin = raw.get('snapshot')
       if (target.operation === null) {
         if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
-        beginStream(state, exchange, state.served.view!, { target, raw }, now)
+        this.#beginStream(request, target, raw)
         return
       }
-      if (pin !== '') admitted.pin(pin)
-      this.#answering.answer(exchange, admitted, state.served.view!, { target, path: args, raw }, now)
+      if (pin !== '') request = { ...request, served: this.#pinned(pin) }
+      const asked = readAsked(request, { target, path: route.path }, raw)
+      const lifetime = this.#lifetimeOf(request, asked.minute)
+      this.#answering.answer(request, asked, lifetime, raw.get('api_key') !== '')
     } catch (error) {
-      this.#refuse(exchange, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error, operation, now)
+      this.#refuse(request, this.#mayCome(error, raw, now) ? NOT_HERE_YET : error)
     }
   }
 
@@ -147,48 +151,104 @@ export class RequestPath {
     if (this.#options.isReplica !== true) return false
     if (!(error instanceof ApiError) || error.code !== 'snapshot_gone') return false
     const id = raw.get(String(error.details?.['parameter'])) ?? ''
-    return this.#state.held.unknown.mayCome(id, now)
-  }
-
-  /** @returns false if the request has to be read after all */
-  #answerKnown(
-    exchange: Exchange,
-    begun: Begun,
-    { target: { operation, index }, canonical, kept, low, high, minute, ignored }: KnownTarget,
-    now: number,
-  ): boolean {
-    const state = this.#state
-    const isNow = minute === 0 || minute === Math.floor(now / MINUTE)
-    if (!isNow || !isUsual(exchange, operation)) return false
-    exchange.route = index
-    state.fields.ignored = ignored
-    const admitted = this.#admit(exchange, begun, operation, NO_QUERY, now)
-    if (admitted === null) return true
-    admitted.describe(operation, low, high, minute, kept.link)
-    this.#sender.sendKept(exchange, canonical, kept, 'json')
-    return true
+    return this.#held.unknown.mayCome(id, now)
   }
 
   /** Key and quota. @returns null if the request was refused */
-  #admit(exchange: Exchange, begun: Begun, operation: Declared, raw: RawQuery, now: number): Admitted | null {
-    const state = this.#state
-    const outcome = begun.admit(exchange, operation, raw, now)
-    if (!('code' in outcome)) return outcome
-    const { code, message, headers, more } = outcome
-    sendError(exchange, code, message, now, { headers: state.commonHeaders(operation) + headers, more })
+  #admit(
+    exchange: Exchange,
+    served: ServedView,
+    operation: Declared,
+    raw: RawQuery,
+    ignored: string,
+    now: number,
+  ): Admitted | null {
+    const isDemo = served.view!.dataset.demo
+    const client = this.#admission.admit(exchange, operation.access, raw, now, isDemo)
+    exchange.keyRow = client.keyRow
+    const moment = this.#moments.at(now)
+    const request = { exchange, operation, client, served, ignored, now, moment }
+    const { refusal } = client
+    if (refusal === null) return request
+    const { code, message, headers, more } = refusal
+    sendError(exchange, code, message, now, { headers: commonHeaders(request) + headers, more })
     return null
   }
 
-  #refuse(exchange: Exchange, error: unknown, operation: Declared, now: number): void {
+  /** @returns false if the request has to be read after all */
+  #answerKnown(exchange: Exchange, served: ServedView, known: KnownTarget, now: number): boolean {
+    const { target, minute, ignored } = known
+    const { operation, index } = target
+    const isNow = minute === 0 || minute === Math.floor(now / MINUTE)
+    if (!isNow || !isUsual(exchange, operation)) return false
+    exchange.route = index
+    const request = this.#admit(exchange, served, operation, NO_QUERY, ignored, now)
+    if (request !== null) this.#answering.answerKnown(request, known, this.#lifetimeOf(request, minute))
+    return true
+  }
+
+  /** A page, or nothing. */
+  #answerOther(exchange: Exchange, { header }: ServedView, now: number): void {
+    exchange.route = this.#otherRoutes + STATIC
+    if (this.#options.site?.serve(exchange, header) === true) return
+    exchange.route = this.#otherRoutes + UNMATCHED
+    const message = ADMIN_PATHS.has(exchange.path) ? ON_ADMIN_PORT : 'No such path'
+    sendError(exchange, 'resource_not_found', message, now)
+  }
+
+  /** @throws ApiError 400, 410 */
+  #pinned(value: string | null): ServedView {
+    const pinned = this.#held.pinned(snapshotId('snapshot', value))
+    if (pinned === null) throw snapshotGone('snapshot', this.#held.current.view!.dataset.snapshotId)
+    return pinned
+  }
+
+  /** Seconds that an answer may be kept. */
+  #lifetimeOf({ served: { isPinned, pin }, moment }: Admitted, minute: number): number {
+    const lifetime = isPinned ? this.#moments.heldFor(moment, this.#held.swapsLeft(pin)) : moment.lifetime
+    return lifetimeOfMinute(moment, minute, lifetime)
+  }
+
+  #refuse(request: Admitted, error: unknown): void {
+    const { exchange, operation, now } = request
     const headers =
-      this.#state.commonHeaders(operation) +
+      commonHeaders(request) +
       (error === NOT_HERE_YET ? `\r\nRetry-After: ${NOT_HERE_RETRY_SECONDS}` : '')
     if (error instanceof ApiError) {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
     }
-    this.#state.reportFault(faultText(error), operation)
+    this.#options.totals.count('faults')
+    this.#options.onFault(faultText(error), operation.name)
     sendError(exchange, 'internal_error', FAULT, now, { headers })
+  }
+
+  #beginStream(request: Admitted, { stream, reader }: StreamTarget, raw: RawQuery): void {
+    const { exchange, client, served, now } = request
+    const { clock, stream: streaming } = this.#options
+    const view = served.view!
+    const texts = reader.textsOf(raw)
+    const buoys = stream.buoys(view, reader.read(texts, new TagNumber(), nowOf(stream, view, now)))
+    const isDemo = (): boolean => this.#held.current.view!.dataset.demo
+    const holder = this.#admission.holder(client, clock, isDemo)
+    const headers = commonHeaders(request)
+    const head = streamHead(callersRequestId(exchange), headers)
+    const { place } = holder
+    const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
+    if (refusal === null) return
+    if (refusal === 'body') {
+      sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+      return
+    }
+    const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
+    if (refusal === 'in all') {
+      sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
+      return
+    }
+    sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
+      ...full,
+      more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
+    })
   }
 }
 
@@ -216,35 +276,4 @@ function targetsOf({
     })
   }
   return targets
-}
-
-function beginStream(
-  state: SharedState,
-  exchange: Exchange,
-  view: View,
-  { target: { stream, reader }, raw }: { target: StreamTarget; raw: RawQuery },
-  now: number,
-): void {
-  const { clock, stream: streaming } = state.options
-  const texts = reader.textsOf(raw)
-  const buoys = stream.buoys(view, reader.read(texts, new TagNumber(), nowOf(stream, view, now)))
-  const holder = state.admission.holder(clock)
-  const headers = state.commonHeaders(stream)
-  const head = streamHead(callersRequestId(exchange), headers)
-  const { place } = holder
-  const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
-  if (refusal === null) return
-  if (refusal === 'body') {
-    sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
-    return
-  }
-  const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
-  if (refusal === 'in all') {
-    sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)
-    return
-  }
-  sendError(exchange, 'rate_limit_exceeded', TOO_MANY_STREAMS_OF_ONE, now, {
-    ...full,
-    more: { retry_after: FULL_RETRY_SECONDS, reset_at: timestampText(now + FULL_RETRY_SECONDS) },
-  })
 }

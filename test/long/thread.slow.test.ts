@@ -44,7 +44,7 @@ const database = await duck()
 after(() => database.close())
 
 /** A serving thread's engine and request path in this one, and a thread that makes its long answers. */
-async function serve(kind: 'uws' | 'node', end: (last: () => void) => void, silentLooks = 15) {
+async function serve(kind: 'uws' | 'node', end: (last: () => void) => void) {
   const faults: string[] = []
   const threads: Worker[] = []
   const long = new LongAnswers()
@@ -54,7 +54,6 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void, sile
   const thread = new LongThread({
     log: () => {},
     workers: () => [worker],
-    silentLooks,
     begin(start) {
       const begun = startThread(new URL('../../src/long/thread', import.meta.url), start)
       threads.push(begun)
@@ -156,11 +155,7 @@ for (const kind of ENGINES) {
     `Over ${kind}, what has begun goes on from its snapshot after a swap, and a thread that dies or hangs is replaced.`,
     { skip: missing(kind) },
     async (t) => {
-      const { get, engine, path, faults, thread, threads, long } = await serve(
-        kind,
-        (last) => t.after(last),
-        2,
-      )
+      const { get, engine, path, faults, thread, threads, long } = await serve(kind, (last) => t.after(last))
       const whole = await get(HISTORY)
       assert.equal(whole.status, 200)
       // Asked before the serving thread lets go of a snapshot, it is answered from that.

@@ -1,0 +1,107 @@
+/** Reads what a request asks for: query, form, language, and what tells its answer from all others. */
+import { nowOf, type Operation } from '../operation/operation.ts'
+import { SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
+import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
+import { TagNumber } from '../operation/tag-number.ts'
+import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
+import { MINUTE } from '../sea/time.ts'
+import type { Admitted, Tag } from './admitted.ts'
+import { ACCEPT, ACCEPT_LANGUAGE, type Exchange } from './exchange.ts'
+import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
+import type { Route, Target } from './router.ts'
+
+export interface Asked extends Tag {
+  readonly target: Target
+  /** Decoded arguments of the path. */
+  readonly path: readonly string[]
+  readonly texts: Texts
+  readonly query: Parameters<Operation['answer']>[1]
+  /** Null for the usual JSON. */
+  readonly shape: Shape | null
+  /** In another form than that, a page or its size was asked for. */
+  readonly isPaged: boolean
+  readonly language: Language
+  /** The minute that the answer is about; 0 for any. */
+  readonly minute: number
+}
+
+const formatsByHeader = new Map<readonly Format[], Preference<Format>>()
+const tag = new TagNumber()
+
+/** @throws ApiError */
+export function readAsked(
+  { exchange, served, now }: Admitted,
+  { target, path }: Route<Target>,
+  raw: RawQuery,
+): Asked {
+  const { operation, reader, index } = target
+  const shape = readShape(exchange, operation, raw)
+  const isPaged = shape !== null && (raw.get('page') !== '' || raw.get('per_page') !== '')
+  const texts = reader.textsOf(raw)
+  const relativeTo = nowOf(operation, served.view!, now)
+  const query = reader.read(texts, tag.begin().add(index), relativeTo, raw.names)
+  const language = languageOf(operation, query, exchange)
+  const isOfMinute = operation.perMinute === true && (query.time?.moves ?? query.time === undefined)
+  const minute = isOfMinute ? Math.floor(now / MINUTE) : 0
+  for (const argument of path) tag.add(argument)
+  tag.add(minute)
+  if (operation.language === true) tag.add(language)
+  if (shape !== null) tag.add(formOf(shape, isPaged))
+  const { low, high } = tag
+  return { target, path, texts, query, shape, isPaged, language, minute, low, high }
+}
+
+/** One text for all requests with the same answer of a snapshot. */
+export function canonicalOf({
+  target: { operation, reader },
+  path,
+  texts,
+  query,
+  shape,
+  isPaged,
+  language,
+  minute,
+}: Asked): string {
+  const form = shape === null ? '' : formOf(shape, isPaged)
+  const canonical = [operation.name, ...path, reader.canonical(query), minute, language, form].join(SEPARATOR)
+  // `Link` repeats the words of the query.
+  return 'page' in operation.parameters ? canonical + SEPARATOR + texts.join(SEPARATOR) : canonical
+}
+
+function formOf(shape: Shape, isPaged: boolean): string {
+  return shapeKey(shape) + (isPaged ? '|p' : '')
+}
+
+/** Null for the usual JSON. @throws ApiError 400 */
+function readShape(exchange: Exchange, { tables, parameters }: Operation, raw: RawQuery): Shape | null {
+  if (!raw.mayShape && (tables === undefined || hasUsualAccept(exchange))) return null
+  return shapeOf(tables, 'include' in parameters, raw, (formats) => {
+    let preference = formatsByHeader.get(formats)
+    if (preference === undefined) {
+      preference = new Preference((accept) => preferredFormat(accept, formats))
+      formatsByHeader.set(formats, preference)
+    }
+    return preference.of(exchange.headerValues(ACCEPT))
+  })
+}
+
+/** Whether the answer depends on the target alone, not on a header. */
+export function isUsual(exchange: Exchange, { tables, language }: Operation): boolean {
+  return (
+    (tables === undefined || hasUsualAccept(exchange)) &&
+    (language !== true || exchange.headerValues(ACCEPT_LANGUAGE) === '')
+  )
+}
+
+function hasUsualAccept(exchange: Exchange): boolean {
+  const accept = exchange.headerValues(ACCEPT)
+  return accept === '' || accept === '*/*' || accept === 'application/json'
+}
+
+function languageOf(operation: Operation, query: Asked['query'], exchange: Exchange): Language {
+  if (operation.language !== true) return DEFAULT_LANGUAGE
+  const locale = query.locale as Language | undefined
+  if (locale !== undefined) return locale
+  const accepted = exchange.headerValues(ACCEPT_LANGUAGE)
+  return accepted === '' ? DEFAULT_LANGUAGE : preferredLanguage(accepted, LANGUAGES)
+}
