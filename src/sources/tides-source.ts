@@ -70,18 +70,20 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
   const listing = await listSource('tides', folder)
   const file = report.file(folder)
   let taken = 0
+  let fault = ''
   for (const name of listing.files) {
     const identifier = name.replace(/\.json$/i, '')
     const station = identifier === name ? 'is not a JSON file' : await readStation(join(folder, name))
     const harbour = typeof station === 'string' ? station : harbourOf(station.value, identifier, file)
-    if (typeof harbour === 'string')
+    if (typeof harbour === 'string') {
+      fault ||= `; ${JSON.stringify(name).slice(1, -1)} ${harbour}`
       report.doubt({ what: 'a file is left out whole', examples: [`${name} ${harbour}`], isGrave: true })
-    else {
+    } else {
       sink.harbour(harbour)
       taken++
     }
   }
-  if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used`)
+  if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used${fault}`)
   file.rows(taken)
   file.end()
 }

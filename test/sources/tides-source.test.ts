@@ -147,6 +147,14 @@ test('Stations that cannot or may not be used are named and left out.', async (t
   assert.equal(examples.length, Object.keys(broken).length)
 })
 
+test('A folder without a station is refused with the reason of the first file.', async (t) => {
+  const folder = await folderOf(t, { 'a.json': json({ units: 'fathoms' }), 'b.json': '{' })
+  await assert.rejects(
+    record(openTides, folder),
+    /no station that can be used; a\.json has levels in an unknown unit/,
+  )
+})
+
 test('Many broken files are reported as a number.', async (t) => {
   const files = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`${i}.json`, '{']))
   const folder = await folderOf(t, { ...files, 'z.json': json({}) })
