@@ -967,8 +967,7 @@ export type FeatureCollection = {
       coordinates: (number | number[] | number[][])[]
     } | null
     /** The members of the item, nested ones under a name with a dot. */
-    properties: {
-    }
+    properties: { [name: string]: string | number | boolean | null }
   }[]
   /** What the collection is part of. */
   meta: {
@@ -1207,6 +1206,8 @@ export type MapBuoysAnswer = {
     real_count: number
     /** Virtual buoys among them. */
     virtual_count: number
+    /** By source and field: the most decimals in the newest 48 readings of the buoys of the source. JSON leaves closing zeros out, so a single number does not tell them. */
+    decimals: { [name: string]: { [name: string]: number } }
   }
   meta: Meta
 }

@@ -2,6 +2,9 @@
 import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
 import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
+import { WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { NO_DECIMALS } from '../index/latest.ts'
+import { MEASURE_NAMES } from '../sea/columns.ts'
 import { FORMATS } from '../operation/shape.ts'
 import type { Table } from '../operation/answer-table.ts'
 import { operation } from '../operation/operation.ts'
@@ -46,11 +49,25 @@ function within(dataset: Dataset, query: QueryOf<typeof parameters>): ArrayLike<
   return boxes.within(box, isTaken)
 }
 
-function countsText({ catalog }: Dataset, ordinals: ArrayLike<number>): string {
+function countsText(dataset: Dataset, ordinals: ArrayLike<number>): string {
+  const { virtual: isVirtual } = dataset.catalog
   const count = ordinals.length
   let virtual = 0
-  for (let i = 0; i < count; i++) virtual += catalog.virtual[ordinals[i]]
-  return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}`
+  for (let i = 0; i < count; i++) virtual += isVirtual[ordinals[i]]
+  const decimals = JSON.stringify(decimalsOf(dataset))
+  return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual},"decimals":${decimals}`
+}
+
+/** The decimals that each source measures with, by its name and the names of fields. */
+function decimalsOf({ catalog, latest: { decimals } }: Dataset): object {
+  const ofSources = catalog.sources.map(({ name }, source) => {
+    const fields = MEASURE_NAMES.map((measure, i) => [
+      WIRE_NAMES[measure],
+      decimals[source * MEASURE_NAMES.length + i],
+    ]).filter(([, most]) => most !== NO_DECIMALS)
+    return [name, Object.fromEntries(fields)] as const
+  })
+  return Object.fromEntries(ofSources.filter(([, fields]) => Object.keys(fields).length > 0))
 }
 
 function tableOf(dataset: Dataset, found: ArrayLike<number>, included: number | undefined): Table {

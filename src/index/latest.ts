@@ -1,4 +1,4 @@
-/** What the newest reading of each buoy has, for filters: ordinals in. */
+/** What the newest readings have: of each buoy for filters, of each source for how numbers are written. */
 import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
 import type { Segments } from './segments.ts'
 import type { Steps } from '../system/steps.ts'
@@ -8,15 +8,25 @@ export interface Latest {
   readonly has: Uint16Array
   /** Time of the buoy's newest reading, epoch seconds; −1 without one. */
   readonly time: Float64Array
+  /**
+   * Most decimals of each measure in the newest readings of a source's buoys: by source, then in the order of
+   * `MEASURE_NAMES`; `NO_DECIMALS` where they have none of it.
+   */
+  readonly decimals: Uint8Array
 }
 
+export const NO_DECIMALS = 0xff
+/** A day of half-hourly readings: a single one may end with a zero, which JSON leaves out. */
+export const READINGS_FOR_DECIMALS = 48
 /** Some 0.1 ms of work. */
-const BUOYS_PER_STEP = 64
+const BUOYS_PER_STEP = 16
 
-export function* latestOf(readings: Segments): Steps<Latest> {
+/** @param source ordinal of each buoy's source */
+export function* latestOf(readings: Segments, source: ArrayLike<number>, sources: number): Steps<Latest> {
   const count = readings.first.length - 1
   const has = new Uint16Array(count)
   const time = new Float64Array(count).fill(-1)
+  const decimals = new Uint8Array(sources * MEASURE_NAMES.length).fill(NO_DECIMALS)
   for (let ordinal = 0; ordinal < count; ordinal++) {
     if (ordinal % BUOYS_PER_STEP === 0) yield
     const behind = readings.first[ordinal + 1]
@@ -28,6 +38,27 @@ export function* latestOf(readings: Segments): Steps<Latest> {
       const { codes, mask } = month.measures[MEASURE_NAMES[i]]
       if (codes[row & mask] !== MEASURES[MEASURE_NAMES[i]].missing) has[ordinal] |= 1 << i
     }
+    learnDecimals(readings, ordinal, decimals.subarray(source[ordinal] * MEASURE_NAMES.length))
   }
-  return { has, time }
+  return { has, time, decimals }
+}
+
+/** Raises `decimals` to those of the buoy's newest readings. */
+function learnDecimals(readings: Segments, ordinal: number, decimals: Uint8Array): void {
+  let left = READINGS_FOR_DECIMALS
+  for (let at = readings.first[ordinal + 1] - 1; at >= readings.first[ordinal] && left > 0; at--) {
+    const from = Math.max(readings.from[at], readings.to[at] - left)
+    left -= readings.to[at] - from
+    const { measures } = readings.months[readings.month[at]]
+    for (const [i, name] of MEASURE_NAMES.entries()) {
+      const { codes, mask } = measures[name]
+      const { missing, scale } = MEASURES[name]
+      for (let row = from; row < readings.to[at]; row++) {
+        const code = codes[row & mask]
+        if (code === missing) continue
+        if (decimals[i] === NO_DECIMALS) decimals[i] = 0
+        while ((code * 10 ** decimals[i]) % scale !== 0) decimals[i]++
+      }
+    }
+  }
 }

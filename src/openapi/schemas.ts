@@ -918,6 +918,15 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
         count: count('All buoys of the answer.'),
         real_count: count('Buoys in the water among them.'),
         virtual_count: count('Virtual buoys among them.'),
+        decimals: {
+          type: 'object',
+          additionalProperties: {
+            type: 'object',
+            additionalProperties: { type: 'integer', minimum: 0, maximum: 3 },
+          },
+          description:
+            'By source and field: the most decimals in the newest 48 readings of the buoys of the source. JSON leaves closing zeros out, so a single number does not tell them.',
+        },
       },
       'Everything a map draws.',
     ),

@@ -73,7 +73,7 @@ function* indexesOf(
     readings,
     weather,
     active,
-    latest: yield* latestOf(segments),
+    latest: yield* latestOf(segments, catalog.source, catalog.sources.length),
     groups: buildGroups(catalog, active),
     search: toShared(yield* searchColumns(catalog.words, { ...catalog, countries }, before?.search)),
     passes: yield* passIndexes(opened.passes, id.length, (wanted) => findId(id, wanted), activeSince),

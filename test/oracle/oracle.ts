@@ -312,7 +312,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
       chart: () => chart(buoys, question, world.asOf),
       series: () => series(buoys, question, world.asOf, networks),
       countries: () => countries(buoys),
-      map: () => map(wanted(), parameters),
+      map: () => map(wanted(), parameters, buoys),
     }
     return answers[question.operation]()
   }
@@ -709,7 +709,7 @@ function countries(buoys: Known[]): Answer {
 }
 
 // Operation 15.
-function map(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
+function map(buoys: Known[], parameters: ReadonlyMap<string, string>, all: Known[]): Answer {
   const box = boxOf(parameters)
   const found = buoys.filter(
     (buoy) => buoy.active && (box === null || boxHolds(box, buoy.record.lat, buoy.record.lng)),
@@ -720,7 +720,35 @@ function map(buoys: Known[], parameters: ReadonlyMap<string, string>): Answer {
     count: found.length,
     real_count: found.length - virtual,
     virtual_count: virtual,
+    decimals: decimals(all),
   })
+}
+
+/** Of each source, by field: the most decimals of the newest 48 readings of its buoys, as JSON writes them. */
+function decimals(buoys: Known[]): JsonObject {
+  const sources = [...new Set(buoys.map(({ record }) => record.source))].toSorted(byCodeUnits)
+  const ofSource = (source: string): JsonObject => {
+    const newest = buoys
+      .filter(({ record }) => record.source === source)
+      .flatMap(({ readings }) => readings.slice(-48))
+    const fields = Object.entries(MEASURE_OF).map(([field, measure]): [string, string[]] => [
+      field,
+      newest.map((reading) => JSON.stringify(reading[measure])).filter((text) => text !== 'null'),
+    ])
+    return Object.fromEntries(
+      fields
+        .filter(([, texts]) => texts.length > 0)
+        .map(([field, texts]) => [
+          field,
+          Math.max(...texts.map((text) => (text.split('.')[1] ?? '').length)),
+        ]),
+    )
+  }
+  return Object.fromEntries(
+    sources
+      .map((source) => [source, ofSource(source)])
+      .filter(([, fields]) => JSON.stringify(fields) !== '{}'),
+  ) as JsonObject
 }
 
 // Operation 10, from here on.

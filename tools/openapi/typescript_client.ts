@@ -20,6 +20,7 @@ interface Schema {
   oneOf?: Schema[]
   items?: Schema
   properties?: { [name: string]: Schema }
+  additionalProperties?: boolean | Schema
   required?: string[]
   description?: string
   contentSchema?: Schema
@@ -112,9 +113,12 @@ function typeOf(schema: Schema, indent: string): string {
   }
 }
 
-function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
+function objectType({ properties, required = [], additionalProperties }: Schema, indent: string): string {
+  if (properties === undefined && typeof additionalProperties === 'object') {
+    return `{ [name: string]: ${typeOf(additionalProperties, indent)} }`
+  }
   const inner = `${indent}  `
-  const members = Object.entries(properties).map(([name, schema]) =>
+  const members = Object.entries(properties ?? {}).map(([name, schema]) =>
     member(name, required.includes(name), schema.description, schema, inner),
   )
   return `{\n${members.join('')}${indent}}`
