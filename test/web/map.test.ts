@@ -1,6 +1,7 @@
 /** The parts of the map that need no browser: the first view, dots that are spread, labels that are whole. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import type { Map as MapView } from 'maplibre-gl'
 import { firstBuoys } from '../../web/explorer/map/first.ts'
 import { spread } from '../../web/explorer/map/spread.ts'
@@ -31,6 +32,11 @@ test('A narrow map starts with the buoys of the time zone, else with those aroun
   ])
   assert.deepEqual(names(firstBuoys(BUOYS, phone, { timezone: 'Etc/Unknown', hours: -3 })).length > 0, true)
   assert.deepEqual(firstBuoys([], phone, { timezone: 'UTC', hours: 0 }), [])
+  const tongaAndSamoa = [
+    buoy('Nukuʻalofa', -21, -175.2, 'Pacific/Tongatapu'),
+    buoy('Apia', -13.8, 188.2, 'Pacific/Apia'),
+  ]
+  assert.deepEqual(firstBuoys(tongaAndSamoa, phone, { timezone: 'Pacific/Apia', hours: 13 }), tongaAndSamoa)
 })
 
 test('A wide map starts with as many buoys as fit between the polar seas, over the antimeridian too.', () => {
@@ -54,12 +60,11 @@ const dot = (lng: number, lat: number) => ({ geometry: { type: 'Point' as const,
 
 test('Dots that would cover each other are drawn apart but near their buoys; others stay where they are.', () => {
   const dots = [dot(-1.6, 43.5), dot(-1.6, 43.5), dot(-1.61, 43.5), dot(-9, 52)]
-  const zoom = 4
-  const drawn = spread(dots, zoom)
+  const world = 512 * 2 ** 4
+  const drawn = spread(dots, world)
   assert.equal(drawn[3], dots[3])
   const pixels = ({ geometry: { coordinates } }: (typeof dots)[number]): [number, number] => {
     const north = Math.log(Math.tan(Math.PI / 4 + (coordinates[1] * Math.PI) / 360))
-    const world = 512 * 2 ** zoom
     return [(coordinates[0] / 360) * world, (-north / (2 * Math.PI)) * world]
   }
   const apart = (a: (typeof dots)[number], b: (typeof dots)[number]): number =>
@@ -73,7 +78,63 @@ test('Dots that would cover each other are drawn apart but near their buoys; oth
   }
   drawn.forEach((each, i) => assert.ok(apart(each, dots[i]) < 9.1))
   // Near by, the same buoys lie apart by themselves.
-  assert.equal(spread([dot(-1.6, 43.5), dot(-1.4, 43.5)], 9)[0].geometry.coordinates[0], -1.6)
+  const near = spread([dot(-1.6, 43.5), dot(-1.4, 43.5)], 512 * 2 ** 9)
+  assert.equal(near[0].geometry.coordinates[0], -1.6)
+})
+
+test('Two dots beside the antimeridian are moved apart as any others, each to its own side.', () => {
+  const [west, east] = spread([dot(179.99, -16), dot(-179.99, -16)], 512 * 2 ** 4).map(
+    ({ geometry }) => geometry.coordinates[0],
+  )
+  assert.ok(west < 179.99 && west > 178, `${west}`)
+  assert.ok(east > -179.99 && east < -178, `${east}`)
+})
+
+test('No dot is drawn further than nine pixels from its buoy, on a flat map and on a globe, at any zoom.', () => {
+  const RADIANS = Math.PI / 180
+  const around = fc.record({
+    lng: fc.double({ min: -180, max: 180, noNaN: true }),
+    lat: fc.double({ min: -84, max: 84, noNaN: true }),
+  })
+  // Close together, as those of a bay are.
+  const buoys = fc.tuple(
+    around,
+    fc.array(fc.tuple(fc.integer({ min: -20, max: 20 }), fc.integer({ min: -20, max: 20 })), {
+      maxLength: 12,
+    }),
+  )
+  fc.assert(
+    fc.property(
+      buoys,
+      fc.double({ min: 0, max: 9, noNaN: true }),
+      fc.boolean(),
+      ([middle, steps], zoom, isGlobe) => {
+        const equator = 512 * 2 ** zoom
+        const degree = equator / 360
+        const dots = steps.map(([x, y]) =>
+          dot(
+            ((middle.lng + x / degree + 540) % 360) - 180,
+            Math.max(-84, Math.min(84, middle.lat + y / degree)),
+          ),
+        )
+        const onSphere = ([lng, lat]: number[]): number[] => [
+          Math.cos(lat * RADIANS) * Math.cos(lng * RADIANS),
+          Math.cos(lat * RADIANS) * Math.sin(lng * RADIANS),
+          Math.sin(lat * RADIANS),
+        ]
+        const flat = ([lng, lat]: number[]): number[] => [lng * RADIANS, Math.asinh(Math.tan(lat * RADIANS))]
+        for (const [i, { geometry }] of spread(dots, equator).entries()) {
+          const [to, from] = [geometry, dots[i].geometry].map(({ coordinates }) =>
+            isGlobe ? onSphere(coordinates) : flat(coordinates),
+          )
+          const turns = to.map((each, k) => each - from[k])
+          if (!isGlobe) turns[0] -= 2 * Math.PI * Math.round(turns[0] / (2 * Math.PI))
+          const pixels = (Math.hypot(...turns) * equator) / (2 * Math.PI)
+          assert.ok(pixels < 9.01, `${pixels} pixels`)
+        }
+      },
+    ),
+  )
 })
 
 test('A label that the edge of the map or something over it would cut has no room, another has.', () => {

@@ -17,7 +17,7 @@ const SEAS = JSON.parse(readFileSync(new URL('seas.json', import.meta.url), 'utf
 
 /**
  * The tile's bytes: land, lakes and borders with a `kind`, and a point for each name, whose `kind` is country or
- * sea and whose `rank` goes from 0 for the largest to 3 for the smallest.
+ * sea and whose `rank` goes from 0 for the largest to 3 for the smallest. A country has the names of its `zones`.
  */
 export function basemap() {
   const topology = readCountries('110m')
@@ -28,7 +28,7 @@ export function basemap() {
     geometry: { type, coordinates },
   })
   const names = (kind, all) =>
-    all.map(([name, lat, lng, rank]) => shape(kind, 'Point', [lng, lat], { name, rank }))
+    all.map(([name, lat, lng, rank, more]) => shape(kind, 'Point', [lng, lat], { name, rank, ...more }))
   const borders = mesh(topology, topology.objects.countries, (a, b) => a !== b).coordinates
   const features = [
     shape('land', 'MultiPolygon', landOf('110m')),
@@ -37,7 +37,7 @@ export function basemap() {
     ...names('country', countryNames(feature(named, named.objects.countries).features)),
     ...names('sea', SEAS),
   ]
-  return tilesOf({ type: 'FeatureCollection', features }, 0).get('0-0')
+  return tilesOf({ shapes: features }, 0).get('0-0')
 }
 
 /** One point for each country's name, in its largest polygon: no name is on the map twice. */
@@ -58,6 +58,10 @@ function countryNames(countries) {
     const point = geoCentroid(polygon)
     // A centroid outside its country would name its neighbour; around an island is its own sea.
     if (rank < RANK_STERADIANS.length && !geoContains(polygon, point)) return []
-    return [[REGION_NAMES.of(code), point[1], point[0], rank]]
+    const zones = zonesOf(new Intl.Locale(`und-${code}`)).join(' ')
+    return [[REGION_NAMES.of(code), point[1], point[0], rank, { zones }]]
   })
 }
+
+/** The time zones of a region, as versions of Node have called them one after the other. */
+const zonesOf = (region) => region.getTimeZones?.() ?? region.timeZones ?? []

@@ -1,4 +1,5 @@
-// Vector tiles of the map. Those of the coast are of Natural Earth's 1:10m land and borders and 1:50m lakes.
+// Vector tiles of the map. Those of the coast are of Natural Earth's 1:10m land and borders and 1:50m lakes, with
+// the towns beside them.
 import { GeoJSONVT } from '@maplibre/geojson-vt'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
 import { mesh } from 'topojson-client'
@@ -12,29 +13,42 @@ const EXTENT = 8192
 const BUFFER = 64
 
 /**
- * The tiles of a zoom by `X-Y`, each of the one layer `shapes`.
- * @param {object} collection GeoJSON
+ * The tiles of a zoom by `X-Y`.
+ * @param {Record<string, object[]>} layers the GeoJSON features of each
  * @param {number} zoom
  * @returns {Map<string, Buffer>}
  */
-export function tilesOf(collection, zoom) {
+export function tilesOf(layers, zoom) {
   const options = { maxZoom: zoom, indexMaxZoom: zoom, indexMaxPoints: 0, extent: EXTENT, buffer: BUFFER }
-  const index = new GeoJSONVT(collection, options)
+  const indexes = Object.entries(layers).map(([name, features]) => [
+    name,
+    new GeoJSONVT({ type: 'FeatureCollection', features }, options),
+  ])
   const side = 2 ** zoom
   return new Map(
     Array.from({ length: side * side }, (_, i) => {
       const [x, y] = [i % side, Math.floor(i / side)]
-      const shapes = index.getTile(zoom, x, y)
-      return [`${x}-${y}`, Buffer.from(fromGeojsonVt({ shapes }, { version: 2, extent: EXTENT }))]
+      const tiles = indexes
+        .map(([name, index]) => [name, index.getTile(zoom, x, y)])
+        .filter(([, tile]) => tile !== null)
+      const options = { version: 2, extent: EXTENT }
+      return [`${x}-${y}`, Buffer.from(fromGeojsonVt(Object.fromEntries(tiles), options))]
     }),
   )
 }
 
 /**
- * The tiles of the coast. Their features have a `kind`: `sea` is the whole tile, which covers the coarse
- * basemap, then come `land`, `lake` and `border`.
+ * The tiles of the coast. The features of `shapes` have a `kind`: `sea` is the whole tile, which covers the coarse
+ * basemap, then come `land`, `lake` and `border`. Those of `towns` have a `name` and a `rank`.
  */
-export const coastTiles = () => tilesOf(world(), COAST_ZOOM)
+export const coastTiles = (towns) =>
+  tilesOf({ shapes: world(), towns: towns.flatMap(([, ...some]) => some.map(pointOf)) }, COAST_ZOOM)
+
+const pointOf = ([name, lat, lng, rank]) => ({
+  type: 'Feature',
+  properties: { name, rank },
+  geometry: { type: 'Point', coordinates: [lng / 100, lat / 100] },
+})
 
 function world() {
   const topology = readCountries('10m')
@@ -49,15 +63,12 @@ function world() {
     [west, north],
     [west, south],
   ]
-  return {
-    type: 'FeatureCollection',
-    features: [
-      ...polygons('sea', [[everywhere]]),
-      ...polygons('land', landOf('10m')),
-      ...polygons('lake', lakesOf('50m')),
-      featureOf('border', 'MultiLineString', borders.coordinates),
-    ],
-  }
+  return [
+    ...polygons('sea', [[everywhere]]),
+    ...polygons('land', landOf('10m')),
+    ...polygons('lake', lakesOf('50m')),
+    featureOf('border', 'MultiLineString', borders.coordinates),
+  ]
 }
 
 const featureOf = (kind, type, coordinates) => ({

@@ -4,8 +4,5 @@ import { basemap } from './basemap.mjs'
 import { coastTiles } from './coast.mjs'
 import { coastalTowns } from './towns.mjs'
 
-parentPort.postMessage({
-  basemap: basemap(),
-  coast: [...coastTiles()],
-  towns: JSON.stringify(coastalTowns()),
-})
+const towns = coastalTowns()
+parentPort.postMessage({ basemap: basemap(), coast: [...coastTiles(towns)], towns: JSON.stringify(towns) })

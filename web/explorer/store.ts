@@ -8,6 +8,8 @@ import { Guest } from './guest.ts'
 import { keptKey, takeKeyFromAddress } from './key.ts'
 import { chosenUnits, type Favourite, keepFavourites, keptFavourites, toggled } from './mine/kept.ts'
 import {
+  type Decimals,
+  decimalsIn,
   formatUnits,
   parseUnits,
   scalesOfSources,
@@ -15,10 +17,11 @@ import {
   type Units,
   unitsOfLocales,
 } from './mine/units.ts'
-import { aboutOf, type Page, pageOf, placeNames } from './page.ts'
+import { clockTime, DAY_MS, dayText, duration, viewerZone } from './format.ts'
+import { aboutOf, isVirtualOnly, type Page, pageOf, placeNames } from './page.ts'
 import { formatView, parseView, type Position, type ViewState } from './view.ts'
 
-const { basePath = '', explorer } = document.documentElement.dataset
+const { basePath = '', explorer, refresh } = document.documentElement.dataset
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
 const embedded = /\/embed\/([a-z0-9-]+)$/.exec(location.pathname)?.[1]
 const key = takeKeyFromAddress() || keptKey()
@@ -59,7 +62,7 @@ export const keyPrompt = signal<string | null>(null)
 /** The active buoys, or null before they are there. */
 export const buoys = signal<readonly ActiveBuoy[] | null>(null)
 /** How the values of a buoy are written, everywhere. */
-export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], units.value))
+export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], decimals.value, units.value))
 /** The pass drawn on the map. */
 export const chosenPass = signal<SatellitePass | null>(null)
 /** Null without a map, and before it has come. */
@@ -105,6 +108,39 @@ effect(() => {
   isNews = false
   page.value = next
 })
+
+/** The decimals of networks, as the list of all buoys tells them; a page of one buoy has its chart instead. */
+const decimals = computed((): Decimals => {
+  const { buoys: list, subject } = page.value
+  const told = list.state === 'here' ? list.data.decimals : undefined
+  const chart = subject.kind === 'buoy' ? subject.now?.chart.answer : undefined
+  if (told !== undefined || chart?.state !== 'here' || subject.kind !== 'buoy') return told ?? {}
+  return { [subject.buoy.source]: decimalsIn(chart.data) }
+})
+
+/** Data of networks that report every hour are as old before the next ones come. */
+const LEAST_OLD_MS = 2 * 3_600_000
+/** Older data are not what was to be expected: two scheduled builds have brought none. */
+const oldMs = Math.max(LEAST_OLD_MS, 2 * Number(refresh ?? 0) * 1000)
+
+/** `18 Oct, 40 days old` where the data are older than expected, else ''. */
+export const dataAge = computed(() => {
+  const asOf = api.asOf.value
+  if (asOf === null || now.value - asOf <= oldMs) return ''
+  const time = new Date(asOf)
+  const zone = viewerZone()
+  const isOfDays = now.value - asOf >= DAY_MS
+  const at = isOfDays ? dayText(time, zone, now.value) : clockTime(time, zone)
+  return `${at}, ${duration((now.value - asOf) / 1000)} old`
+})
+
+/** When buoys of the list have reported. */
+export const recently = computed(() =>
+  dataAge.value === '' ? 'in the last 24 hours' : 'in the 24 hours up to the time of the data',
+)
+
+/** Buoys that satellites measure are shown where the visitor wants them, or where there are no others. */
+export const showsSatellites = computed(() => view.value.satellites || isVirtualOnly(buoys.value ?? []))
 
 /** What the panel is about. */
 export const about = computed(() => aboutOf(view.value))

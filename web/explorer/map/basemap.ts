@@ -1,17 +1,13 @@
 /**
- * What lies below the buoys: the coarse basemap of the first view, tiles of the coast and names of towns for a
- * near map, or the style of the operator in place of all of them.
+ * What lies below the buoys: a coarse map of the world, tiles with coast and towns for a near map, or the style of
+ * the operator in place of both.
  */
-import type { GeoJSONSource, LayerSpecification, Map as MapView, StyleSpecification } from 'maplibre-gl'
+import type { LayerSpecification, Map as MapView, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from '../theme.ts'
-import { loadTowns } from '../towns.ts'
-import { EMPTY, pointAt } from './features.ts'
 import { basemapLayers, FONT, nameLayers } from './layers.ts'
 
 /** As `tools/basemap/coast.mjs` makes its tiles. */
 const COAST_ZOOM = 4
-/** The largest towns have their names from here on. */
-const TOWNS_ZOOM = 5
 
 export interface Basemap {
   /** A style without its layers. */
@@ -20,8 +16,8 @@ export interface Basemap {
   layersBelow: (theme: Theme) => LayerSpecification[]
   /** The font of labels: one that the style's glyphs have. */
   font: string[]
-  /** Loads what only a near map needs. */
-  keepNear: (map: MapView) => void
+  /** Shows who made the map, where that is not in the page. */
+  showCredits: (map: MapView) => void
 }
 
 /** The address in a data attribute; '' where it has none. That of the coast has `*` for the tile. */
@@ -41,12 +37,11 @@ export async function loadBasemap(host: HTMLElement): Promise<Basemap> {
       sources: {
         basemap: { type: 'vector', tiles: [addressIn(host, 'basemap')], maxzoom: 0 },
         coast: { type: 'vector', tiles: [coast], minzoom: COAST_ZOOM, maxzoom: COAST_ZOOM },
-        towns: { type: 'geojson', data: EMPTY },
       },
     },
     layersBelow: (theme) => [...basemapLayers(theme), ...nameLayers(theme)],
     font: FONT,
-    keepNear: (map) => keepTowns(map, addressIn(host, 'towns')),
+    showCredits: () => {},
   }
 }
 
@@ -56,7 +51,7 @@ function operatorsBasemap({ layers, ...style }: StyleSpecification): Basemap {
     Array.isArray(font) &&
     font.length > 0 &&
     font.every((name) => typeof name === 'string' && name !== 'literal')
-  return { style, layersBelow: () => layers, font: fonts.find(isNames) ?? FONT, keepNear: showCredits }
+  return { style, layersBelow: () => layers, font: fonts.find(isNames) ?? FONT, showCredits }
 }
 
 /** Puts what the sources ask for in place of the credit of the page's own map, as text without markup. */
@@ -70,22 +65,4 @@ function showCredits(map: MapView): void {
     if (sourceDataType === 'metadata') show()
   })
   show()
-}
-
-/** Loads the towns as soon as the map is close enough to name them; a load that failed is tried again. */
-function keepTowns(map: MapView, address: string): void {
-  let isAsked = false
-  const show = async (): Promise<void> => {
-    if (isAsked || map.getZoom() < TOWNS_ZOOM) return
-    isAsked = true
-    try {
-      const towns = await loadTowns(address)
-      const features = towns.map((town) => ({ ...pointAt(town), properties: town }))
-      await map.getSource<GeoJSONSource>('towns')?.setData({ ...EMPTY, features })
-    } catch {
-      isAsked = false
-    }
-  }
-  map.on('moveend', () => void show())
-  void show()
 }

@@ -13,10 +13,12 @@ const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
 const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
-/** Room for the buttons at the right of the map. */
-const BUTTONS_PIXELS = 36
-/** The closest first view: the coast is not loaded for it. */
-const FIT_ZOOM = 3.9
+/** The closest first view, and that of a single buoy, around which a coast is to be seen. */
+const FIT_ZOOM = { several: 9, one: 7.5 } as const
+/** Half of the largest dot. */
+const DOT_PIXELS = 12
+/** A flat map ends at this latitude. */
+const MAP_END = 85
 /** What lies further south than Cape Horn has no buoys and much room on a flat map. */
 const SOUTHMOST = -60
 /** Tells movements of the page's own from those of the visitor. */
@@ -49,8 +51,8 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
   fitPositions(map, shown)
   if (shown.length === 0) return
   // Antarctica goes out of view where the buoys leave room.
-  const yOf = (lat: number): number => map.project([0, lat]).y
-  const room = height - coveredBelow(map) - yOf(Math.min(...shown.map(({ lat }) => lat)))
+  const yOf = (lat: number): number => map.project([map.getCenter().lng, lat]).y
+  const room = height - coverOf(map).bottom - DOT_PIXELS - yOf(Math.min(...shown.map(({ lat }) => lat)))
   const up = Math.min(height - covered - yOf(SOUTHMOST), room)
   if (up > 0) map.panBy([0, -up], { duration: 0 }, OWN_MOVE)
 }
@@ -59,17 +61,25 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
 export function fitPositions(
   map: MapView,
   positions: readonly Position[],
-  { maxZoom = FIT_ZOOM, isOwn = true } = {},
+  options: { maxZoom?: number; isOwn?: boolean } = {},
 ): void {
   if (positions.length === 0) return
+  const { maxZoom = positions.length === 1 ? FIT_ZOOM.one : FIT_ZOOM.several, isOwn = true } = options
   const { clientWidth: width, clientHeight: height } = map.getContainer()
   // A small map is not all frame.
   const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
-  const bottom = Math.min(coveredBelow(map) + edge, height / 2)
+  const cover = coverOf(map)
+  const beside = (covered: number, size: number): number =>
+    Math.min(Math.max(edge, covered + DOT_PIXELS), size)
   map.fitBounds(
     boundsOf(positions),
     {
-      padding: { left: edge, top: edge, right: edge + Math.min(BUTTONS_PIXELS, width / 4), bottom },
+      padding: {
+        left: edge,
+        top: beside(cover.top, height / 4),
+        right: beside(cover.right, width / 4),
+        bottom: beside(cover.bottom, height / 2),
+      },
       maxZoom,
       duration: isOwn ? 0 : FLIGHT_MS,
     },
@@ -77,15 +87,20 @@ export function fitPositions(
   )
 }
 
-/** Pixels of the map, from its bottom, that legend or panel cover. */
-function coveredBelow(map: MapView): number {
-  const { bottom } = map.getContainer().getBoundingClientRect()
-  return Math.max(coveredByPanel(), bottom - byId('legend').getBoundingClientRect().top)
+/** Pixels of the map that chips cover from its top, buttons from its right, legend or panel from its bottom. */
+function coverOf(map: MapView): { top: number; right: number; bottom: number } {
+  const whole = map.getContainer().getBoundingClientRect()
+  const boxOf = (id: string): DOMRect => byId(id).getBoundingClientRect()
+  return {
+    top: boxOf('live').bottom - whole.top,
+    right: whole.right - boxOf('map-tools').left,
+    bottom: Math.max(coveredByPanel(), whole.bottom - boxOf('legend').top),
+  }
 }
 
 function boundsOf(positions: readonly Position[]): LngLatBounds {
   const [west, east] = arcOf(positions.map(({ lng }) => lng))
-  const lats = positions.map(({ lat }) => lat)
+  const lats = positions.map(({ lat }) => Math.min(MAP_END, Math.max(-MAP_END, lat)))
   return new LngLatBounds([west, Math.min(...lats)], [east, Math.max(...lats)])
 }
 
@@ -93,7 +108,7 @@ function boundsOf(positions: readonly Position[]): LngLatBounds {
 const DISC_SHARE = 0.9
 /** MapLibre looks at the surface from this many heights of the map away. */
 const CAMERA_HEIGHTS = 1.5
-const TILE_PIXELS = 512
+export const TILE_PIXELS = 512
 
 /** Shows the whole globe, with the middle of `positions` in front. */
 function fitGlobe(map: MapView, positions: readonly Position[]): void {

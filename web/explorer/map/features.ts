@@ -3,7 +3,7 @@ import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
 import { classOf } from '../heights.ts'
-import { scaledText, scaleOf, scalesOfSources, type Scale, type Units } from '../mine/units.ts'
+import { scaledText, scaleOf, type Scale, type Scales, type Units } from '../mine/units.ts'
 import type { Position } from '../view.ts'
 
 const HOUR_MS = 3_600_000
@@ -16,23 +16,33 @@ export const pointAt = ({ lat, lng }: Position) => ({
   geometry: { type: 'Point' as const, coordinates: [lng, lat] },
 })
 
+/** Characters of a name on the map; the panel has it in full length. */
+const MOST_CHARACTERS = 40
+
 /** `now` in epoch milliseconds. */
-export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: number) {
-  const scalesOf = scalesOfSources(buoys, units)
+export function buoyFeatures(
+  buoys: readonly ActiveBuoy[],
+  scalesOf: (buoy: ActiveBuoy) => Scales,
+  units: Units,
+  now: number,
+) {
   return buoys.map((buoy) => {
     const { id, slug, name, virtual, last_reading: reading } = buoy
     const height = reading?.significient_height
+    const characters = Array.from(name)
     return {
       ...pointAt(buoy),
       properties: {
         id,
         slug,
-        name,
+        name:
+          characters.length > MOST_CHARACTERS
+            ? `${characters.slice(0, MOST_CHARACTERS - 1).join('')}…`
+            : name,
         virtual,
         // By the height dots are placed, by its class coloured.
         ...(height !== undefined && { height, class: classOf(height, scaleOf('height', units)) }),
-        // Readings of satellites are rings at any age: they are hours old when they come.
-        old: !virtual && reading !== null && isOld(Date.parse(reading.time), now),
+        old: reading !== null && isOld(Date.parse(reading.time), now, virtual),
         label: reading === null ? '' : labelOf(reading, virtual, scalesOf(buoy)('height'), now),
       },
     }
@@ -43,7 +53,7 @@ export function buoyFeatures(buoys: readonly ActiveBuoy[], units: Units, now: nu
 function labelOf(reading: ReadingSummary, virtual: boolean, scale: Scale, now: number): string {
   const height = scaledText(scale, reading.significient_height)
   const time = Date.parse(reading.time)
-  if (virtual || !isOld(time, now)) return height
+  if (!isOld(time, now, virtual)) return height
   const hours = Math.floor((now - time) / HOUR_MS)
   return `${height} · ${duration(hours * 3600)} ago`
 }

@@ -16,8 +16,8 @@ const DEGREES_AN_HOUR = 15
 const REGION_DEGREES = 30
 
 /**
- * The buoys that the first view is made for: on a narrow map those of the visitor's time zone, else those at the
- * longitudes around it. A wide map shows as much of the world as it has room for between the polar seas, where
+ * The buoys that the first view is made for: all of one region; on a narrow map else those of the visitor's time
+ * zone, or at the longitudes around it. A wide map shows as much of the world as it has room for between the polar seas, where
  * most buoys are.
  * @param size the part of the map that nothing covers, in pixels
  * @param visitor IANA name of the time zone, and its hours east of Greenwich
@@ -27,7 +27,8 @@ export function firstBuoys<Buoy extends Zoned>(
   { width, height }: { width: number; height: number },
   visitor: { timezone: string; hours: number },
 ): readonly Buoy[] {
-  if (width < NARROW_PIXELS) {
+  const [west, east] = arcOf(buoys.map(({ lng }) => lng))
+  if (width < NARROW_PIXELS && east - west > 2 * REGION_DEGREES) {
     const near = buoys.filter(({ timezone }) => timezone === visitor.timezone)
     if (near.length > 0) return near
     const middle = visitor.hours * DEGREES_AN_HOUR
@@ -35,7 +36,6 @@ export function firstBuoys<Buoy extends Zoned>(
     if (around.length > 0) return around
   }
   const degrees = (width / height) * (mercator(NORTH) - mercator(SOUTH)) * (180 / Math.PI)
-  const [west, east] = arcOf(buoys.map(({ lng }) => lng))
   if (east - west <= degrees) return buoys
   let most: readonly Buoy[] = []
   for (const { lng } of buoys) {

@@ -8,6 +8,7 @@ import type {
 } from 'maplibre-gl'
 import { HEIGHT_COLORS } from '../heights.ts'
 import type { Theme } from '../theme.ts'
+import type { Position } from '../view.ts'
 
 /** Drawn with the fonts of the visitor's machine. */
 export const FONT = ['sans-serif']
@@ -34,7 +35,9 @@ const colorsOf = (theme: Theme) =>
     Object.entries(COLORS).map(([name, [light, dark]]) => [name, theme === 'dark' ? dark : light]),
   ) as { readonly [name in keyof typeof COLORS]: string }
 
-const HEIGHT: ExpressionSpecification = ['coalesce', ['get', 'height'], -1]
+const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
+/** What is drawn above and labelled before others: the highest seas, and above all old readings those of now. */
+const PRIORITY: ExpressionSpecification = ['-', ['coalesce', ['get', 'height'], -1], ['case', OLD, 100, 0]]
 
 /** One value for each class of height. */
 const byClass = (values: readonly (string | number)[]): ExpressionSpecification =>
@@ -47,12 +50,9 @@ const byClass = (values: readonly (string | number)[]): ExpressionSpecification 
 const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
-const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
 /** A cluster has the height of its highest buoy, whose label it does not know. */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
-/** Characters of a name on the map; the panel has it in full length. */
-const MOST_CHARACTERS = 40
 /** Pixels that a cluster is larger than a dot. */
 const CLUSTER_PIXELS = 3
 /** The first of `HEIGHT_COLORS` on which white is read better than black. */
@@ -151,7 +151,7 @@ function passLayer(theme: Theme): LayerSpecification {
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
 function buoyLayers(theme: Theme): LayerSpecification[] {
   const color = colorsOf(theme)
-  const highestAbove = { layout: { 'circle-sort-key': HEIGHT } }
+  const highestAbove = { layout: { 'circle-sort-key': PRIORITY } }
   return [
     // High seas are dark: on a dark map an outline sets their rings off.
     circle('virtual-outlines', 'virtual', {
@@ -167,7 +167,7 @@ function buoyLayers(theme: Theme): LayerSpecification[] {
         'circle-radius': RADIUS,
         'circle-color': color.sea,
         'circle-stroke-width': 3,
-        'circle-stroke-color': HEIGHT_COLOR,
+        'circle-stroke-color': ['case', OLD, color.old, HEIGHT_COLOR],
       },
       highestAbove,
     ),
@@ -195,6 +195,29 @@ const NAMED_FROM: ExpressionSpecification = ['step', ['zoom'], 0, 2, 1, 3.5, 2, 
 /** Zooms from which towns are named, by thousands of people as powers of two. */
 const TOWNS_FROM: ExpressionSpecification = ['step', ['zoom'], 9, 6, 7, 7, 5, 8, 3, 9, 0]
 
+/** Kilometres that a town may be further from a buoy than one of half its size. */
+const TOWN_KM = 20
+
+/** The order and the choice of names for these buoys: their countries come first, and the towns near them. */
+export function namesFirst(buoys: readonly (Position & { timezone: string })[]): {
+  readonly [layer in 'countries' | 'towns']: { key: ExpressionSpecification; filter: FilterSpecification }
+} {
+  const zones = [...new Set(buoys.map(({ timezone }) => timezone))]
+  const rank: ExpressionSpecification = ['get', 'rank']
+  const isIn = (zone: string): ExpressionSpecification => ['in', zone, ['get', 'zones']]
+  const hasBuoys: ExpressionSpecification = ['any', ...zones.map(isIn)]
+  const coordinates = buoys.map(({ lat, lng }) => [lng, lat])
+  const metres: ExpressionSpecification = ['distance', { type: 'MultiPoint', coordinates }]
+  const far: ExpressionSpecification | number = buoys.length === 0 ? 0 : ['/', metres, TOWN_KM * 1000]
+  return {
+    countries: {
+      key: ['case', hasBuoys, -1, rank],
+      filter: ['all', kindIs('country'), ['any', hasBuoys, ['<=', rank, NAMED_FROM]]],
+    },
+    towns: { key: ['-', far, rank], filter: ['>=', rank, TOWNS_FROM] },
+  }
+}
+
 /** Names of towns, seas and countries; the highest layer is placed first. */
 export function nameLayers(theme: Theme): LayerSpecification[] {
   const color = colorsOf(theme)
@@ -205,10 +228,7 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
     layout: { 'text-field': ['get', 'name'], 'text-font': FONT, ...layout },
     paint: { 'text-color': text, 'text-halo-color': around, 'text-halo-width': 1 },
   })
-  const ofKind = (kind: string) => ({
-    'source-layer': 'shapes',
-    filter: ['all', kindIs(kind), ['<=', ['get', 'rank'], NAMED_FROM]] as FilterSpecification,
-  })
+  const near = namesFirst([])
   return [
     {
       ...names('towns', color.town, color.land, {
@@ -217,10 +237,11 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
         'text-variable-anchor': ['left', 'right', 'top', 'bottom'],
         'text-radial-offset': 0.5,
         'text-max-width': 8,
-        'symbol-sort-key': ['-', 0, ['get', 'rank']],
+        'symbol-sort-key': near.towns.key,
       }),
-      source: 'towns',
-      filter: ['>=', ['get', 'rank'], TOWNS_FROM],
+      source: 'coast',
+      'source-layer': 'towns',
+      filter: near.towns.filter,
     },
     {
       ...names('seas', color.seaName, color.sea, {
@@ -228,15 +249,21 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
         'text-letter-spacing': 0.12,
         'text-max-width': 6,
       }),
-      ...ofKind('sea'),
+      'source-layer': 'shapes',
+      filter: ['all', kindIs('sea'), ['<=', ['get', 'rank'], NAMED_FROM]],
     },
     {
       ...names('countries', color.name, color.land, {
         'text-size': ['interpolate', ['linear'], ['zoom'], 1, 10, 6, 13],
         'text-letter-spacing': 0.06,
         'text-max-width': 7,
+        // Beside the labels of buoys there is room at another side of its middle.
+        'text-variable-anchor': ['center', 'top', 'bottom', 'left', 'right'],
+        'text-radial-offset': 0.6,
+        'symbol-sort-key': near.countries.key,
       }),
-      ...ofKind('country'),
+      'source-layer': 'shapes',
+      filter: near.countries.filter,
     },
   ]
 }
@@ -273,7 +300,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
           { 'font-scale': 1 },
           '\n',
           {},
-          ['slice', ['coalesce', ['get', 'name'], ''], 0, MOST_CHARACTERS],
+          ['coalesce', ['get', 'name'], ''],
           { 'font-scale': 0.85 },
         ],
       ],
@@ -283,8 +310,7 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
       'text-radial-offset': ['interpolate', ['linear'], ['zoom'], 0, 0.75, 3, 0.9, 7, 1.15],
       'text-justify': 'auto',
       'text-max-width': 12,
-      // If labels do not all fit, the highest seas keep theirs.
-      'symbol-sort-key': ['-', 0, HEIGHT],
+      'symbol-sort-key': ['-', 0, PRIORITY],
     },
     paint: { 'text-color': color.text, 'text-halo-color': color.halo, 'text-halo-width': 1.4 },
   })

@@ -11,15 +11,27 @@ import {
   setWorkerUrl,
   type StyleSpecification,
 } from 'maplibre-gl'
-import { about, buoys, chosenPass, map as shownMap, now, page, units, update, view } from '../store.ts'
+import {
+  about,
+  buoys,
+  chosenPass,
+  map as shownMap,
+  now,
+  page,
+  scalesOf,
+  showsSatellites,
+  units,
+  update,
+  view,
+} from '../store.ts'
 import { placeNames } from '../page.ts'
 import { theme } from '../theme.ts'
 import type { Camera, Position } from '../view.ts'
 import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
-import { bringIntoView, fitFirst, fitPositions, OWN_MOVE } from './camera.ts'
+import { bringIntoView, fitFirst, fitPositions, OWN_MOVE, TILE_PIXELS } from './camera.ts'
 import { buoyFeatures, EMPTY, passPoints, pointAt } from './features.ts'
 import { NARROW_PIXELS } from './first.ts'
-import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers } from './layers.ts'
+import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers, namesFirst } from './layers.ts'
 import { answerPointer } from './pointer.ts'
 import { spread } from './spread.ts'
 import { keepLabelsWhole } from './whole_labels.ts'
@@ -31,8 +43,8 @@ const CLUSTER = { radius: 22, maxZoom: 6 } as const
 /** A zoom at which even a watch shows the whole world. */
 const MIN_ZOOM = -2
 const MAX_ZOOM = 10
-/** The highest latitude of the map's middle: a flat map ends at 85°. */
-const MOST_LATITUDE = 80
+/** The highest latitude of the map's middle: a flat map ends there. */
+const MOST_LATITUDE = 85
 /** Points that lie close together are not brought closer than this. */
 const PASS_ZOOM = 5
 
@@ -71,7 +83,7 @@ export async function openMap(host: HTMLElement): Promise<void> {
   keepLabelsWhole(map, () =>
     [...document.querySelectorAll(COVERS)].map((cover) => cover.getBoundingClientRect()),
   )
-  basemap.keepNear(map)
+  basemap.showCredits(map)
 }
 
 /** Labels avoid images: one without colour in which none may lie, and a small disc for a town. */
@@ -155,23 +167,41 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   const setData = (id: string, data: Parameters<GeoJSONSource['setData']>[0]): void =>
     void map.getSource<GeoJSONSource>(id)?.setData(data)
   const globe = computed(() => view.value.globe)
-  const satellites = computed(() => view.value.satellites)
   const isNarrow = signal(host.clientWidth < NARROW_PIXELS)
-  /** Dots are spread anew when the zoom has changed by half a level. */
+  // Dots are spread anew after each move, also after the first one, which fits the buoys.
   const zoom = signal(map.getZoom())
-  const shownBuoys = computed(() => (buoys.value ?? []).filter(({ virtual }) => satellites.value || !virtual))
+  const equator = signal(equatorOf(map, globe.peek()))
+  const measure = (): void => {
+    zoom.value = map.getZoom()
+    equator.value = equatorOf(map, globe.peek())
+  }
+  map.on('moveend', measure)
+  const shownBuoys = computed(() =>
+    (buoys.value ?? []).filter(({ virtual }) => showsSatellites.value || !virtual),
+  )
+  // The buoys of a cluster lie together on purpose.
+  const isClustered = computed(() => isNarrow.value && zoom.value < CLUSTER.maxZoom + 1)
   // Readings grow old without an answer: as a text they are the same until one has.
-  const text = computed(() => JSON.stringify(buoyFeatures(shownBuoys.value, units.value, now.value)))
+  const text = computed(() =>
+    JSON.stringify(buoyFeatures(shownBuoys.value, scalesOf.value, units.value, now.value)),
+  )
   const dots = computed(() => {
     const features = JSON.parse(text.value) as ReturnType<typeof buoyFeatures>
     const physical = features.filter(({ properties }) => !properties.virtual)
     return {
       virtual: features.filter(({ properties }) => properties.virtual),
-      // The buoys of a cluster lie together on purpose.
-      physical: isNarrow.value ? physical : spread(physical, zoom.value),
+      physical: isClustered.value ? physical : spread(physical, equator.value),
     }
   })
 
+  effect(() => {
+    for (const [id, { key, filter }] of Object.entries(namesFirst(shownBuoys.value))) {
+      // A style of the operator has other names.
+      if (map.getLayer(id) === undefined) continue
+      map.setLayoutProperty(id, 'symbol-sort-key', key)
+      map.setFilter(id, filter)
+    }
+  })
   effect(() => {
     for (const { id, paint } of [...layersBelow(theme.value), ...layers(theme.value, font)]) {
       for (const [name, value] of Object.entries(paint ?? {})) {
@@ -210,6 +240,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     map.setProjection({ type: globe.value ? 'globe' : 'mercator' })
     host.classList.toggle('globe', globe.value)
     fit()
+    measure()
   })
   effect(() => {
     void shownBuoys.value
@@ -225,17 +256,22 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     reached = about.value
   })
   effect(() => {
-    const pass = satellites.value ? chosenPass.value : null
+    const pass = showsSatellites.value ? chosenPass.value : null
     const points = pass === null ? [] : passPoints(pass, buoys.peek() ?? [])
     setData('pass', { ...EMPTY, features: points.map(pointAt) })
     fitPositions(map, points, { maxZoom: PASS_ZOOM, isOwn: false })
   })
-  map.on('zoomend', () => (zoom.value = Math.round(map.getZoom() * 2) / 2))
   new ResizeObserver(() => {
     map.resize(OWN_MOVE).redraw()
     isNarrow.value = host.clientWidth < NARROW_PIXELS
     fit()
   }).observe(host)
+}
+
+/** Pixels of the equator: of a globe, whose zoom depends on what is in front, to the pixel. */
+function equatorOf(map: MapView, isGlobe: boolean): number {
+  const world = TILE_PIXELS * 2 ** map.getZoom()
+  return isGlobe ? Math.round(world / Math.cos((map.getCenter().lat * Math.PI) / 180)) : world
 }
 
 /** The position of the panel's buoy or point; null while it is not known. */

@@ -4,64 +4,72 @@ interface Placed {
   geometry: { type: 'Point'; coordinates: number[] }
 }
 
-/** Pixels between the middles of two dots: the small ones touch. */
-const GAP = 10
 /** No dot is drawn further than this from where its buoy is. */
 const MOST = 9
+/** Pixels between the middles of two dots on a map of the world, and on one that is 32 times as near: small ones touch. */
+const GAP = { far: 10, near: 17, farEquator: 2 ** 12, doublings: 5 } as const
 const ROUNDS = 8
-const TILE_PIXELS = 512
 const RADIANS = Math.PI / 180
+/** A flat map ends at this latitude. */
+const MAP_END = 85.05
 
+/** Pixels of Mercator's map from its middle, and those that the dot was moved by. */
 interface Dot {
-  x: number
-  y: number
-  readonly own: { readonly x: number; readonly y: number }
+  readonly x: number
+  readonly y: number
+  east: number
+  south: number
 }
 
-/** The features at the places where they are drawn at a zoom, in the same order. */
-export function spread<Feature extends Placed>(features: readonly Feature[], zoom: number): Feature[] {
-  const world = TILE_PIXELS * 2 ** zoom
+/**
+ * The features at the places where they are drawn, in the same order. `equator` is its length in pixels; on a globe
+ * pixels are smaller towards the poles.
+ */
+export function spread<Feature extends Placed>(features: readonly Feature[], equator: number): Feature[] {
+  const radian = equator / (2 * Math.PI)
   const dots = features.map(({ geometry: { coordinates } }): Dot => {
-    const own = pixelOf(coordinates, world)
-    return { ...own, own }
+    const [lng = 0, lat = 0] = coordinates
+    const north = Math.asinh(Math.tan(Math.min(MAP_END, Math.max(-MAP_END, lat)) * RADIANS))
+    return { x: lng * RADIANS * radian, y: -north * radian, east: 0, south: 0 }
   })
-  for (let round = 0; round < ROUNDS; round++) pushApart(dots)
+  const near = Math.log2(equator / GAP.farEquator) / GAP.doublings
+  const gap = GAP.far + (GAP.near - GAP.far) * Math.min(1, Math.max(0, near))
+  for (let round = 0; round < ROUNDS; round++) pushApart(dots, gap, equator)
   return features.map((feature, i) => {
-    const { x, y, own } = dots[i] as Dot
-    if (x === own.x && y === own.y) return feature
-    return { ...feature, geometry: { ...feature.geometry, coordinates: positionOf(x, y, world) } }
+    const { x, y, east, south } = dots[i] as Dot
+    if (east === 0 && south === 0) return feature
+    const lat = Math.atan(Math.sinh(-(y + south) / radian)) / RADIANS
+    const coordinates = [shortest(x + east, equator) / radian / RADIANS, lat]
+    return { ...feature, geometry: { ...feature.geometry, coordinates } }
   })
 }
 
-function pushApart(dots: readonly Dot[]): void {
-  const fromWest = dots.toSorted((a, b) => a.x - b.x)
-  fromWest.forEach((one, i) => {
-    for (const other of fromWest.slice(i + 1)) {
-      if (other.x - one.x >= GAP) break
-      const apart = Math.hypot(other.x - one.x, other.y - one.y)
-      if (apart >= GAP) continue
-      const push = (GAP - apart) / 2
+/** Pixels to the east, the shorter way around. */
+const shortest = (pixels: number, equator: number): number =>
+  pixels - equator * Math.floor(pixels / equator + 0.5)
+
+function pushApart(dots: readonly Dot[], gap: number, equator: number): void {
+  const fromNorth = dots.toSorted((a, b) => a.y + a.south - (b.y + b.south))
+  for (const [i, one] of fromNorth.entries()) {
+    for (let k = i + 1; k < fromNorth.length; k++) {
+      const other = fromNorth[k] as Dot
+      const down = other.y + other.south - (one.y + one.south)
+      if (down >= gap) break
+      const across = shortest(other.x + other.east - (one.x + one.east), equator)
+      const apart = Math.hypot(across, down)
+      if (apart >= gap) continue
+      const push = (gap - apart) / 2
       // Two in one place go to either side.
-      const [east, south] = apart === 0 ? [1, 0] : [(other.x - one.x) / apart, (other.y - one.y) / apart]
+      const [east, south] = apart === 0 ? [1, 0] : [across / apart, down / apart]
       move(one, -push * east, -push * south)
       move(other, push * east, push * south)
     }
-  })
+  }
 }
 
 function move(dot: Dot, east: number, south: number): void {
-  const [x, y] = [dot.x + east - dot.own.x, dot.y + south - dot.own.y]
+  const [x, y] = [dot.east + east, dot.south + south]
   const short = Math.min(1, MOST / (Math.hypot(x, y) || 1))
-  dot.x = dot.own.x + x * short
-  dot.y = dot.own.y + y * short
-}
-
-function pixelOf([lng = 0, lat = 0]: readonly number[], world: number): { x: number; y: number } {
-  const north = Math.log(Math.tan(Math.PI / 4 + (lat * RADIANS) / 2))
-  return { x: ((lng + 180) / 360) * world, y: ((Math.PI - north) / (2 * Math.PI)) * world }
-}
-
-function positionOf(x: number, y: number, world: number): [lng: number, lat: number] {
-  const north = Math.PI - (y / world) * 2 * Math.PI
-  return [(x / world) * 360 - 180, (2 * Math.atan(Math.exp(north)) - Math.PI / 2) / RADIANS]
+  dot.east = x * short
+  dot.south = y * short
 }
