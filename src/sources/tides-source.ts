@@ -12,7 +12,7 @@ import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
 import { wrapLongitude } from '../sea/geo.ts'
 import { conversionOf } from './reading/units.ts'
-import { cleanName } from './reading/fields.ts'
+import { cleanName, MOST_OF_CREDIT } from './reading/fields.ts'
 
 /** Bytes; a station file has some 6 KB, and the harbour with most constituents has 120. */
 const MAX_STATION_BYTES = 2 ** 20
@@ -136,10 +136,7 @@ function harbourOf(station: unknown, identifier: string, file: FileReport): Harb
     lat: latitude,
     lng: wrapLongitude(longitude),
     datumOffset: (meanLevel - chartDatum) * metres,
-    credit: credits
-      .join('. ')
-      .replaceAll(/\p{Cc}/gu, ' ')
-      .slice(0, 1000),
+    credit: cleanName(credits.join('. '), MOST_OF_CREDIT),
     constituents,
   }
 }

@@ -292,6 +292,19 @@ test('A folder without readings and files of other kinds are warned of', async (
   )
 })
 
+test('A credit that is too long is cut at a word, never within an address, and the build says so', async (t) => {
+  const address = `https://terms.example/${'a'.repeat(40)}`
+  const long = `${'word '.repeat(195)}${address} and more`
+  const folder = await folderOf(t, {
+    'sources.csv': `name,network,credit\nNorthwatch,national,${long}\n`,
+    'buoys.csv': BUOYS,
+    'readings/a.csv': 'source,identifier,time,significant_height\nNorthwatch,A1,2024-01-01T00:00:00Z,1.5\n',
+  })
+  const { sources, doubts } = await record(openCsv, folder)
+  assert.equal(sources[0]?.credit, `${'word '.repeat(195).trim()}…`)
+  assert.match(JSON.stringify(doubts), /longer than 1000 characters and is cut at a word/)
+})
+
 test('Spreadsheets and databases: decimal commas, cells without a value, their times, and no other digits', async (t) => {
   const given = async (separator: string, ...lines: string[][]) => {
     const table = (...rows: string[][]) => rows.map((row) => row.join(separator)).join('\n')

@@ -11,7 +11,7 @@ import type {
 import { type Cell, identifiedPlaceOf, placeOf } from '../reading/text-table.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../../sea/missions.ts'
 import { isZone } from '../../sea/zones.ts'
-import { cleanName, degreesOf } from '../reading/fields.ts'
+import { cleanName, degreesOf, MOST_OF_CREDIT } from '../reading/fields.ts'
 import { secondsOf } from './csv-rows.ts'
 
 export const SOURCE_COLUMNS = ['name', 'network', 'credit', 'licence']
@@ -25,8 +25,8 @@ export function sourceOf(cell: Cell): SourceInfo | string {
   const network = cell('network')
   if (!/^[^"]+$/.test(name)) return 'a source needs a name, without quotes'
   if (!isNetwork(network)) return 'network is not one of national, coastal, satellite'
-  const credit = cleanName(cell('credit'))
-  const licence = cleanName(cell('licence'))
+  const credit = cleanName(cell('credit'), MOST_OF_CREDIT)
+  const licence = cleanName(cell('licence'), MOST_OF_CREDIT)
   return { name, network, ...(credit !== '' && { credit }), ...(licence !== '' && { licence }) }
 }
 
@@ -82,7 +82,7 @@ export function harbourOf(cell: Cell): HarbourRecord | string {
   if (Number.isNaN(datumOffset)) {
     return `datum_offset is not a number from -${MAX_DATUM_OFFSET} to ${MAX_DATUM_OFFSET}`
   }
-  const credit = cleanName(cell('credit'))
+  const credit = cleanName(cell('credit'), MOST_OF_CREDIT)
   if (credit === '') return 'a harbour without a credit'
   return { ...place, datumOffset, credit, constituents: [] }
 }

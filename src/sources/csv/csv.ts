@@ -35,7 +35,7 @@ import {
 import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { type ReadLine, readTable } from '../reading/text-table.ts'
-import { cleanName } from '../reading/fields.ts'
+import { cleanName, MOST_OF_CREDIT } from '../reading/fields.ts'
 import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import {
   type ForecastPoints,
@@ -61,7 +61,7 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
       return readTable(path, report.file(path), columns, required, take)
     },
   }
-  const handles = await readNetworks(tables, sink)
+  const handles = await readNetworks(tables, sink, report)
   await readBuoys(tables, handles, sink)
   const send = (bytes: Buffer, file: FileReport): void => sendReadings(bytes, file, handles, sink)
   if ((await eachCsv(join(folder, 'readings'), report, send)) === 0)
@@ -84,12 +84,16 @@ interface Tables {
   read(name: string, columns: readonly string[], required: readonly string[], take: ReadLine): Promise<void>
 }
 
-async function readNetworks(tables: Tables, sink: Sink): Promise<Handles> {
+const CUT_CREDIT = `a credit or licence is longer than ${MOST_OF_CREDIT} characters and is cut at a word`
+
+async function readNetworks(tables: Tables, sink: Sink, report: Report): Promise<Handles> {
   const handles: Handles = new Map()
   await tables.read('sources.csv', SOURCE_COLUMNS, ['name', 'network'], (cell) => {
     const info = sourceOf(cell)
     if (typeof info === 'string') return info
     if (handles.has(info.name)) return 'a source with this name is listed above'
+    const isCut = [cell('credit'), cell('licence')].some((text) => text.length > MOST_OF_CREDIT)
+    if (isCut) report.doubt({ what: CUT_CREDIT, examples: [info.name], isGrave: true })
     handles.set(info.name, new Map())
     sink.source(info)
     return null

@@ -154,14 +154,21 @@ export function textsOf(bytes: Uint8Array, fields: Fields): string[] {
   )
 }
 
-/** A name for people: runs of blanks and control characters become one blank, ends are trimmed. */
-export function cleanName(text: string): string {
+/**
+ * A name for people: runs of blanks and control characters become one blank, ends are trimmed. One with more than
+ * `most` characters is cut at a word and ends in `…`.
+ */
+export function cleanName(text: string, most = 200): string {
+  const clean = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
   // Without the cut a damaged list could carry a whole file as one name.
-  return text
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-    .slice(0, 200)
+  if (clean.length <= most) return clean
+  const cut = clean.slice(0, most - 1)
+  const words = cut.slice(0, Math.max(cut.lastIndexOf(' '), 0))
+  return `${words || cut}…`
 }
+
+/** Characters of a credit, as of those in a configuration. */
+export const MOST_OF_CREDIT = 1000
 
 /** Decimal degrees between −limit and limit, with a point or a comma; NaN for anything else. */
 export function degreesOf(text: string, limit: number): number {
