@@ -44,6 +44,8 @@ export interface SiteSettings {
   basePath: string
   anonymousAccess: AnonymousAccess
   /** Null where the operator does not tell who issues keys. */
+  /** Seconds between two scheduled builds; 0 where none are scheduled. */
+  refreshEvery: number
   contact: string | null
   /** Where weaknesses are reported; null where the operator does not tell. */
   securityContact: string | null
@@ -58,8 +60,17 @@ export interface SiteSettings {
 
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
 export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
-  const { basePath, anonymousAccess, contact, mapStyle, publicUrl, embedFrom, securityContact, now } =
-    settings
+  const {
+    basePath,
+    anonymousAccess,
+    refreshEvery,
+    contact,
+    mapStyle,
+    publicUrl,
+    embedFrom,
+    securityContact,
+    now,
+  } = settings
   const areMade = arePagesMade()
   const made = [
     ...descriptionFiles(ROUTED, basePath),
@@ -70,6 +81,7 @@ export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
       explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
+      refresh: String(refreshEvery),
       contact: contact ?? '',
       map_style: mapStyle?.address ?? '',
       public_url: publicUrl ?? '',

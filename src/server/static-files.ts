@@ -45,13 +45,15 @@ const WORTHWHILE = 0.9
 /** 200 KB take 20 ms at this level, and 400 ms at the highest, 11, which the build uses. */
 const BROTLI_QUALITY = 9
 
-const MARK = /\{\{(base_path|explorer|contact|map_style|public_url)\}\}/g
+const MARK = /\{\{(base_path|explorer|refresh|contact|map_style|public_url)\}\}/g
 
 /** Values of the marks of pages, such as `{{base_path}}`. */
 export interface PageValues {
   base_path: string
   /** Whether the pages may read without a key. */
   explorer: 'open' | 'keyed'
+  /** Seconds between two scheduled builds; 0 where none are scheduled. */
+  refresh: string
   /** Who issues keys; may be ''. */
   contact: string
   /** Address of the map's style; '' for the page's own. */

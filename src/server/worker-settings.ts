@@ -76,7 +76,7 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     listeners: ListenerCounts.allocate(workers),
-    site: siteOf(config, anonymousAccess, { log, clock }),
+    site: siteOf(config, anonymousAccess, { log, clock, refreshEvery }),
     accessLog:
       config['access-log'] === 'none' || writeAccess === undefined
         ? null
@@ -98,11 +98,12 @@ export function commonStart(
 export function siteOf(
   config: ServeConfig,
   anonymousAccess: AnonymousAccess,
-  { log, clock }: Pick<Surroundings, 'log' | 'clock'>,
+  { log, clock, refreshEvery = 0 }: Pick<Surroundings, 'log' | 'clock' | 'refreshEvery'>,
 ): SharedSite {
   const settings = {
     basePath: config['base-path'],
     anonymousAccess,
+    refreshEvery,
     contact: config.contact,
     securityContact: config['security-contact'],
     now: clock(),

@@ -6,6 +6,7 @@ import { readSite, type PageValues, type StaticFile } from '../../src/server/sta
 export const USUAL: PageValues = {
   base_path: '/v2',
   explorer: 'keyed',
+  refresh: '0',
   contact: '',
   map_style: '',
   public_url: '',

@@ -14,6 +14,7 @@ function siteWith(securityContact: string | null): Map<string, { head: string; t
   const settings = {
     basePath: '/v3',
     anonymousAccess: 'keyed',
+    refreshEvery: 0,
     contact: null,
     mapStyle: null,
     publicUrl: null,

@@ -52,11 +52,11 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await fingers.tap(at(0.3))
       const first = await readOff(page)
       assert.match(first.time, /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T$/)
-      assert.match(first.height, /^\d\.\d\d m$/)
+      assert.match(first.height, /^\d\.\d\d m from W 270°$/)
       await fingers.drag([at(0.3)], [at(0.5)])
       const second = await readOff(page)
       assert.notEqual(second.time, first.time)
-      assert.match(second.height, /^\d\.\d\d m$/)
+      assert.match(second.height, /^\d\.\d\d m from W 270°$/)
       assert.ok(
         Number.isNaN(await hoursShown(page)) || (await hoursShown(page)) > 200,
         'a drag reads, it does not zoom',
@@ -108,7 +108,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       const newest = await text()
       assert.match(
         newest,
-        /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T, Significant \d\.\d\d m, Maximum \d\.\d\d m/,
+        /^\w{3},? \d{1,2} \w{3}, \d\d:\d\d CES?T, Significant \d\.\d\d m from W 270°, Maximum \d\.\d\d m/,
       )
       assert.match(newest, /Period 8\.5 s/)
       await page.keyboard.press('ArrowLeft')
@@ -181,10 +181,10 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
         await page.reload()
         await page.locator('.plot').nth(3).waitFor()
         return page.evaluate(`[...document.querySelectorAll('.u-legend')].map((legend) =>
-          [...legend.querySelectorAll('.u-label')].slice(1).map((label) => label.textContent))`)
+          [...legend.querySelectorAll('button:not(.behind *)')].map((button) => button.textContent))`)
       }
-      const heights = ['Significant', 'Maximum', 'Forecast', 'Waves from', 'Forecast from']
-      const others = [['Period', 'Forecast'], ['Forecast', 'Forecast from'], ['Tide']]
+      const heights = ['Significant', 'Maximum', 'Forecast']
+      const others = [['Period', 'Forecast'], ['Forecast'], ['Tide']]
       assert.deepEqual(await legends(), [heights, ...others])
       const written = await page.evaluate<{ [plot: string]: string[] }>('window.written')
       const plotsWith = (text: RegExp): string[] =>
@@ -195,7 +195,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       assert.deepEqual(await page.locator('.figures dt').allInnerTexts(), ['Maximum', 'Period', 'From'])
       hasParts = true
       assert.deepEqual(await legends(), [
-        ['Significant', 'Maximum', 'Forecast', 'Swell', 'Waves from', 'Forecast from', 'Swell from'],
+        ['Significant', 'Maximum', 'Forecast', 'Swell'],
         ['Period', 'Forecast', 'Swell'],
         ...others.slice(1),
       ])

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import {
+  fromZero,
+  intervalOf,
   longPauses,
   inside,
   nearestIndex,
@@ -26,6 +28,7 @@ import {
   scalesOfSources,
   unitsOfLocales,
   type Units,
+  valueText,
 } from '../../web/explorer/mine/units.ts'
 
 const units: fc.Arbitrary<Units> = fc
@@ -45,12 +48,12 @@ test('Units are converted as their definitions say, with rounding that fits them
     ['height', 3.048, '10.0 ft'],
     ['height', 0, '0.0 ft'],
     ['height', -0.01, '0.0 ft'],
-    ['height', -0.61, '-2.0 ft'],
+    ['height', -0.61, '−2.0 ft'],
     ['speed', 1.852, '1 kn'],
     ['speed', 92.6, '50 kn'],
     ['temperature', 0, '32.0 °F'],
     ['temperature', 100, '212.0 °F'],
-    ['temperature', -40, '-40.0 °F'],
+    ['temperature', -40, '−40.0 °F'],
     ['period', 8.25, '8.3 s'],
     ['direction', 270, '270°'],
   ] as const) {
@@ -58,10 +61,61 @@ test('Units are converted as their definitions say, with rounding that fits them
   }
   assert.equal(quantityText('height', METRIC, 1.524), '1.52 m')
   const buoy = { source: 'A', last_reading: { significient_height: 0.87, peak_period: 13.5 } } as BuoyDetail
-  const scales = scalesOfSources([buoy], METRIC)({ ...buoy, last_reading: null })
+  const scales = scalesOfSources([buoy], {}, METRIC)({ ...buoy, last_reading: null })
   assert.equal(scaledText(scales('height'), 1.5), '1.50 m')
   assert.equal(scaledText(scales('period'), 13), '13.0 s')
   assert.equal(quantityText('speed', { ...METRIC, speed: 'ms' }, 36), '10.0 m/s')
+})
+
+test('A reading is written with the decimals of its network, and read back it is the value of the API.', () => {
+  const of = {
+    height: 'significient_height',
+    period: 'period',
+    temperature: 'water_temperature',
+    speed: 'gust_speed',
+  } as const
+  const quantity = fc.constantFrom(...(Object.keys(of) as (keyof typeof of)[]))
+  // As a source of so many decimals gives it, some of which end with zeros.
+  const measured = fc.tuple(fc.integer({ min: -4999, max: 24_999 }), fc.integer({ min: 0, max: 3 }))
+  fc.assert(
+    fc.property(quantity, fc.array(measured, { minLength: 1 }), fc.boolean(), (what, list, isTold) => {
+      const values = list.map(([thousandths, decimals]) => Number((thousandths / 1000).toFixed(decimals)))
+      const most = Math.max(...values.map((value) => (JSON.stringify(value).split('.')[1] ?? '').length))
+      const buoys = values.map((value) => ({
+        source: 'A',
+        last_reading: { [of[what]]: value },
+      })) as unknown as BuoyDetail[]
+      const told = isTold ? { A: { [of[what]]: most } } : {}
+      const scale = scalesOfSources(isTold ? buoys.slice(0, 1) : buoys, told, METRIC)(buoys[0])(what)
+      for (const value of values) {
+        const text = valueText(scale, value)
+        assert.equal(Number(text.replace('−', '-')), value === 0 ? 0 : value)
+        assert.equal((text.split('.')[1] ?? '').length, most, text)
+      }
+    }),
+  )
+  for (const [value, text] of [
+    [2, '2.0 m'],
+    [1.9, '1.9 m'],
+    [2.64, '2.64 m'],
+  ] as const) {
+    const buoy = { source: 'A', last_reading: { significient_height: 2 } } as BuoyDetail
+    const scales = scalesOfSources([buoy], { A: { significient_height: 1 } }, METRIC)(buoy)
+    assert.equal(scaledText(scales('height'), value), text)
+  }
+})
+
+test('An axis of heights begins at 0, and one of a lake with waves of 4 cm is no flat line.', () => {
+  assert.deepEqual(fromZero(0.1)(null, 0.02, 0.05), [0, 0.1])
+  assert.deepEqual(fromZero(0.1)(null, 1, 5), [0, 5.4])
+  assert.deepEqual(fromZero(0.1)(null, null, null), [0, 0.1])
+})
+
+test('The interval of a line is the median of its own: pauses and the times of other lines do not count.', () => {
+  const hours = (...all: number[]): number[] => all.map((hour) => hour * 3600)
+  assert.equal(intervalOf(hours(0, 1, 2, 6, 12, 18, 90, 96), [1, null, null, 1, 1, 1, 1, 1]), 6 * 3600)
+  assert.equal(intervalOf(hours(0, 1), [1, null]), 0)
+  assert.equal(intervalOf([], []), 0)
 })
 
 test('Every conversion keeps the order of values, their differences in proportion, and can be undone.', () => {
@@ -88,13 +142,15 @@ test('A written number is never farther from the value than half of its last dig
         const { from, digits, unit } = scaleOf(what, which)
         const text = quantityText(what, which, value)
         assert.ok(text.endsWith(` ${unit}`))
-        assert.ok(Math.abs(Number.parseFloat(text) - from(value)) <= 0.5 / 10 ** digits + 1e-9)
-        assert.doesNotMatch(text, /^-0(\.0*)? /)
+        assert.ok(
+          Math.abs(Number.parseFloat(text.replace('−', '-')) - from(value)) <= 0.5 / 10 ** digits + 1e-9,
+        )
+        assert.doesNotMatch(text, /^[-−]0(\.0*)? /)
       },
     ),
   )
   assert.equal(decimalText(-0.04, 1), '0.0')
-  assert.equal(decimalText(-0.05, 1), '-0.1')
+  assert.equal(decimalText(-0.05, 1), '−0.1')
 })
 
 test('Units follow the region of the first locale that has one, and are those of the API without any.', () => {

@@ -146,7 +146,7 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
         .first()
         .hover({ position: { x: 80, y: 60 } })
       const values = await page.locator('.u-legend').first().locator('.u-value').allInnerTexts()
-      assert.match(values[1], /^\d\.\d\d m$/)
+      assert.match(values[1], /^\d\.\d\d m from W 270°$/)
       assert.equal(values[3], '')
       await page.getByRole('radio', { name: 'Seasons' }).check()
       await page.locator('.plot canvas').waitFor()
@@ -312,7 +312,7 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
       const [readings, forecast] = await page.locator('.credit').allTextContents()
       assert.equal(
         readings,
-        'Readings: Coast · <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
+        'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
       )
       const heights = '[document.documentElement.scrollHeight, innerHeight]'
       const [whole, seen] = await page.evaluate<[number, number]>(heights)

@@ -6,10 +6,10 @@ import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
 import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
 import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
-import { clockName, zoneOf } from '../../web/explorer/format.ts'
+import { clockName, dayAndTime, dayText, UTC, zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
-import { namesOf, scaleOf } from '../../web/explorer/mine/units.ts'
+import { namesOf, scaleOf, scalesOfSources } from '../../web/explorer/mine/units.ts'
 import { curlLine } from '../../web/explorer/addresses.ts'
 import {
   FIRST_VIEW,
@@ -210,25 +210,29 @@ test('A curl line gives address and key to the shell unchanged, whatever they co
   assert.equal(curlLine('http://a/', ''), "curl 'http://a/'")
 })
 
-test('On the map a reading of more than three hours ago is old and has its age, but for those of satellites.', () => {
+test('On the map a reading of more than three hours ago is old and has its age, of satellites one of a day ago.', () => {
   const now = Date.parse('2026-11-22T12:00:00Z')
-  const drawn = (time: string, virtual = false) => {
+  const drawn = (time: string, virtual = false, name = 'A') => {
     const buoy = {
       id: 1,
       slug: 'a',
-      name: 'A',
+      name,
       lat: 0,
       lng: 0,
       virtual,
       last_reading: { significient_height: 1.84, time },
     }
-    const [feature] = buoyFeatures([buoy as unknown as ActiveBuoy], METRIC, now)
-    return [feature?.properties.old, feature?.properties.label]
+    const active = [buoy as unknown as ActiveBuoy]
+    const [feature] = buoyFeatures(active, scalesOfSources(active, {}, METRIC), METRIC, now)
+    return name === 'A' ? [feature?.properties.old, feature?.properties.label] : feature?.properties.name
   }
   assert.deepEqual(drawn('2026-11-22T09:00:00Z'), [false, '1.84 m'])
   assert.deepEqual(drawn('2026-11-22T08:59:00Z'), [true, '1.84 m · 3 h ago'])
   assert.deepEqual(drawn('2026-11-21T13:00:00Z'), [true, '1.84 m · 23 h ago'])
   assert.deepEqual(drawn('2026-11-22T03:00:00Z', true), [false, '1.84 m'])
+  assert.deepEqual(drawn('2026-11-21T11:00:00Z', true), [true, '1.84 m · 25 h ago'])
+  assert.equal(drawn('2026-11-22T09:00:00Z', false, 'M'.repeat(40)), 'M'.repeat(40))
+  assert.equal(drawn('2026-11-22T09:00:00Z', false, 'M'.repeat(41)), `${'M'.repeat(39)}…`)
 })
 
 test('A clock has the name that people near it use, in winter and in summer, else that of its city.', () => {
@@ -244,6 +248,14 @@ test('A clock has the name that people near it use, in winter and in summer, els
       ['PDT', 'CEST', 'AEST', 'Reunion', 'UTC−6', 'UTC'],
     ],
   )
+})
+
+test('A date has its year where that is not the year of now, by the clock that it is written in.', () => {
+  const now = Date.parse('2026-01-01T00:30:00Z')
+  const time = new Date('2025-12-31T23:30:00Z')
+  assert.equal(dayAndTime(time, UTC, now), 'Wed, 31 Dec 2025, 23:30')
+  assert.equal(dayAndTime(time, zoneOf('Europe/Paris'), now), 'Thu 1 Jan, 00:30')
+  assert.equal(dayText(time, zoneOf('Pacific/Honolulu'), now), '31 Dec')
 })
 
 test('Zones of the open sea read as hours from UTC, with the sign that people expect.', () => {

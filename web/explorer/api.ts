@@ -16,11 +16,14 @@ export class ApiTrouble extends Error {
   readonly kind: TroubleKind
   /** Epoch milliseconds at which to try again; null where trying again changes nothing. */
   readonly again: number | null
+  /** Of what was not found: a slug that was meant, perhaps. */
+  readonly guess: string | undefined
 
-  constructor(kind: TroubleKind, message: string, again: number | null = null) {
+  constructor(kind: TroubleKind, message: string, again: number | null = null, guess?: string) {
     super(message)
     this.kind = kind
     this.again = again
+    this.guess = guess
   }
 }
 
@@ -41,6 +44,8 @@ export class Api {
   readonly isDemo = signal<boolean | null>(null)
   /** The snapshot of the newest answer; null before the first one. */
   snapshot: string | null = null
+  /** The time of its data, epoch milliseconds; null where it is not known. */
+  readonly asOf = signal<number | null>(null)
   readonly #own: () => number
   #aheadMs = 0
 
@@ -132,9 +137,13 @@ export class Api {
     }
     this.#readHead(answer.headers)
     if (answer.ok) return answer
-    const body = (await answer.json().catch(() => null)) as { message?: string } | null
+    const body = (await answer.json().catch(() => null)) as {
+      message?: string
+      details?: { did_you_mean?: string }
+    } | null
     signal?.throwIfAborted()
-    throw this.#trouble(answer, body?.message ?? `The server answered ${answer.status}.`)
+    const message = body?.message ?? `The server answered ${answer.status}.`
+    throw this.#trouble(answer, message, body?.details?.did_you_mean)
   }
 
   #readHead(headers: Headers): void {
@@ -149,13 +158,15 @@ export class Api {
     if (snapshot === null) return
     this.snapshot = snapshot
     this.isDemo.value = headers.has('X-Demo')
+    const asOf = Date.parse(headers.get('X-Snapshot-As-Of') ?? '')
+    this.asOf.value = Number.isNaN(asOf) ? null : asOf
   }
 
-  #trouble({ status, headers }: Response, message: string): ApiTrouble {
+  #trouble({ status, headers }: Response, message: string, guess?: string): ApiTrouble {
     const wait = Number(headers.get('Retry-After') ?? NaN)
     const again = Number.isFinite(wait) ? this.clock() + wait * 1000 : null
     if (status === 401) return new ApiTrouble('unauthorized', message)
-    if (status === 404) return new ApiTrouble('not found', message)
+    if (status === 404) return new ApiTrouble('not found', message, null, guess)
     if (status === 429) return new ApiTrouble('quota', message, this.quota.peek()?.resetAt.getTime() ?? again)
     // An answer without data is not one that the request was at fault for.
     if (status >= 400 && status < 500) return new ApiTrouble('refused', message)

@@ -111,6 +111,12 @@ export function Invitation({ text }: { text: string }) {
   return (
     <div class="invitation box">
       <p>{text}</p>
+      {isSecureContext || document.documentElement.dataset.explorer !== 'open' ? null : (
+        <Note>
+          This server lets visitors read without a key, but only at an https:// address: at this one the
+          browser does not tell the server which page asks.
+        </Note>
+      )}
       <Button text="Enter a key" class="primary" id="invite-key" onClick={() => (keyPrompt.value = '')} />
       <WhereKeysComeFrom />
     </div>

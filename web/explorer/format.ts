@@ -65,19 +65,24 @@ function nameIn(locale: string, zone: Zone, time: Date | 0, timeZoneName: 'short
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
-/** `Sat 21 Nov, 06:30 CET` */
-export const dayTimeAndZone = (time: Date, zone: Zone): string =>
-  `${dayAndTime(time, zone)} ${clockName(time, zone)}`
+/** `Sat 21 Nov, 06:30 CET`; `now` in epoch milliseconds. */
+export const dayTimeAndZone = (time: Date, zone: Zone, now: number): string =>
+  `${dayAndTime(time, zone, now)} ${clockName(time, zone)}`
 
-/** `Sat 21 Nov, 06:30` */
-export function dayAndTime(time: Date, zone: Zone): string {
-  return formatOf(zone, {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-  }).format(time)
+/** `Sat 21 Nov, 06:30`, with the year where it is not that of `now`. */
+export function dayAndTime(time: Date, zone: Zone, now: number): string {
+  const clock = { hour: '2-digit', minute: '2-digit' } as const
+  return formatOf(zone, { weekday: 'short', ...dayOf(time, zone, now), ...clock }).format(time)
+}
+
+/** `21 Nov`, with the year where it is not that of `now`. */
+export const dayText = (time: Date, zone: Zone, now: number): string =>
+  formatOf(zone, dayOf(time, zone, now)).format(time)
+
+function dayOf(time: Date, zone: Zone, now: number): Intl.DateTimeFormatOptions {
+  const year = { year: 'numeric' } as const
+  const isOther = formatOf(zone, year).format(time) !== formatOf(zone, year).format(now)
+  return { day: 'numeric', month: 'short', ...(isOther && year) }
 }
 
 /** `06:30` */
@@ -99,10 +104,12 @@ export function agoText(time: number, now: number): string {
   return `${duration((now - time) / 1000)} ago`
 }
 
-/** An older reading tells little about now: it is grey, with its age. */
+/** An older reading tells little about now: it is grey, with its age. Those of satellites come hours later. */
 const OLD_MS = 3 * 3_600_000
+export const DAY_MS = 86_400_000
 
-export const isOld = (time: number, now: number): boolean => now - time > OLD_MS
+export const isOld = (time: number, now: number, isVirtual = false): boolean =>
+  now - time > (isVirtual ? DAY_MS : OLD_MS)
 
 /** `43.53° N, 1.62° W` */
 export function position(lat: number, lng: number): string {
@@ -114,7 +121,7 @@ export function position(lat: number, lng: number): string {
 
 const COMPASS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
-/** `W 270°`: one of the sixteen points of the compass, and whole degrees. */
+/** `W 270°`: one of the sixteen points of the compass, and the degrees. */
 export function directionText(degrees: number): string {
-  return `${COMPASS[Math.round(degrees / 22.5) % 16]} ${Math.round(degrees)}°`
+  return `${COMPASS[Math.round(degrees / 22.5) % 16]} ${degrees}°`
 }

@@ -19,7 +19,8 @@ import type { Answer, Answers } from './answers.ts'
 import type { ActiveBuoy, Address, Api } from './api.ts'
 import { position } from './format.ts'
 import { type Guest, type KnownBuoy, nearAddress } from './guest.ts'
-import type { Position, ViewState } from './view.ts'
+import { type Decimals, namesOf } from './mine/units.ts'
+import { FIRST_VIEW, type Metric, METRICS, type Position, type ViewState } from './view.ts'
 
 /** What is known about an address. */
 export interface Asked<T> {
@@ -55,7 +56,7 @@ export interface Page {
   readonly view: ViewState
   /** Names the panel, and is its first heading. */
   readonly title: string
-  readonly buoys: Answer<{ buoys: readonly ActiveBuoy[] }>
+  readonly buoys: Answer<{ buoys: readonly ActiveBuoy[]; decimals?: Decimals }>
   readonly subject: Subject
 }
 
@@ -66,6 +67,16 @@ export function aboutOf({ buoy, point }: Pick<ViewState, 'buoy' | 'point'>): str
 
 /** Names of points by `aboutOf`. An address has none: a link could have the page say anything. */
 export const placeNames = new Map<string, string>()
+
+/** The metric of a view; of a buoy that does not measure waves the first one that it has. */
+export function metricOf({ available = {} }: BuoyDetail, { metric }: ViewState): Metric {
+  if (metric !== FIRST_VIEW.metric || Object.hasOwn(available, metric)) return metric
+  return namesOf(METRICS).find((each) => Object.hasOwn(available, each)) ?? metric
+}
+
+/** Whether satellites measure all that there is. */
+export const isVirtualOnly = (buoys: readonly ActiveBuoy[]): boolean =>
+  buoys.length > 0 && buoys.every(({ virtual }) => virtual)
 
 const NO_LIST = { state: 'here', data: { buoys: [] } } as const
 
@@ -114,12 +125,13 @@ function subjectOf(api: Api, answers: Answers, view: ViewState, active: readonly
       buoy,
       address,
       now: isNow ? { chart: ask(chart), conditions: ask(conditions) } : null,
-      seasons: isNow ? null : ask(seriesAddress(api, slug, view)),
+      seasons: isNow ? null : ask(seriesAddress(api, slug, { ...view, metric: metricOf(buoy, view) })),
     }
   }
   if (point !== null)
     return { kind: 'point', point, conditions: ask(conditionsAddress(api, point)), near: null }
-  return { kind: 'list', passes: view.satellites ? ask(passesAddress(api)) : null }
+  const withPasses = view.satellites || isVirtualOnly(active)
+  return { kind: 'list', passes: withPasses ? ask(passesAddress(api)) : null }
 }
 
 function titleOf(subject: Subject, isGuest: boolean): string {

@@ -12,7 +12,6 @@ import { announce, now, page, units, update } from './store.ts'
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
   aim: 'M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM12 2v6M12 16v6M2 12h6M16 12h6',
-  arrow: 'M12 20V4M6 10l6-6 6 6',
   back: 'M15 5l-7 7 7 7',
   book: 'M5 4h9a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h10',
   globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
@@ -27,21 +26,20 @@ const ICONS = {
 
 type IconName = keyof typeof ICONS
 
-/** Decoration, hidden from screen readers. `turn` in degrees. */
-export function Icon({ name, turn }: { name: IconName; turn?: number }) {
-  const style = turn === undefined ? {} : { transform: `rotate(${turn}deg)` }
+/** Decoration, hidden from screen readers. */
+export function Icon({ name }: { name: IconName }) {
   return (
-    <svg viewBox="0 0 24 24" class={`icon icon-${name}`} aria-hidden="true" style={style}>
+    <svg viewBox="0 0 24 24" class={`icon icon-${name}`} aria-hidden="true">
       <path d={ICONS[name]} />
     </svg>
   )
 }
 
 /** How long ago `time` (ISO 8601) was. */
-export function Ago({ time }: { time: string }) {
+export function Ago({ time, isVirtual = false }: { time: string; isVirtual?: boolean }) {
   const at = Date.parse(time)
   return (
-    <time dateTime={time} class={isOld(at, now.value) ? 'ago old' : 'ago'}>
+    <time dateTime={time} class={isOld(at, now.value, isVirtual) ? 'ago old' : 'ago'}>
       {agoText(at, now.value)}
     </time>
   )

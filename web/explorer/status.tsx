@@ -5,7 +5,7 @@ import { clockTime, duration, viewerZone } from './format.ts'
 import { Button } from './pieces.tsx'
 import { live, tryNow } from './live/following.ts'
 import type { LiveState } from './live/live.ts'
-import { api, clock, currentAt, now, trouble } from './store.ts'
+import { api, clock, currentAt, dataAge, now, trouble } from './store.ts'
 
 /** Clocks differ: the page waits longer than the server asks, and with a wrong clock at least this long. */
 const MARGIN_MS = 1000
@@ -60,10 +60,20 @@ export function LiveDot() {
   const isOld = (state === 'lost' || state === 'refused') && age >= MINUTE_MS
   const old = `${duration(age / 1000)} old`
   const [word, title] = TEXTS[state]
+  // What is shown is older than what comes: nothing has been published for long.
+  const data = state === 'lost' ? '' : dataAge.value
   return (
-    <p id="live" class="row" data-state={state} title={title} hidden={state === 'off'}>
+    <p id="live" class="row" data-state={state} title={title} hidden={state === 'off' && data === ''}>
       <span class="dot" aria-hidden="true" />
-      {!isOld ? word : state === 'lost' ? `${word} · ${old}` : old}
+      {data !== '' ? (
+        <span class="ago old">{`Data as of ${data}`}</span>
+      ) : !isOld ? (
+        word
+      ) : state === 'lost' ? (
+        `${word} · ${old}`
+      ) : (
+        old
+      )}
     </p>
   )
 }

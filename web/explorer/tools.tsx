@@ -3,7 +3,7 @@ import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { KINDS, scaleOf } from './mine/units.ts'
 import { Icon, Tool } from './pieces.tsx'
-import { api, choosePass, keyPrompt, map, openPoint, units, update, view } from './store.ts'
+import { api, choosePass, keyPrompt, map, openPoint, showsSatellites, units, update, view } from './store.ts'
 import { theme, toggleTheme } from './theme.ts'
 
 export function PageTools() {
@@ -36,7 +36,7 @@ function toggleSatellites(): void {
 }
 
 export function MapTools() {
-  const { globe, satellites } = view.value
+  const { globe } = view.value
   const aim = (): void => {
     const center = map.peek()?.getCenter().wrap()
     if (center !== undefined) openPoint(center)
@@ -46,7 +46,12 @@ export function MapTools() {
       <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomIn()} />
       <Tool name="minus" label="Zoom out" onClick={() => map.peek()?.zoomOut()} />
       <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} aria-pressed={globe} />
-      <Tool name="satellite" label="Satellite passes" onClick={toggleSatellites} aria-pressed={satellites} />
+      <Tool
+        name="satellite"
+        label="Satellite passes"
+        onClick={toggleSatellites}
+        aria-pressed={showsSatellites.value}
+      />
       <Tool name="aim" label="Conditions at the middle of the map" onClick={aim} />
     </div>
   )
@@ -63,6 +68,12 @@ export function Legend() {
           <i class="chip" aria-hidden="true" />
           over 3 h old
         </span>
+        {showsSatellites.value ? (
+          <span>
+            <i class="chip ring" aria-hidden="true" style={{ '--height-color': HEIGHT_COLORS[3] }} />
+            by satellite
+          </span>
+        ) : null}
       </h2>
       <ol>
         {HEIGHT_COLORS.map((background, i) => (

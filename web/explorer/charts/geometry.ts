@@ -74,6 +74,21 @@ export function longPauses(
     .filter(([before, i]) => (x[i] ?? NaN) - (x[before] ?? NaN) > longest)
 }
 
+/** The median of the times between values; 0 for fewer than two. */
+export function intervalOf(x: readonly number[], values: readonly (number | null)[]): number {
+  const times = x.filter((_, i) => (values[i] ?? null) !== null)
+  const steps = times.slice(1).map((time, i) => time - (times[i] ?? time))
+  return steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 0
+}
+
+/** A value axis that begins at 0. It ends at `least` where all values are below that. */
+export const fromZero =
+  (least: number) =>
+  (_plot: unknown, _low: number | null, high: number | null): [number, number] => [
+    0,
+    Math.max(least, (high ?? 0) * 1.08),
+  ]
+
 /** An arrow that points where waves from north go, as the outline of SVG: 14 pixels high, about its middle. */
 export const ARROW = 'M0-7V6M-4 1 0 7 4 1z'
 

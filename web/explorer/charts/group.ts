@@ -174,8 +174,9 @@ export function drawTogether(
   // uPlot would make a range of years of a single time.
   if (memory.range !== null || x.length === 1) zoom(shownRange())
   else if (memory.at !== null) read(indexAt())
-  // The line of now moves with the ages on the page.
-  const stop = now.subscribe(() => plots.forEach((plot) => plot.redraw(false)))
+  // The line of now moves with the ages on the page. All value axes become as wide as the widest: the same time is at
+  // the same place in each plot.
+  const stop = now.subscribe(() => plots.forEach((plot) => plot.redraw(false, true)))
   return () => {
     stop()
     for (const { remove } of drawn) remove()

@@ -1,8 +1,9 @@
 /** One plot: lines, and signs of directions below them, over one x axis, in the colours of the page. */
 import UPlot from 'uplot'
 import { variable } from '../theme.ts'
+import { directionText } from '../format.ts'
 import { scaledText, type Scale } from '../mine/units.ts'
-import { longPauses, type Range } from './geometry.ts'
+import { ARROW, longPauses, type Range } from './geometry.ts'
 
 /** Heights of what lines are drawn in. On wide panels the tall one grows with the width. */
 const HEIGHT_PIXELS = { tall: 190, short: 92 } as const
@@ -12,7 +13,8 @@ const TALLEST_PIXELS = 330
 const LEAST_WIDTH_PIXELS = 120
 /** Half of the lowest number of the value axis lies below the plot. */
 const BELOW_PIXELS = 8
-const VALUE_AXIS_PIXELS = 44
+/** The least width of the value axis, and what its texts have beside them. */
+const VALUE_AXIS_PIXELS = { least: 44, beside: 16 } as const
 /** Names of days and months have room from here on, and hours with the day below them. */
 const NAME_PIXELS = 27
 const HOUR_PIXELS = 56
@@ -51,6 +53,8 @@ export interface Line {
   sign?: (index: number) => Path2D
   /** Signs of the same row do not cover each other. */
   row?: string
+  /** Of signs: the label of the line whose entry in the legend has them, too. */
+  of?: string
 }
 
 export interface Plot {
@@ -78,8 +82,10 @@ export interface Shared {
   now?: () => number
   /** Text of a value of the x axis. */
   textOfX: (x: number) => string
-  /** Seconds that a line bridges where it has no value. */
-  longestPause: number
+  /** Seconds that a line with these values bridges where it has none. */
+  longestPauseOf: (values: readonly (number | null)[]) => number
+  /** Pixels of the widest value axis so far, which all plots have. */
+  axis: { pixels: number }
 }
 
 /**
@@ -89,7 +95,7 @@ export interface Shared {
 export function draw(
   host: HTMLElement,
   { name, scale, lines, size, range, bands = [] }: Plot,
-  { x, zone, times, timesPixels, now, textOfX, longestPause }: Shared,
+  { x, zone, times, timesPixels, now, textOfX, longestPauseOf, axis }: Shared,
   { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
   onRange: (range: Range) => void,
 ): { plot: UPlot; remove: () => void } {
@@ -131,11 +137,25 @@ export function draw(
   }
   const valueAxis: UPlot.Axis = {
     ...base,
-    size: VALUE_AXIS_PIXELS,
+    size: ({ ctx }, texts) => {
+      ctx.save()
+      // The canvas has the pixels of the screen, as its fonts have.
+      ctx.font = `12px ${variable('--font')}`
+      const widest = Math.max(0, ...(texts ?? []).map((text) => ctx.measureText(text).width))
+      ctx.restore()
+      axis.pixels = Math.max(
+        axis.pixels,
+        VALUE_AXIS_PIXELS.least,
+        Math.ceil(widest) + VALUE_AXIS_PIXELS.beside,
+      )
+      return axis.pixels
+    },
     values: (_plot, splits) =>
-      splits.map(
-        (split, i) => `${Number(split.toFixed(2))}${i === splits.length - 1 ? ` ${scale.unit}` : ''}`,
-      ),
+      splits.map((split, i) => {
+        // Sums of steps have the faults of binary fractions.
+        const text = `${Number(split.toFixed(6))}`.replace('-', '−')
+        return i === splits.length - 1 ? `${text} ${scale.unit}` : text
+      }),
   }
   const plot = new UPlot(
     {
@@ -162,6 +182,7 @@ export function draw(
       padding: [isFirst && now !== undefined ? 18 : 10, 22, 0, 0],
       legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
       hooks: {
+        setSeries: [(drawn) => markShown(drawn, lines)],
         setScale: [({ scales }, key) => key === 'x' && onRange([scales.x?.min ?? 0, scales.x?.max ?? 0])],
         draw: [
           (drawn) => drawSigns(drawn, lines, rows),
@@ -170,12 +191,13 @@ export function draw(
       },
       series: [
         { label: 'Time', value: (_plot, at) => (at === null ? hint : textOfX(at)) },
-        ...lines.map((line) => seriesOf(line, scale, x, longestPause)),
+        ...lines.map((line) => seriesOf(line, lines, scale, x, longestPauseOf)),
       ],
     },
     [[...x], ...cells] as UPlot.AlignedData,
     place,
   )
+  makeButtons(plot, lines)
   plot.over.addEventListener('pointerdown', ({ pointerType }) => {
     pointer = pointerType
   })
@@ -193,14 +215,60 @@ export function draw(
   return { plot, remove }
 }
 
+/** The rows of lines in the legend, without that of the time. */
+const rowsOf = (plot: UPlot): HTMLElement[] =>
+  [...plot.root.querySelectorAll<HTMLElement>('.u-legend .u-series')].slice(1)
+
+/** Makes each name in the legend a button, with its line as it is drawn; uPlot listens to clicks on its row. */
+function makeButtons(plot: UPlot, lines: readonly Line[]): void {
+  for (const [i, row] of rowsOf(plot).entries()) {
+    const { color, width = 2, dash = [], mark, sign } = lines[i] as Line
+    const button = document.createElement('button')
+    button.type = 'button'
+    const sample = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+    sample.setAttribute('viewBox', '-11 -8 22 16')
+    sample.setAttribute('aria-hidden', 'true')
+    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path')
+    path.setAttribute('d', sign === undefined ? 'M-11 0H11' : ARROW)
+    Object.assign(path.style, {
+      stroke: mark ?? color,
+      strokeWidth: String(mark === undefined ? width : 10),
+      strokeDasharray: dash.join(' '),
+    })
+    sample.append(path)
+    const head = row.querySelector('th')!
+    button.append(sample, ...head.childNodes)
+    head.append(button)
+  }
+  markShown(plot, lines)
+}
+
+/** Says of each line whether it is shown; the signs of a line come and go with it. */
+function markShown(plot: UPlot, lines: readonly Line[]): void {
+  for (const [i, row] of rowsOf(plot).entries()) {
+    const isShown = plot.series[i + 1]?.show !== false
+    row.querySelector('button')?.setAttribute('aria-pressed', String(isShown))
+    for (const [k, { of }] of lines.entries()) {
+      const isOther = plot.series[k + 1]?.show !== isShown
+      if (of !== undefined && of === lines[i]?.label && isOther) plot.setSeries(k + 1, { show: isShown })
+    }
+  }
+}
+
 function seriesOf(
-  { label, color, width = 2, values, sign, textOf, ...more }: Line,
+  { label, color, width = 2, values, sign, textOf, of, ...more }: Line,
+  lines: readonly Line[],
   scale: Scale,
   x: readonly number[],
-  longestPause: number,
+  longestPauseOf: Shared['longestPauseOf'],
 ): UPlot.Series {
-  const text = textOf ?? ((value: number) => scaledText(scale, value))
-  const pauses = longPauses(x, values, longestPause)
+  const from = lines.find((line) => line.of === label)?.values
+  const fromText = (index: number): string => {
+    const degrees = from?.[index] ?? null
+    return degrees === null ? '' : ` from ${directionText(degrees)}`
+  }
+  const text = textOf ?? ((value: number, index: number) => `${scaledText(scale, value)}${fromText(index)}`)
+  const pauses = longPauses(x, values, longestPauseOf(values))
   // Begin and end of each part of the line. Without a dot, a part of one value would not be seen.
   const ends = [values.findIndex(isValue), ...pauses.flat(), values.findLastIndex(isValue)]
   const lone = ends.filter((end, i) => i % 2 === 0 && end >= 0 && end === ends[i + 1] && sign === undefined)
@@ -215,10 +283,13 @@ function seriesOf(
         plot.valToPos(x[to] ?? 0, 'x', true),
       ]),
     points: { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
-    ...(sign === undefined ? {} : { scale: 'turn', class: 'sign', paths: () => null }),
+    ...(sign === undefined
+      ? {}
+      : { scale: 'turn', class: of === undefined ? 'sign' : 'behind', paths: () => null }),
     value: (_plot: UPlot, _shown: number | null, _series: number, index: number | null) => {
       const value = index === null ? null : values[index]
-      return value === null || value === undefined || index === null ? '' : text(value, index)
+      const isRead = value !== null && value !== undefined && index !== null && of === undefined
+      return isRead ? text(value, index) : ''
     },
   }
 }
@@ -231,8 +302,8 @@ function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[])
   const ratio = devicePixelRatio
   const [first = 0, last = -1] = series[0]?.idxs ?? []
   const free = rows.map(() => -Infinity)
-  for (const { sign, values, color, row: name, label } of lines) {
-    if (sign === undefined) continue
+  for (const [at, { sign, values, color, row: name, label }] of lines.entries()) {
+    if (sign === undefined || series[at + 1]?.show === false) continue
     const row = rows.indexOf(name ?? label)
     for (let i = first; i <= last; i++) {
       const degrees = values[i] ?? null

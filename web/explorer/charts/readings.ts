@@ -5,12 +5,14 @@ import { dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
-import { ARROW, windBarb } from './geometry.ts'
+import { ARROW, fromZero, intervalOf, windBarb } from './geometry.ts'
 import { drawTogether, type Memory } from './group.ts'
 import { isValue, type Line, type Plot, type Shared } from './plot.ts'
 
-/** Longest pause that a line bridges: readings come every half hour or hour, forecast and tide hourly. */
-const LONGEST_PAUSE_S = 3 * 3600
+/** Longest pause that a line bridges, at least, and in intervals of its own values: some come once a day. */
+const LONGEST_PAUSE = { seconds: 3 * 3600, intervals: 2.5 } as const
+/** The chart of a buoy that has been silent for so many times its days does not go on to now. */
+const MOST_SILENCE = 10
 /** A zoom goes no further. */
 const LEAST_RANGE_S = 3 * 3600
 const DAY_S = 86_400
@@ -35,9 +37,13 @@ export function drawReadings(
   memory: Memory,
 ): () => void {
   const x = data.time.map((time) => Date.parse(time) / 1000)
+  const [oldest = 0, last = 0] = [x[0], x.at(-1)]
+  // The chart of a silent buoy goes on to the line of now, which moves.
+  const end = Math.ceil(now.peek() / 3_600_000) * 3600
+  if (end > last && end - last <= MOST_SILENCE * Math.max(DAY_S, last - oldest)) x.push(end)
   const column = (name: Column): Values => x.map((_, i) => data[name]?.[i] ?? null)
   const plots = plotsOf(column, scaleOf, data.buoy.lat < 0)
-    .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues) }))
+    .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues).map(withoutLost) }))
     .filter(({ lines }) => lines.length > 0)
   const shared: Shared = {
     x,
@@ -45,8 +51,10 @@ export function drawReadings(
     times: TIMES,
     timesPixels: 56,
     now: () => now.peek() / 1000,
-    textOfX: (at) => dayTimeAndZone(new Date(at * 1000), zone),
-    longestPause: LONGEST_PAUSE_S,
+    textOfX: (at) => dayTimeAndZone(new Date(at * 1000), zone, now.peek()),
+    longestPauseOf: (values) =>
+      Math.max(LONGEST_PAUSE.seconds, LONGEST_PAUSE.intervals * intervalOf(x, values)),
+    axis: { pixels: 0 },
   }
   const newest = column('significant_height').findLastIndex((value) => value !== null)
   return drawTogether(place, plots, shared, {
@@ -58,6 +66,12 @@ export function drawReadings(
 }
 
 const hasValues = ({ values }: Line): boolean => values.some(isValue)
+
+/** Directions without the line that they are of have an entry of their own. */
+function withoutLost(line: Line, _i: number, lines: readonly Line[]): Line {
+  const { of, ...alone } = line
+  return of === undefined || lines.some(({ label }) => label === of) ? line : alone
+}
 
 /** The plots from top to bottom, with lines that may have no values. */
 function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boolean): Plot[] {
@@ -81,9 +95,6 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
     row: 'wind',
     sign: (i) => new Path2D(windBarb((speeds[i] ?? 0) / KM_PER_NAUTICAL_MILE, isSouth)),
   })
-  const fromZero =
-    (least: number): Range =>
-    (_plot, _low, high) => [0, Math.max(least, (high ?? 0) * 1.08)]
   // A tenth up and down is not an event.
   const atLeast =
     (span: number): Range =>
@@ -107,28 +118,29 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       name: 'Heights',
       scale: height,
       size: 'tall',
-      range: fromZero(height.from(1)),
+      range: fromZero(height.from(0.1)),
       lines: [
         line('Significant', 'significant_height', 1, { fill: variable('--chart-band') }),
         line('Maximum', 'maximum_height', 2, thin),
         line('Forecast', 'forecast_wave_height', 3, forecast),
         line('Swell', 'swell_height', 4, swell),
         line('Wind sea', 'wind_wave_height', 5, windSea),
-        line('Waves from', 'direction', 1, arrows),
+        line('Waves from', 'direction', 1, { ...arrows, of: 'Significant' }),
         line('Forecast from', 'forecast_wave_direction', 3, {
           ...arrows,
+          of: 'Forecast',
           row: 'Waves from',
           values: after(column('direction'), column('forecast_wave_direction')),
         }),
-        line('Swell from', 'swell_direction', 4, arrows),
-        line('Wind sea from', 'wind_wave_direction', 5, arrows),
+        line('Swell from', 'swell_direction', 4, { ...arrows, of: 'Swell' }),
+        line('Wind sea from', 'wind_wave_direction', 5, { ...arrows, of: 'Wind sea' }),
       ],
     },
     {
       name: 'Periods',
       scale: scaleOf('period'),
       size: 'short',
-      range: atLeast(6),
+      range: fromZero(6),
       lines: [
         line('Period', 'period', 1),
         line('Peak', 'peak_period', 2, thin),
@@ -146,9 +158,10 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
         line('Wind', 'wind_speed', 1),
         line('Gusts', 'gust_speed', 2, thin),
         line('Forecast', 'forecast_wind_speed', 3, forecast),
-        line('Wind from', 'wind_direction', 1, { ...barbs(wind), values: windFrom }),
+        line('Wind from', 'wind_direction', 1, { ...barbs(wind), of: 'Wind', values: windFrom }),
         line('Forecast from', 'forecast_wind_direction', 3, {
           ...barbs(forecastWind),
+          of: 'Forecast',
           values: after(windFrom, where(forecastWind, 'forecast_wind_direction')),
         }),
       ],

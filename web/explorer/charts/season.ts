@@ -8,6 +8,7 @@ import { decimalText, type Scale } from '../mine/units.ts'
 import { bucketStarts, bucketText, usual, type Usual } from './calendar.ts'
 import { variable } from '../theme.ts'
 import { drawTogether, type Memory } from './group.ts'
+import { fromZero } from './geometry.ts'
 import type { Line } from './plot.ts'
 
 /** Names of the ticks: months, and days where the visitor has zoomed. */
@@ -28,6 +29,8 @@ export interface SeasonView {
   year: number
   against: number | null
   scale: Scale
+  /** False for temperatures, of which 0 is one among others. */
+  isFromZero: boolean
   /** Names a year in the legend. */
   nameOf: (year: SeriesYear) => string
 }
@@ -46,13 +49,15 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
   const step = (x[1] ?? 0) - (x[0] ?? 0)
   const shared = {
     x,
-    longestPause: step,
+    longestPauseOf: () => step,
+    axis: { pixels: 0 },
     zone: 'UTC',
     times: TIMES,
     timesPixels: 42,
     textOfX: (at: number) => bucketText(at, bucket),
   }
-  return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands }], shared, {
+  const range = view.isFromZero ? { range: fromZero(0.1) } : {}
+  return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands, ...range }], shared, {
     memory,
     leastWidth: LEAST_RANGE[bucket] * step,
     label: 'Part of the season in the chart',
@@ -76,7 +81,7 @@ function usualLines(others: Usual | null, scale: Scale): Line[] {
       mark: variable('--chart-band'),
       textOf: (value, i) => `${text(low[i] ?? null)}–${text(value)} ${scale.unit}`,
     },
-    { label: 'Median', values: median, color: variable('--chart-2'), width: 1.5 },
+    { label: `Median of ${from}–${to}`, values: median, color: variable('--chart-2'), width: 1.5 },
   ]
 }
 

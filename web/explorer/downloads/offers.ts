@@ -10,7 +10,7 @@ import {
 } from '../addresses.ts'
 import { charts, type Draw, shown } from '../charts/plots.tsx'
 import { chosenZone, position, UTC, type Zone } from '../format.ts'
-import type { SubjectOf } from '../page.ts'
+import { metricOf, type SubjectOf } from '../page.ts'
 import { creditText, forecastText } from '../panel/credits.tsx'
 import { seasonView } from '../panel/seasons.tsx'
 import { LEAST_CHARACTERS } from '../search.tsx'
@@ -172,9 +172,9 @@ function dateText(time: Date, { name }: Zone): string {
 
 function offerOfSeasons({ buoy, seasons }: SubjectOf<'buoy'>): Offer {
   const { view } = page.value
-  const { metric, season } = view
-  const address = seriesAddress(api, buoy.slug, view)
-  const drawn = seasonView(view, seasons?.answer ?? { state: 'waiting' })
+  const [metric, { season }] = [metricOf(buoy, view), view]
+  const address = seriesAddress(api, buoy.slug, { metric, season })
+  const drawn = seasonView(buoy, view, seasons?.answer ?? { state: 'waiting' })
   const offer: Offer = { label: 'This season over the years', address, formats: ['csv'] }
   if (drawn === null) return offer
   const years = drawn.against === null ? drawn.year : `${drawn.year} beside ${drawn.against}`

@@ -44,7 +44,7 @@ function plotsIn(place: HTMLElement): DrawnPlot[] {
   return [...place.querySelectorAll<HTMLElement>('.uplot')].map((plot) => {
     const { name = '', unit = '' } = plot.parentElement?.dataset ?? {}
     const canvas = plot.querySelector('canvas')!
-    const rows = [...plot.querySelectorAll('.u-legend .u-series')].slice(1)
+    const rows = [...plot.querySelectorAll('.u-legend .u-series:not(.behind)')].slice(1)
     const lines = rows.flatMap((row) => {
       const label = row.querySelector('.u-label')?.textContent ?? ''
       const mark = row.querySelector('.u-marker')

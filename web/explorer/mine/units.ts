@@ -1,5 +1,5 @@
 /** The units that a visitor reads; the API answers in metres, km/h and °C, and the page converts. */
-import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import type { BuoyDetail } from '../../../clients/typescript/groundswell.ts'
 
 /** The names in a table, in its order. */
 export const namesOf = <Table extends object>(table: Table) => Object.keys(table) as (keyof Table)[]
@@ -19,6 +19,8 @@ export interface Scale {
   unit: string
   /** Decimals; a foot has fewer than a metre, since a tenth of it is three centimetres. */
   digits: number
+  /** For values that were measured in this unit: none is written with fewer decimals than it has. */
+  isOwn?: boolean
   /** Converts from the unit of the API. */
   from: (value: number) => number
 }
@@ -51,35 +53,63 @@ const SCALES = {
 /** The scale of a quantity in the units that the visitor reads. */
 export type Scales = (quantity: Quantity) => Scale
 
-/** What is written in the unit that it was measured in has at most `decimals`. */
-export function scaleOf(quantity: Quantity, units: Units, decimals = Infinity): Scale {
+/** `decimals` are those of measured values, for the unit that they were measured in. */
+export function scaleOf(quantity: Quantity, units: Units, decimals?: number): Scale {
   const scales: { readonly [unit: string]: Scale } = SCALES[quantity]
   const scale = scales[quantity in units ? units[quantity as Kind] : 'only']!
-  return scale.from === same ? { ...scale, digits: Math.min(scale.digits, decimals) } : scale
+  return scale.from === same && decimals !== undefined ? { ...scale, digits: decimals, isOwn: true } : scale
 }
 
 type Measuring = Pick<BuoyDetail, 'source' | 'last_reading'>
 
-/** The measures whose decimals sources differ in. */
-const MEASURES: { readonly [quantity in Quantity]?: readonly (keyof ReadingSummary)[] } = {
+/** The measures of a quantity, which have decimals in common. */
+const MEASURES: { readonly [quantity in Quantity]: readonly string[] } = {
   height: ['significient_height', 'maximum_height', 'swell_height', 'wind_wave_height'],
   period: ['period', 'peak_period', 'swell_period', 'wind_wave_period'],
   temperature: ['water_temperature'],
+  speed: ['wind_speed', 'gust_speed'],
+  direction: ['direction', 'wind_direction', 'swell_direction', 'wind_wave_direction'],
 }
 
-/** JSON leaves closing zeros out, so the longest of many numbers tells the decimals of their source. */
-const decimalsOf = ({ last_reading: reading }: Measuring, quantity: Quantity): number =>
-  Math.max(0, ...(MEASURES[quantity] ?? []).map((name) => `${reading?.[name]}`.split('.')[1]?.length ?? 0))
+/** The most decimals of a network's data, by its name and by field. */
+export interface Decimals {
+  readonly [source: string]: { readonly [field: string]: number }
+}
 
-/** What a buoy measures is written with as many decimals as the newest readings of its network have. */
-export function scalesOfSources(buoys: readonly Measuring[], units: Units): (buoy: Measuring) => Scales {
-  const known = new Map<string, number>()
-  const most = (buoy: Measuring, quantity: Quantity): number =>
-    Math.max(known.get(`${quantity} ${buoy.source}`) ?? 0, decimalsOf(buoy, quantity))
-  for (const quantity of namesOf(MEASURES)) {
-    for (const buoy of buoys) known.set(`${quantity} ${buoy.source}`, most(buoy, quantity))
+const decimalsOf = (value: unknown): number => String(value).split('.')[1]?.length ?? 0
+
+/** The decimals of a reading, or of all of a chart, by the fields of readings. */
+export const decimalsIn = (fields: object): Decimals[string] =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, values]) => [
+      name.replace('significant', 'significient'),
+      Math.max(0, ...[values].flat().map(decimalsOf)),
+    ]),
+  )
+
+/**
+ * What a buoy measures is written with as many decimals as its network's data have: as `told`, or where that says
+ * nothing, as the newest readings. JSON leaves closing zeros out, so the longest of many numbers tells them.
+ */
+export function scalesOfSources(
+  buoys: readonly Measuring[],
+  told: Decimals,
+  units: Units,
+): (buoy: Measuring) => Scales {
+  const known = new Map<string, Decimals[string][]>()
+  const learn = (source: string, fields: Decimals[string]): void =>
+    void known.set(source, [...(known.get(source) ?? []), fields])
+  for (const [source, fields] of Object.entries(told)) learn(source, fields)
+  for (const { source, last_reading: reading } of buoys) {
+    if (told[source] === undefined) learn(source, decimalsIn(reading ?? {}))
   }
-  return (buoy) => (quantity) => scaleOf(quantity, units, most(buoy, quantity))
+  return ({ source, last_reading: reading }) => {
+    const all = known.get(source) ?? [decimalsIn(reading ?? {})]
+    return (quantity) => {
+      const most = all.flatMap((fields) => MEASURES[quantity].map((name) => fields[name] ?? 0))
+      return scaleOf(quantity, units, Math.max(...most))
+    }
+  }
 }
 
 /** `1.52 m`, `5.0 ft`; `value` in the unit of the API. */
@@ -88,14 +118,19 @@ export function quantityText(quantity: Quantity, units: Units, value: number): s
 }
 
 /** A value, in the unit of the API, with its unit. */
-export function scaledText({ unit, from, digits }: Scale, value: number): string {
-  return `${decimalText(from(value), digits)}${unit === '°' ? '' : ' '}${unit}`
+export function scaledText(scale: Scale, value: number): string {
+  return `${valueText(scale, value)}${scale.unit === '°' ? '' : ' '}${scale.unit}`
+}
+
+/** A value, in the unit of the API, as a number in the unit of its scale. */
+export function valueText({ from, digits, isOwn = false }: Scale, value: number): string {
+  return decimalText(from(value), isOwn ? Math.max(digits, decimalsOf(value)) : digits)
 }
 
 /** A number as text, without the sign that a small negative one keeps when it is rounded to zero. */
 export function decimalText(value: number, digits: number): string {
   const text = value.toFixed(digits)
-  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text
+  return text.replace('-', /^-0(\.0*)?$/.test(text) ? '' : '−')
 }
 
 /** Regions where seas are given in feet; the United States and those that follow them. */

@@ -3,10 +3,10 @@ import type { BuoyDetail, Conditions } from '../../../clients/typescript/grounds
 import { ownerOf, stationPage } from '../addresses.ts'
 import { dayTimeAndZone, type Zone } from '../format.ts'
 import { External } from '../pieces.tsx'
-import { api } from '../store.ts'
+import { api, clock } from '../store.ts'
 
-/** An address within a line. What closes a sentence or a bracket is not part of it. */
-const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
+/** An address within a line, unless it was cut. What closes a sentence or a bracket is not part of it. */
+const ADDRESS = /(https:\/\/[^\s<>"…]*[^\s<>".,;:!?()…])(?![^\s<>"…]*…)/
 
 /**
  * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real, and
@@ -15,7 +15,10 @@ const ADDRESS = /(https:\/\/[^\s<>"]*[^\s<>".,;:!?()])/
 export function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)
   if (api.isDemo.value === true) return `Made-up readings. Name and position: ${owner}`
-  return [`Readings: ${owner}`, credit, licence].filter(Boolean).join(' · ')
+  // Most credits name the owner, in full or in part.
+  const [short, long] = [owner, credit ?? ''].toSorted((a, b) => a.length - b.length)
+  const isTwice = long!.toLowerCase().includes(short!.toLowerCase())
+  return [`Readings: ${isTwice ? long : owner}`, isTwice ? null : credit, licence].filter(Boolean).join(' · ')
 }
 
 /** The line below readings, with the way to the station's own page. */
@@ -38,7 +41,7 @@ export function forecastText(
 ): string {
   if (run === null) return ''
   const made = api.isDemo.value === true ? 'Made-up forecast' : 'Forecast'
-  const of = `${model ? `${model}, ` : ''}run of ${dayTimeAndZone(new Date(run), zone)}`
+  const of = `${model ? `${model}, ` : ''}run of ${dayTimeAndZone(new Date(run), zone, clock())}`
   return [`${made}: ${of}`, credit].filter(Boolean).join(' · ')
 }
 

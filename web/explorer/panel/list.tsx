@@ -12,7 +12,7 @@ import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
 import { Downloads } from '../downloads/menu.tsx'
-import { chosenZone, clockTime, dayAndTime, isOld, UTC } from '../format.ts'
+import { chosenZone, clockTime, DAY_MS, dayAndTime, isOld, UTC } from '../format.ts'
 import { NEAR_KM } from '../guest.ts'
 import { distanceKm } from '../map/arc.ts'
 import { passPoints } from '../map/features.ts'
@@ -25,10 +25,13 @@ import {
   choosePass,
   chosenPass,
   clock,
+  dataAge,
   favourites,
+  now,
   openBuoy,
   openPlace,
   page,
+  recently,
   scalesOf,
 } from '../store.ts'
 import type { Position } from '../view.ts'
@@ -50,7 +53,7 @@ function rank({ virtual, last_reading: reading, last_reading_time: time }: Activ
   if (order.value === 'name') return 0
   if (order.value === 'age') return Date.parse(time ?? '') || 0
   if (reading === null) return -2
-  const isStale = !virtual && isOld(Date.parse(reading.time), clock())
+  const isStale = isOld(Date.parse(reading.time), clock(), virtual)
   return isStale ? -1 / (1 + reading.significient_height) : reading.significient_height
 }
 
@@ -61,8 +64,7 @@ export function BuoyList(props: {
   const { buoys: answer, passes } = props
   const all = answer.state === 'here' ? answer.data.buoys : []
   const buoys = passes === null ? all.filter(({ virtual }) => !virtual) : all
-  const count = `${buoys.length} ${buoys.length === 1 ? 'buoy' : 'buoys'} reporting in the last 24 hours`
-  const none = 'No buoy has reported in the last 24 hours.'
+  const none = `No buoy has reported ${recently.value}.`
   const { isGuest } = api
   return (
     <>
@@ -72,8 +74,10 @@ export function BuoyList(props: {
       <Instead of={answer} what="the buoys" none={none} />
       {answer.state !== 'here' ? null : (
         <>
-          <p class="sub">
-            {buoys.length === 0 ? none : isGuest ? 'A selection of buoys; move the map to see more.' : count}
+          <p class={dataAge.value === '' ? 'sub' : 'sub ago old'}>
+            {isGuest && buoys.length > 0
+              ? 'A selection of buoys; move the map to see more.'
+              : countText(buoys, none)}
           </p>
           <Favourites buoys={all} />
           {passes === null ? null : <Passes answer={passes.answer} />}
@@ -84,6 +88,16 @@ export function BuoyList(props: {
       )}
     </>
   )
+}
+
+/** How many buoys report now; of data that are older than expected, how old they are. */
+function countText(buoys: readonly ActiveBuoy[], none: string): string {
+  const count = (some: number): string => `${some} ${some === 1 ? 'buoy' : 'buoys'}`
+  if (buoys.length === 0) return none
+  if (dataAge.value !== '') return `${count(buoys.length)}. Data as of ${dataAge.value}`
+  const since = now.value - DAY_MS
+  const reporting = buoys.filter(({ last_reading_time: time }) => Date.parse(time ?? '') >= since)
+  return reporting.length === 0 ? none : `${count(reporting.length)} reporting in the last 24 hours`
 }
 
 /** The visitor's own buoys come first, those without a recent reading too. */
@@ -140,7 +154,7 @@ export function PointPanel({ point, conditions, near }: SubjectOf<'point'>) {
         <Instead
           of={near.answer}
           what="the nearest buoys"
-          none={`No buoy within ${NEAR_KM} km has reported in the last 24 hours.`}
+          none={`No buoy within ${NEAR_KM} km has reported ${recently.value}.`}
         />
       )}
       {near !== null && near.answer.state !== 'here' ? null : <NearestBuoys of={point} />}
@@ -177,7 +191,9 @@ export function NearestBuoys({ of }: { of: Position }) {
   return (
     <>
       <h3>Nearest buoys</h3>
-      {near.length === 0 ? <Note>No buoy within {MOST_KM} km has reported in the last 24 hours.</Note> : null}
+      {near.length === 0 ? (
+        <Note>{`No buoy within ${MOST_KM} km has reported ${recently.value}.`}</Note>
+      ) : null}
       <ul class="buoys">
         {near.map(({ buoy, km }) => (
           <BuoyRow key={buoy.slug} buoy={buoy} start="near" where={`${Math.round(km)} km away`} />
@@ -243,8 +259,14 @@ function BuoyRow(props: {
         <span class="row-name">
           {name}
           <small>
-            {isKnown ? `${where ?? buoy.source} · ` : 'no reading in the last 24 hours'}
-            {reading === null ? isKnown ? 'no reading' : null : <Ago time={reading.time} />}
+            {isKnown ? `${where ?? buoy.source} · ` : `no reading ${recently.value}`}
+            {reading === null ? (
+              isKnown ? (
+                'no reading'
+              ) : null
+            ) : (
+              <Ago time={reading.time} isVirtual={isKnown && buoy.virtual} />
+            )}
           </small>
         </span>
         <span class="row-height">{heightText(isKnown ? buoy : undefined)}</span>
@@ -260,7 +282,7 @@ function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> 
       <h3>Latest satellite passes</h3>
       <Note>Rings on the map are fixed points at sea, measured by satellites as they pass over.</Note>
       <Instead of={answer} what="the passes" />
-      {passes?.length === 0 ? <Note>No pass in the last 24 hours.</Note> : null}
+      {passes?.length === 0 ? <Note>{`No pass ${recently.value}.`}</Note> : null}
       <ul class="buoys">
         {passes?.map((pass) => (
           <PassRow key={pass.id} pass={pass} />
@@ -279,7 +301,7 @@ function PassRow({ pass }: { pass: SatellitePass }) {
   const [highest] = points.toSorted((a, b) => height(b) - height(a))
   const missing = count - points.length
   const isChosen = chosenPass.value?.id === id
-  const times = `${dayAndTime(new Date(start), UTC)} – ${clockTime(new Date(end), UTC)} UTC`
+  const times = `${dayAndTime(new Date(start), UTC, now.value)} – ${clockTime(new Date(end), UTC)} UTC`
   const choose = (): void => choosePass(isChosen ? null : pass)
   return (
     <li>

@@ -3,11 +3,11 @@ import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescr
 import { Plots } from '../charts/plots.tsx'
 import type { Column } from '../charts/readings.ts'
 import { chosenZone, dayAndTime, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
-import { decimalText, type Quantity, scaledText, type Scales } from '../mine/units.ts'
+import { type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
 import type { SubjectOf } from '../page.ts'
-import { Ago, Chip, Choices, Fact, Icon, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
-import { api, page, scalesOf, units, update } from '../store.ts'
-import type { Span } from '../view.ts'
+import { Ago, Chip, Choices, Fact, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
+import { api, clock, now as nowOf, page, scalesOf, units, update } from '../store.ts'
+import { METRICS, type Span } from '../view.ts'
 import { ConditionFacts } from './conditions.tsx'
 import { ReadingsCredit } from './credits.tsx'
 
@@ -41,7 +41,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
             about={String(view.span)}
             label={data === null ? 'Chart' : description(data, zone, scales)}
             draw={data && ((charts, place, memory) => charts.drawReadings(place, data, zone, scales, memory))}
-            on={[data, zone.name, units.value]}
+            on={[data, zone.name, units.value, scales]}
           />
         )}
         {data === null ? null : (
@@ -62,6 +62,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectO
 
 /** What is known of a buoy without its details. */
 export function Known({ known, answer }: SubjectOf<'known'>) {
+  const isUnknown = answer.state === 'failed' && answer.trouble.kind === 'not found'
   return (
     <>
       {known === null ? null : (
@@ -70,37 +71,52 @@ export function Known({ known, answer }: SubjectOf<'known'>) {
           <Latest buoy={known} zone={chosenZone(page.value.view.zone, known.timezone ?? UTC.name)} />
         </>
       )}
-      <Instead of={answer} what="the buoy" />
+      {isUnknown ? <Guess slug={answer.trouble.guess} /> : <Instead of={answer} what="the buoy" />}
     </>
   )
 }
 
-function Latest({ buoy, zone }: { buoy: Pick<BuoyDetail, 'source' | 'last_reading'>; zone: Zone }) {
-  const { last_reading: reading } = buoy
-  if (reading === null) {
-    return (
-      <p class="trouble box">
-        {api.isGuest ? 'No public reading in the last 24 hours.' : 'This buoy has no readings.'}
-      </p>
-    )
-  }
+/** The heading says that there is no such buoy. */
+function Guess({ slug }: { slug: string | undefined }) {
+  return slug === undefined ? null : (
+    <Note>
+      Did you mean <a href={`#buoy=${slug}`}>{slug}</a>?
+    </Note>
+  )
+}
+
+type Read = Pick<BuoyDetail, 'source' | 'last_reading'> & Partial<Pick<BuoyDetail, 'available'>>
+
+function Latest({ buoy, zone }: { buoy: Read; zone: Zone }) {
+  const { last_reading: reading, available } = buoy
+  if (reading === null) return <p class="trouble box">{withoutReading(available)}</p>
   const { significient_height: height, time } = reading
   const scales = scalesOf.value(buoy)
-  const { from, digits, unit } = scales('height')
   return (
     <div class="latest">
       <p class="hero row wraps">
         <Chip height={height} />
-        <strong>{decimalText(from(height), digits)}</strong> {unit}
+        <strong>{valueText(scales('height'), height)}</strong> {scales('height').unit}
         <span class="hero-label">significant height</span>
       </p>
       <Parts reading={reading} scales={scales} />
       <p class="age">
-        <Ago time={time} /> · {dayTimeAndZone(new Date(time), zone)}
+        <Ago time={time} /> · {dayTimeAndZone(new Date(time), zone, nowOf.value)}
       </p>
       <Tiles reading={reading} scales={scales} />
     </div>
   )
+}
+
+/** A reading has a height of the waves; a station without one may measure the wind or the water. */
+function withoutReading(available: BuoyDetail['available']): string {
+  if (api.isGuest) return 'No public reading of this buoy.'
+  const others = Object.entries(METRICS)
+    .filter(([metric]) => Object.hasOwn(available ?? {}, metric))
+    .map(([, [label]]) => label.toLowerCase())
+  return others.length === 0
+    ? 'This buoy has no readings.'
+    : `This buoy does not measure waves. Under “Seasons”: ${others.join(', ')}.`
 }
 
 /** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
@@ -132,7 +148,7 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
         const value = reading[name] ?? 0
         return (
           <Fact label={label} key={name}>
-            {quantity === 'direction' ? <Direction from={value} /> : scaledText(scales(quantity), value)}
+            {quantity === 'direction' ? directionText(value) : scaledText(scales(quantity), value)}
           </Fact>
         )
       })}
@@ -141,13 +157,6 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
 }
 
 const has = (value: number | null | undefined): value is number => value !== null && value !== undefined
-
-/** Waves and wind come from there, so the arrow points the other way. */
-const Direction = ({ from }: { from: number }) => (
-  <span>
-    <Icon name="arrow" turn={from + 180} /> {directionText(from)}
-  </span>
-)
 
 /** Swell and wind sea, of which the significant height is made, where the buoy tells them apart. */
 function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
@@ -158,8 +167,8 @@ function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales })
       <p class="part row" key={part}>
         {part === 'swell' ? 'Swell' : 'Wind sea'}
         <b>{scaledText(scales('height'), height)}</b>
-        {`${has(period) ? scaledText(scales('period'), period) : ''} ${has(from) ? 'from' : ''}`}
-        {has(from) ? <Direction from={from} /> : null}
+        {has(period) ? scaledText(scales('period'), period) : null}
+        {has(from) ? ` from ${directionText(from)}` : null}
       </p>
     ) : null
   })
@@ -170,10 +179,10 @@ function description({ time, significant_height: heights }: Chart, zone: Zone, s
   const highest = Math.max(...heights.map((height) => height ?? -Infinity))
   if (highest === -Infinity) return 'Chart with no readings'
   const lowest = Math.min(...heights.map((height) => height ?? Infinity))
-  const { from, digits, unit } = scales('height')
-  const [low, high] = [lowest, highest].map((height) => decimalText(from(height), digits))
-  const range = `significant heights from ${low} to ${high} ${unit === 'ft' ? 'feet' : 'metres'}`
-  const when = dayTimeAndZone(new Date(time[heights.indexOf(highest)] ?? ''), zone)
+  const scale = scales('height')
+  const [low, high] = [lowest, highest].map((height) => valueText(scale, height))
+  const range = `significant heights from ${low} to ${high} ${scale.unit === 'ft' ? 'feet' : 'metres'}`
+  const when = dayTimeAndZone(new Date(time[heights.indexOf(highest)] ?? ''), zone, clock())
   return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
 }
 
@@ -189,9 +198,8 @@ function ChartTable({ chart, zone, scales }: { chart: Chart; zone: Zone; scales:
     .slice(-TABLE_ROWS)
     .toReversed()
   const text = (value: number | null | undefined, quantity: Quantity): string => {
-    const { from, digits } = scales(quantity)
     if (!has(value)) return '–'
-    return quantity === 'direction' ? directionText(value) : decimalText(from(value), digits)
+    return quantity === 'direction' ? directionText(value) : valueText(scales(quantity), value)
   }
   return (
     <details id="table">
@@ -211,7 +219,7 @@ function ChartTable({ chart, zone, scales }: { chart: Chart; zone: Zone; scales:
           <tbody>
             {rows.map(([i, time]) => (
               <tr key={time}>
-                <th scope="row">{dayAndTime(new Date(time), zone)}</th>
+                <th scope="row">{dayAndTime(new Date(time), zone, clock())}</th>
                 {columns.map(([name, , quantity]) => (
                   <td key={name}>{text(chart[name]?.[i], quantity)}</td>
                 ))}

@@ -4,14 +4,19 @@ import type { Answer } from '../answers.ts'
 import { Plots } from '../charts/plots.tsx'
 import type { SeasonView } from '../charts/season.ts'
 import { decimalText, namesOf, scaleOf } from '../mine/units.ts'
+import { metricOf } from '../page.ts'
 import { Instead, Note } from '../pieces.tsx'
 import { page, units, update } from '../store.ts'
 import { METRICS, type SeasonName, SEASONS, type ViewState } from '../view.ts'
 
 /** What the chart shows: the visitor's choice where it has readings, else the newest two years, or null. */
-export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['data']>): SeasonView | null {
+export function seasonView(
+  buoy: BuoyDetail,
+  view: ViewState,
+  answer: Answer<ReadingSeriesAnswer['data']>,
+): SeasonView | null {
   if (answer.state !== 'here') return null
-  const { metric, season } = view
+  const [metric, { season }] = [metricOf(buoy, view), view]
   const all = answer.data.years.filter((each) => each.point_count > 0)
   const newest = all.map((each) => each.year).toReversed()
   const year = newest.find((each) => each === view.year) ?? newest[0]
@@ -26,6 +31,7 @@ export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['
     season: answer.data.season,
     bucket: answer.data.bucket === 'week' ? 'week' : 'day',
     scale: scaleOf(quantity, units.value),
+    isFromZero: quantity !== 'temperature',
     nameOf: (each) => seasonName(each, season),
   }
 }
@@ -33,9 +39,9 @@ export function seasonView(view: ViewState, answer: Answer<ReadingSeriesAnswer['
 export function Seasons(props: { buoy: BuoyDetail; answer: Answer<ReadingSeriesAnswer['data']> }) {
   const { buoy, answer } = props
   const { view } = page.value
-  const { metric, season } = view
+  const [metric, { season }] = [metricOf(buoy, view), view]
   const [label] = METRICS[metric]
-  const drawn = seasonView(view, answer)
+  const drawn = seasonView(buoy, view, answer)
   const { all, year, against } = drawn ?? { all: [], year: null, against: null }
   const beside = against === null ? '' : ` beside ${against}`
   const years = all.toReversed().map((each) => [each.year, seasonName(each, season)] as const)
@@ -119,12 +125,13 @@ function Summary({ all, year, against, scale, of }: SeasonView & { against: numb
     return mine === null || other === null ? [] : [[mine, other] as const]
   })
   if (pairs.length === 0) return <Note>{`${year} and ${against} have no days in common.`}</Note>
+  // As they are written: the difference is that of what stands beside it.
   const mean = (side: 0 | 1): number =>
-    scale.from(pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length)
+    Number(scale.from(pairs.reduce((sum, pair) => sum + pair[side], 0) / pairs.length).toFixed(scale.digits))
   const [own, other] = [mean(0), mean(1)]
   const text = (value: number): string => `${decimalText(value, scale.digits)} ${scale.unit}`
   const name = (which: number): string => seasonName({ year: which, complete: true }, of)
-  const difference = `${own < other ? '−' : '+'}${text(Math.abs(own - other))}`
+  const difference = own === other ? 'no difference' : `${own > other ? '+' : ''}${text(own - other)}`
   return (
     <p class="summary box">
       {`Over the same part of the season: ${text(own)} in ${name(year)}, ${text(other)} in ${name(against)} (${difference}).`}

@@ -1,0 +1,336 @@
+/** The pages over networks that are unlike the demo: where buoys are drawn, and what is said of their data. */
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { Client, startLive, temporaryFolder, type Live } from '../live.ts'
+import { missingBrowser } from '../programs.ts'
+import { drawn, NO_MAP, openBrowser, PHONE, untilInPage, visit } from './browser.ts'
+
+interface Network {
+  buoys: readonly (readonly [name: string, lat: number, lng: number])[]
+  /** Heights of each buoy from its oldest reading, as the source writes them. */
+  heights: (buoy: number) => readonly string[]
+  /** Seconds between readings, and from the newest one to now. */
+  every?: number
+  age?: number
+  isVirtual?: boolean
+  /** Wind of a further station without heights, as `wind_speed` in km/h. */
+  windOnly?: boolean
+}
+
+const HALF_HOUR = 1800
+const DAY = 86_400
+
+/** Serves a network from tables, to everybody. */
+function serve(t: TestContext, network: Network): Promise<Live> {
+  const { buoys, heights, every = HALF_HOUR, age = 0, isVirtual = false, windOnly = false } = network
+  const folder = join(temporaryFolder(t), 'own')
+  const write = (file: string, rows: readonly string[]): void =>
+    writeFileSync(join(folder, file), `${rows.join('\n')}\n`)
+  mkdirSync(join(folder, 'readings'), { recursive: true })
+  const newest = Math.floor((Date.now() / 1000 - age) / every) * every
+  write('sources.csv', ['name,network', `Own,${isVirtual ? 'satellite' : 'national'}`])
+  write('buoys.csv', [
+    'source,identifier,name,lat,lng,virtual',
+    ...buoys.map(([name, lat, lng], i) => `Own,B${i},${name},${lat},${lng},${isVirtual}`),
+    ...(windOnly ? ['Own,W,Wind mast,54.1,-0.2,false'] : []),
+  ])
+  const rows = buoys.flatMap((_, i) =>
+    heights(i).map(
+      (height, at, { length }) => `Own,B${i},${newest - (length - 1 - at) * every},${height},270,36`,
+    ),
+  )
+  const winds = Array.from({ length: 48 }, (_, i) => `Own,W,${newest - i * every},,,${20 + (i % 7)}`)
+  write('readings/all.csv', [
+    'source,identifier,time,significant_height,direction,wind_speed',
+    ...rows,
+    ...(windOnly ? winds : []),
+  ])
+  return startLive(t, { sourceArgs: ['--source', `csv:${folder}`], args: ['--explorer=open'] })
+}
+
+/** Heights of seven classes, so that each dot has a colour of its own, and the colours in their order. */
+const OF_CLASSES = ['0.3', '0.7', '1.2', '2.0', '3.0', '5.0', '7.0']
+const COLORS = ['#fbf08a', '#b8e04a', '#55c57a', '#1fa08f', '#2d7ca8', '#4a55a8', '#5a1480']
+const ofClass = (buoy: number): string[] => [OF_CLASSES[buoy]]
+
+interface Spot {
+  x: number
+  y: number
+}
+
+/** The middles of all that the map has in these colours, in pixels of the window; null for a colour that it lacks. */
+async function dotsOf(page: Page, count: number): Promise<(Spot | null)[]> {
+  await page.evaluate(`document.getElementById('over-map').style.visibility = 'hidden'`)
+  const box = (await page.locator('#map').boundingBox())!
+  const bytes = await page.screenshot({ clip: box })
+  await page.evaluate(`document.getElementById('over-map').style.visibility = ''`)
+  const found = await page.evaluate<(Spot | null)[]>(`new Promise((resolve) => {
+    const image = Object.assign(new Image(), { src: 'data:image/png;base64,${bytes.toString('base64')}' })
+    image.onload = () => {
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+      context.drawImage(image, 0, 0)
+      const { data } = context.getImageData(0, 0, image.width, image.height)
+      resolve(${JSON.stringify(COLORS.slice(0, count))}.map((color) => {
+        const [r, g, b] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
+        let [x, y, n] = [0, 0, 0]
+        for (let i = 0; i < data.length; i += 4) {
+          if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b) continue
+          x += (i / 4) % image.width
+          y += Math.floor(i / 4 / image.width)
+          n++
+        }
+        const ratio = image.width / ${box.width}
+        return n < 20 ? null : { x: x / n / ratio, y: y / n / ratio }
+      }))
+    }
+  })`)
+  return found.map((spot) => spot && { x: spot.x + box.x, y: spot.y + box.y })
+}
+
+/** Mercator's projection, in turns of the Earth. Longitudes west of `from` lie a turn further east. */
+const projected = (lat: number, lng: number, from: number): Spot => ({
+  x: (lng < from ? lng + 360 : lng) / 360,
+  y: -Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI),
+})
+
+/** How far each dot is from its buoy, in pixels, by the scale between two buoys that stand alone. */
+function farFrom(
+  spots: readonly Spot[],
+  buoys: Network['buoys'],
+  [a, b]: readonly [number, number],
+  from = -180,
+): { far: number[]; zoom: number } {
+  const own = buoys.map(([, lat, lng]) => projected(lat, lng, from))
+  const between = (one: Spot, other: Spot): number => Math.hypot(one.x - other.x, one.y - other.y)
+  const world = between(spots[a], spots[b]) / between(own[a], own[b])
+  const far = own.map(({ x, y }, i) =>
+    between(spots[i], { x: spots[a].x + (x - own[a].x) * world, y: spots[a].y + (y - own[a].y) * world }),
+  )
+  return { far, zoom: Math.log2(world / 512) }
+}
+
+/** Which of the spots lie under something, or outside the map. */
+const covered = (page: Page, spots: readonly Spot[]): Promise<string[]> =>
+  page.evaluate(`${JSON.stringify(spots)}.flatMap(({ x, y }) => {
+    const above = document.elementFromPoint(x, y)
+    return above?.closest('#map') === null || above === null ? [above?.outerHTML.slice(0, 80) ?? 'outside'] : []
+  })`)
+
+/** The middle of a dot of which another covers a part is a little off. */
+const MOST_PIXELS = 9 + 4
+
+const BAY: Network['buoys'] = [
+  ['Inner', 48.105, -4.37],
+  ['Morgat', 48.19, -4.47],
+  ['Cape A', 48.15, -4.56],
+  ['Cape B', 48.15, -4.56],
+]
+const ARCHIPELAGO: Network['buoys'] = [
+  ['Apia', -13.75, -171.85],
+  ['Nuku’alofa', -21.05, -175.2],
+  ['Suva', -18.3, 178.4],
+  ['Funafuti', -8.6, 179.1],
+  ['West of the line', -16.2, 179.995],
+  ['East of the line', -16.2, -179.995],
+]
+
+const WIDE = { viewport: { width: 1440, height: 900 } }
+const UPRIGHT = { ...PHONE, viewport: { width: 390, height: 844 } }
+
+test('The pages over a network', { skip: missingBrowser() }, async (t) => {
+  const browser = await openBrowser(t)
+
+  await t.test(
+    'of one bay fit it: each dot is at its buoy, two at one position are told apart',
+    async (t) => {
+      const live = await serve(t, { buoys: BAY, heights: ofClass })
+      for (const size of [WIDE, UPRIGHT]) {
+        const { page, errors } = await visit(t, browser, live, '', size)
+        await drawn(page, BAY.length)
+        const spots = await dotsOf(page, BAY.length)
+        assert.ok(!spots.includes(null), JSON.stringify(spots))
+        const seen = spots as Spot[]
+        const { far, zoom } = farFrom(seen, BAY, [0, 1])
+        assert.ok(zoom > 8, `zoom ${zoom}`)
+        assert.ok(Math.max(...far) < MOST_PIXELS, far.join())
+        assert.ok(Math.abs(seen[2].x - seen[3].x) > 10, 'the two of the cape lie side by side')
+        assert.deepEqual(await covered(page, seen), [])
+        for (const each of [2, 3]) {
+          const { x, y } = seen[each]
+          await page.mouse.click(x + (x - seen[5 - each].x) / 2, y)
+          await page.getByRole('heading', { name: BAY[each][0] }).waitFor()
+        }
+        assert.deepEqual(errors, [])
+      }
+    },
+  )
+
+  await t.test(
+    'across the date line show it as one archipelago, on a wide screen and on a phone',
+    async (t) => {
+      const live = await serve(t, { buoys: ARCHIPELAGO, heights: ofClass })
+      for (const size of [WIDE, { ...UPRIGHT, timezoneId: 'Pacific/Apia' }]) {
+        const { page } = await visit(t, browser, live, '', size)
+        // A phone draws the two at the line as one.
+        await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
+        const isWide = size === WIDE
+        const spots = (await dotsOf(page, ARCHIPELAGO.length)).slice(0, isWide ? undefined : 4)
+        assert.ok(!spots.includes(null), JSON.stringify(spots))
+        const { far, zoom } = farFrom(spots as Spot[], ARCHIPELAGO.slice(0, spots.length), [0, 1], 0)
+        assert.ok(zoom > 3.5, `zoom ${zoom}`)
+        assert.ok(Math.max(...far) < MOST_PIXELS, far.join())
+        assert.deepEqual(await covered(page, spots as Spot[]), [])
+      }
+    },
+  )
+
+  await t.test(
+    'in tenths write each value with one, and what is read back is the answer of the API',
+    async (t) => {
+      const heights = ['1.8', '1.9', '2.6', '2.4', '2.0']
+      const live = await serve(t, {
+        buoys: [['Old pier', 54.2, -0.1]],
+        heights: () => Array.from({ length: 60 }, (_, i) => heights[i % heights.length]),
+        windOnly: true,
+      })
+      const { page, origin, errors } = await visit(t, browser, live, '', {}, NO_MAP)
+      await page.locator('#row-old-pier .row-height').getByText('2.0 m', { exact: true }).waitFor()
+      const { text } = await new Client(live, null).get('/buoys/old-pier/readings?per_page=48', {
+        headers: { authorization: `Bearer ${live.key}` },
+      })
+      const { data } = JSON.parse(text) as { data: { readings: { significient_height: number }[] } }
+      const expected = data.readings.map(({ significient_height: height }) => height)
+      const readTable = async (): Promise<string[]> => {
+        await page.locator('.hero').waitFor()
+        assert.equal(await page.locator('.hero strong').textContent(), '2.0')
+        await page.locator('#table summary').click()
+        return page.locator('#table td:nth-child(2)').allInnerTexts()
+      }
+      for (const address of [`${origin}#buoy=old-pier`, `${origin}embed/old-pier`]) {
+        await page.goto(address)
+        const shown = await readTable()
+        assert.deepEqual(shown.map(Number), expected)
+        assert.deepEqual([...new Set(shown)].toSorted(), ['1.8', '1.9', '2.0', '2.4', '2.6'])
+      }
+
+      await page.goto(`${origin}#buoy=wind-mast&units=m,kmh,c`)
+      await page.getByText('This buoy does not measure waves. Under “Seasons”: wind speed.').waitFor()
+      await page.getByRole('radio', { name: 'Seasons' }).check()
+      await page.locator('.plot canvas').waitFor()
+      assert.equal(await page.getByLabel('Measure').locator('option').count(), 1)
+
+      await page.goto(`${origin}#buoy=old-pierr`)
+      await page.getByRole('heading', { name: 'No such buoy' }).waitFor()
+      assert.equal(await page.getByText(/no such buoy/i).count(), 1)
+      await page.getByRole('link', { name: 'old-pier' }).click()
+      await page.getByRole('heading', { name: 'Old pier' }).waitFor()
+      assert.deepEqual(
+        errors.filter((error) => !error.includes('404')),
+        [],
+      )
+    },
+  )
+
+  await t.test(
+    'have charts whose legends are buttons, and whose values stand where there is room',
+    async (t) => {
+      const live = await serve(t, {
+        buoys: [['Lake', 46.42, 6.55]],
+        heights: () => Array.from({ length: 40 }, (_, i) => (0.04 + 0.01 * Math.sin(i)).toFixed(2)),
+        every: 6 * 3600,
+      })
+      const { page } = await visit(t, browser, live, '#buoy=lake&units=m,kmh,c', {}, NO_MAP)
+      await page.locator('.plot canvas').nth(1).waitFor()
+      const [height, wind] = await Promise.all(
+        [0, 1].map((i) => page.locator('.plot').nth(i).getByRole('button').first().elementHandle()),
+      )
+      assert.match((await height.textContent()) ?? '', /^Significant$/)
+      const pressed = (button: typeof wind): Promise<string | null> => button.getAttribute('aria-pressed')
+      await wind.focus()
+      await page.keyboard.press('Enter')
+      assert.deepEqual([await pressed(height), await pressed(wind)], ['true', 'false'])
+      await page.keyboard.press('Space')
+      assert.equal(await pressed(wind), 'true')
+      // The same time at the same place in each plot, and beside it room for the widest text.
+      const [lefts, widest] = await page.evaluate<[number[], number]>(`(() => {
+      const context = new OffscreenCanvas(10, 10).getContext('2d')
+      context.font = '12px ' + getComputedStyle(document.body).fontFamily
+      const lefts = [...document.querySelectorAll('.u-over')].map((over) => parseFloat(over.style.left))
+      return [lefts, context.measureText('25 km/h').width]
+    })()`)
+      assert.equal(new Set(lefts).size, 1, lefts.join())
+      assert.ok(lefts[0] > widest, `${lefts[0]} pixels for a text of ${widest}`)
+      // Readings of six hours apart are a line: dots stand for lone ones.
+      const ink = await page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('.plot canvas')
+      const context = canvas.getContext('2d')
+      const over = document.querySelector('.u-over')
+      const ratio = devicePixelRatio
+      const [left, width] = [parseFloat(over.style.left), parseFloat(over.style.width)]
+      const [r, g, b] = getComputedStyle(document.documentElement).getPropertyValue('--chart-1').trim().match(/[0-9a-f]{2}/gi).map((hex) => parseInt(hex, 16))
+      const { data } = context.getImageData(left * ratio, 0, width * ratio, parseFloat(over.style.height) * ratio)
+      const columns = new Set()
+      for (let i = 0; i < data.length; i += 4) {
+        if (Math.hypot(data[i] - r, data[i + 1] - g, data[i + 2] - b) < 60) columns.add((i / 4) % Math.round(width * ratio))
+      }
+      return columns.size / (width * ratio)
+    })()`)
+      assert.ok(ink > 0.8, `the line takes ${ink} of the width`)
+    },
+  )
+
+  await t.test('whose data are 40 days old say so in place of what is not so', async (t) => {
+    const live = await serve(t, { buoys: BAY.slice(0, 2), heights: ofClass, age: 40 * DAY })
+    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
+    await page.locator('#content .buoys a').first().waitFor()
+    const age = /Data as of \d+ \w{3}( \d{4})?, 40 days old$/
+    assert.match(await page.locator('#content .sub').innerText(), age)
+    await page.locator('#live').getByText(age).waitFor()
+    const text = String(await page.evaluate('document.body.innerText'))
+    assert.doesNotMatch(text, /last 24 hours|Live/)
+    const colors = await page.evaluate<string[]>(
+      `['#live .ago', '#content .sub'].map((each) => getComputedStyle(document.querySelector(each)).color)`,
+    )
+    assert.equal(new Set(colors).size, 1)
+    assert.notEqual(colors[0], await page.evaluate('getComputedStyle(document.body).color'))
+  })
+
+  await t.test('of three years ago give the dates with their year', async (t) => {
+    const live = await serve(t, { buoys: BAY.slice(0, 1), heights: ofClass, age: 3 * 366 * DAY })
+    const { page } = await visit(t, browser, live, '#buoy=inner', {}, NO_MAP)
+    const year = new Date(Date.now() - 3 * 366 * DAY * 1000).getUTCFullYear()
+    await page.locator('.latest .age').getByText(`${year}`).waitFor()
+  })
+
+  await t.test(
+    'that satellites alone measure show it, and do not say that nothing has reported',
+    async (t) => {
+      const points: Network['buoys'] = [
+        ['Point 1', 10, -40],
+        ['Point 2', 14, -42],
+      ]
+      const live = await serve(t, { buoys: points, heights: ofClass, isVirtual: true })
+      const { page } = await visit(t, browser, live, '')
+      await drawn(page, points.length)
+      assert.equal(await page.locator('#content .buoys a').count(), points.length)
+      await page.getByText('2 buoys reporting in the last 24 hours').waitFor()
+      await page.locator('#legend').getByText('by satellite').waitFor()
+      assert.equal(await page.getByText('No buoy has reported').count(), 0)
+    },
+  )
+
+  await t.test('that is open say at an address without https why they ask for a key', async (t) => {
+    const live = await serve(t, { buoys: BAY.slice(0, 1), heights: ofClass })
+    const { page } = await visit(t, browser, live, 'llms.txt', {}, NO_MAP)
+    await page.addInitScript(`Object.defineProperty(window, 'isSecureContext', { value: false })`)
+    await page.route(/\/v2\/buoys\/map/, (route) =>
+      route.fulfill({ status: 401, json: { error: '', message: '' } }),
+    )
+    await page.goto(`http://127.0.0.1:${live.port}/`)
+    await page.getByText('only at an https:// address').waitFor()
+    await untilInPage(page, `document.querySelector('#invite-key') !== null`)
+  })
+})
