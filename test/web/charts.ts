@@ -114,7 +114,7 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
       await page.keyboard.press('ArrowLeft')
       const before = await text()
       assert.notEqual(before, newest)
-      assert.match((await readOff(page)).height, /^\d\.\d\d m$/)
+      assert.match((await readOff(page)).height, /^\d\.\d\d m from W 270°$/)
       await page.keyboard.press('+')
       await page.keyboard.press('+')
       const zoomed = await hoursShown(page)

@@ -310,10 +310,7 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
       await page.locator('.age').getByText('UTC').waitFor()
       await page.locator('.facts').waitFor()
       const [readings, forecast] = await page.locator('.credit').allTextContents()
-      assert.equal(
-        readings,
-        'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0',
-      )
+      assert.equal(readings, 'Readings: <b>Coast</b> office (coast.example/terms?a=1), ours · CC BY 4.0')
       const heights = '[document.documentElement.scrollHeight, innerHeight]'
       const [whole, seen] = await page.evaluate<[number, number]>(heights)
       assert.equal(whole, seen, 'what is hidden in the panel does not make the page itself scroll')

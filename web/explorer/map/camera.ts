@@ -13,8 +13,8 @@ const EDGE_PIXELS = 40
 /** From here on the surroundings of a buoy can be made out. */
 const CLOSE_ZOOM = 3
 const BUOY_ZOOM = 4.5
-/** The closest first view, and that of a single buoy, around which a coast is to be seen. */
-const FIT_ZOOM = { several: 9, one: 7.5 } as const
+/** The closest first view; that of a single buoy, around which a coast is to be seen; that of a part of the buoys. */
+const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
 /** Half of the largest dot. */
 const DOT_PIXELS = 12
 /** A flat map ends at this latitude. */
@@ -48,7 +48,7 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
   const visitor = { timezone, hours: new Date().getTimezoneOffset() / -60 }
   const shown = firstBuoys(buoys, { width, height: height - covered }, visitor)
   if (isGlobe) return fitGlobe(map, shown)
-  fitPositions(map, shown)
+  fitPositions(map, shown, shown.length < buoys.length ? { maxZoom: FIT_ZOOM.part } : {})
   if (shown.length === 0) return
   // Antarctica goes out of view where the buoys leave room.
   const yOf = (lat: number): number => map.project([map.getCenter().lng, lat]).y

@@ -258,8 +258,8 @@ export function nameLayers(theme: Theme): LayerSpecification[] {
         'text-letter-spacing': 0.06,
         'text-max-width': 7,
         // Beside the labels of buoys there is room at another side of its middle.
-        'text-variable-anchor': ['center', 'top', 'bottom', 'left', 'right'],
-        'text-radial-offset': 0.6,
+        'text-variable-anchor': ['center', 'top', 'bottom', 'left', 'right', 'top-left', 'bottom-left'],
+        'text-radial-offset': 1.2,
         'symbol-sort-key': near.countries.key,
       }),
       'source-layer': 'shapes',
