@@ -302,8 +302,9 @@ test('The archive is feed 0 and the real-time file feed 1, and of two rows of on
     'stdmet/41001h2006.txt': `${header}2005 12 31 23 50 3 ${rest}\n2006 01 01 00 50 4 ${rest}\n`,
     '41001.txt': `${REALTIME_HEADER}2006 01 01 00 50 5 1.0 MM 1.0 5 4.0 MM MM MM MM MM MM MM MM\n`,
   })
-  const { rows, buoys, ended } = await record(openNdbc, folder)
+  const { rows, buoys, ended, skipped } = await record(openNdbc, folder)
   assert.equal(buoys.length, 1)
+  assert.equal(skipped.get('41001: a row whose time comes again with other values'), 1)
   assert.deepEqual(fieldsOf(rows.get('41001/0'), 'time', 'windDirection'), [
     ['2005-12-31T23:00:00Z', 1],
     ['2005-12-31T23:50:00Z', 3],

@@ -40,6 +40,7 @@ const SENT = [
 
 const SAMPLE_MEASURES = 4
 
+const TWICE = 'a row whose time comes again with other values'
 const REPEAT = 'waves repeat a sample'
 const DEAD = 'waves garbled: a height of 0 m between waves'
 const GARBLED = 'waves garbled: height and average period are one number, and there is no other'
@@ -53,7 +54,7 @@ export function sendRows(
   sink: Sink,
   summaries = NO_SUMMARIES,
 ): void {
-  const order = timeOrder(rows)
+  const order = timeOrder(rows, identifier)
   const sampleOf = chooseSamples(rows, order)
   const garbled = garbledSamples(rows, sampleOf, order)
   const isSample = new Uint8Array(rows.length)
@@ -98,8 +99,12 @@ export function sendRows(
   }
 }
 
+const isOther = (code: number, later: number): boolean =>
+  code !== later && code !== NO_CODE && later !== NO_CODE
+
 /** Rows by time. The last one read counts at a time: files of one feed overlap by an hour or a day. */
-function timeOrder({ time, length }: StationRows): Uint32Array {
+function timeOrder(rows: StationRows, identifier: string): Uint32Array {
+  const { time, codes, length } = rows
   const order = new Uint32Array(length)
   let ascends = 0
   let descends = 0
@@ -115,7 +120,10 @@ function timeOrder({ time, length }: StationRows): Uint32Array {
   let kept = 0
   for (let at = 0; at < length; at++) {
     const row = sorted[at]
+    const next = sorted[at + 1] * WIDTH
     if (at + 1 === length || time[row] !== time[sorted[at + 1]]) order[kept++] = row
+    else if (codes.subarray(row * WIDTH, (row + 1) * WIDTH).some((code, i) => isOther(code, codes[next + i])))
+      rows.fileOf(row).skipped(TWICE, identifier)
   }
   return order.subarray(0, kept)
 }
