@@ -3,12 +3,11 @@ import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, isAbsolute, resolve, sep } from 'node:path'
 import { filesOfLists } from '../builder/export-built.ts'
-import { keptSnapshot } from '../snapshot/retained.ts'
 import { BucketTarget } from '../formats/bulk/bucket-target.ts'
 import type { Exported } from '../formats/bulk/bulk-export.ts'
 import { FolderTarget } from '../formats/bulk/folder-target.ts'
 import type { Target } from '../formats/bulk/bulk-target.ts'
-import { optional, type Setting, oneOf, text, UsageError } from '../server/setting.ts'
+import { type Setting, oneOf, text, UsageError } from '../server/setting.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { Store } from '../snapshot/store/store.ts'
@@ -31,13 +30,12 @@ const EXPORT_SETTINGS = {
     required: true,
     parse: text,
   } satisfies Setting<string>,
-  since: optional('ID', 'export only the months that changed after this kept snapshot (default: all months)'),
 } as const
 
 export const exportCommand = command({
   takes: '<DIR>',
   settings: EXPORT_SETTINGS,
-  run: async ({ format, out, since }, [dir]) => {
+  run: async ({ format, out }, [dir]) => {
     const manifest = await readManifest(dir)
     if (manifest === null) {
       throw new BuildError(
@@ -53,7 +51,6 @@ export const exportCommand = command({
           dir,
           manifest,
           format,
-          since: since === null ? null : keptSnapshot(dir, { id: since }),
           named: filesOfLists(dir),
           log: note,
         },
@@ -103,14 +100,13 @@ function realPath(path: string): string {
 
 /** What an operator should know of an export. */
 export function linesOf({ list, written }: Exported, address: string): string[] {
-  const { files, snapshot, as_of: asOf, since, removed } = list
+  const { files, snapshot, as_of: asOf } = list
   const [rows, bytes] = [
     files.reduce((sum, file) => sum + (file.kind === 'buoys' ? 0 : file.rows), 0),
     files.reduce((sum, file) => sum + file.bytes, 0),
   ]
   return [
-    `exported snapshot ${snapshot}, data as of ${asOf}${since === null ? '' : `, since ${since}`}, to ${address}`,
+    `exported snapshot ${snapshot}, data as of ${asOf}, to ${address}`,
     `${counted(files.length, 'file')} (${counted(bytes, 'byte')}, ${counted(rows, 'reading')}); ${written.files} of them written (${counted(written.bytes, 'byte')})`,
-    ...removed.map(({ network, month }) => `${network} has no readings in ${month} any more`),
   ]
 }

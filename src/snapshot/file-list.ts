@@ -18,8 +18,6 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
 const LIST_VERSION = 2
-/** In lists of this version every file of readings is one of a month. */
-const MONTHS_VERSION = 1
 /** Ten networks over all months of 32-bit times take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
@@ -97,14 +95,10 @@ export interface FileList {
   snapshot: string
   /** The data's time, as on the wire. */
   as_of: string
-  /** The list has only changes after this snapshot; null where it has everything. */
-  since: string | null
   networks: ExportedNetwork[]
   months: ExportedMonth[]
   /** By kind, network and month. */
   files: ExportedFile[]
-  /** With `since`: months in which the network had readings and has none now. */
-  removed: { network: string; month: string }[]
 }
 
 type Span = Pick<ExportedFile, 'year' | 'month'>
@@ -190,12 +184,13 @@ const isOfReadings = object({
 })
 const isList = object({
   format: oneOf([LIST_FORMAT]),
-  version: oneOf([LIST_VERSION, MONTHS_VERSION]),
+  version: oneOf([LIST_VERSION]),
   address: orNull(isText),
   as: oneOf(EXPORT_FORMATS),
   snapshot: like(SNAPSHOT_ID),
   as_of: isTime,
-  since: orNull(like(SNAPSHOT_ID)),
+  // Earlier lists may be of changes alone.
+  since: (value) => value === null || value === undefined,
   networks: listOfAll(
     object({
       name: isText,
@@ -207,7 +202,6 @@ const isList = object({
   ),
   months: listOfAll(object({ month: like(MONTH), part: like(SHA256) })),
   files: listOfAll(isFile),
-  removed: listOfAll(object({ network: isText, month: like(MONTH) })),
 })
 
 function listOf(bytes: Uint8Array): FileList | null {
@@ -218,18 +212,13 @@ function listOf(bytes: Uint8Array): FileList | null {
     return null
   }
   if (!isList(document)) return null
-  const { format: _, version: _1, ...list } = document as FileList & { format: string; version: number }
-  // Lists of the first version do not name the year of a month.
-  const files = list.files.map((file) => ({
-    ...file,
-    year: isText(file.month) ? Number(file.month.slice(0, 4)) : (file.year ?? null),
-  }))
+  const { address, as, snapshot, as_of, networks, months, files } = document as FileList
   const areWhole = files.every(
     (file) =>
       file.path.includes(file.sha256.slice(0, NAME_DIGITS)) &&
       (file.kind === 'buoys' ? isOfBuoys(file) : isOfReadings(file)),
   )
-  return areWhole ? { ...list, files } : null
+  return areWhole ? { address, as, snapshot, as_of, networks, months, files } : null
 }
 
 /** The list of a snapshot, or null. @throws BuildError for one that cannot be read */

@@ -23,7 +23,6 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
 import { readPartHead } from '../../snapshot/part-head.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
-import { BuildError } from '../../system/build-error.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
@@ -35,8 +34,6 @@ export interface ExportOptions {
   dir: string
   manifest: Manifest
   format: ExportFormat
-  /** Exports only what changed after this snapshot, which the folder still keeps; null for everything. */
-  since: Manifest | null
   /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
   named: ReadonlySet<string>
   log: LogLine
@@ -51,7 +48,9 @@ export interface Exported {
 /** @throws SnapshotError, BuildError or StoreError; then the target has what it had */
 export async function exportSnapshot(options: ExportOptions, target: Target): Promise<Exported> {
   try {
-    const before = usable(await target.begin(), options, target.address)
+    const found = await target.begin()
+    // In another format everything is written anew.
+    const before = found?.as === options.format ? found : null
     const job = new Export(options, target, before)
     const list = await job.all()
     const bytes = encodeList(list)
@@ -63,22 +62,6 @@ export async function exportSnapshot(options: ExportOptions, target: Target): Pr
   } finally {
     await target.end()
   }
-}
-
-/**
- * The list that an export goes on from; null for one in another format, as everything is written anew.
- * @throws BuildError where the new list would hide what the old one has
- */
-function usable(before: FileList | null, { format, since }: ExportOptions, address: string): FileList | null {
-  const [was, is] = [before?.since ?? null, since?.id ?? null]
-  if (before !== null && was !== is) {
-    throw new BuildError(
-      was === null
-        ? `${address}: has a whole export, which a list of changes alone (--since) would hide: export to another place`
-        : `${address}: has what changed since ${was}${is === null ? ' alone' : `, not since ${is}`}: export to another place`,
-    )
-  }
-  return before?.as === format ? before : null
 }
 
 interface Side {
@@ -131,17 +114,13 @@ class Export {
   }
 
   async all(): Promise<FileList> {
-    const { manifest, since, format, log } = this.#options
+    const { manifest, format, log } = this.#options
     const catalog = await this.#catalogOf(manifest)
     const now = this.#sideOf(catalog, manifest)
-    const then = since === null ? null : this.#sideOf(await this.#catalogOf(since), since)
     const files: ExportedFile[] = []
-    const removed: FileList['removed'] = []
-    const months = new Set([...now.parts.keys(), ...(then?.parts.keys() ?? [])])
-    for (const span of spansOf(months, manifest.asOf)) {
-      const exported = await this.#span(span, now, then)
+    for (const span of spansOf(new Set(now.parts.keys()), manifest.asOf)) {
+      const exported = await this.#span(span, now)
       files.push(...exported.kept, ...exported.written)
-      removed.push(...exported.removed)
       if (exported.written.length > 0) log(`${spanText(span)}: ${counted(exported.written.length, 'file')}`)
     }
     const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
@@ -152,11 +131,9 @@ class Export {
       as: format,
       snapshot: manifest.id,
       as_of: timestampText(manifest.asOf),
-      since: since?.id ?? null,
       networks: [...now.networks.values()].map(exportedOf),
       months: [...now.parts].map(([month, { sha256 }]) => ({ month: monthText(month), part: sha256 })),
       files,
-      removed,
     }
   }
 
@@ -176,40 +153,24 @@ class Export {
     }
   }
 
-  async #span(
-    span: Span,
-    now: Side,
-    then: Side | null,
-  ): Promise<{ kept: ExportedFile[]; written: ExportedFile[]; removed: FileList['removed'] }> {
+  async #span(span: Span, now: Side): Promise<{ kept: ExportedFile[]; written: ExportedFile[] }> {
     const kept: ExportedFile[] = []
-    const removed: FileList['removed'] = []
-    const names = [...new Set([...now.networks.keys(), ...(then?.networks.keys() ?? [])])]
-    const changed = names.filter((name) => {
-      if (then !== null) return !isSame(name, span, now, then)
+    const changed = [...now.networks.keys()].filter((name) => {
       if (!this.#isUnread(name, span, now)) return true
       const file = this.#filesBefore.get(keyOf(name, span))
       if (file !== undefined) kept.push(file)
       return false
     })
     const contents = await this.#contents(span, changed, now)
-    const contentsThen = then === null ? null : await this.#contents(span, changed, then)
     const toWrite = new Map<string, string>()
-    for (const name of changed) {
-      const own = contents.get(name)!
-      const madeFrom = madeFromOf(own)
-      const ownThen = contentsThen?.get(name)
-      if (ownThen !== undefined) {
-        for (const month of ownThen.keys()) {
-          if (!own.has(month)) removed.push({ network: name, month: monthText(month) })
-        }
-        if (madeFromOf(ownThen) === madeFrom) continue
-      }
+    for (const [name, own] of contents) {
       if (own.size === 0) continue
+      const madeFrom = madeFromOf(own)
       const known = this.#filesBefore.get(keyOf(name, span))
       if (known?.made_from === madeFrom && this.#target.has(known)) kept.push(known)
       else toWrite.set(name, madeFrom)
     }
-    return { kept, written: await this.#write(span, toWrite, now), removed }
+    return { kept, written: await this.#write(span, toWrite, now) }
   }
 
   /** Whether the export before has what this one would have, by the hashes of what it is made from. */
@@ -393,12 +354,4 @@ function madeFromOf(contents: Contents): string {
   return createHash('sha256')
     .update(JSON.stringify([...contents]))
     .digest('hex')
-}
-
-/** Whether a network has the same rows in two snapshots, by the hashes of what they are made from. */
-function isSame(name: string, { months }: Span, now: Side, then: Side): boolean {
-  return (
-    now.networks.get(name)?.made_from === then.networks.get(name)?.made_from &&
-    months.every((month) => now.parts.get(month)?.sha256 === then.parts.get(month)?.sha256)
-  )
 }

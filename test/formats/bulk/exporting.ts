@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesOfLists } from '../../../src/builder/export-built.ts'
-import { keptSnapshot } from '../../../src/snapshot/retained.ts'
 import { exportSnapshot, type Exported } from '../../../src/formats/bulk/bulk-export.ts'
 import { decodeList, type ExportFormat, type FileList } from '../../../src/snapshot/file-list.ts'
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
@@ -18,7 +17,7 @@ export const MUCH_LATER = 4e9
 export async function exportTo(
   dir: string,
   out: string | Target,
-  { format = 'parquet', since = null }: { format?: ExportFormat; since?: string | null } = {},
+  { format = 'parquet' }: { format?: ExportFormat } = {},
 ): Promise<Exported> {
   const manifest = await readManifest(dir)
   assert.ok(manifest !== null)
@@ -27,7 +26,6 @@ export async function exportTo(
       dir,
       manifest,
       format,
-      since: since === null ? null : keptSnapshot(dir, { id: since }),
       named: filesOfLists(dir),
       log: () => {},
     },
