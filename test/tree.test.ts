@@ -180,7 +180,6 @@ const BORDERS: { readonly [rule: string]: Border } = {
     but: ['src/http/', 'src/server/admin.ts', ...ASKING],
     typesMay: true,
   },
-  'Web servers are asked by one file.': { never: /^got$/, but: ASKING.slice(0, 1) },
   'The fetching is known to the command line and, as types, to the report.': {
     never: /^src\/builder\/fetch\//,
     but: ['src/builder/fetch/', 'src/commands/build.ts'],
@@ -285,8 +284,6 @@ const PLACES: readonly [rule: string, pattern: RegExp, files: readonly string[],
       'src/http/engines/engine.ts',
       'src/server/start-server.ts',
       'src/server/worker.ts',
-      // How far the clock of its context is from the one by which the AWS SDK signs.
-      'src/snapshot/store/s3.ts',
     ],
   ],
   // A thread of the tests gets the name of its file as argument.
