@@ -122,7 +122,7 @@ export class BuildReport implements Report {
         if (this.#source.bad.length < BAD_LINES_KEPT)
           this.#source.bad.push({ file: path, line, reason, text: shown })
         if (bad < BAD_LINES_SHOWN)
-          this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`)
+          this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`, 'warning')
         bad += times
       },
       end: () => {
@@ -295,7 +295,8 @@ export class BuildReport implements Report {
    * @throws BuildError when more of another file's lines are bad than may be
    */
   #endFile(path: string, rows: number, bad: number, fault: string): void {
-    if (bad > BAD_LINES_SHOWN) this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`)
+    if (bad > BAD_LINES_SHOWN)
+      this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`, 'warning')
     this.#files++
     this.#rows += rows
     this.#bad += bad

@@ -75,7 +75,7 @@ async function build(
 
 function reportOutcome(
   { out, report, publishTo }: BuildOptions,
-  { hold }: Base,
+  { hold, folder }: Base,
   { input }: Gathered,
   { buoys }: Identified,
   { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
@@ -84,7 +84,8 @@ function reportOutcome(
   report.summary()
   report.built(id, asOf, published)
   const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
-  if (hold === null) report.line(`published ${about}`)
+  const verb = id === folder?.manifest.id ? 'unchanged' : 'published'
+  if (hold === null) report.line(`${verb} ${about}`)
   else report.line(`kept ${about}, and did not publish it: ${holdText(hold, out)}`)
   if (outcome !== undefined) report.line(outcomeText(outcome, publishTo?.store.address ?? ''))
 }

@@ -19,9 +19,7 @@ import { service } from './command.ts'
 import { expectWritable, makeDataFolder } from './data-folder.ts'
 import { expectFreePort } from './free-port.ts'
 import type { ServeHooks } from './serve.ts'
-import { clock, logSettings, note, print, random } from './surroundings.ts'
-
-const FIRST_OWNER = 'demo'
+import { clock, isTerminal, logSettings, note, print, random } from './surroundings.ts'
 
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
 type Build = (signal: AbortSignal) => Promise<void>
@@ -105,7 +103,8 @@ async function serveWithKey(
   signals: Signals,
   hooks: Omit<ServeHooks, 'onListening'>,
 ): Promise<void> {
-  const key = firstKey(config.keys)
+  const isDemo = hooks.servesDemo === true && config.from === null
+  const key = firstKey(config.keys, isDemo ? 'demo' : 'operator')
   let isShown = false
   const { serveUntilStopped } = await import('./serve.ts')
   try {
@@ -124,11 +123,16 @@ async function serveWithKey(
 /** Builds in a process of its own. @param isDemo whether all data are made up */
 function buildOf(config: RunConfig, isDemo: boolean): Build {
   const isUnnamed = config.source.length === 0 && config.config === null
-  // The demo has no files to count, and the server names what it serves. Structured logs have it all.
-  const isQuiet = isDemo && logSettings.format === 'text' && logSettings.level === 'info'
+  // The demo has no files to count, and after the first build the server names what is new. Bad lines are warnings.
+  // Structured logs have it all.
+  let isFirst = true
+  const isQuiet = (): boolean =>
+    (isDemo || !isFirst) && logSettings.format === 'text' && logSettings.level === 'info'
   const percent = (share: number): string => `${(share * 100).toFixed(3)}%`
-  return (signal) =>
-    runBuild({
+  return (signal) => {
+    const level = isQuiet() ? 'warning' : logSettings.level
+    isFirst = false
+    return runBuild({
       sources: isUnnamed ? [{ kind: 'demo', argument: '' }] : config.source,
       configuration: config.config,
       out: config.snapshots,
@@ -137,7 +141,7 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
         `--allow-loss=${percent(config['allow-loss'])}`,
         `--keep=${config.keep}`,
         `--log-format=${logSettings.format}`,
-        `--log-level=${isQuiet ? 'warning' : logSettings.level}`,
+        `--log-level=${level}`,
         ...(config.export === null ? [] : [`--export=${config.export}`]),
         ...(config.publish === null ? [] : [`--publish=${config.publish}`]),
         ...(config['single-writer'] ? ['--single-writer'] : []),
@@ -145,6 +149,7 @@ function buildOf(config: RunConfig, isDemo: boolean): Build {
       limit: config['build-timeout'],
       signal,
     })
+  }
 }
 
 /**
@@ -169,12 +174,12 @@ async function buildFirst(
 }
 
 /** A new key, or null where the keys file has keys already. */
-function firstKey(path: string): IssuedKey | null {
+function firstKey(path: string, owner: string): IssuedKey | null {
   // Keys that servers share are the operator's: after a loss, a first key would begin another set of them.
   if (isAddress(path)) return null
   if (loadKeys(path).length > 0) return null
   try {
-    return issueKey(path, { owner: FIRST_OWNER, now: clock() })
+    return issueKey(path, { owner, now: clock() })
   } catch (error) {
     // Another start has issued it at the same moment, and shows it.
     if (error instanceof KeyCommandError && loadKeys(path).length > 0) return null
@@ -182,11 +187,13 @@ function firstKey(path: string): IssuedKey | null {
   }
 }
 
-/** A log is not a place for a key. */
-const keyText = ({ key, record: { id } }: IssuedKey, file: string): string =>
-  logSettings.format === 'json'
-    ? `the key ${id} was issued for "${FIRST_OWNER}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`
-    : `A key was issued for "${FIRST_OWNER}" and is shown only once: ${key}`
+/** A terminal shows a key, a log never: whoever reads logs later must not have it. */
+const showsKeys = (): boolean => logSettings.format === 'text' && isTerminal()
+
+const keyText = ({ key, record: { id, owner } }: IssuedKey, file: string): string =>
+  showsKeys()
+    ? `A key was issued for "${owner}" and is shown only once: ${key}`
+    : `the key ${id} was issued for "${owner}" and is not shown in a log: "groundswell keys rotate ${id} --keys ${file}" replaces it and prints the new one`
 
 /** The same way to the explorer at the first start and at every later one. */
 function greet(
@@ -196,17 +203,18 @@ function greet(
   anonymousAccess: AnonymousAccess,
 ): void {
   const explorer = new URL('/', address).href
-  if (logSettings.format === 'json') {
-    if (issued !== null) print(keyText(issued, file))
-    print(`the explorer is at ${explorer}`)
-    return
-  }
-  const isKeyed = anonymousAccess === 'keyed'
+  const isSeen = issued !== null && showsKeys()
+  const fragment = isSeen && anonymousAccess === 'keyed' ? `#key=${issued.key}` : ''
   // A fragment stays in the browser, which also takes it off the address bar at once.
-  print(`look around: ${explorer}${isKeyed && issued !== null ? `#key=${issued.key}` : ''}`)
-  if (issued === null) return
-  print(keyText(issued, file))
-  print(`  curl -H 'Authorization: Bearer ${issued.key}' '${address}/buoys?per_page=3'`)
+  print(
+    logSettings.format === 'json' ? `the explorer is at ${explorer}` : `look around: ${explorer}${fragment}`,
+  )
+  if (issued !== null) print(keyText(issued, file))
+  else if (!isAddress(file))
+    print(
+      `keys are in ${file}: "groundswell keys issue --owner NAME --keys ${file}" issues one more, "keys rotate ID" replaces a lost one`,
+    )
+  if (isSeen) print(`  curl -H 'Authorization: Bearer ${issued.key}' '${address}/buoys?per_page=3'`)
 }
 
 function buildStatus(state: ScheduleState, limit: number): object {

@@ -26,6 +26,9 @@ export function setLog(format: Format, level: Level, isService: boolean): void {
   printed = isService && format === 'json' ? logTo(process.stdout, format, level) : null
 }
 
+/** Whether what is printed is seen by a person, and is not kept as a log. */
+export const isTerminal = (): boolean => process.stdout.isTTY === true
+
 export const logSettings = {
   get format(): Format {
     return noted.format

@@ -1,7 +1,7 @@
 /** Settings of a server, and those that other commands share with it. */
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
-import { EXPLORER_CHOICES } from '../http/anonymous-access.ts'
+import { EXPLORER_CHOICES, isLoopback } from '../http/anonymous-access.ts'
 import type { AddressOptions } from '../http/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
@@ -321,11 +321,17 @@ export type ServeConfig = ConfigOf<typeof SERVE_SETTINGS>
 /** Settings that are valid and probably not meant, for a server's start and the doctor. */
 export function settingsWarnings(config: ServeConfig): { found: string; advice: string }[] {
   const everybody = holdingEverybody(config['trusted-proxy'])
+  const isSecure = config['public-url']?.startsWith('https:') === true || config['trusted-proxy'].length > 0
+  const isUnseen = config.explorer === 'open' && !isLoopback(config.host) && !isSecure
   const isTokenIdle = config['admin-token-file'] !== null && config['admin-port'] === 'off'
   return [
     everybody.length > 0 && {
       found: `--trusted-proxy ${everybody.join(', ')} trusts everybody: whoever reaches this server chooses the address that counts for quotas and limits`,
       advice: 'name the addresses of the proxies alone, such as 10.0.0.0/8',
+    },
+    isUnseen && {
+      found: `--explorer open on ${config.host} has effect only for browsers that come by https, or by the name localhost: others send nothing that tells a page of this server from another program, and are asked for a key`,
+      advice: 'put a proxy with TLS in front (--public-url names its address), or issue keys to visitors',
     },
     isTokenIdle && {
       found: '--admin-token-file does nothing while --admin-port is off',

@@ -366,8 +366,12 @@ export class RunningServer {
     const hold = readHold(snapshots)
     const rolledBack = hold === null ? '' : `, ${holdText(hold, snapshots)}`
     const { id, asOf, demo } = held.at(-1)!
+    const last = this.#reloader.snapshot?.asOf ?? asOf
+    const isOlder = asOf < last ? ', older than the one before: a rollback' : ''
     const madeUp = demo ? ' (demo: its data are made up)' : ''
-    this.#surroundings.log(`serving snapshot ${id}, data as of ${timestampText(asOf)}${madeUp}${rolledBack}`)
+    this.#surroundings.log(
+      `serving snapshot ${id}, data as of ${timestampText(asOf)}${madeUp}${rolledBack || isOlder}`,
+    )
   }
 
   #openAdminPort(): Promise<AdminPort | null> {

@@ -180,7 +180,7 @@ test('With json, a build and what is wrong with a command line are objects, too;
     .map(({ message }) => message)
     .join('\n')
   assert.match(messages, /published snapshot/)
-  assert.match(messages, /the key k_\w{10} was issued for "demo" and is not shown in a log/)
+  assert.match(messages, /the key k_\w{10} was issued for "operator" and is not shown in a log/)
   assert.doesNotMatch(messages, /gsw_/)
 })
 

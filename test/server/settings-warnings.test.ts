@@ -37,3 +37,16 @@ test('A token for an admin port that is off is said to do nothing, whether or no
   assert.deepEqual(others, [])
   assert.match(warning, /^warning: --admin-token-file does nothing while --admin-port is off; /)
 })
+
+test('An explorer that is open where browsers come without TLS is said to ask visitors for a key.', async (t) => {
+  const open = { explorer: 'open', host: '0.0.0.0' } as const
+  const [warning, ...others] = await warnings(t, open)
+  assert.deepEqual(others, [])
+  assert.match(
+    warning,
+    /^warning: --explorer open on 0\.0\.0\.0 has effect only for browsers that come by https, /,
+  )
+  assert.deepEqual(await warnings(t, { ...open, publicUrl: 'https://buoys.example' }), [])
+  assert.deepEqual(await warnings(t, { ...open, trustedProxy: ['10.0.0.1'] }), [])
+  assert.deepEqual(await warnings(t, { ...open, host: '127.0.0.1' }), [])
+})
