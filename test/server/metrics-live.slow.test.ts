@@ -110,7 +110,6 @@ for (const engine of ENGINES) {
       for (const { labels, value } of samples.filter(({ name }) => name === COUNT)) {
         assert.equal(sumOf(samples, `${DURATION}_bucket`, { ...labels, le: '+Inf' }), value)
       }
-      assert.equal(sumOf(samples, 'groundswell_worker_requests_total'), requests)
       assert.equal(sumOf(samples, 'groundswell_response_body_bytes_total'), bytes)
       assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'missing' }), 1)
       assert.equal(sumOf(samples, 'groundswell_authentication_failures_total', { reason: 'invalid' }), 1)
