@@ -37,29 +37,8 @@ export const TRACEPARENT = 'traceparent'
 export const CONNECTION = 'connection'
 export const CONTENT_LENGTH = 'content-length'
 export const TRANSFER_ENCODING = 'transfer-encoding'
-export const EXPECT = 'expect'
 
-export type HeaderName =
-  | typeof AUTHORIZATION
-  | typeof X_API_KEY
-  | typeof ACCEPT
-  | typeof ACCEPT_ENCODING
-  | typeof ACCEPT_LANGUAGE
-  | typeof IF_NONE_MATCH
-  | typeof RANGE
-  | typeof IF_RANGE
-  | typeof X_REQUEST_ID
-  | typeof X_FORWARDED_FOR
-  | typeof FORWARDED
-  | typeof SEC_FETCH_SITE
-  | typeof SEC_FETCH_MODE
-  | typeof SEC_FETCH_DEST
-  | typeof LAST_EVENT_ID
-  | typeof TRACEPARENT
-  | typeof CONNECTION
-  | typeof CONTENT_LENGTH
-  | typeof TRANSFER_ENCODING
-  | typeof EXPECT
+export type HeaderName = Lowercase<string>
 
 /** One request and its reply, valid only during the handler's synchronous call: engines reuse the object. */
 export interface Exchange {

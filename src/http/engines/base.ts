@@ -2,7 +2,15 @@
 // Not the global, which is a getter.
 import { performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
-import { FAULT_BODY, FAULT_HEAD, GONE, NO_KEY, NO_ROUTE, statusOf } from '../exchange.ts'
+import {
+  FAULT_BODY,
+  FAULT_HEAD,
+  GONE,
+  NO_KEY,
+  NO_ROUTE,
+  statusOf,
+  TOO_MANY_CONNECTIONS,
+} from '../exchange.ts'
 import type {
   Answered,
   HeaderName,
@@ -14,6 +22,11 @@ import type {
   Refusal,
   Surroundings,
 } from '../exchange.ts'
+
+/** The answer to a connection too many, from behind `HTTP/1.1 `; a line end that follows counts as blanks of the JSON. */
+export const REFUSAL_OF_CONNECTION =
+  `${TOO_MANY_CONNECTIONS.head}\r\nConnection: close\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
+  Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
 
 /** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024

@@ -7,7 +7,6 @@ import {
   framingOf,
   headText,
   KEPT,
-  TOO_MANY_CONNECTIONS,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
   type Engine,
@@ -18,11 +17,13 @@ import {
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseExchange, BaseLaterReply, untilQuiet, whenAccepted } from './base.ts'
+import { BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION, untilQuiet, whenAccepted } from './base.ts'
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './uws-binding.ts'
 
 /** A connection's last body up to this goes to the engine whole, which closes the connection behind it. */
 const WHOLE_BYTES = 64 * 1024
+/** Longer bodies go to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
+const PIECE_BYTES = 256 * 1024
 /**
  * The engine buffers answers without a body (HEAD, 204, 304) whether or not they are read. So each ends its
  * connection, in good order, with a chance that lets this many bytes pass on average.
@@ -36,11 +37,6 @@ const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
 const NO_EVENTS: LaterEvents = { onRoom() {}, onGone() {} }
-
-/** A whole answer from behind `HTTP/1.1 `; the engine adds an empty line, which counts as blanks of the JSON. */
-const REFUSAL_OF_CONNECTION =
-  `${TOO_MANY_CONNECTIONS.head}${CLOSING}\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
-  Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
 
 /** The head of a connection's last answer. */
 function withClosing(head: string | Uint8Array): string {
@@ -201,11 +197,12 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** `end` would buffer any number of bodies for a client that pipelines and does not read. */
   #offer(response: UwsResponse, body: Uint8Array, lasting: boolean): void {
     // Behind an unfinished answer the engine cuts a connection that has sent more.
-    if (response.tryEnd(body, body.length)[1]) return
-    const rest = body.subarray(response.getWriteOffset())
+    if (response.tryEnd(body.subarray(0, PIECE_BYTES), body.length)[1]) return
+    const sent = response.getWriteOffset()
+    const rest = body.subarray(sent)
     const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length, false)
     if (reply === null) this.bytes -= rest.length
-    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length)
+    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length, sent === PIECE_BYTES)
   }
 
   /** Answers in the next turn, so that the engine cuts a connection that has sent more: it is not served. */
@@ -286,10 +283,15 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     })
   }
 
-  /** Goes on with a body of `length` bytes of which the client has not taken the `rest`. */
-  goOn(rest: Uint8Array, length: number): void {
+  /** Goes on with a body of `length` bytes of which the `rest` is left; at once where there may be room. */
+  goOn(rest: Uint8Array, length: number, hasRoom: boolean): void {
     this.#length = length
     this.#untaken = rest
+    if (hasRoom) setImmediate(this.#offerMore)
+  }
+
+  readonly #offerMore = (): void => {
+    if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken, true)) this.room()
   }
 
   protected get unsent(): number {
@@ -351,9 +353,13 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       return isTaken
     }
     const before = response.getWriteOffset()
+    const piece = bytes.subarray(0, PIECE_BYTES)
     let isComplete = false
-    response.cork(() => (isComplete = response.tryEnd(bytes, length)[1]))
-    const rest = isComplete ? NOTHING : bytes.subarray(response.getWriteOffset() - before)
+    response.cork(() => (isComplete = response.tryEnd(piece, length)[1]))
+    const taken = isComplete ? bytes.length : response.getWriteOffset() - before
+    const rest = bytes.subarray(taken)
+    // The engine reports room only where the kernel has not taken all.
+    if (rest.length > 0 && taken === piece.length) setImmediate(this.#offerMore)
     this.#untaken = rest.length === 0 ? null : lasting ? rest : new Uint8Array(rest)
     if (isComplete) this.#done()
     return this.#untaken === null
