@@ -180,6 +180,11 @@ const BORDERS: { readonly [rule: string]: Border } = {
     but: ['src/http/', 'src/server/admin.ts', ...ASKING],
     typesMay: true,
   },
+  'The SDK of buckets is known to one file.': {
+    never: /^@aws-sdk\//,
+    but: ['src/snapshot/store/s3.ts'],
+    typesMay: true,
+  },
   'The fetching is known to the command line and, as types, to the report.': {
     never: /^src\/builder\/fetch\//,
     but: ['src/builder/fetch/', 'src/commands/build.ts'],
