@@ -27,7 +27,7 @@ export function setLog(format: Format, level: Level, isService: boolean): void {
 }
 
 /** Whether what is printed is seen by a person, and is not kept as a log. */
-export const isTerminal = (): boolean => process.stdout.isTTY === true
+export const isTerminal = (): boolean => process.stdout.isTTY
 
 export const logSettings = {
   get format(): Format {
