@@ -77,6 +77,8 @@ export async function openMap(host: HTMLElement): Promise<void> {
   })
   await map.once('style.load')
   addImages(map)
+  // Names of countries are placed before the labels of buoys, which have room at four sides.
+  if (map.getLayer('countries') !== undefined) map.moveLayer('countries', 'virtual-obstacles')
   show(map, basemap)
   // Labels are placed from the next one on.
   await map.once('render')
