@@ -30,8 +30,9 @@ export class Answering {
     const { cache, isPinned, pin } = served
     const format = shape?.format ?? 'json'
     const condition = conditionOf(request, asked)
-    const isAny = condition === 'any'
-    if (condition === 'known') {
+    // A pinned answer is made first: the snapshot that it compares with may have left.
+    const isAny = condition === 'any' || (condition === 'known' && isPinned)
+    if (condition === 'known' && !isPinned) {
       sendNotModified(request, headFields(request, asked, lifetime, NO_LINK))
       return
     }

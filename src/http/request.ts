@@ -212,8 +212,7 @@ export class RequestPath {
   #refuse(request: Admitted, error: unknown): void {
     const { exchange, operation, now } = request
     const headers =
-      commonHeaders(request) +
-      (error === NOT_HERE_YET ? `\r\nRetry-After: ${NOT_HERE_RETRY_SECONDS}` : '')
+      commonHeaders(request) + (error === NOT_HERE_YET ? `\r\nRetry-After: ${NOT_HERE_RETRY_SECONDS}` : '')
     if (error instanceof ApiError) {
       sendError(exchange, error.code, error.message, now, { headers, details: error.details })
       return
