@@ -17,6 +17,7 @@ import { listReadings } from './handlers/readings.ts'
 import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { listSatellites } from './handlers/satellites.ts'
 import { searchBuoys } from './handlers/search.ts'
+import { readingsOfBuoys } from './handlers/readings-of-buoys.ts'
 import { readingSeries } from './handlers/series.ts'
 import type { Operation, StreamOperation } from './operation/operation.ts'
 
@@ -37,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
   listCountries,
   mapBuoys,
   forecast,
+  readingsOfBuoys,
   listChanges,
   listFiles,
 ]

@@ -49,6 +49,70 @@ export type Reading = {
   wind_wave_direction?: number | null
 }
 
+/** A reading with its buoy. */
+export type ReadingOfBuoy = {
+  /** Identifier of the reading, made of buoy and time. It stays the same in every later snapshot. */
+  id: number
+  /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
+  uuid: string
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
+  significient_height: number
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** When the waves were measured, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** `direction` as text, one of 16 points of the compass. `null` where there is none. */
+  direction_compass: 'N' | 'NNE' | 'NE' | 'ENE' | 'E' | 'ESE' | 'SE' | 'SSE' | 'S' | 'SSW' | 'SW' | 'WSW' | 'W' | 'WNW' | 'NW' | 'NNW' | null
+  /** Unit of the heights. */
+  unit: 'm'
+  /** Energy of one wave of this height and period, in kJ per metre of crest. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π. `null` where there is none. */
+  energy_per_wave: number | null
+  /** The buoy that measured it. */
+  buoy_id: number
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
+}
+
+/** A buoy with readings on the page. */
+export type BuoyOfReadings = {
+  /** Identifier of the buoy; it never changes. */
+  id: number
+  /** Name of the buoy. It is plain text from the source: escape it before it becomes HTML. */
+  name: string
+  /** Readable identifier, for use in paths like the `id`; it never changes. */
+  slug: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** Name of the network that the data come from. */
+  source: string
+}
+
 /** The part of a reading that lists and details of buoys contain. */
 export type ReadingSummary = {
   /** UUID of the reading, made of buoy and time. It stays the same in every later snapshot. */
@@ -1219,6 +1283,42 @@ export type ForecastAnswer = {
   meta: Meta
 }
 
+export type ReadingsOfBuoysAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** A page of readings of many buoys. */
+  data: {
+    /** The buoys whose readings are on this page. */
+    buoys: BuoyOfReadings[]
+    /** The readings of this page, by buoy id, then time. */
+    readings: ReadingOfBuoy[]
+    /** Readings that match, over all pages. */
+    count: number
+    /** Ids asked for that no buoy has. */
+    missing_ids: number[]
+  }
+  /** About the answer and its page. */
+  meta: {
+    /** The page that was asked for. */
+    page: number
+    /** Items in a page, at most the maximum. */
+    per_page: number
+    /** Number of pages; 0 for an empty result. */
+    total_pages: number
+    /** The range asked for. */
+    date_range: {
+      /** First moment, UTC. */
+      start: string
+      /** Last moment, included, UTC. */
+      end: string
+    }
+    /** Time of the answer, UTC. */
+    timestamp: string
+    /** The snapshot of the answer, where the request pins one with `snapshot`. */
+    snapshot?: string
+  }
+}
+
 export type ListChangesAnswer = {
   /** Marks a success. */
   status: 'success'
@@ -1292,14 +1392,14 @@ export type ListBuoysParameters = {
   radius?: number
   /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400. Allowed: text of 1 to 100 characters without control characters. */
   source?: string
-  /** Only buoys of this country. Raises the default page size to 500. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
+  /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
   country?: string
-  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
-  active_only?: boolean
   /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
   has?: string
   /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
   max_age?: string
+  /** Only buoys with a recent reading. Allowed: true, false, 1 or 0, in any case. Default: true. */
+  active_only?: boolean
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
   /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
@@ -1525,6 +1625,49 @@ export type ForecastParameters = {
   start?: string
   /** Hours to answer. Allowed: an integer from 1 to 240. Default: 72. */
   hours?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
+/** Parameters of `readingsOfBuoys`. */
+export type ReadingsOfBuoysParameters = {
+  /** Only these buoys: `ids=1,2`, `ids=1&ids=2`, `ids[]=1&ids[]=2`. Allowed: integers from 1 to 9007199254740991, separated by commas. */
+  ids?: number[]
+  /** Only buoys in this box, as JSON object text with numeric north, south, east and west. West greater than east crosses the antimeridian. Allowed: a JSON object with numbers north, south, east and west, south not above north. */
+  bounds?: {
+    north: number
+    south: number
+    east: number
+    west: number
+  } | string
+  /** The same box as `west,south,east,north` in decimal degrees (OGC, GeoJSON), instead of `bounds`. Allowed: west,south,east,north in decimal degrees, south not above north. */
+  bbox?: number[]
+  /** Only buoys within `radius` of this point, nearest first. Allowed: lat,lng in decimal degrees, latitude from -90 to 90, longitude from -180 to 180. */
+  near?: string
+  /** Kilometres around `near`; ignored without it. Allowed: an integer from 1 to 20100. Default: 100. */
+  radius?: number
+  /** Only buoys of this source, by its name or a usual other one (`NOAA/NDBC` is `NDBC`); case, accents, blanks and hyphens do not count. One that the server has no data of is a 400. Allowed: text of 1 to 100 characters without control characters. */
+  source?: string
+  /** Only buoys of this country. Allowed: an ISO 3166-1 alpha-2 code in capitals. */
+  country?: string
+  /** Only buoys whose last reading has a value of each of these, separated by commas. Allowed: one or more of significient_height, maximum_height, period, peak_period, direction, water_temperature, wind_speed, wind_direction, gust_speed, swell_height, swell_period, swell_direction, wind_wave_height, wind_wave_period, wind_wave_direction, separated by commas. */
+  has?: string
+  /** Only buoys whose last reading is no older than this at the snapshot's time: seconds, or `15m`, `2h`, `7d`. Allowed: seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits. */
+  max_age?: string
+  /** First moment; default 24 hours before the last. A date alone is its first second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  start_date?: string
+  /** Last moment, included; default the snapshot's time. A date alone is its last second. Allowed: an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d). */
+  end_date?: string
+  /** One UTC day, instead of a range. Allowed: a date YYYY-MM-DD of the calendar. */
+  date?: string
+  /** By time within a buoy, newest first. Allowed: one of asc, desc. Default: desc. */
+  order?: 'asc' | 'desc'
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  page?: number
+  /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 100. */
+  per_page?: number
+  /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
+  include?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1765,6 +1908,15 @@ export class Groundswell {
    */
   forecast(parameters: ForecastParameters = {}, options: CallOptions = {}): Promise<ForecastAnswer> {
     return this.#get('/forecast', parameters, options)
+  }
+
+  /**
+   * Readings of many buoys.
+   *
+   * Readings of all buoys that match the filters, by buoy id and then time, newest first. Without a range they are those of the 24 hours before the snapshot's time. `ids` and the filters combine. As CSV, NDJSON, GeoJSON or Parquet all rows come in one answer, each with the name and position of its buoy.
+   */
+  readingsOfBuoys(parameters: ReadingsOfBuoysParameters = {}, options: CallOptions = {}): Promise<ReadingsOfBuoysAnswer> {
+    return this.#get('/readings', parameters, options)
   }
 
   /**

@@ -1,4 +1,4 @@
-/** Readings of one buoy as Parquet, a row group in each piece. */
+/** Readings as Parquet, a row group in each piece. */
 import { waveEnergy } from '../dataset/energy.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { compassPoint } from '../dataset/number-text.ts'
@@ -25,6 +25,7 @@ const DEGREE = 'degree'
 const UUID_MIDDLE = '-8000-8000-'
 /** Hexadecimal digits of a buoy's id. */
 const HEX_DIGITS = 12
+const UUID_BYTES = 36
 /** Places of the digits of the time that are not always 0. */
 const TIME_DIGITS_AT = [4, 5, 6, 7, 9, 10, 11, 12]
 const HEX = Buffer.from('0123456789abcdef')
@@ -42,47 +43,50 @@ function perRow(
   }
 }
 
-const sameText = (name: string, text: string): ReadingColumn => ({
+/** The runs of an answer have whole buoys. */
+const ofBuoy = (valueOf: (buoy: ReadingsBuoy) => number | string): ReadingColumn['values'] =>
+  perBuoy((buoy) => valueOf(buoy as ReadingsBuoy))
+
+const buoyText = (name: string, textOf: (buoy: ReadingsBuoy) => string): ReadingColumn => ({
   name,
   element: textElement(name),
   unit: null,
   encoding: 'RLE_DICTIONARY',
-  values: perBuoy(() => text),
+  values: ofBuoy(textOf),
 })
 
-const degrees = (name: string, value: number): ReadingColumn => ({
+const buoyDegrees = (name: string, valueOf: (buoy: ReadingsBuoy) => number): ReadingColumn => ({
   name,
   element: { name, type: 'DOUBLE', repetition_type: 'OPTIONAL' },
   unit: DEGREE,
   encoding: 'RLE_DICTIONARY',
-  values: perBuoy(() => value),
+  values: ofBuoy(valueOf),
 })
 
 /** Uuids as texts in one buffer: separate texts would take as long as all other columns. */
-function uuids(id: number): ReadingColumn['values'] {
-  const pattern = Buffer.from(`0000xxxx-xxxx${UUID_MIDDLE}${id.toString(16).padStart(HEX_DIGITS, '0')}`)
-  return (runs, count) => {
-    const bytes = new Uint8Array(count * pattern.length)
-    const values: Values = Array.from({ length: count }, () => null)
-    let at = 0
-    let value = 0
-    for (const { rows, from, to, step } of runs) {
-      for (let row = from; row !== to; row += step, at += pattern.length) {
-        bytes.set(pattern, at)
-        const time = rows.time[row]
-        // The times before 2106 have 32 bits, so eight digits.
-        for (let digit = 0; digit < 8; digit++) {
-          bytes[at + TIME_DIGITS_AT[digit]] = HEX[(time >>> (28 - 4 * digit)) & 15]
-        }
-        values[value++] = bytes.subarray(at, at + pattern.length)
+const uuids: ReadingColumn['values'] = (runs, count) => {
+  const bytes = new Uint8Array(count * UUID_BYTES)
+  const values: Values = Array.from({ length: count }, () => null)
+  let at = 0
+  let value = 0
+  for (const { buoy, rows, from, to, step } of runs) {
+    const id = buoy.id.toString(16).padStart(HEX_DIGITS, '0')
+    const pattern = Buffer.from(`0000xxxx-xxxx${UUID_MIDDLE}${id}`)
+    for (let row = from; row !== to; row += step, at += pattern.length) {
+      bytes.set(pattern, at)
+      const time = rows.time[row]
+      // The times before 2106 have 32 bits, so eight digits.
+      for (let digit = 0; digit < 8; digit++) {
+        bytes[at + TIME_DIGITS_AT[digit]] = HEX[(time >>> (28 - 4 * digit)) & 15]
       }
+      values[value++] = bytes.subarray(at, at + pattern.length)
     }
-    return values
   }
+  return values
 }
 
-/** All columns that the readings of `buoy` can have, by their names. */
-function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
+/** All columns that readings can have. */
+function allColumns(): readonly ReadingColumn[] {
   const { buoy_slug: _, source: __, ...kept } = READING_COLUMNS
   return [
     ...Object.values(kept).filter(({ name }) => name !== 'time'),
@@ -94,7 +98,7 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
       unit: null,
       // Uuids are all different: looking for a dictionary is in vain.
       encoding: 'PLAIN',
-      values: uuids(buoy.id),
+      values: uuids,
     },
     {
       name: 'direction_compass',
@@ -106,7 +110,7 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
         return code === MEASURES.direction.missing ? null : compassPoint(code)
       }),
     },
-    sameText('unit', 'm'),
+    buoyText('unit', () => 'm'),
     {
       name: 'energy_per_wave',
       element: integerElement('energy_per_wave'),
@@ -118,17 +122,17 @@ function columnsOf(buoy: ReadingsBuoy): readonly ReadingColumn[] {
         return waveEnergy(metres / MEASURES.significantHeight.scale, seconds / MEASURES.period.scale)
       }),
     },
-    sameText('buoy.name', buoy.name),
-    degrees('buoy.lat', buoy.lat),
-    degrees('buoy.lng', buoy.lng),
-    sameText('buoy.source', buoy.source),
-    sameText('buoy.dtz', buoy.dtz),
-    sameText('buoy_name', buoy.name),
+    buoyText('buoy.name', ({ name }) => name),
+    buoyDegrees('buoy.lat', ({ lat }) => lat),
+    buoyDegrees('buoy.lng', ({ lng }) => lng),
+    buoyText('buoy.source', ({ source }) => source),
+    buoyText('buoy.dtz', ({ dtz }) => dtz),
+    buoyText('buoy_name', ({ name }) => name),
   ]
 }
 
-function parquetColumns(buoy: ReadingsBuoy, names: readonly string[]): ReadingColumn[] {
-  const columns = new Map(columnsOf(buoy).map((column) => [column.name, column]))
+function parquetColumns(names: readonly string[]): ReadingColumn[] {
+  const columns = new Map(allColumns().map((column) => [column.name, column]))
   return names.map((name) => {
     const column = columns.get(name)
     if (column === undefined) throw new Error(`Parquet has no column ${name}`)
@@ -137,11 +141,8 @@ function parquetColumns(buoy: ReadingsBuoy, names: readonly string[]): ReadingCo
 }
 
 export function parquetPieces(table: Table, columns: readonly Column[], snapshotId: string): Pieces {
-  const { buoy, cursor } = table.readings!
-  const written = parquetColumns(
-    buoy,
-    columns.map(({ name }) => name),
-  )
+  const { cursor } = table.readings!
+  const written = parquetColumns(columns.map(({ name }) => name))
   const rows = new TableRows(table)
   // The writer of the piece that is being written.
   let into: JsonWriter | null = null
@@ -157,7 +158,7 @@ export function parquetPieces(table: Table, columns: readonly Column[], snapshot
         const run = rows.take(GROUP_ROWS - count)
         if (run === null) break
         const { from, step } = run
-        runs.push({ buoy, rows: cursor.month, from, to: from + run.count * step, step })
+        runs.push({ buoy: cursor.buoy, rows: cursor.month, from, to: from + run.count * step, step })
         count += run.count
       }
       if (count > 0) file.group(written.map((column) => column.values(runs, count)))
@@ -173,15 +174,6 @@ function metadataOf(
   columns: readonly Column[],
   snapshot: string,
 ): { readonly [key: string]: string } {
-  const { buoy, credit, licence, isDemo } = readings!
   const units = columns.flatMap(({ name, unit }) => (unit === '' ? [] : [[name, unit]]))
-  return {
-    snapshot,
-    ...(isDemo && { demo: 'true' }),
-    buoy: buoy.slug,
-    source: buoy.source,
-    ...(credit !== null && { credit }),
-    ...(licence !== null && { licence }),
-    units: JSON.stringify(Object.fromEntries(units)),
-  }
+  return { snapshot, ...readings!.about, units: JSON.stringify(Object.fromEntries(units)) }
 }

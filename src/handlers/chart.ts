@@ -247,7 +247,11 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
     }
   })
   return {
-    columns: [timeColumn('time', (row) => time[row]), ...columns, ...buoyBeside(dataset, ordinal, true)],
+    columns: [
+      timeColumn('time', (row) => time[row]),
+      ...columns,
+      ...buoyBeside(dataset, () => ordinal, true),
+    ],
     runs: allRows(length),
     place: null,
     total: length,

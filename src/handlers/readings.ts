@@ -16,11 +16,11 @@ import { choice, date, integer, timestamp, type QueryOf } from '../operation/par
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { NewestReadings } from '../dataset/newest-readings.ts'
 import { csvText } from '../dataset/csv-text.ts'
-import { buoyBeside, buoyPlace, readingsBuoy } from '../operation/buoy-table.ts'
+import { buoyBeside, buoyPlace, readingsAbout, readingsBuoy } from '../operation/buoy-table.ts'
 import { csvReadings } from '../operation/reading-csv.ts'
-import { readingColumns, type ReadingCursor } from '../operation/reading-table.ts'
+import { monthRuns, readingColumns } from '../operation/reading-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Run, Table, TableRequest } from '../operation/answer-table.ts'
+import type { Table, TableRequest } from '../operation/answer-table.ts'
 import type { Segments } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
@@ -141,12 +141,14 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
   const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
   const ascending = query.order === 'asc'
   const position = ascending ? first + from : end - 1 - from
-  const cursor: ReadingCursor = { id: catalog.id[ordinal], month: readings.months[0] }
+  const cursor = { id: catalog.id[ordinal], month: readings.months[0], buoy: readingsBuoy(dataset, ordinal) }
   const start = timeText(oldest)
   const stop = timeText(newest)
   return {
-    columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, ordinal, false)],
-    runs: monthRuns(readings, ordinal, cursor, position, to - from, ascending),
+    columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, () => ordinal, false)],
+    runs: monthRuns(readings, ordinal, position, to - from, ascending, (month) => {
+      cursor.month = month
+    }),
     // Bulk writers write the usual members and no others.
     ...(query.include === undefined && {
       bulk: {
@@ -166,7 +168,7 @@ function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof p
         },
       },
     }),
-    readings: { cursor, ...readingsBuoy(dataset, ordinal) },
+    readings: { cursor, about: { buoy: catalog.slugs[ordinal], ...readingsAbout(dataset, [ordinal]) } },
     place: buoyPlace(dataset, () => ordinal),
     id: 'id',
     ...(paging && { paging }),
@@ -196,33 +198,6 @@ function summaryText({ fragments: { summary } }: View, ordinal: number): string 
 }
 
 const SUMMARY_BYTES = 1024
-
-/** `count` rows from `position` on, forwards or backwards in time, month by month. */
-function monthRuns(
-  readings: Segments,
-  ordinal: number,
-  cursor: ReadingCursor,
-  position: number,
-  count: number,
-  ascending: boolean,
-): Table['runs'] {
-  const step = ascending ? 1 : -1
-  const runs: (() => Run)[] = []
-  for (let at = position, left = count; left > 0;) {
-    const segment = readings.segmentOf(ordinal, at)
-    const from = readings.from[segment]
-    const row = from + at - readings.before[segment]
-    const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
-    const month = readings.months[readings.month[segment]]
-    runs.push(() => {
-      cursor.month = month
-      return { from: row, step, count: inSegment }
-    })
-    left -= inSegment
-    at += step * inSegment
-  }
-  return runs
-}
 
 /** @throws ApiError 422 when ways of asking are mixed, or the range ends before it starts. */
 function rangeOf({

@@ -178,7 +178,7 @@ function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters
         measure.unit,
       ),
       integerColumn('sample_count', (point) => season.series.count[point]),
-      ...buoyBeside(view.dataset, ordinal, true),
+      ...buoyBeside(view.dataset, () => ordinal, true),
     ],
     runs: Array.from({ length: endYear - startYear + 1 }, (_, i) => () => {
       season.year = startYear + i

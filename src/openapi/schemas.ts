@@ -275,6 +275,12 @@ function conditionsSchema(): Schema {
 /** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
   Reading: object(reading, 'One measurement of the waves at a buoy.', extras),
+  ReadingOfBuoy: object(
+    { ...reading, buoy_id: { type: 'integer', minimum: 1, description: 'The buoy that measured it.' } },
+    'A reading with its buoy.',
+    extras,
+  ),
+  BuoyOfReadings: object({ id, name, slug, ...position, source }, 'A buoy with readings on the page.'),
   ReadingSummary: object(
     { uuid, ...measured, unit },
     'The part of a reading that lists and details of buoys contain.',
@@ -822,6 +828,18 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
         "The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading.",
       ),
     }),
+  },
+  readingsOfBuoys: {
+    data: object(
+      {
+        buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
+        readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
+        count: count('Readings that match, over all pages.'),
+        missing_ids: list({ type: 'integer', description: 'An id.' }, 'Ids asked for that no buoy has.'),
+      },
+      'A page of readings of many buoys.',
+    ),
+    meta: pagedMeta({ date_range: range('The range asked for.') }),
   },
   closestReading: {
     data: object(

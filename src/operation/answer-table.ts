@@ -84,7 +84,7 @@ export interface Table {
   readonly runs: readonly (() => Run)[]
   /** Writers of whole rows in default columns, for tables with too many rows for a call per cell. */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
-  /** Readings of one buoy, for a format that is written by column. */
+  /** Readings, for a format that is written by column. */
   readonly readings?: KeptReadings
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
@@ -101,14 +101,11 @@ export interface Table {
   readonly list: JsonList | null
 }
 
-/** Readings in shared memory. The rows of a run are those of the cursor's month. */
+/** Readings in shared memory. The rows of a run are those of the cursor's month and buoy. */
 export interface KeptReadings {
-  readonly cursor: { readonly month: MonthRows }
-  readonly buoy: ReadingsBuoy
-  /** Who measured, as files name it; null where the source does not. */
-  readonly credit: string | null
-  readonly licence: string | null
-  readonly isDemo: boolean
+  readonly cursor: { readonly month: MonthRows; readonly buoy: ReadingsBuoy }
+  /** What a file says of them: the networks, and who measured, as far as sources tell. */
+  readonly about: { readonly [key: string]: string }
 }
 
 export interface ReadingsBuoy {

@@ -5,7 +5,7 @@ import { elsewhere, flag, integer, number, text, time } from './table-columns.ts
 import { allRows } from './operation.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
-import type { Column, KeptReadings, Place, Table } from './answer-table.ts'
+import type { Column, Place, ReadingsBuoy, Table } from './answer-table.ts'
 
 export type OrdinalOf = (row: number) => number
 
@@ -78,9 +78,9 @@ function sourceOf({ sources, source }: Dataset['catalog'], ordinal: number): str
 }
 
 /** Tables have the buoy's position and identity by default, so that files of several can be put together. */
-export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): Column[] {
-  const summary = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, () => ordinal)
-  const [id, name] = itemColumns('idAndName', dataset, () => ordinal)
+export function buoyBeside(dataset: Dataset, ordinalOf: () => number, withId: boolean): Column[] {
+  const summary = itemColumns(withId ? 'identifiedSummary' : 'summary', dataset, ordinalOf)
+  const [id, name] = itemColumns('idAndName', dataset, ordinalOf)
   return [
     ...summary.map((column): Column => {
       const isPosition = column.name === 'lat' || column.name === 'lng'
@@ -91,22 +91,37 @@ export function buoyBeside(dataset: Dataset, ordinal: number, withId: boolean): 
   ]
 }
 
-export function readingsBuoy({ catalog, demo }: Dataset, ordinal: number): Omit<KeptReadings, 'cursor'> {
-  const { credit, licence } = catalog.sources[catalog.source[ordinal]]
+export function readingsBuoy({ catalog }: Dataset, ordinal: number): ReadingsBuoy {
   return {
-    buoy: {
-      id: catalog.id[ordinal],
-      slug: catalog.slugs[ordinal],
-      name: catalog.names[ordinal],
-      lat: catalog.lat[ordinal],
-      lng: catalog.lng[ordinal],
-      source: sourceOf(catalog, ordinal),
-      dtz: catalog.timezones[ordinal],
-    },
-    credit,
-    licence,
-    isDemo: demo,
+    id: catalog.id[ordinal],
+    slug: catalog.slugs[ordinal],
+    name: catalog.names[ordinal],
+    lat: catalog.lat[ordinal],
+    lng: catalog.lng[ordinal],
+    source: sourceOf(catalog, ordinal),
+    dtz: catalog.timezones[ordinal],
   }
+}
+
+/** What files say of the readings of these buoys: their networks, each once, with credits and licences. */
+export function readingsAbout(
+  { catalog, demo }: Dataset,
+  ordinals: readonly number[],
+): { readonly [key: string]: string } {
+  const indexes = [...new Set(ordinals.map((ordinal) => catalog.source[ordinal]))]
+  const sources = indexes.map((index) => catalog.sources[index])
+  const said = {
+    source: sources.map(({ name, label }) => label ?? name),
+    credit: sources.map(({ credit }) => credit),
+    licence: sources.map(({ licence }) => licence),
+  }
+  const texts = Object.entries(said).map(([key, values]) => {
+    return [key, [...new Set(values.filter((value) => value !== null))].join('; ')]
+  })
+  return Object.fromEntries([
+    ...(demo ? [['demo', 'true']] : []),
+    ...texts.filter(([, value]) => value !== ''),
+  ])
 }
 
 function lastReadingColumns(

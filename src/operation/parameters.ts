@@ -266,7 +266,9 @@ export function bbox(options: Common): Parameter<Bounds> {
 }
 
 /** Positive integers, separated by commas or given several times, also as `name[]`. */
-export function integerList(options: Common & { required: true }): Given<number[]> {
+export function integerList(options: Common & { required: true }): Given<number[]>
+export function integerList(options: Common): Parameter<number[]>
+export function integerList(options: Common & { required?: boolean }): Parameter<number[]> {
   const wire = { type: 'array', items: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }
   return declare(options, {
     allowed: 'integers from 1 to 9007199254740991, separated by commas',

@@ -1,12 +1,12 @@
 /** Readings as columns, under their names on the wire. */
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { MeasureColumn, MonthRows } from '../index/segments.ts'
+import type { MeasureColumn, MonthRows, Segments } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'
 import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { compassIndex, compassPoint } from '../dataset/number-text.ts'
 import { READING_ID_FACTOR } from '../dataset/reading-json.ts'
 import { waveEnergy } from '../dataset/energy.ts'
-import type { CodeColumn, Column } from './answer-table.ts'
+import type { CodeColumn, Column, Run, Table } from './answer-table.ts'
 import { integer, time, word } from './table-columns.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')
@@ -97,4 +97,31 @@ export function readingColumns(cursor: ReadingCursor, included?: number): Column
 /** The subset of a Reading in buoy lists and details. */
 export function readingSubsetColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [uuidColumn(cursor), ...measuredColumns(cursor), UNIT, ...extraColumns(cursor, included)]
+}
+
+/** `count` rows from `position` on, forwards or backwards in time, month by month; `turnTo` the month makes its cells ready. */
+export function monthRuns(
+  readings: Segments,
+  ordinal: number,
+  position: number,
+  count: number,
+  ascending: boolean,
+  turnTo: (month: MonthRows) => void,
+): Table['runs'] {
+  const step = ascending ? 1 : -1
+  const runs: (() => Run)[] = []
+  for (let at = position, left = count; left > 0;) {
+    const segment = readings.segmentOf(ordinal, at)
+    const from = readings.from[segment]
+    const row = from + at - readings.before[segment]
+    const inSegment = Math.min(left, ascending ? readings.to[segment] - row : row - from + 1)
+    const month = readings.months[readings.month[segment]]
+    runs.push(() => {
+      turnTo(month)
+      return { from: row, step, count: inSegment }
+    })
+    left -= inSegment
+    at += step * inSegment
+  }
+  return runs
 }

@@ -27,6 +27,7 @@ const REQUESTS = [
   '/v2/buoys/satellite_passes',
   '/v2/conditions?lat=43.5&lng=-1.6',
   '/v2/forecast?lat=43.5&lng=-1.6',
+  '/v2/readings',
   '/v2/countries',
   '/v2/buoys/map',
   `/v2/changes?since=${view.dataset.snapshotId}`,

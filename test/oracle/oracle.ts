@@ -176,6 +176,9 @@ function rowsInOrder(record: WorldBuoy, asOf: number): WorldRow[] {
     const turned = { ...row }
     if (turned.direction === 360) turned.direction = 0
     if (turned.swellDirection === 360) turned.swellDirection = 0
+    // No wave has a period of 0 s.
+    for (const name of ['period', 'peakPeriod', 'swellPeriod', 'windWavePeriod'] as const)
+      if (turned[name] === 0) turned[name] = null
     byTime.set(row.time, turned)
   }
   return [...byTime.values()].toSorted((a, b) => a.time - b.time)
