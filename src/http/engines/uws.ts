@@ -123,19 +123,26 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   #asksToClose = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
+  /** One of them tells of a body or of the connection: most requests have none of these. */
+  #isSpecial = false
   readonly #names: string[] = []
   readonly #values: string[] = []
 
   take(method: string, request: UwsRequest, response: UwsResponse): void {
     // No text of a request, such as its key, outlasts the next one.
     while (this.#headers > 0) this.#values[--this.#headers] = ''
+    this.#isSpecial = false
     request.forEach(this.#takeHeader)
-    this.#framing = framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
-    this.#asksToClose = this.#valuesOf(CONNECTION).some((value) => ASKS_TO_CLOSE.test(value))
+    this.#framing = this.#isSpecial
+      ? framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
+      : 'no body'
+    this.#asksToClose = this.#isSpecial && ASKS_TO_CLOSE.test(this.#valuesOf(CONNECTION).join())
     this.serve(method, request, response, this.#framing === 'unclear' ? UNCLEAR_LENGTH : null)
   }
 
   readonly #takeHeader = (lowerCaseName: string, value: string): void => {
+    if (lowerCaseName === CONTENT_LENGTH || lowerCaseName === TRANSFER_ENCODING) this.#isSpecial = true
+    else if (lowerCaseName === CONNECTION) this.#isSpecial = true
     this.#names[this.#headers] = lowerCaseName
     this.#values[this.#headers++] = value
   }
@@ -163,7 +170,8 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 
   headerValues(name: HeaderName): string {
     this.request()
-    return this.#valuesOf(name).join(', ')
+    const values = this.#valuesOf(name)
+    return values.length === 1 ? values[0] : values.join(', ')
   }
 
   address(): string {
