@@ -53,10 +53,9 @@ interface Reader {
   onIncoming: () => number
 }
 
-/** The rest need not be read: 2,000 requests in 64 KB, 10 to 15 µs each. */
-function cut(socket: Socket & { parser?: Reader | null }): void {
+/** For an ending connection: the rest may be 2,000 requests in 64 KB, 10 to 15 µs each. */
+function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
   if (socket.parser != null) socket.parser.onIncoming = () => 2
-  socket.destroy()
 }
 
 export class NodeEngine implements Engine {
@@ -124,7 +123,8 @@ export class NodeEngine implements Engine {
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
     if (waiting > WAITING_REQUESTS) {
-      cut(socket)
+      readNoFurther(socket)
+      socket.destroy()
       return
     }
     this.#waiting.set(socket, waiting)
@@ -189,6 +189,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
     this.#framing = framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
     const refusal = this.#framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
     if (refusal !== null) this.#framing = 'unclear'
+    if (this.#framing !== 'no body') readNoFurther(request.socket)
     this.serve(method, request, response, refusal)
   }
 
