@@ -32,8 +32,7 @@ import {
   doubtIgnored,
   type FileDoubt,
   fileDoubt,
-  listFolder,
-  missingFolder,
+  listSource,
   UnusableFile,
   WholeFiles,
 } from './reading/source-files.ts'
@@ -44,6 +43,7 @@ const SOURCE = 'Copernicus Marine'
 /** Levels of nested folders: `monthly/MO/202307` has three. */
 const MAX_DEPTH = 5
 const MAX_FILES = 200_000
+const DATA_FILE = /\.nc4?$/i
 
 /** Attributes with the code of a platform, and codes that stand for none. */
 const CODES = ['platform_code', 'wmo_platform_code', 'site_code']
@@ -103,11 +103,11 @@ async function readCmems(
   sink: Sink,
   { report }: SourceContext,
 ): Promise<void> {
-  const paths: string[] = []
-  const ignored: string[] = []
-  if (!(await findFiles(folder, '', paths, ignored))) throw missingFolder('cmems', folder)
-  doubtIgnored(report, ignored, 'not .nc')
+  const { files: names, folders } = await listSource('cmems', folder, MAX_DEPTH)
+  const paths = names.filter((name) => DATA_FILE.test(name)).map((name) => join(folder, name))
+  doubtIgnored(report, [...names.filter((name) => !DATA_FILE.test(name)), ...folders], 'not .nc')
   if (paths.length === 0) throw new BuildError(`cmems: ${folder} holds no .nc files`)
+  if (paths.length > MAX_FILES) throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
 
   const netcdf = await loadNetcdf()
   const heads: Head[] = []
@@ -177,28 +177,6 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   if (first !== undefined)
     report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
   return stations.announce(sink, SOURCE, report, known, HINT)
-}
-
-/** Adds the .nc files of a folder and those below it to `found`; false if the folder does not exist. */
-async function findFiles(
-  folder: string,
-  sub: string,
-  found: string[],
-  ignored: string[],
-  depth = MAX_DEPTH,
-): Promise<boolean> {
-  const listing = await listFolder(join(folder, sub))
-  if (listing === null) return false
-  for (const name of listing.files) {
-    if (/\.nc4?$/i.test(name)) found.push(join(folder, sub, name))
-    else ignored.push(join(sub, name))
-  }
-  if (found.length > MAX_FILES) throw new BuildError(`cmems: more than ${MAX_FILES} files; split them`)
-  for (const name of listing.folders) {
-    if (depth > 1) await findFiles(folder, join(sub, name), found, ignored, depth - 1)
-    else ignored.push(join(sub, name))
-  }
-  return true
 }
 
 function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doubt: FileDoubt): Head {

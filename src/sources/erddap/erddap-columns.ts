@@ -6,11 +6,11 @@ import vocabulary from './vocabulary.json' with { type: 'json' }
 import { type Static, Type } from 'typebox'
 import { named, object, scalar } from '../schema.ts'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import type { Doubt } from '../doubts.ts'
+import type { FileDoubt } from '../reading/source-files.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
 import { type ValueColumn, conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
-import { isGoodMeaning } from '../reading/cf.ts'
+import { isGoodMeaning, wordsOf } from '../reading/cf.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { type TimeReader, timeReader } from '../reading/times.ts'
 
@@ -75,7 +75,7 @@ export function flagsOf(
   given: NonNullable<ErddapOptions['flags']>,
 ): Flag[] | string {
   const label = labels[measuredField]
-  const ancillary = (info.get(label)?.get('ancillary_variables') ?? '').split(/[\s,]+/)
+  const ancillary = wordsOf(info.get(label)?.get('ancillary_variables') ?? '')
   const isWave = !['waterTemperature', 'windSpeed', 'windDirection', 'gustSpeed'].includes(name)
   const flags: Flag[] = []
   for (const [field, other] of labels.entries()) {
@@ -109,8 +109,9 @@ function goodFlags(
     return number === null || Number.isNaN(number) ? String(flag).trim() : String(number)
   }
   if (Object.hasOwn(given, label)) return new Set(given[label].map(plainFlag))
-  const values = (info.get(label)?.get('flag_values') ?? '').split(/[\s,]+/).filter((word) => word !== '')
-  const meanings = (info.get(label)?.get('flag_meanings') ?? '').split(/[\s,]+/).filter((word) => word !== '')
+  const [values, meanings] = ['flag_values', 'flag_meanings'].map((name) =>
+    wordsOf(info.get(label)?.get(name) ?? ''),
+  )
   if (values.length > 0 && values.length === meanings.length) {
     return new Set(values.filter((_, i) => isGoodWord(meanings[i])).map(plainFlag))
   }
@@ -132,16 +133,29 @@ function goodFlags(
   return null
 }
 
+interface Meaning {
+  readonly name: Quantity
+  /** Of words with the same meaning the first is preferred. */
+  readonly rank: number
+}
+
+function meaningsOf(words: { readonly [name in Quantity]: readonly string[] }): ReadonlyMap<string, Meaning> {
+  const quantities = Object.keys(words) as Quantity[]
+  return new Map(
+    quantities.flatMap((name) => words[name].map((word, rank): [string, Meaning] => [word, { name, rank }])),
+  )
+}
+
 /** CF standard names by preference; `to_direction` stands for where waves and wind go. */
-const STANDARD_NAMES: { readonly [name in Quantity]: readonly string[] } = vocabulary.standardNames
+const STANDARD_NAMES = meaningsOf(vocabulary.standardNames)
 
 /**
  * Names of columns, compared without case, `_` and a sensor's number ("significant_wave_height_3"). A name
  * with capitals is compared as it is: in small letters it means something else.
  */
-const LABELS: { readonly [name in Quantity]: readonly string[] } = vocabulary.labels
+const OWN_NAMES = meaningsOf(vocabulary.labels)
 
-/** Names of columns with the station's identifier, compared like `LABELS`. */
+/** Names of columns with the station's identifier, compared like `OWN_NAMES`. */
 const STATION_LABELS = vocabulary.station
 
 const NAME_LABELS = vocabulary.name
@@ -151,12 +165,6 @@ const GENERIC: readonly string[] = vocabulary.generic
 
 /** Own names that are by definition where waves and wind come from. */
 const FROM_LABELS: readonly string[] = vocabulary.from
-
-type TakeDoubt = (doubted: Doubt) => void
-
-const CONTRADICTED = 'a standard name contradicts the own name of its column, which counts'
-const SECOND = 'a second column for one measure is not read'
-const COLUMNS_TELL = 'say in "columns" what the column is'
 
 export interface MeasuredColumn {
   field: number
@@ -187,7 +195,7 @@ export function layoutOf(
   { info, stem }: TableFile,
   options: ErddapOptions,
   known: ReadonlyMap<string, BuoyRecord>,
-  doubt: TakeDoubt,
+  doubt: FileDoubt,
 ): Layout | string {
   const plain = labels.map(normal)
   const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
@@ -208,14 +216,7 @@ export function layoutOf(
   const measured = MEASURE_NAMES.flatMap((name) => {
     const field = chosen.get(name)
     if (field === undefined) return []
-    const column = measuredColumn(name, field, labels, units[field], info, options.flags ?? {}, doubt)
-    if ('field' in column) return [column]
-    doubt({
-      ...column,
-      examples: [`${labels[field]} ${column.examples?.join() ?? ''}`.trim()],
-      isGrave: true,
-    })
-    return []
+    return measuredColumn(name, field, labels, units[field], info, options.flags ?? {}, doubt) ?? []
   })
   const cfRole = labels.findIndex((label) => attribute(label, 'cf_role') === 'timeseries_id')
   const named = options.station === undefined ? -1 : labels.indexOf(options.station)
@@ -225,12 +226,7 @@ export function layoutOf(
   const isOfSurface =
     /^(sst|sstp|seasurface.*)$/.test(normal(temperature)) ||
     /surface/.test(attribute(temperature, 'standard_name'))
-  for (const label of labels.filter((one) => Number(attribute(one, 'scale_factor') || 1) !== 1))
-    doubt({
-      what: 'values are taken as they are, though their description has a scale factor',
-      examples: [label],
-      isGrave: true,
-    })
+  for (const label of labels) if (Number(attribute(label, 'scale_factor') || 1) !== 1) doubt('scaled', label)
   return {
     time: { field: timeField, read },
     station: stationField >= 0 ? stationField : identifierOf(stem, info, known),
@@ -246,14 +242,13 @@ export function layoutOf(
 }
 
 /** Without a significant period the peak period stands for `period`, else the mean period, with a doubt. */
-function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: TakeDoubt): void {
+function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: FileDoubt): void {
   if (chosen.has('period')) return
   const peak = chosen.get('peakPeriod')
   const mean = chosen.get('meanPeriod')
   const standIn = peak ?? mean
   if (standIn !== undefined) chosen.set('period', standIn)
-  if (peak === undefined && mean !== undefined)
-    doubt({ what: 'period is the mean period, as there is no other', examples: [labels[mean]] })
+  if (peak === undefined && mean !== undefined) doubt('meanPeriod', labels[mean])
 }
 
 function measuredColumn(
@@ -263,24 +258,18 @@ function measuredColumn(
   ownUnit: string,
   info: Info,
   goodFlags: NonNullable<ErddapOptions['flags']>,
-  doubt: TakeDoubt,
-): MeasuredColumn | Doubt {
+  doubt: FileDoubt,
+): MeasuredColumn | null {
   const label = labels[field]
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
   const unit = ownUnit || attribute('units')
   const [here, described] = [unit, attribute('units') || unit].map((one) => conversionOf(name, one)?.factor)
-  if (here !== described)
-    doubt({
-      what: 'the unit of a column is not the one of its description',
-      examples: [`${label} in ${unit}`],
-      isGrave: true,
-    })
+  if (here !== described) doubt('otherUnit', `${label} in ${unit}`)
   const isFrom = FROM_LABELS.includes(label) || FROM_LABELS.includes(normal(label))
   const saysTo =
     /to_?direction(_at_|$)/i.test(attribute('standard_name') || label) ||
     (attribute('standard_name') === '' && saysGoesTo(attribute('long_name')))
-  if (isFrom && saysTo)
-    doubt({ what: CONTRADICTED, examples: [`${label}: where it comes from`], remedy: COLUMNS_TELL })
+  if (isFrom && saysTo) doubt('ownName', `${label}: where it comes from`)
   const goesTo = saysTo && !isFrom
   const missing = ['_FillValue', 'missing_value']
     .map((marker) => numberOf(attribute(marker)))
@@ -290,16 +279,14 @@ function measuredColumn(
     goesTo: goesTo && MEASURES[name].unit === 'degree',
   })
   if (column === null) {
-    const what = `a column ${unit === '' ? 'without a unit' : 'in an unknown unit'} is left out`
-    return { what, examples: [unit] }
+    doubt(unit === '' ? 'noUnit' : 'unknownColumn', `${label} ${unit}`.trim())
+    return null
   }
   const flags = flagsOf(field, name, labels, info, goodFlags)
-  if (typeof flags === 'string')
-    return {
-      what: 'a column is left out, as what its flags mean is not known',
-      examples: [`flags in ${flags}`],
-      remedy: 'name the good flags in "flags"',
-    }
+  if (typeof flags === 'string') {
+    doubt('unexplainedFlags', `${label} flags in ${flags}`)
+    return null
+  }
   return { field, column, flags, fault: `${name} is not a number`, flagged: `${name} flagged bad` }
 }
 
@@ -311,58 +298,32 @@ function chooseColumns(
   labels: readonly string[],
   info: Info,
   given: NonNullable<ErddapOptions['columns']>,
-  doubt: TakeDoubt,
+  doubt: FileDoubt,
 ): Map<Quantity, number> {
   const chosen = new Map<Quantity, number>()
-  const free = new Set(labels.keys())
+  const meant: (Meaning & { field: number; isOwn: boolean })[] = []
   labels.forEach((label, field) => {
-    if (!Object.hasOwn(given, label)) return
-    const name = given[label]
-    free.delete(field)
-    if (name !== 'none' && !chosen.has(name)) chosen.set(name, field)
-  })
-  const quantities = Object.keys(LABELS) as Quantity[]
-  const means = (name: Quantity, label: string): boolean =>
-    LABELS[name].some((word) => (/[A-Z]/.test(word) ? label === word : normal(label) === word))
-  const standardNames = labels.map((label, field) => {
-    const standardName = info.get(label)?.get('standard_name') ?? label
-    const own =
-      GENERIC.includes(label) || GENERIC.includes(normal(label))
-        ? undefined
-        : quantities.find((name) => means(name, label))
-    if (own === undefined || standardName === label || STANDARD_NAMES[own].includes(standardName))
-      return standardName
-    if (free.has(field))
-      doubt({
-        what: CONTRADICTED,
-        examples: [`${label} with ${standardName}, read as ${own}`],
-        remedy: COLUMNS_TELL,
-      })
-    return label
-  })
-  for (const is of [
-    (name: Quantity, field: number, at: number) => STANDARD_NAMES[name][at] === standardNames[field],
-    (name: Quantity, field: number, at: number) => {
-      const word = LABELS[name][at]
-      return /[A-Z]/.test(word ?? '') ? labels[field] === word : normal(labels[field]) === word
-    },
-  ]) {
-    for (const name of quantities) {
-      for (let at = 0; at < Math.max(STANDARD_NAMES[name].length, LABELS[name].length); at++) {
-        for (const field of free) {
-          if (!is(name, field, at)) continue
-          free.delete(field)
-          const known = chosen.get(name)
-          if (known === undefined) chosen.set(name, field)
-          else
-            doubt({
-              what: SECOND,
-              examples: [`${labels[field]} for ${name}, beside ${labels[known]}`],
-              remedy: COLUMNS_TELL,
-            })
-        }
-      }
+    if (Object.hasOwn(given, label)) {
+      const name = given[label]
+      if (name !== 'none' && !chosen.has(name)) chosen.set(name, field)
+      return
     }
+    const standardName = info.get(label)?.get('standard_name')
+    const standard = STANDARD_NAMES.get(standardName ?? label)
+    const own = OWN_NAMES.get(label) ?? OWN_NAMES.get(normal(label))
+    const isGeneric = GENERIC.includes(label) || GENERIC.includes(normal(label))
+    const isContradicted =
+      own !== undefined && !isGeneric && standardName !== undefined && standard?.name !== own.name
+    if (isContradicted) doubt('ownName', `${label} with ${standardName}, read as ${own.name}`)
+    const isOwn = isContradicted || standard === undefined
+    const meaning = isOwn ? own : standard
+    if (meaning !== undefined) meant.push({ ...meaning, field, isOwn })
+  })
+  meant.sort((a, b) => Number(a.isOwn) - Number(b.isOwn) || a.rank - b.rank)
+  for (const { name, field } of meant) {
+    const known = chosen.get(name)
+    if (known === undefined) chosen.set(name, field)
+    else doubt('second', `${labels[field]} for ${name}, beside ${labels[known]}`)
   }
   return chosen
 }

@@ -3,7 +3,7 @@
  * (`docs/sources-tables.md`). A column in an unknown unit or with unexplained flags is left out. `period` is
  * the significant period, else the peak period, else the mean period with a note in the report.
  */
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import {
@@ -15,7 +15,6 @@ import {
   isGood,
   layoutOf,
 } from './erddap-columns.ts'
-import type { Doubt } from '../doubts.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { INFO_LABELS, type OpenTable, openTable } from './erddap-table.ts'
@@ -24,7 +23,7 @@ import { NO_CODE } from '../../sea/row-batch.ts'
 import { cleanName } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
+import { fileDoubt, type FileDoubt, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import { identifiedPlaceOf, readTable } from '../reading/text-table.ts'
 
 /** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
@@ -47,15 +46,10 @@ async function readErddap(
   sink: Sink,
   { report }: SourceContext,
 ): Promise<void> {
-  const listing = await listSource('erddap', folder)
+  const listing = await listSource('erddap', folder, 2)
   const ignored: string[] = []
-  const files = await listTables(folder, '', listing.files, ignored, report)
-  for (const name of listing.folders) {
-    const below = (await listFolder(join(folder, name))) ?? { files: [], folders: [] }
-    files.push(...(await listTables(folder, name, below.files, ignored, report)))
-    ignored.push(...below.folders.map((one) => join(name, one)))
-  }
-  doubtIgnored(report, ignored, 'not .csv, .csvp or .json')
+  const files = await listTables(folder, listing.files, ignored, report)
+  doubtIgnored(report, [...ignored, ...listing.folders], 'not .csv, .csvp or .json')
   if (files.length === 0) throw new BuildError(`erddap: ${folder} holds no .csv, .csvp or .json`)
   const known = new Map<string, BuoyRecord>()
   const source = options.source ?? 'ERDDAP'
@@ -104,32 +98,33 @@ function wavesFirst(a: string, b: string): number {
   return waves(a) - waves(b) || (a < b ? -1 : 1)
 }
 
-/** Tables of a folder, each with the description of the longest name that its own name begins with. */
+/** The tables, each with the description in its folder of the longest name that its own name begins with. */
 async function listTables(
   folder: string,
-  sub: string,
   names: readonly string[],
   ignored: string[],
   report: Report,
 ): Promise<TableFile[]> {
-  const infos: { stem: string; info: Info }[] = []
-  const tables: { path: string; stem: string }[] = []
-  for (const name of names) {
-    const path = join(folder, sub, name)
+  const infos: TableFile[] = []
+  const tables: Omit<TableFile, 'info'>[] = []
+  for (const place of names) {
+    const path = join(folder, place)
+    const name = basename(path)
     const [, stem] = INFO_FILE.exec(name) ?? []
     if (stem !== undefined) {
       const file = report.file(path)
-      infos.push({ stem, info: readInfo(await readText(path, file, MAX_INFO_BYTES), file) })
+      infos.push({ path, stem, info: readInfo(await readText(path, file, MAX_INFO_BYTES), file) })
       file.end()
     } else if (TABLE_FILE.test(name)) {
       if (name !== STATION_LIST) tables.push({ path, stem: name.replace(TABLE_FILE, '') })
-    } else ignored.push(join(sub, name))
+    } else ignored.push(place)
   }
   infos.sort((a, b) => b.stem.length - a.stem.length)
   return tables.map(({ path, stem }) => ({
     path,
     stem,
-    info: infos.find((one) => stem.startsWith(one.stem))?.info ?? NO_INFO,
+    info:
+      infos.find((one) => stem.startsWith(one.stem) && dirname(one.path) === dirname(path))?.info ?? NO_INFO,
   }))
 }
 
@@ -204,8 +199,7 @@ async function readRows(
 ): Promise<string> {
   const table = openTable(await readText(source.path, file), file)
   if (table === null) return ''
-  const doubt = (doubted: Doubt): void =>
-    report?.doubt({ ...doubted, examples: (doubted.examples ?? ['']).map((one) => `${source.path}: ${one}`) })
+  const doubt: FileDoubt = report === null ? () => undefined : fileDoubt(report, source.path)
   const layout = layoutOf(table, source, options, known, doubt)
   if (typeof layout === 'string') {
     file.bad(1, layout)
@@ -214,7 +208,7 @@ async function readRows(
   const { time, station, measured, depth } = layout
   const names = measured.map(({ column }) => column.name)
   if (names.length === 0) {
-    doubt({ what: 'a table has no column that is read', remedy: 'name them in "columns"', isGrave: true })
+    doubt('nothingRead', '')
     return ''
   }
   const codes = new Int32Array(names.length)

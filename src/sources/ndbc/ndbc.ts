@@ -21,7 +21,13 @@ import { readSummaries, type Summary } from './ndbc-spec.ts'
 import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
 import { Stations } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
-import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
+import {
+  type FolderListing,
+  listFolder,
+  listSource,
+  readText,
+  doubtIgnored,
+} from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const SOURCE = 'NDBC'
@@ -59,9 +65,10 @@ export const openNdbc: OpenSource = (folder) => ({
 async function readNdbc(folder: string, sink: Sink, context: SourceContext): Promise<void> {
   const { report } = context
   const root = await listSource('ndbc', folder)
-  const ignored: string[] = []
   const latestPaths = root.files.filter((name) => LATEST_FILE.test(name)).map((name) => join(folder, name))
-  await findLatest(folder, LATEST_FOLDER, MAX_DEPTH, latestPaths, ignored)
+  const copies = await listBelow(folder, LATEST_FOLDER, MAX_DEPTH)
+  latestPaths.push(...copies.files.filter(isLatest).map((name) => join(folder, name)))
+  const ignored = [...copies.files.filter((name) => !isLatest(name)), ...copies.folders]
   const stations = await readStations(folder, root.files, report)
   if (stations === null && latestPaths.length === 0) {
     throw new BuildError(`ndbc: ${folder} holds neither activestations*.xml nor station_table*.txt`)
@@ -70,17 +77,14 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   const paths = new Map<string, string[]>()
   const summaries: string[] = []
   for (const sub of ['stdmet', 'realtime2']) {
-    const { files, folders } = (await listFolder(join(folder, sub))) ?? { files: [], folders: [] }
     // The archive has the months of this year in folders: `stdmet/Jan`.
-    for (const month of folders) {
-      const below = (await listFolder(join(folder, sub, month)))?.files ?? []
-      files.push(...below.map((name) => join(month, name)))
-    }
+    const { files, folders } = await listBelow(folder, sub, 2)
+    ignored.push(...folders)
     for (const name of files) {
       const identifier = identifierOf(basename(name))
-      if (SUMMARY_FILE.test(basename(name))) summaries.push(join(sub, name))
-      else if (identifier === null) ignored.push(join(sub, name))
-      else entryOf(paths, identifier, () => []).push(join(folder, sub, name))
+      if (SUMMARY_FILE.test(basename(name))) summaries.push(name)
+      else if (identifier === null) ignored.push(name)
+      else entryOf(paths, identifier, () => []).push(join(folder, name))
     }
   }
   for (const name of root.files) {
@@ -123,24 +127,13 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   for (const file of latest.files) file.end()
 }
 
-/** Adds the copies of `latest_obs.txt` in a folder and those below it to `found`, in order of their names. */
-async function findLatest(
-  folder: string,
-  sub: string,
-  depth: number,
-  found: string[],
-  ignored: string[],
-): Promise<void> {
-  const listing = await listFolder(join(folder, sub))
-  if (listing === null) return
-  for (const name of listing.files) {
-    if (LATEST_FILE.test(name)) found.push(join(folder, sub, name))
-    else ignored.push(join(sub, name))
-  }
-  for (const name of listing.folders) {
-    if (depth > 1) await findLatest(folder, join(sub, name), depth - 1, found, ignored)
-    else ignored.push(join(sub, name))
-  }
+const isLatest = (path: string): boolean => LATEST_FILE.test(basename(path))
+
+/** What a folder within the source's has, which may be missing, by its path from the source's. */
+async function listBelow(folder: string, sub: string, levels: number): Promise<FolderListing> {
+  const { files, folders } = (await listFolder(join(folder, sub), levels)) ?? { files: [], folders: [] }
+  const within = (name: string): string => join(sub, name)
+  return { files: files.map(within), folders: folders.map(within) }
 }
 
 /** Announces all stations with a position, from the station lists before those in `latest_obs.txt`. */

@@ -57,7 +57,7 @@ const ENDINGS = ['_QC', '_quality_control', '_qc', '_quality_flag', '_flag']
 const REFERENCES = ['ancillary_variables', 'ancillary_variable', 'quality_flag']
 const FLAG_NAME = /(?:^|_)(?:qc|quality|flags?|validation)(?:_|$)/i
 
-const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
+export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '')
 
 /** "Good_data", "value_changed" and "interpolated_values" without their noun. */
 const meaningOf = (word: string): string => word.toLowerCase().replace(/^values?_|_(?:data|values?)$/g, '')

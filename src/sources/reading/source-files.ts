@@ -16,14 +16,14 @@ const MAX_FILE_BYTES = 2 ** 30
 const MAX_ENTRIES = 500_000
 
 export interface FolderListing {
-  /** Names of regular files, sorted, without hidden ones. */
+  /** Paths of regular files, sorted in each folder, without hidden ones. */
   files: string[]
-  /** Names of sub-folders, sorted, without hidden ones. */
+  /** Paths of folders that were not looked into, without hidden ones. */
   folders: string[]
 }
 
-/** What lies directly in `folder`, or null if it is missing. */
-export async function listFolder(folder: string): Promise<FolderListing | null> {
+/** What lies in `folder` and in those below it, down to as many levels; null if it is missing. */
+export async function listFolder(folder: string, levels = 1): Promise<FolderListing | null> {
   const files: string[] = []
   const folders: string[] = []
   try {
@@ -33,8 +33,7 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
       const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => null) : entry
       if (kind?.isFile()) files.push(entry.name)
       else if (kind?.isDirectory()) folders.push(entry.name)
-      if (files.length + folders.length > MAX_ENTRIES)
-        throw new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
+      if (files.length + folders.length > MAX_ENTRIES) throw tooMany(folder)
     }
   } catch (error) {
     if (error instanceof BuildError) throw error
@@ -42,19 +41,32 @@ export async function listFolder(folder: string): Promise<FolderListing | null> 
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw new BuildError(`${folder}: cannot be read (${code})`)
   }
-  return { files: files.sort(), folders: folders.sort() }
+  const listing = { files: files.sort(), folders: folders.sort() }
+  if (levels === 1) return listing
+  listing.folders = []
+  for (const name of folders) {
+    const below = await listFolder(join(folder, name), levels - 1)
+    for (const file of below?.files ?? []) files.push(join(name, file))
+    for (const deeper of below?.folders ?? []) listing.folders.push(join(name, deeper))
+    if (files.length > MAX_ENTRIES) throw tooMany(folder)
+  }
+  return listing
 }
 
-export function missingFolder(kind: string, folder: string): BuildError {
+function tooMany(folder: string): BuildError {
+  return new BuildError(`${folder}: holds more than ${MAX_ENTRIES} files; split it`)
+}
+
+function missingFolder(kind: string, folder: string): BuildError {
   if (folder === '') return new BuildError(`${kind}: no folder is named: write ${kind}:DIR`)
   return new BuildError(
     existsSync(folder) ? `${kind}: ${folder} is not a folder` : `${kind}: there is no folder ${folder}`,
   )
 }
 
-/** What lies directly in a source's folder. @throws BuildError that names the kind of a missing folder */
-export async function listSource(kind: string, folder: string): Promise<FolderListing> {
-  const listing = await listFolder(folder)
+/** What lies in a source's folder, as in `listFolder`. @throws BuildError that names the kind of a missing folder */
+export async function listSource(kind: string, folder: string, levels = 1): Promise<FolderListing> {
+  const listing = await listFolder(folder, levels)
   if (listing === null) throw missingFolder(kind, folder)
   return listing
 }
