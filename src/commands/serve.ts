@@ -123,8 +123,11 @@ export async function serveUntilStopped(
     note(`admin port on http://${inUrl(config['admin-host'])}:${server.adminPort}`)
   onListening(address, server.anonymousAccess)
   signals.onReload(() => void server.reload())
-  const failure = await Promise.race([stops.asked.then(() => null), server.failed])
-  if (failure === null) note('stopping')
+  const [signal, failure] = await Promise.race([
+    stops.asked.then((signal) => [signal, null] as const),
+    server.failed.then((failure) => [null, failure] as const),
+  ])
+  if (failure === null) note(`${signal}: stopping`)
   else note(`${failure}: stopping, to be restarted`, 'error')
   const haveEnded = await server.stop()
   if (failure !== null) throw new ServerFailure(failure)

@@ -8,19 +8,19 @@ const EXIT_CODES: { readonly [signal in StopSignal]: number } = { SIGINT: 130, S
 export class ServerFailure extends Error {}
 
 export class Stops {
-  /** Resolves at the first signal. */
-  readonly asked: Promise<void>
+  /** Resolves to the first signal. */
+  readonly asked: Promise<StopSignal>
   readonly #asking = new AbortController()
   readonly #before: (() => Promise<boolean>)[] = []
   #ending: Promise<never> | null = null
 
   constructor(signals: Signals) {
     this.asked = new Promise((resolve) => {
-      this.signal.addEventListener('abort', () => resolve(), { once: true })
-    })
-    signals.onStop((signal, number) => {
-      if (number === 1) this.#asking.abort()
-      else void this.end(EXIT_CODES[signal])
+      signals.onStop((signal, number) => {
+        if (number > 1) return void this.end(EXIT_CODES[signal])
+        this.#asking.abort()
+        resolve(signal)
+      })
     })
   }
 

@@ -186,7 +186,7 @@ const CONNECTIONS: readonly Metric[] = [
 const LISTENERS: readonly Metric[] = [
   metric(
     'groundswell_listeners{worker}',
-    'Open streams of events, by worker; their connections are not among groundswell_connections',
+    'Open streams of events, by worker; their connections are not among groundswell_connections, and each is among the requests once it has ended',
     ({ listenersByWorker }) => listenersByWorker.map((open, worker) => [String(worker), open]),
   ),
 ]
@@ -301,7 +301,7 @@ const BUILDS: readonly Metric[] = [
 const MIRROR: readonly Metric[] = [
   metric(
     'groundswell_mirror_up',
-    'Whether the last look at the source that is mirrored reached it',
+    'Whether the last look at the source that is mirrored gave a whole snapshot; not if it cannot be reached, or shows bad or missing parts',
     ({ mirror }) => mirror && mirror.isUp,
   ),
 ]

@@ -173,20 +173,17 @@ test('Readings of many buoys are those of each buoy that the filters take, in ev
     async () => {
       const query = `start_date=${isoTime(asOf - 2 * HOUR)}`
       const rows = matching({})!.flatMap((id) => rowsOf(id, { start_date: isoTime(asOf - 2 * HOUR) }))
-      const csv = (
-        await client.get(`/readings?${query.toString()}&format=csv&fields=id,time,buoy_id,buoy.lat,buoy.lng`)
-      ).text
+      const csv = (await client.get(`/readings?${query}&format=csv&fields=id,time,buoy_id,buoy.lat,buoy.lng`))
+        .text
       const expected = rows.map((row) => {
         const { lat, lng } = buoyOf(row['buoy_id'] as number)
         return [row['id'], row['time'], row['buoy_id'], lat, lng].join()
       })
       assert.deepEqual(csv.trimEnd().split('\r\n'), ['id,time,buoy_id,buoy.lat,buoy.lng', ...expected])
-      const [head] = (await client.get(`/readings?${query.toString()}&format=csv`)).text.split('\r\n')
+      const [head] = (await client.get(`/readings?${query}&format=csv`)).text.split('\r\n')
       const [ofOne] = (await client.get('/buoys/1/readings?format=csv')).text.split('\r\n')
       assert.equal(head, ofOne)
-      const { features } = JSON.parse(
-        (await client.get(`/readings?${query.toString()}&format=geojson`)).text,
-      ) as {
+      const { features } = JSON.parse((await client.get(`/readings?${query}&format=geojson`)).text) as {
         features: { geometry: { coordinates: number[] }; properties: { buoy_id: number; time: string } }[]
       }
       assert.deepEqual(
@@ -201,7 +198,7 @@ test('Readings of many buoys are those of each buoy that the filters take, in ev
         }),
       )
       const columns = JSON.parse(
-        (await client.get(`/readings?${query.toString()}&layout=columns&per_page=1000`)).text,
+        (await client.get(`/readings?${query}&layout=columns&per_page=1000`)).text,
       ) as {
         data: { readings: { [name: string]: Json[] } }
       }
@@ -209,7 +206,7 @@ test('Readings of many buoys are those of each buoy that the filters take, in ev
         columns.data.readings['id'],
         rows.slice(0, 1000).map(({ id }) => id),
       )
-      const parquet = await client.get(`/readings?${query.toString()}&format=parquet`)
+      const parquet = await client.get(`/readings?${query}&format=parquet`)
       assert.deepEqual([parquet.status, parquet.bytes.subarray(0, 4).toString()], [200, 'PAR1'])
     },
   )

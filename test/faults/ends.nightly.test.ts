@@ -57,7 +57,7 @@ test(
       assert.ok(codes.includes(code), String(code))
       // It did not drain.
       assert.ok(performance.now() - began < 60_000)
-      assert.match(output, /stopping\n$/)
+      assert.match(output, /SIG(TERM|INT): stopping\n$/)
     }
   },
 )

@@ -165,6 +165,11 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
         }
         assert.deepEqual(errors, [])
       }
+      const { page } = await visit(t, browser, live, '#buoy=inner', WIDE)
+      await page.getByRole('heading', { name: 'Inner' }).waitFor()
+      await drawn(page, BAY.length)
+      const { zoom } = farFrom((await dotsOf(page, 2)) as Spot[], BAY.slice(0, 2), [0, 1])
+      assert.ok(zoom > 8, `an address that names a buoy leads to zoom ${zoom}`)
     },
   )
 
@@ -294,9 +299,20 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     const colors = await page.evaluate<string[]>(
       `['#live .ago', '#content .sub'].map((each) => getComputedStyle(document.querySelector(each)).color)`,
     )
-    assert.equal(new Set(colors).size, 1)
+    colors.push(await page.evaluate<string>(`getComputedStyle(document.querySelector('#live .dot')).color`))
+    assert.equal(new Set(colors).size, 1, colors.join())
     assert.notEqual(colors[0], await page.evaluate('getComputedStyle(document.body).color'))
   })
+
+  await t.test(
+    'whose data are old have no colour of now, where a phone draws several as one, either',
+    async (t) => {
+      const live = await serve(t, { buoys: BAY, heights: ofClass, age: 40 * DAY })
+      const { page } = await visit(t, browser, live, '#map=4/48/-4', UPRIGHT)
+      await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
+      assert.deepEqual(new Set(await dotsOf(page, BAY.length)), new Set([null]))
+    },
+  )
 
   await t.test('of three years ago give the dates with their year', async (t) => {
     const live = await serve(t, { buoys: BAY.slice(0, 1), heights: ofClass, age: 3 * 366 * DAY })

@@ -35,7 +35,7 @@ const colorsOf = (theme: Theme) =>
     Object.entries(COLORS).map(([name, [light, dark]]) => [name, theme === 'dark' ? dark : light]),
   ) as { readonly [name in keyof typeof COLORS]: string }
 
-const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
+export const OLD: ExpressionSpecification = ['boolean', ['get', 'old'], false]
 /** What is drawn above and labelled before others: the highest seas, and above all old readings those of now. */
 const PRIORITY: ExpressionSpecification = ['-', ['coalesce', ['get', 'height'], -1], ['case', OLD, 100, 0]]
 
@@ -51,7 +51,7 @@ const HEIGHT_COLOR = byClass(HEIGHT_COLORS)
 
 const kindIs = (kind: string): ExpressionSpecification => ['==', ['get', 'kind'], kind]
 const CLUSTER: ExpressionSpecification = ['has', 'point_count']
-/** A cluster has the height of its highest buoy, whose label it does not know. */
+/** A cluster has the height of its highest buoy of now, whose label it does not know; it is old if all its buoys are. */
 const LABEL: ExpressionSpecification = ['coalesce', ['get', 'label'], '']
 /** Pixels that a cluster is larger than a dot. */
 const CLUSTER_PIXELS = 3
@@ -329,7 +329,14 @@ function buoyLabels(theme: Theme, font: string[]): LayerSpecification[] {
         'text-size': 11,
         'text-allow-overlap': true,
       },
-      paint: { 'text-color': byClass(HEIGHT_COLORS.map((_, i) => (i < DARK_CLASS ? '#10212a' : '#ffffff'))) },
+      paint: {
+        'text-color': [
+          'case',
+          OLD,
+          color.text,
+          byClass(HEIGHT_COLORS.map((_, i) => (i < DARK_CLASS ? '#10212a' : '#ffffff'))),
+        ],
+      },
     },
   ]
 }

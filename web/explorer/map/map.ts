@@ -31,7 +31,7 @@ import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
 import { bringIntoView, fitFirst, fitPositions, OWN_MOVE, TILE_PIXELS } from './camera.ts'
 import { buoyFeatures, EMPTY, passPoints, pointAt } from './features.ts'
 import { NARROW_PIXELS } from './first.ts'
-import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers, namesFirst } from './layers.ts'
+import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers, namesFirst, OLD } from './layers.ts'
 import { answerPointer } from './pointer.ts'
 import { spread } from './spread.ts'
 import { keepLabelsWhole } from './whole_labels.ts'
@@ -110,8 +110,9 @@ function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
         clusterRadius: CLUSTER.radius,
         clusterMaxZoom: CLUSTER.maxZoom,
         clusterProperties: {
-          height: ['max', ['coalesce', ['get', 'height'], -1]],
-          class: ['max', ['coalesce', ['get', 'class'], 0]],
+          height: ['max', ['case', OLD, -1, ['coalesce', ['get', 'height'], -1]]],
+          class: ['max', ['case', OLD, 0, ['coalesce', ['get', 'class'], 0]]],
+          old: ['all', OLD],
         },
       },
       pass: { type: 'geojson', data: EMPTY },
@@ -254,6 +255,9 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
     if (!isHere || about.value === reached) return
     // A point is where the visitor clicked, unless it has a name or came with the address.
     const isClicked = view.peek().buoy === null && reached !== null && !placeNames.has(about.value)
+    // What an address names lies among the operator's buoys, and is no further away than in their first view.
+    if (reached === null && view.peek().camera === null && about.value !== '')
+      fitFirst(map, shownBuoys.peek(), globe.peek())
     if (position.value !== null) bringIntoView(map, position.value, isClicked)
     reached = about.value
   })
