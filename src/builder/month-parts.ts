@@ -1,6 +1,6 @@
 /** The monthly parts of the snapshot under way: the previous ones, until a month's rows change. */
 import type { MonthRows } from '../index/segments.ts'
-import { monthStart, monthText } from '../sea/time.ts'
+import { monthStart, monthText, timestampText } from '../sea/time.ts'
 import type { PartEntry } from '../snapshot/snapshot-format.ts'
 import { monthPart, type MonthTable } from '../snapshot/make-month.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
@@ -9,7 +9,7 @@ import type { PartFiles } from '../snapshot/write-snapshot.ts'
 import type { BuildOptions, Previous } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
-import { twice as comesTwice } from '../sources/doubts.ts'
+import { takeDoubts } from '../sources/reading/source-files.ts'
 import { countSuspect } from './quality.ts'
 import type { Spool } from './spool.ts'
 
@@ -23,17 +23,12 @@ export async function writeMonths(
   files: PartFiles,
 ): Promise<PartEntry[]> {
   const months = new MonthParts(out, previous, asOf)
+  const doubt = takeDoubts(report)
   const write = async (month: number): Promise<void> => {
     const { readings, weather, later, twice } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
-    if (later > 0)
-      report.doubt({
-        what: 'rows later than the time of the data are left out',
-        times: later,
-        examples: [monthText(month)],
-        remedy: 'see whether the times of these rows are right',
-      })
+    doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
-      report.doubt({ ...comesTwice(mentioned.get(id)?.identifier ?? '', time), times: rows })
+      doubt('twice', `${mentioned.get(id)?.identifier ?? ''} at ${timestampText(time)}`, rows)
     countSuspect(readings, (id, reason, count) => {
       const buoy = mentioned.get(id)
       if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)

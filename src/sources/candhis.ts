@@ -262,14 +262,23 @@ function readInfos(
     const identifier = campaignField < 0 ? own : codeOf(row, campaignField)
     const lat = degreesOf(cellOf(row, latField), 90)
     const lng = degreesOf(cellOf(row, lngField), 180)
-    if (identifier === null || Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(index + 1, 'a campaign without a valid code, Latitude or Longitude')
-      return
-    }
-    file.rows(1)
-    const name = cleanName(cellOf(row, nameField)) || `Campagne ${identifier}`
-    if (!stations.has(identifier)) stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
+    if (noteStation(stations, identifier ?? '', cellOf(row, nameField), lat, lng)) file.rows(1)
+    else file.bad(index + 1, 'a campaign without a valid code, Latitude or Longitude')
   })
+}
+
+/** Notes a campaign, of which the first list counts; false where its code or position is none. */
+function noteStation(
+  stations: Map<string, BuoyRecord>,
+  identifier: string,
+  given: string,
+  lat: number,
+  lng: number,
+): boolean {
+  if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) return false
+  const name = cleanName(given) || `Campagne ${identifier}`
+  if (!stations.has(identifier)) stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
+  return true
 }
 
 /** The rows of one campaign as its CSV files have them: row N is on line N + 1, behind the header. */
@@ -302,14 +311,8 @@ function readStations(bytes: Buffer, file: FileReport, stations: Map<string, Buo
       .replace(/^\d{4}$/, '0$&')
     const lat = degreesOf(table.text(latColumn), 90)
     const lng = degreesOf(table.text(lonColumn), 180)
-    if (!CAMPAIGN.test(identifier) || Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(table.line, 'a station without a valid ID, lat or lon', table.lineText())
-      continue
-    }
-    file.rows(1)
-    if (stations.has(identifier)) continue
-    const name = cleanName(table.text(nameColumn)) || `Campagne ${identifier}`
-    stations.set(identifier, { source: SOURCE, identifier, name, lat, lng })
+    if (noteStation(stations, identifier, table.text(nameColumn), lat, lng)) file.rows(1)
+    else file.bad(table.line, 'a station without a valid ID, lat or lon', table.lineText())
   }
 }
 

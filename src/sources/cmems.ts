@@ -30,8 +30,8 @@ import { cleanName } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
 import {
   doubtIgnored,
-  type FileDoubt,
-  fileDoubt,
+  type TakeDoubt,
+  takeDoubts,
   listSource,
   UnusableFile,
   WholeFiles,
@@ -116,7 +116,7 @@ async function readCmems(
     report.reads?.(path)
     await files.use(path, () => {
       heads.push(
-        withFile(netcdf, path, (file) => headOf(netcdf, file, path, columns, fileDoubt(report, path))),
+        withFile(netcdf, path, (file) => headOf(netcdf, file, path, columns, takeDoubts(report, path))),
       )
     })
   }
@@ -139,10 +139,9 @@ async function readCmems(
     last = identifier
     await files.use(path, () => {
       const file = report.file(path)
-      const doubt = fileDoubt(report, path)
+      const doubt = takeDoubts(report, path)
       const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, columns, file, doubt))
-      const replaced = replacedOf(rows, known)
-      if (replaced > 0) doubt('replaced', identifier, replaced)
+      doubt('replaced', identifier, replacedOf(rows, known))
       sendRows(rows, file, buoy, new WaitingRows(sink))
       file.end()
     })
@@ -173,13 +172,12 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
     } else waveless.add(identifier)
   }
   // The service also has tide gauges, profilers and ships, none of which is a wave buoy.
-  const [first] = waveless
-  if (first !== undefined)
-    report.doubt({ what: 'platforms without waves are left out', times: waveless.size, examples: [first] })
+  const [first = ''] = waveless
+  takeDoubts(report)('waveless', first, waveless.size)
   return stations.announce(sink, SOURCE, report, known, HINT)
 }
 
-function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doubt: FileDoubt): Head {
+function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doubt: TakeDoubt): Head {
   const attribute = (name: string): string => cleanName(textAttribute(file.attrs[name]) ?? '')
   const codes = CODES.map(attribute)
   const identifier = codes.find((code) => IDENTIFIER.test(code) && !NO_CODES.test(code))
@@ -213,7 +211,7 @@ function hasHeights(netcdf: Netcdf, file: File, columns: Columns): boolean {
 }
 
 /** Epoch seconds of the rows, −1 where the time is not good. */
-function goodTimes(netcdf: Netcdf, file: File, doubt: FileDoubt): Float64Array {
+function goodTimes(netcdf: Netcdf, file: File, doubt: TakeDoubt): Float64Array {
   const times = readTimes(netcdf, file, 'TIME', MAX_TIMES, doubt)
   const isGood = flagsOf(netcdf, file, 'TIME', times.length, doubt)
   return times.map((time, i) => (isGood(i) ? time : -1))
@@ -225,7 +223,7 @@ function readPositions(
   file: File,
   name: string,
   times: Float64Array,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): (row: number) => number {
   const variable = readVariable(netcdf, file, name, { rank: 1, maxValues: MAX_TIMES, isCoordinate: true })
   const [count] = variable.shape
@@ -273,7 +271,7 @@ function rowsOf(
   file: File,
   columns: Columns,
   counted: FileReport,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): FileRows {
   // The first look at the file has told its doubts about times.
   const times = goodTimes(netcdf, file, () => undefined)
@@ -319,10 +317,10 @@ function rowsOf(
       const isMisfit = standardName !== '' && !new RegExp(quantity.fits).test(standardName)
       if (isOwn && (isMisfit || (isDirection && saysGoesTo(words))))
         doubt('contradicted', `${shown} with ${words.slice(0, 100)}`)
-      if (isTurned && taken > 0) doubt('turned', shown, taken)
+      if (isTurned) doubt('turned', shown, taken)
       if (isDirection && /\bmagnetic/i.test(variable.text('long_name') + variable.text('reference_datum')))
         doubt('magnetic', shown, taken)
-      if (filled > 0 && taken > 0) doubt('filled', `${shown} besides ${first}`, taken)
+      if (filled > 0) doubt('filled', `${shown} besides ${first}`, taken)
       if (variable.invalid > 0)
         counted.skipped('a value outside the valid range that its file gives', undefined, variable.invalid)
       filled += taken
@@ -339,7 +337,7 @@ type Depths = (row: number, level: number, levels: number) => number
 const BARE_DIMENSION = 'This is a netCDF dimension but not a netCDF variable'
 const DEPTHS = ['DEPH', 'DEPTH', 'depth', 'NOMINAL_DEPTH', 'PRES']
 
-function readDepths(netcdf: Netcdf, file: File, doubt: FileDoubt): Depths {
+function readDepths(netcdf: Netcdf, file: File, doubt: TakeDoubt): Depths {
   for (const name of DEPTHS.filter((one) => file.keys().includes(one))) {
     const found = file.get(name)
     // NetCDF-4 keeps a dimension without values under its name, as zeros.

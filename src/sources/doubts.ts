@@ -4,7 +4,6 @@
  * dropped without a doubt, a skipped value or a bad line.
  */
 
-import { timestampText } from '../sea/time.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 export interface Doubt {
@@ -22,15 +21,6 @@ export interface Doubt {
 export interface CountedDoubt extends Doubt {
   times: number
   examples: string[]
-}
-
-/** The doubt about a second row of one station and time. */
-export function twice(identifier: string, time: number): Doubt {
-  return {
-    what: 'a time comes twice with other values, of which the later one counts',
-    examples: [`${identifier} at ${timestampText(time)}`],
-    remedy: 'see whether the rows are of several stations, or their times on a clock that is set back',
-  }
 }
 
 /** Texts that are counted apart; a slip of an adapter must not fill the memory. */

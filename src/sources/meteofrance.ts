@@ -6,7 +6,6 @@
 import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
-import { NO_CODE } from '../sea/row-batch.ts'
 import { Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -15,7 +14,7 @@ import { digitsAt } from './reading/fields.ts'
 import { dropUnusable } from './reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from './reading/times.ts'
 import { listSource, readText, doubtIgnored } from './reading/source-files.ts'
-import { codeOf, numberOf, valueColumn, type ValueColumn } from './reading/units.ts'
+import { codeOf, numberOf, valueColumn } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
 
@@ -87,12 +86,6 @@ type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array)
 
 const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
 
-interface FileColumn {
-  column: ValueColumn
-  field: number
-  malformed: string
-}
-
 function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
   const table = new SeparatedTable(bytes, SEMICOLON)
   const [stationColumn, dateColumn, latColumn, lonColumn] = table.columns(HEAD_COLUMNS)
@@ -101,10 +94,10 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
     file.bad(1, 'the header lacks numer_sta, date, lat, lon or HwaHwa')
     return
   }
-  const columns = COLUMNS.flatMap(([name, label, unit]): FileColumn[] => {
+  const columns = COLUMNS.flatMap(([name, label, unit]) => {
     const field = table.labels.indexOf(label)
     const column = valueColumn(name, label, unit)
-    return field < 0 || column === null ? [] : [{ column, field, malformed: `${label} is not a number` }]
+    return field < 0 || column === null ? [] : [{ column, field, label }]
   })
   const names = columns.map(({ column }) => column.name)
   const codes = new Int32Array(columns.length)
@@ -118,11 +111,13 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
       file.bad(table.line, 'no valid station, date or position', table.lineText())
       continue
     }
-    const fault = readValues(table, columns, codes, file)
-    if (fault !== null) {
-      file.bad(table.line, fault, table.lineText())
+    const values = columns.map(({ field }) => measured(table.text(field)))
+    const wrong = values.indexOf(null)
+    if (wrong >= 0) {
+      file.bad(table.line, `${columns[wrong].label} is not a number`, table.lineText())
       continue
     }
+    columns.forEach(({ column }, i) => (codes[i] = codeOf(column, values[i] ?? NaN, file)))
     understood++
     const identifier = anchoredBuoy(station)
     if (identifier === null) file.skipped('a ship or a drifting buoy')
@@ -136,21 +131,6 @@ const measured = (text: string): number | null => (text === 'mq' ? NaN : numberO
 
 function isPosition(lat: number | null, lng: number | null): boolean {
   return lat !== null && lng !== null && !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
-}
-
-function readValues(
-  table: SeparatedTable,
-  columns: readonly FileColumn[],
-  codes: Int32Array,
-  file: FileReport,
-): string | null {
-  for (const [i, { column, field, malformed }] of columns.entries()) {
-    codes[i] = NO_CODE
-    const value = measured(table.text(field))
-    if (value === null) return malformed
-    codes[i] = codeOf(column, value, file)
-  }
-  return null
 }
 
 /**

@@ -10,7 +10,7 @@ import { type Mission, MISSIONS, passAt } from '../../sea/missions.ts'
 import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { gridPoints, readVirtualBuoys, SOURCE, VirtualBuoys } from './virtual-buoys.ts'
 import { loadNetcdf, withFile } from '../reading/netcdf.ts'
-import { doubtIgnored, fileDoubt, listSource, WholeFiles } from '../reading/source-files.ts'
+import { doubtIgnored, takeDoubts, listSource, WholeFiles } from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const TABLE = 'virtual_buoys.csv'
@@ -49,7 +49,7 @@ async function readAltimetry(folder: string, sink: Sink, { report }: SourceConte
     const file = report.file(path)
     await files.use(path, () => {
       const found = withFile(netcdf, path, (opened) =>
-        trackOf(netcdf, opened, name, file, fileDoubt(report, path)),
+        trackOf(netcdf, opened, name, file, takeDoubts(report, path)),
       )
       total += found.track.time.length
       if (total > MAX_POINTS) throw new BuildError(`altimetry: ${folder} holds too many points; split it`)
@@ -104,22 +104,8 @@ function sendPasses(
       observations,
     })
   }
-  if (without > 0) {
-    report.doubt({ what: 'passes give no virtual buoy a reading', times: without, examples: [mission.name] })
-  }
-  if (unnumbered > 0) {
-    report.doubt({
-      what: 'points without the number of their pass are left out',
-      times: unnumbered,
-      examples: [mission.name],
-    })
-  }
-  if (against > 0) {
-    report.doubt({
-      what: 'passes run against the direction of their number',
-      times: against,
-      examples: [mission.name],
-      remedy: "see whether the mission's orbit was changed",
-    })
-  }
+  const doubt = takeDoubts(report)
+  doubt('unobserved', mission.name, without)
+  doubt('unnumbered', mission.name, unnumbered)
+  doubt('against', mission.name, against)
 }

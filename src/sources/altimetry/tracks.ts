@@ -7,7 +7,7 @@ import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
 import { codeLimits, codeOf, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 import { type Mission, missionOfFileCode, type OrbitPhase, ownCycle } from '../../sea/missions.ts'
-import { type FileDoubt, UnusableFile } from '../reading/source-files.ts'
+import { type TakeDoubt, UnusableFile } from '../reading/source-files.ts'
 import { conversionOf } from '../reading/units.ts'
 import { type Netcdf, readVariable, textAttribute, type Variable } from '../reading/netcdf.ts'
 
@@ -63,7 +63,7 @@ export function trackOf(
   file: File,
   name: string,
   report: FileReport,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): FileTrack {
   const { attrs } = file
   const known = (code: string | undefined): Mission | undefined =>

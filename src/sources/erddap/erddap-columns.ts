@@ -6,7 +6,7 @@ import vocabulary from './vocabulary.json' with { type: 'json' }
 import { type Static, Type } from 'typebox'
 import { named, object, scalar } from '../schema.ts'
 import { MEASURES, MEASURE_NAMES, type MeasureName } from '../../sea/columns.ts'
-import type { FileDoubt } from '../reading/source-files.ts'
+import type { TakeDoubt } from '../reading/source-files.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import type { OpenTable } from './erddap-table.ts'
 import { type ValueColumn, conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
@@ -195,7 +195,7 @@ export function layoutOf(
   { info, stem }: TableFile,
   options: ErddapOptions,
   known: ReadonlyMap<string, BuoyRecord>,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Layout | string {
   const plain = labels.map(normal)
   const attribute = (label: string, name: string): string => info.get(label)?.get(name) ?? ''
@@ -242,7 +242,7 @@ export function layoutOf(
 }
 
 /** Without a significant period the peak period stands for `period`, else the mean period, with a doubt. */
-function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: FileDoubt): void {
+function standInForPeriod(chosen: Map<Quantity, number>, labels: readonly string[], doubt: TakeDoubt): void {
   if (chosen.has('period')) return
   const peak = chosen.get('peakPeriod')
   const mean = chosen.get('meanPeriod')
@@ -258,7 +258,7 @@ function measuredColumn(
   ownUnit: string,
   info: Info,
   goodFlags: NonNullable<ErddapOptions['flags']>,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): MeasuredColumn | null {
   const label = labels[field]
   const attribute = (attributeName: string): string => info.get(label)?.get(attributeName) ?? ''
@@ -298,7 +298,7 @@ function chooseColumns(
   labels: readonly string[],
   info: Info,
   given: NonNullable<ErddapOptions['columns']>,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Map<Quantity, number> {
   const chosen = new Map<Quantity, number>()
   const meant: (Meaning & { field: number; isOwn: boolean })[] = []

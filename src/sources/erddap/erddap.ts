@@ -23,7 +23,7 @@ import { NO_CODE } from '../../sea/row-batch.ts'
 import { cleanName } from '../reading/fields.ts'
 import { codeOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { fileDoubt, type FileDoubt, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
+import { takeDoubts, type TakeDoubt, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
 import { identifiedPlaceOf, readTable } from '../reading/text-table.ts'
 
 /** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
@@ -199,7 +199,7 @@ async function readRows(
 ): Promise<string> {
   const table = openTable(await readText(source.path, file), file)
   if (table === null) return ''
-  const doubt: FileDoubt = report === null ? () => undefined : fileDoubt(report, source.path)
+  const doubt: TakeDoubt = report === null ? () => undefined : takeDoubts(report, source.path)
   const layout = layoutOf(table, source, options, known, doubt)
   if (typeof layout === 'string') {
     file.bad(1, layout)

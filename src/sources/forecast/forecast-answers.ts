@@ -6,7 +6,7 @@ import {
   type SeriesColumn,
   type Values,
 } from './forecast-quantities.ts'
-import { type FileDoubt, isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
+import { type TakeDoubt, isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
 import { isoSeconds, timeReader } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
@@ -16,7 +16,7 @@ export const POSITIONS_FILE = 'points.csv'
 export function seriesOf(
   bytes: Uint8Array,
   position: { lat: number; lng: number } | undefined,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Series[] {
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile(parsed.fault)
@@ -102,7 +102,7 @@ function ascending(times: number[]): number[] {
  * Open-Meteo names no run, so the first time is taken for it. Times are local, by the answer's offset. Of
  * several models, whose names follow the labels, each has a series.
  */
-function openMeteoSeries(value: unknown, doubt: FileDoubt): Series[] {
+function openMeteoSeries(value: unknown, doubt: TakeDoubt): Series[] {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
   const units = isObject(answer.hourly_units) ? answer.hourly_units : {}
@@ -143,7 +143,7 @@ function beginningOf(name: string): string | undefined {
 }
 
 /** A table with one row for each time and position. The run is the first time. */
-function tableSeries(table: Json, doubt: FileDoubt): Series[] {
+function tableSeries(table: Json, doubt: TakeDoubt): Series[] {
   const labels = listOf(table.columnNames, 'columnNames').map(textOf)
   const units = (Array.isArray(table.columnUnits) ? table.columnUnits : []).map(textOf)
   const [timeField, latField, lngField] = ['time', 'latitude', 'longitude'].map((label) => {
@@ -209,7 +209,7 @@ function coverageSeries(
   coverage: Json,
   sharedParameters: unknown,
   position: { lat: number; lng: number } | undefined,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Series[] {
   const domain = jsonOf(coverage.domain, 'domain')
   const given = Object.entries(jsonOf(domain.axes, 'axes'))
@@ -273,7 +273,7 @@ const REFERENCES_READ = 10_000
 function atSea(
   levels: readonly (readonly [name: string, level: unknown])[],
   references: string,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): (label: string) => boolean {
   const high = levels.find(
     ([name, level]) =>

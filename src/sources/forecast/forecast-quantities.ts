@@ -1,7 +1,7 @@
 /** What a series is, and its columns as quantities of the forecast, in the units of the contract. */
 import labels from './labels.json' with { type: 'json' }
 import { conversionOf, saysGoesTo } from '../reading/units.ts'
-import type { FileDoubt } from '../reading/source-files.ts'
+import type { TakeDoubt } from '../reading/source-files.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import type { FileReport } from '../source.ts'
 import { MEASURES } from '../../sea/columns.ts'
@@ -86,7 +86,7 @@ function factorOf(name: ForecastName, label: string, unit: string): number | nul
 export function quantitiesOf(
   series: Series,
   file: FileReport,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Map<ForecastName, Quantity> {
   const columns = new Map(series.columns)
   resolveWind(columns, file)
@@ -145,27 +145,21 @@ function resolveWind(columns: Map<string, SeriesColumn>, file: FileReport): void
   const east = EASTWARD.flatMap((label) => columns.get(label) ?? [])[0]
   const north = NORTHWARD.flatMap((label) => columns.get(label) ?? [])[0]
   if (east === undefined || north === undefined) return
-  const factors = [east, north].map(({ unit }) => factorOf('windSpeed', '', unit))
-  const [eastFactor, northFactor] = factors
+  const [eastFactor, northFactor] = [east, north].map(({ unit }) => factorOf('windSpeed', '', unit))
   if (eastFactor === null || northFactor === null) {
     file.skipped('wind in an unknown unit')
     return
   }
-  const resolved = east.values.map((value, i): { speed: number; from: number | null } | null => {
-    const other = north.values[i]
-    if (value === null || other === null) return null
-    const [u, v] = [value * eastFactor, other * northFactor]
-    // A calm has no direction.
-    return { speed: Math.hypot(u, v), from: u === 0 && v === 0 ? null : (Math.atan2(-u, -v) * 180) / Math.PI }
-  })
-  columns.set('wind_speed', {
-    unit: 'km/h',
-    standardName: '',
-    values: resolved.map((wind) => wind?.speed ?? null),
-  })
-  columns.set('wind_from_direction', {
-    unit: 'degree',
-    standardName: '',
-    values: resolved.map((wind) => wind?.from ?? null),
-  })
+  const resolve = (unit: string, of: (u: number, v: number) => number | null): SeriesColumn => {
+    const values = east.values.map((value, i) => {
+      const other = north.values[i]
+      return value === null || other === null ? null : of(value * eastFactor, other * northFactor)
+    })
+    return { unit, standardName: '', values }
+  }
+  columns.set('wind_speed', resolve('km/h', Math.hypot))
+  // A calm has no direction.
+  const from = (u: number, v: number): number | null =>
+    u === 0 && v === 0 ? null : (Math.atan2(-u, -v) * 180) / Math.PI
+  columns.set('wind_from_direction', resolve('degree', from))
 }

@@ -12,7 +12,7 @@ import { degreesOf } from '../reading/fields.ts'
 import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
 import { POSITIONS_FILE, seriesOf } from './forecast-answers.ts'
 import { NOTHING_USED, type Quantity, type Series, type Values, quantitiesOf } from './forecast-quantities.ts'
-import { WholeFiles, fileDoubt, listSource, readText } from '../reading/source-files.ts'
+import { WholeFiles, takeDoubts, listSource, readText } from '../reading/source-files.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { LONGEST_STEP, directionBetween } from '../../index/forecast.ts'
@@ -54,7 +54,7 @@ async function readFolder(
     const path = join(folder, name)
     const file = report.file(path)
     await files.use(path, async () => {
-      const doubt = fileDoubt(report, path)
+      const doubt = takeDoubts(report, path)
       const series = seriesOf(await readText(path, file, MAX_ANSWER_BYTES), positions.get(name), doubt)
       if (series.length === 0) file.skipped(NOTHING_USED)
       // A fault is found before anything of the file is taken.

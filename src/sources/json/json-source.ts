@@ -15,14 +15,21 @@ import {
   wordOf,
 } from './json-map.ts'
 import type { TimeReader } from '../reading/times.ts'
-import { twice } from '../doubts.ts'
+import { timestampText } from '../../sea/time.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
 import { IDENTIFIER, Stations } from '../reading/stations.ts'
 import { MEASURE_NAMES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
-import { isObject, listSource, parseDocument, readText, doubtIgnored } from '../reading/source-files.ts'
+import {
+  isObject,
+  listSource,
+  parseDocument,
+  readText,
+  doubtIgnored,
+  takeDoubts,
+} from '../reading/source-files.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 const COLUMNS_FILE = 'columns.json'
@@ -72,14 +79,9 @@ async function readJson(
     files.push(file)
   }
   doubtIgnored(report, ignored, 'no table of the map matches')
-  const lacking = map.tables.flatMap(({ values }) => values.filter(({ at }) => !found.has(at)))
-  if (lacking.length > 0)
-    report.doubt({
-      what: 'a value of the map is in no row',
-      times: lacking.length,
-      examples: lacking.map(({ column }) => column.name),
-      remedy: 'see whether its place is right',
-    })
+  const doubt = takeDoubts(report)
+  for (const { at, column } of map.tables.flatMap(({ values }) => values))
+    if (!found.has(at)) doubt('absent', column.name)
   if (files.length === 0) throw new BuildError(`json: ${folder} holds no files that the map matches`)
 
   sink.source({
@@ -213,7 +215,7 @@ class Parts {
     }
     const differs = (code: number, i: number): boolean =>
       code !== NO_CODE && known.codes[i] !== NO_CODE && known.codes[i] !== code
-    if (codes.some(differs)) this.#report.doubt(twice(identifier, time))
+    if (codes.some(differs)) takeDoubts(this.#report)('twice', `${identifier} at ${timestampText(time)}`)
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
   }
 

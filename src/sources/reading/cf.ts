@@ -2,7 +2,7 @@
 import type { File } from 'h5wasm'
 import { isVariable, type Netcdf, readVariable, textAttribute, type Variable } from './netcdf.ts'
 import { momentOf, timeUnit } from './times.ts'
-import { type FileDoubt, UnusableFile } from './source-files.ts'
+import { type TakeDoubt, UnusableFile } from './source-files.ts'
 
 /** Units of latitudes and longitudes; many files name none. */
 export const IN_DEGREES = /^(?:deg|°|$)/i
@@ -16,7 +16,7 @@ export function readTimes(
   file: File,
   name: string,
   maxTimes: number,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
 ): Float64Array {
   const wanted = { rank: 1, maxValues: maxTimes, isCoordinate: true } as const
   const { units, text, values, at } = readVariable(netcdf, file, name, wanted)
@@ -76,7 +76,7 @@ export function flagsOf(
   file: File,
   name: string,
   count: number,
-  doubt: FileDoubt,
+  doubt: TakeDoubt,
   others: { readonly [label: string]: readonly number[] } = {},
 ): (index: number) => boolean {
   const keys = file.keys()
@@ -95,9 +95,8 @@ export function flagsOf(
   const told = meaningsOf(flags)
   if (told === null && others[label] === undefined && !label.endsWith('_QC')) doubt('unknownFlags', label)
   const { isGood, unchecked } = told ?? { isGood: (flag) => numbers.includes(flag), unchecked: [] }
-  const times =
-    unchecked.length > 0 ? Array.from(values).filter((flag) => unchecked.includes(flag)).length : 0
-  if (times > 0) doubt('unchecked', label, times)
+  if (unchecked.length > 0)
+    doubt('unchecked', label, Array.from(values).filter((flag) => unchecked.includes(flag)).length)
   return (index) => isGood(values[values.length === 1 ? 0 : index])
 }
 

@@ -20,6 +20,7 @@ const NO_SUCH_FILE = 44
 const FLOAT_CLASS = 1
 const NUMBER_CLASSES: ReadonlySet<number> = new Set([0, FLOAT_CLASS])
 const MAX_NUMBER_BYTES = 8
+const STRAYED = 'points to values in another file'
 
 type Library = typeof import('h5wasm')
 
@@ -84,13 +85,13 @@ export function withFile<T>(netcdf: Netcdf, path: string, use: (file: File) => T
     // The library tries a damaged file as the first of a family of files.
     netcdf.hasStrayed = false
     refuseStrays(netcdf, file, { depth: 0, members: 0 })
-    return use(file)
+    const result = use(file)
+    if (netcdf.hasStrayed) throw new UnusableFile(STRAYED)
+    return result
   } catch (error) {
     if (error instanceof UnusableFile) throw error
     const isStray = file !== null && netcdf.hasStrayed
-    throw new UnusableFile(
-      isStray ? 'points to values in another file' : 'is not a whole NetCDF-4 (HDF5) file',
-    )
+    throw new UnusableFile(isStray ? STRAYED : 'is not a whole NetCDF-4 (HDF5) file')
   } finally {
     try {
       file?.close()
@@ -213,7 +214,7 @@ export function readVariable(
   const { attrs } = found
   const text = (attribute: string): string => textAttribute(attrs[attribute]) ?? ''
   const numbers = (attribute: string): number[] => numbersOfAttribute(attrs[attribute])
-  const values = numbersOf(netcdf, found, name, shape, maxValues)
+  const values = numbersOf(found, name, shape, maxValues)
   const scale = numbers('scale_factor')[0] ?? 1
   const offset = numbers('add_offset')[0] ?? 0
   const stored = asStored(values, /^true$/i.test(text('_Unsigned')))
@@ -270,7 +271,6 @@ export function isVariable(netcdf: Netcdf, found: unknown): found is Dataset {
 
 /** Raw values, with their number and size checked before anything is read. */
 function numbersOf(
-  netcdf: Netcdf,
   dataset: Dataset,
   name: string,
   shape: readonly number[],
@@ -278,10 +278,9 @@ function numbersOf(
 ): ArrayLike<number> {
   const count = shape.reduce((product, length) => product * length, 1)
   if (!(count <= maxValues)) throw new UnusableFile(`has more than ${maxValues} points`)
-  const { type, size, virtual_sources: virtual } = dataset.metadata
-  if (virtual !== undefined) throw new UnusableFile(`${name} is a virtual dataset, put together from others`)
+  const { type, size } = dataset.metadata
   if (!NUMBER_CLASSES.has(type) || size > MAX_NUMBER_BYTES) throw new UnusableFile(`${name} holds no numbers`)
-  const found = valueOf(netcdf, dataset, name)
+  const found: unknown = dataset.value
   // A single value is not in a list.
   const value = typeof found === 'number' ? Float64Array.of(found) : found
   const isNumbers = ArrayBuffer.isView(value) && !(value instanceof DataView)
@@ -289,19 +288,6 @@ function numbersOf(
   if (!isNumbers || numbers.length !== count || typeof (numbers[0] ?? 0) !== 'number')
     throw new UnusableFile(`${name} holds no numbers`)
   return numbers
-}
-
-function valueOf(netcdf: Netcdf, dataset: Dataset, name: string): unknown {
-  const stray = (): UnusableFile =>
-    new UnusableFile(`${name} has external storage, its values in another file`)
-  let value: unknown
-  try {
-    value = dataset.value
-  } catch (error) {
-    throw netcdf.hasStrayed ? stray() : error
-  }
-  if (netcdf.hasStrayed) throw stray()
-  return value
 }
 
 export function textAttribute(attribute: Attribute | undefined): string | undefined {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { opendir, stat } from 'node:fs/promises'
 import { BuildError } from '../../system/build-error.ts'
-import doubts from './file-doubts.json' with { type: 'json' }
+import doubts from '../doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
 import { LF, decode } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
@@ -78,12 +78,15 @@ export function doubtIgnored(report: Report, names: readonly string[], why = '')
   report.doubt({ what, times: names.length, examples: names })
 }
 
-/** Takes a doubt about one file, which stands before the example. */
-export type FileDoubt = (kind: keyof typeof doubts, example: string, times?: number) => void
+/** Takes a doubt that came up so many times; none makes no doubt. */
+export type TakeDoubt = (kind: keyof typeof doubts, example: string, times?: number) => void
 
-export function fileDoubt(report: Report, path: string): FileDoubt {
-  return (kind, example, times = 1) =>
-    report.doubt({ ...doubts[kind], examples: [`${path}: ${example}`], times })
+/** Takes doubts about one file, whose path stands before the example, or about the source. */
+export function takeDoubts(report: Pick<Report, 'doubt'>, path = ''): TakeDoubt {
+  return (kind, example, times = 1) => {
+    const examples = [path === '' ? example : `${path}: ${example}`]
+    if (times > 0) report.doubt({ ...doubts[kind], examples, times })
+  }
 }
 
 /** A file that cannot be used; the message tells why, without anything of its content. */
@@ -110,12 +113,7 @@ export class WholeFiles {
       if (!(error instanceof UnusableFile)) throw error
       // A file's name may hold what steers a terminal.
       this.#fault ||= `${JSON.stringify(path).slice(1, -1)}: ${error.message}`
-      this.#report.doubt({
-        what: 'a file is left out whole',
-        examples: [`${path}: ${error.message}`],
-        remedy: 'mend it or take it away',
-        isGrave: true,
-      })
+      takeDoubts(this.#report, path)('unusable', error.message)
     }
   }
 

@@ -2,11 +2,12 @@
  * Stations known from rows that name station and position. Files are read twice, as a buoy is announced with
  * its position before its rows are sent, in batches of one buoy.
  */
-import { type Fix, Positions } from './positions.ts'
+import { Positions } from './positions.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
+import { takeDoubts } from './source-files.ts'
 import type { MeasureName } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { entryOf } from '../../system/entry-of.ts'
@@ -52,13 +53,16 @@ export class Stations {
   ): Map<string, number> {
     const handles = new Map<string, number>()
     const placeless: string[] = []
+    const doubt = takeDoubts(report)
     for (const identifier of [...this.#stations.keys()].sort()) {
       const { name, positions } = this.#stations.get(identifier)!
       const listed = known.get(identifier) ?? {}
-      const position = settled(identifier, positions, report, hint)
-      const lat = listed.lat ?? position?.lat
-      const lng = listed.lng ?? position?.lng
-      if (position === undefined && listed.lat === undefined) continue
+      const { at, strays, several, places } = positions.settle()
+      doubt('zero', identifier, positions.zeros)
+      if (several) doubt('several', `${identifier}: ${places}${hint}`)
+      else doubt('strays', `${identifier}: ${places}`, strays)
+      const { lat, lng } = { ...(several ? null : at), ...listed }
+      if (several && lat === undefined) continue
       if (lat === undefined || lng === undefined) placeless.push(identifier)
       else {
         const ownName = name === '' ? `${source} ${identifier}` : name
@@ -68,38 +72,6 @@ export class Stations {
     report.withoutPosition(placeless)
     return handles
   }
-}
-
-/**
- * The position of a station by its fixes, with the doubts about them: null where it has none, undefined where
- * the fixes are those of several stations.
- */
-function settled(
-  identifier: string,
-  positions: Positions,
-  report: Pick<Report, 'doubt'>,
-  hint = '',
-): Fix | null | undefined {
-  const { at, strays, several, places } = positions.settle()
-  const examples = [`${identifier}: ${places}`]
-  if (positions.zeros > 0)
-    report.doubt({ what: 'the position 0 0 does not count', times: positions.zeros, examples: [identifier] })
-  if (several) {
-    report.doubt({
-      what: 'one identifier stands for several stations, as its positions are too far apart; it has no position',
-      examples: [`${examples[0]}${hint}`],
-      remedy: 'name the column of the identifier, or list the station with its position',
-      isGrave: true,
-    })
-    return undefined
-  }
-  if (strays > 0)
-    report.doubt({
-      what: 'positions that a station cannot have moved to do not count',
-      times: strays,
-      examples,
-    })
-  return at
 }
 
 /** The report of a file's first reading, which would otherwise count the file twice. */
