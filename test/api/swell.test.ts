@@ -90,9 +90,11 @@ function madeUp(chance: Chance, start: number, isLate: boolean): Station {
     if (chance.percent(15)) continue
     // A height that no sample has: the summary is of another one.
     const isForeign = chance.percent(10)
+    // No part of a sea is higher than the whole.
+    const part = (): string => one(0, Number(height) * 10)
     const parts = chance.percent(10)
       ? 'MM MM MM MM MM MM'
-      : `${one(0, 30)} ${one(8, 90)} ${one(0, 20)} ${one(2, 50)} ${point()} ${point()}`
+      : `${part()} ${one(8, 90)} ${part()} ${one(2, 50)} ${point()} ${point()}`
     const at = isLate && chance.percent(50) ? time + 600 : time
     const line = `${clock(at)} ${isForeign ? '9.9' : height} ${parts} N/A ${period} ${mean}\n`
     station.spec += line
