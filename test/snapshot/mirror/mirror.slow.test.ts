@@ -103,6 +103,9 @@ const status =
   (response) =>
     void response.writeHead(code, headers).end('no')
 
+const anotherProtocol: Misbehaviour = (response) =>
+  void response.socket!.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+
 /** Which objects a fault befalls; `hangs` is one that a limit of time finds. */
 type FaultCase = [
   name: string,
@@ -164,6 +167,8 @@ const FAULTS: FaultCase[] = [
     /sends too slowly|stopped sending/,
     true,
   ],
+  ['another protocol', 'manifest', anotherProtocol, /cut the connection/],
+  ['another protocol for a part', 'part', anotherProtocol, /cut the connection/],
   ['a missing part', 'part', status(404), /readings-\w+\.msgpack is missing, although the manifest names it/],
   ['a page for a part', 'part', page, /ends at byte \d+ of \d+/],
   [
