@@ -6,7 +6,7 @@
 import { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
-import { Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
+import { type RowHead, Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
@@ -72,14 +72,6 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
     waiting.flush()
     file.end()
   }
-}
-
-interface RowHead {
-  identifier: string
-  /** Epoch seconds. */
-  time: number
-  lat: number
-  lng: number
 }
 
 type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void

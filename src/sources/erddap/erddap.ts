@@ -16,7 +16,7 @@ import {
   layoutOf,
 } from './erddap-columns.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
+import { IDENTIFIER, type RowHead, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { INFO_LABELS, type OpenTable, openTable } from './erddap-table.ts'
 import type { MeasureName } from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
@@ -173,17 +173,13 @@ function termsOf(files: readonly TableFile[]): { credit?: string; licence?: stri
   return { ...(credit !== '' && { credit }), ...(licence !== '' && { licence }) }
 }
 
-interface RowHead {
-  identifier: string
-  time: number
-  lat: number
-  lng: number
+interface TableRow extends RowHead {
   name: string
   /** Columns of words, where the table has no column of stations. */
   words: readonly string[]
 }
 
-type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
+type TakeRow = (head: TableRow, names: readonly MeasureName[], codes: Int32Array) => void
 
 /**
  * Hands over the rows with a value; `report` gets a remark for each column that is not used as expected.

@@ -7,7 +7,7 @@ import {
   type Values,
 } from './forecast-quantities.ts'
 import { type TakeDoubt, isObject, type Json, UnusableFile, parseBounded } from '../reading/source-files.ts'
-import { isoSeconds, timeReader } from '../reading/times.ts'
+import { isoTime, timeReader } from '../reading/times.ts'
 import { pointKey, wrapLongitude } from '../../sea/geo.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
@@ -74,12 +74,10 @@ function placeOf(lat: unknown, lng: unknown): { lat: number; lng: number } {
 }
 
 const NO_TIME = 'a time is not ISO 8601 in whole seconds from 1970 to February 2106'
-const encoder = new TextEncoder()
 
 /** Seconds of an ISO 8601 time, `offset` seconds ahead of UTC without a zone. @throws UnusableFile */
 function secondsOf(value: unknown, offset: number): number {
-  const bytes = encoder.encode(textOf(value))
-  const seconds = isoSeconds(bytes, 0, bytes.length, 'any', offset)
+  const seconds = isoTime(textOf(value), offset)
   if (seconds < 0) throw new UnusableFile(NO_TIME)
   return seconds
 }

@@ -17,9 +17,9 @@ import {
 import type { TimeReader } from '../reading/times.ts'
 import { timestampText } from '../../sea/time.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { IDENTIFIER, Stations } from '../reading/stations.ts'
+import { IDENTIFIER, Stations, WaitingRows } from '../reading/stations.ts'
 import { MEASURE_NAMES } from '../../sea/columns.ts'
-import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
+import { NO_CODE } from '../../sea/row-batch.ts'
 import { codeOf, numberOf } from '../reading/units.ts'
 import { dropUnusable } from '../reading/measured-values.ts'
 import {
@@ -220,18 +220,12 @@ class Parts {
   }
 
   send(handles: ReadonlyMap<string, number>, sink: Sink): void {
-    const batch = new RowBatch()
+    const waiting = new WaitingRows(sink)
     for (const [identifier, handle] of handles) {
       const rows = this.#stations.get(identifier) ?? new Map()
-      for (const [time, { codes, file }] of [...rows].sort(([a], [b]) => a - b)) {
-        if (!dropUnusable(MEASURE_NAMES, codes, file)) continue
-        const row = batch.add(time)
-        MEASURE_NAMES.forEach((name, i) => {
-          if (codes[i] !== NO_CODE) batch.columns[name][row] = codes[i]
-        })
-      }
-      if (batch.length > 0) sink.rows(handle, batch)
-      batch.clear()
+      for (const [time, { codes, file }] of [...rows].sort(([a], [b]) => a - b))
+        if (dropUnusable(MEASURE_NAMES, codes, file)) waiting.add(handle, time, MEASURE_NAMES, codes)
     }
+    waiting.flush()
   }
 }

@@ -76,24 +76,22 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
   const known = stations ?? new Map<string, Station>()
   const paths = new Map<string, string[]>()
   const summaries: string[] = []
+  const names: string[] = []
   for (const sub of ['stdmet', 'realtime2']) {
     // The archive has the months of this year in folders: `stdmet/Jan`.
     const { files, folders } = await listBelow(folder, sub, 2)
+    names.push(...files)
     ignored.push(...folders)
-    for (const name of files) {
-      const identifier = identifierOf(basename(name))
-      if (SUMMARY_FILE.test(basename(name))) summaries.push(name)
-      else if (identifier === null) ignored.push(name)
-      else entryOf(paths, identifier, () => []).push(join(folder, name))
-    }
   }
-  for (const name of root.files) {
-    if (ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name) || LATEST_FILE.test(name)) continue
-    const identifier = identifierOf(name)
-    // Other text files may lie here: only a listed station makes a file of this folder a data file.
-    if (SUMMARY_FILE.test(name)) summaries.push(name)
-    else if (identifier === null || !known.has(identifier)) ignored.push(name)
-    else entryOf(paths, identifier, () => []).push(join(folder, name))
+  const isList = (name: string): boolean =>
+    ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name) || LATEST_FILE.test(name)
+  for (const name of [...names, ...root.files.filter((one) => !isList(one))]) {
+    const identifier = identifierOf(basename(name))
+    // Other text files may lie in the folder itself: only a listed station makes one of them a data file.
+    const isData = identifier !== null && (name !== basename(name) || known.has(identifier))
+    if (SUMMARY_FILE.test(basename(name))) summaries.push(name)
+    else if (isData) entryOf(paths, identifier, () => []).push(join(folder, name))
+    else ignored.push(name)
   }
   for (const name of summaries) {
     // A summary adds to the readings of its station and makes none.

@@ -4,6 +4,7 @@ import { SaxesParser } from 'saxes'
 import type { FileReport, Report } from '../source.ts'
 import { cleanName, decode, degreesOf } from '../reading/fields.ts'
 import { readText } from '../reading/source-files.ts'
+import { compareText } from '../../system/text.ts'
 
 /** Bytes; a list has 0.3 MB, and ten times as many stations with longer notes fit. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
@@ -50,8 +51,7 @@ export async function readStations(
   }
   if (active.length + tables.length === 0) return null
   const stations = new Map<string, Station>()
-  const newestFirst = (a: StationList, b: StationList): number =>
-    a.created < b.created ? 1 : a.created > b.created ? -1 : 0
+  const newestFirst = (a: StationList, b: StationList): number => compareText(b.created, a.created)
   for (const list of [...active.sort(newestFirst), ...tables.sort(newestFirst)]) {
     for (const [identifier, found] of list.stations) {
       const known = stations.get(identifier)

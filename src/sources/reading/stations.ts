@@ -22,6 +22,15 @@ interface Station {
   positions: Positions
 }
 
+/** Where and when a row was measured. */
+export interface RowHead {
+  identifier: string
+  /** Epoch seconds. */
+  time: number
+  lat: number
+  lng: number
+}
+
 export class Stations {
   readonly #stations = new Map<string, Station>()
 
