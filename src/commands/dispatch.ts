@@ -136,7 +136,7 @@ const MISUSED = 2
 
 /** @param argv what follows the program's name @param isJson as far as known before `argv` is read */
 export async function runCommand(argv: readonly string[], isJson: boolean, signals: Signals): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedOutput)
   process.on('uncaughtException', onUncaught)
   if (isJson) logAsJson()
   try {
@@ -181,8 +181,9 @@ function onUncaught(error: unknown): void {
 }
 
 /** A reader such as `head` may have read enough. The work goes on without it. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
+function ignoreClosedOutput(error: NodeJS.ErrnoException): void {
+  // EIO: the terminal was closed.
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
 }
 
 async function dispatch(argv: readonly string[], signals: Signals): Promise<void> {

@@ -90,7 +90,7 @@ test(
       join(bay, 'readings', 'a.csv'),
       `source,identifier,time,significant_height\nBay,A,${Math.floor(Date.now() / 1000) - 60},1.5\nBay,A,never,1\n`,
     )
-    const start = `${process.execPath} dist/cli.js run --data=${folder}/data --source=csv:${bay} --port=0 --workers=1 --admin-port=0 --max-bad=60%`
+    const start = `exec ${process.execPath} dist/cli.js run --data=${folder}/data --source=csv:${bay} --port=0 --workers=1 --admin-port=0 --max-bad=60%`
     const seen = startProgram(t, [], {
       command: [findTool('script')!, '-qefc', start, '/dev/null'],
       env: BARE,
