@@ -177,7 +177,10 @@ test('Readings of many buoys are those of each buoy that the filters take, in ev
         .text
       const expected = rows.map((row) => {
         const { lat, lng } = buoyOf(row['buoy_id'] as number)
-        return [row['id'], row['time'], row['buoy_id'], lat, lng].join()
+        return [row['id'], row['time'], row['buoy_id'], lat, lng]
+          .map((cell) => JSON.stringify(cell))
+          .join()
+          .replaceAll('"', '')
       })
       assert.deepEqual(csv.trimEnd().split('\r\n'), ['id,time,buoy_id,buoy.lat,buoy.lng', ...expected])
       const [head] = (await client.get(`/readings?${query}&format=csv`)).text.split('\r\n')
