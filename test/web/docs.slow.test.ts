@@ -99,7 +99,9 @@ test('The documentation', async (t) => {
 
   const { text: html, headers } = await client.getAbsolute('/docs')
   await t.test('has a page with a strict policy, and the same with a slash behind its name', async () => {
-    assert.equal((await client.getAbsolute('/docs/')).text, html)
+    // Its addresses are relative, and one folder further down.
+    const below = (await client.getAbsolute('/docs/')).text
+    assert.equal(below.replaceAll('"../', '"./'), html)
     const policy = String(headers['content-security-policy'])
     assert.match(policy, /default-src 'self'; script-src 'self';/)
     assert.match(policy, /frame-ancestors 'none'/)
