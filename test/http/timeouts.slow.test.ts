@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LEAST_IDLE_S } from '../../src/http/exchange.ts'
-import { until } from '../until.ts'
 import { request } from './raw_client.ts'
 import { ENGINES, missing, pathServer } from './server_for_tests.ts'
 
@@ -43,25 +42,6 @@ describe('a connection that does nothing', { concurrency: true }, () => {
         client.socket.resume()
         await client.closed()
         assert.ok(client.received.length < 8_000_000)
-      },
-    )
-
-    it(
-      `that does not read answers to requests sent together is given up by ${kind}, with what is held for it`,
-      { skip },
-      async (t) => {
-        const server = await pathServer(kind).until(t)
-        const { engine } = server
-        const client = server.open()
-        client.socket.pause()
-        while (engine.pressure.bufferedBytes === 0) {
-          client.write(request('GET /big?x').repeat(4))
-          await delay(20)
-        }
-        assert.ok(engine.pressure.waiting > 0)
-        await until(() => engine.pressure.bufferedBytes === 0)
-        client.socket.resume()
-        await client.closed()
       },
     )
   }
