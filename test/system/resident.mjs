@@ -110,7 +110,11 @@ const LOOPS = {
       let told = ''
       child.stderr.on('data', (chunk) => (told += chunk))
       const code = await new Promise((resolve) => child.once('close', resolve))
-      say({ built: /(?:published|unchanged) snapshot (\S+),/.exec(told)?.[1] ?? null, code, told: code === 0 ? '' : told })
+      say({
+        built: /(?:published|unchanged) snapshot (\S+),/.exec(told)?.[1] ?? null,
+        code,
+        told: code === 0 ? '' : told,
+      })
     }
   },
 }
