@@ -23,7 +23,7 @@ import {
 import { choice, date, integer, integerList, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { monthRuns, readingColumns } from '../operation/reading-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Column, ReadingsBuoy, Run, Table, TableRequest } from '../operation/answer-table.ts'
+import type { Column, ReadingsBuoy, Table, TableRequest } from '../operation/answer-table.ts'
 import { DAY, endOf, timestampText } from '../sea/time.ts'
 
 const MAX_PER_PAGE = 1000
@@ -134,13 +134,11 @@ function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Tab
   const page = pageOf(found.spans, from, to, isAscending)
   const first = page.length === 0 ? NO_BUOY : readingsBuoy(dataset, page[0].ordinal)
   const cursor = { ordinal: 0, id: first.id, month: readings.months[0], buoy: first }
-  const runs = page.flatMap(({ ordinal, first, end }): (() => Run)[] => {
+  const runs = page.flatMap(({ ordinal, first, end }): Table['runs'] => {
     const buoy = readingsBuoy(dataset, ordinal)
-    return [
-      ...monthRuns(readings, ordinal, isAscending ? first : end - 1, end - first, isAscending, (month) => {
-        Object.assign(cursor, { ordinal, id: buoy.id, month, buoy })
-      }),
-    ]
+    return monthRuns(readings, ordinal, isAscending ? first : end - 1, end - first, isAscending, (month) => {
+      Object.assign(cursor, { ordinal, id: buoy.id, month, buoy })
+    })
   })
   const beside = buoyBeside(dataset, () => cursor.ordinal, false)
   return {
@@ -176,7 +174,7 @@ function inJson(column: Column): Column {
 
 /** @throws ApiError 400 when a day and a range are given, 422 when the range ends before it starts */
 function find(dataset: Dataset, query: Query): Found {
-  const { ids, start_date: from, end_date: to, date: day, order: _ } = query
+  const { ids, start_date: from, end_date: to, date: day } = query
   if (day !== undefined && (from ?? to) !== undefined) {
     throw new ApiError(
       'bad_request',
@@ -189,7 +187,8 @@ function find(dataset: Dataset, query: Query): Found {
   refuseBackwards(start, end)
   const { readings, catalog } = dataset
   const matching = Array.from(matchingBuoys(dataset, query, false)).sort((a, b) => a - b)
-  const wanted = ids === undefined ? null : new Set(ids.map((id) => findId(catalog.id, id)))
+  const asked = new Map((ids ?? []).map((id) => [id, findId(catalog.id, id)]))
+  const wanted = ids === undefined ? null : new Set(asked.values())
   let count = 0
   const spans: Span[] = []
   for (const ordinal of matching) {
@@ -199,7 +198,7 @@ function find(dataset: Dataset, query: Query): Found {
     spans.push(span)
     count += span.end - span.first
   }
-  const missing = [...new Set(ids)].filter((id) => findId(catalog.id, id) === -1)
+  const missing = [...asked].filter(([, ordinal]) => ordinal === -1).map(([id]) => id)
   return { spans, count, start, end, missing }
 }
 
