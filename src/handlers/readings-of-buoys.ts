@@ -7,7 +7,6 @@ import { endList } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import { READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 import type { View } from '../dataset/view.ts'
-import type { Segments } from '../index/segments.ts'
 import { buoyFilters, matchingBuoys } from '../operation/buoy-filters.ts'
 import { buoyBeside, buoyPlace, readingsAbout, readingsBuoy } from '../operation/buoy-table.ts'
 import { ApiError } from '../operation/errors.ts'
@@ -193,19 +192,13 @@ function find(dataset: Dataset, query: Query): Found {
   const spans: Span[] = []
   for (const ordinal of matching) {
     if (wanted !== null && !wanted.has(ordinal)) continue
-    const span = spanOf(readings, ordinal, start, end)
+    const span = { ordinal, ...readings.between(ordinal, start, end) }
     if (span.first >= span.end) continue
     spans.push(span)
     count += span.end - span.first
   }
   const missing = [...asked].filter(([, ordinal]) => ordinal === -1).map(([id]) => id)
   return { spans, count, start, end, missing }
-}
-
-function spanOf(readings: Segments, ordinal: number, start: number, end: number): Span {
-  const first = readings.positionOf(ordinal, Math.ceil(start))
-  // Times are whole seconds, so "up to and including" is "before the next second".
-  return { ordinal, first, end: readings.positionOf(ordinal, Math.floor(end) + 1) }
 }
 
 /** The parts of `spans` that hold the rows `from` to before `to` of all. */

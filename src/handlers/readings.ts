@@ -120,9 +120,7 @@ interface Positions {
 
 function positionsOf(readings: Segments, ordinal: number, { start, end: last }: Range): Positions {
   const total = readings.count(ordinal)
-  const first = start === null ? 0 : readings.positionOf(ordinal, Math.ceil(start))
-  // Times are whole seconds, so "up to and including" is "before the next second".
-  const end = last === null ? total : readings.positionOf(ordinal, Math.floor(last) + 1)
+  const { first, end } = readings.between(ordinal, start, last)
   return {
     first,
     end,

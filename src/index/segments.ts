@@ -87,6 +87,15 @@ export class Segments implements SegmentColumns {
     return this.before[segment] + this.#rowFrom(segment, time) - this.from[segment]
   }
 
+  /** Positions from `first` to before `end` of the rows between two moments, both included; null for an open end. */
+  between(ordinal: number, from: number | null, to: number | null): { first: number; end: number } {
+    return {
+      first: from === null ? 0 : this.positionOf(ordinal, Math.ceil(from)),
+      // Times are whole seconds, so "up to and including" is "before the next second".
+      end: to === null ? this.count(ordinal) : this.positionOf(ordinal, Math.floor(to) + 1),
+    }
+  }
+
   /** The row of exactly `time` in the month of `found`, or −1. */
   rowAt(ordinal: number, time: number): number {
     const segment = this.#segmentFrom(ordinal, time)
