@@ -320,6 +320,6 @@ test('Of two sources of a configuration the second, past --max-bad or gone, keep
   assert.equal(silent.name, 'two')
   assert.match(String(silent.reason), /there is no folder/)
   assert.ok(Number(silent.age_seconds) >= 0 && Number(silent.age_seconds) < 600)
-  assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: that of 20\S+Z/)
+  assert.match(await runCliWell(['report', out]), /there is no folder .*; in use: what it gave at 20\S+Z/)
   await drill.stop()
 })
