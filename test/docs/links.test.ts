@@ -185,6 +185,6 @@ test('The package holds every document that its README leads to.', () => {
     )
   }).map(({ from, link }) => `${from} links ${link}, which \`files\` of package.json leaves out`)
   assert.deepEqual(outside, [])
-  for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/operating.md'])
+  for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/install.md'])
     assert.ok(isPacked(path), path)
 })
