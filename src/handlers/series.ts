@@ -18,8 +18,8 @@ import {
   seasonYears,
   type SeasonDates,
 } from '../index/season-dates.ts'
-import { isKnown, Series, type SeriesLists, type SeriesQuery, type SeriesRows } from '../index/seasons.ts'
-import type { Segments } from '../index/segments.ts'
+import { rowsOf } from '../index/buckets.ts'
+import { isKnown, Series, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
 import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
@@ -136,7 +136,7 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   // Known days mostly need no lists.
   let lists: ReturnType<SeriesLists> | null = null
   const rows = (): ReturnType<SeriesLists> =>
-    (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure.name)))
+    (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure)))
   const known = bucket === 'day' ? { aggregates: dataset.aggregates, ordinal } : null
   return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
 }
@@ -291,15 +291,4 @@ function yearsOf(
     )
   }
   return years
-}
-
-/** A buoy's rows of one measure, segment by segment; months without the measure are left out. */
-function rowsOf(segments: Segments, ordinal: number, measure: MeasureName): SeriesRows[] {
-  const rows: SeriesRows[] = []
-  for (let segment = segments.first[ordinal]; segment < segments.first[ordinal + 1]; segment++) {
-    const { time, measures } = segments.months[segments.month[segment]]
-    const { codes, mask } = measures[measure]
-    if (mask !== 0) rows.push({ time, codes, from: segments.from[segment], to: segments.to[segment] })
-  }
-  return rows
 }

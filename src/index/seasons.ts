@@ -1,15 +1,9 @@
-/**
- * Year-over-year seasonal series of one buoy.
- *
- * Buckets follow the wall clock of a zone and never overlap: each begins at the first instant at which the
- * clock shows its first second or later, and lasts until the next one begins. So a day may have 23 or 25
- * hours, an hour that is shown twice is one bucket, and a skipped hour is not a bucket.
- */
+/** Year-over-year seasonal series of one buoy, in buckets of a zone's clock (`buckets.ts`). */
 import type { Aggregates, DayValues } from './day-aggregates.ts'
-import { lowerBound } from './bisect.ts'
+import { layBuckets, Samples, type MeasureRows } from './buckets.ts'
 import { yearDays } from './days.ts'
-import type { Codes, Measure } from '../sea/columns.ts'
-import { DAY, daysFromCivil, HOUR } from '../sea/time.ts'
+import type { Measure } from '../sea/columns.ts'
+import { daysFromCivil } from '../sea/time.ts'
 import {
   daysBeforeLeapGap,
   isOverNewYear,
@@ -17,10 +11,9 @@ import {
   seasonDays,
   seasonSpan,
   type SeasonDates,
-  type SeasonSpan,
   type SeasonYears,
 } from './season-dates.ts'
-import { circularMean, hundredths, isDirection, type Aggregation } from './statistics.ts'
+import { isDirection, type Aggregation } from './statistics.ts'
 import type { Zone } from '../sea/zones.ts'
 
 export type Bucket = 'hour' | 'day' | 'week'
@@ -28,16 +21,8 @@ export type Bucket = 'hour' | 'day' | 'week'
 const DAYS_OF_LEAP_YEAR = 366
 const HOURS_OF_DAY = 24
 
-/** Rows [from, to) of one measure at ascending times (epoch seconds). */
-export interface SeriesRows {
-  readonly time: Uint32Array
-  readonly codes: Codes
-  readonly from: number
-  readonly to: number
-}
-
-/** Lists of rows, each ascending in time over its segments; a bucket takes the samples of all lists. */
-export type SeriesLists = () => readonly (readonly SeriesRows[])[]
+/** Lists of rows, each ascending in time over its segments. */
+export type SeriesLists = () => readonly (readonly MeasureRows[])[]
 
 export interface SeriesQuery extends SeasonYears {
   readonly zone: Zone
@@ -62,11 +47,8 @@ export interface SeriesYear {
   readonly complete: boolean
 }
 
-export const MOST_BUCKETS: { readonly [bucket in Bucket]: number } = {
-  hour: DAYS_OF_LEAP_YEAR * HOURS_OF_DAY,
-  day: DAYS_OF_LEAP_YEAR,
-  week: Math.ceil(DAYS_OF_LEAP_YEAR / 7),
-}
+/** Lengths of buckets. */
+const HOURS: { readonly [bucket in Bucket]: number } = { hour: 1, day: HOURS_OF_DAY, week: 7 * HOURS_OF_DAY }
 
 /** Whether the days of a season are known, so that it costs no pass over its rows. */
 export function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
@@ -85,14 +67,12 @@ export class Series {
 
   readonly #query: SeriesQuery
   readonly #lists: SeriesLists
-  #cursors: readonly Cursor[] | null = null
-  readonly #circular: boolean
+  #opened: Samples | null = null
   /** Bucket i of the season is [#edges[i], #edges[i + 1]), with the ordinal `#ordinals[i]`. */
   #edges = new Float64Array(0)
   #ordinals = new Uint16Array(0)
   #buckets = 0
   #bucket = new Uint16Array(0)
-  #codes = new Int32Array(64)
   readonly #days: DayValues = {
     value: new Int32Array(DAYS_OF_LEAP_YEAR),
     count: new Int32Array(DAYS_OF_LEAP_YEAR),
@@ -102,21 +82,21 @@ export class Series {
   constructor(query: SeriesQuery, lists: SeriesLists) {
     const { startYear, endYear, measure, aggregation } = query
     if (endYear < startYear || endYear - startYear >= MOST_SEASONS) throw new RangeError('years out of range')
-    this.#circular = isDirection(measure)
-    if (this.#circular && aggregation !== 'median' && aggregation !== 'avg') {
+    if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
       throw new RangeError('a direction has no minimum or maximum')
     }
     this.#query = query
     this.#lists = lists
   }
 
-  get #rows(): readonly Cursor[] {
-    return (this.#cursors ??= this.#lists().map((list) => new Cursor(list)))
+  get #samples(): Samples {
+    const { measure, aggregation } = this.#query
+    return (this.#opened ??= new Samples(this.#lists(), measure, aggregation))
   }
 
   #makeRoom(): void {
     if (this.#edges.length > 0) return
-    const most = MOST_BUCKETS[this.#query.bucket]
+    const most = Math.ceil((DAYS_OF_LEAP_YEAR * HOURS_OF_DAY) / HOURS[this.#query.bucket])
     this.#edges = new Float64Array(most + 1)
     this.#ordinals = new Uint16Array(most)
     this.#bucket = new Uint16Array(most)
@@ -165,15 +145,13 @@ export class Series {
     return { year, complete: span.end <= asOf }
   }
 
-  #workOut(year: number, { start, end }: SeasonSpan): void {
-    const { measure } = this.#query
-    let lists = 0
-    for (const cursor of this.#rows) lists += cursor.seek(start, end)
-    if (lists === 0) return
+  #workOut(year: number, { start, end }: { start: number; end: number }): void {
+    const samples = this.#samples
+    if (!samples.seek(start, end)) return
     this.#layOut(year)
     for (let i = 0; i < this.#buckets; i++) {
-      const samples = this.#gather(this.#edges[i + 1], measure.missing)
-      if (samples > 0) this.#add(i, samples, this.#statistic(samples))
+      const count = samples.gather(this.#edges[i + 1])
+      if (count > 0) this.#add(i, count, samples.statistic(count))
     }
   }
 
@@ -182,13 +160,6 @@ export class Series {
     this.#bucket[point] = bucket
     this.count[point] = samples
     this.value[point] = value
-  }
-
-  #statistic(samples: number): number {
-    const { aggregation, measure } = this.#query
-    return this.#circular
-      ? circularMean(this.#codes, samples)
-      : hundredths(this.#codes, samples, aggregation, measure.scale)
   }
 
   /** Makes the points of known days; the one or two days in two years of UTC come from the rows. */
@@ -224,120 +195,24 @@ export class Series {
 
   /** Works out the day [start, end), which lies in two years of UTC, into place `at`. */
   #readEdge(start: number, end: number, at: number): void {
-    for (const cursor of this.#rows) cursor.seek(start, end)
-    const samples = this.#gather(end, this.#query.measure.missing)
-    this.#days.count[at] = samples
-    this.#days.value[at] = samples > 0 ? this.#statistic(samples) : 0
+    const samples = this.#samples
+    samples.seek(start, end)
+    const count = samples.gather(end)
+    this.#days.count[at] = count
+    this.#days.value[at] = count > 0 ? samples.statistic(count) : 0
   }
 
   #layOut(year: number): void {
     this.#makeRoom()
     const { zone, dates, bucket } = this.#query
     const { first, days } = seasonDays(dates, year)
-    const edges = this.#edges
-    const ordinals = this.#ordinals
-    let n = 0
-    if (bucket === 'week') {
-      for (let day = 0; day < days; day += 7) {
-        edges[n] = zone.firstInstant((first + day) * DAY)
-        ordinals[n] = ++n
-      }
-    } else {
-      const leapGap = daysBeforeLeapGap(dates, year, first)
-      let next = zone.firstInstant(first * DAY)
-      // Days that begin at midnight before this instant have 24 hours.
-      let steadyUntil = -Infinity
-      for (let day = 0; day < days; day++) {
-        const midnight = (first + day) * DAY
-        const start = next
-        if (start + DAY < steadyUntil) next = start + DAY
-        else {
-          next = zone.firstInstant(midnight + DAY)
-          const isMidnight = next + zone.offsetAt(next) === midnight + DAY
-          steadyUntil = isMidnight ? zone.steadyUntil(next) : -Infinity
-        }
-        const before = day >= leapGap ? day + 1 : day
-        if (bucket === 'day') {
-          edges[n] = start
-          ordinals[n++] = before + 1
-          continue
-        }
-        const plain = start + zone.offsetAt(start) === midnight && zone.steadyUntil(start) >= next
-        for (let hour = 0; hour < HOURS_OF_DAY; hour++) {
-          edges[n] = plain ? start + hour * HOUR : zone.firstInstant(midnight + hour * HOUR)
-          ordinals[n++] = before * HOURS_OF_DAY + hour + 1
-        }
-      }
+    const hours = HOURS[bucket]
+    this.#buckets = layBuckets(zone, first, days, hours, this.#edges)
+    const leapGap = daysBeforeLeapGap(dates, year, first)
+    for (let i = 0; i < this.#buckets; i++) {
+      const day = Math.floor((i * hours) / HOURS_OF_DAY)
+      const skipped = bucket !== 'week' && day >= leapGap ? HOURS_OF_DAY / hours : 0
+      this.#ordinals[i] = i + skipped + 1
     }
-    edges[n] = zone.firstInstant((first + days) * DAY)
-    this.#buckets = n
-  }
-
-  /** Puts the codes of all rows left before `end` into `#codes`; returns their number. */
-  #gather(end: number, missing: number): number {
-    let n = 0
-    for (const cursor of this.#rows) {
-      for (let rows = cursor.rowsBefore(end); rows > 0; rows = cursor.rowsBefore(end)) {
-        if (n + rows > this.#codes.length) {
-          const larger = new Int32Array(2 * (n + rows))
-          larger.set(this.#codes)
-          this.#codes = larger
-        }
-        n = cursor.take(rows, this.#codes, n, missing)
-      }
-    }
-    return n
-  }
-}
-
-/** A position in a list of rows that only moves on. */
-class Cursor {
-  readonly #list: readonly SeriesRows[]
-  #segment = 0
-  #row = 0
-
-  constructor(list: readonly SeriesRows[]) {
-    this.#list = list
-    this.#row = list[0]?.from ?? 0
-  }
-
-  /** Moves on to the first row at or after `start`; returns 1 if it lies before `end`, else 0. */
-  seek(start: number, end: number): 0 | 1 {
-    for (; this.#segment < this.#list.length; this.#nextSegment()) {
-      const { time, to } = this.#list[this.#segment]
-      if (this.#row >= to || time[to - 1] < start) continue
-      this.#row = lowerBound(time, start, this.#row, to - 1)
-      return time[this.#row] < end ? 1 : 0
-    }
-    return 0
-  }
-
-  /** Rows of the present segment that come next and lie before `end`; 0 when the list has none left. */
-  rowsBefore(end: number): number {
-    for (; this.#segment < this.#list.length; this.#nextSegment()) {
-      const { time, to } = this.#list[this.#segment]
-      let row = this.#row
-      if (row >= to) continue
-      while (row < to && time[row] < end) row++
-      return row - this.#row
-    }
-    return 0
-  }
-
-  /** Appends the codes of the next `rows` rows, without missing ones, at `n`; returns the new end. */
-  take(rows: number, target: Int32Array, n: number, missing: number): number {
-    const { codes } = this.#list[this.#segment]
-    const stop = this.#row + rows
-    for (let row = this.#row; row < stop; row++) {
-      const code = codes[row]
-      if (code !== missing) target[n++] = code
-    }
-    this.#row = stop
-    return n
-  }
-
-  #nextSegment(): void {
-    this.#segment++
-    this.#row = this.#list[this.#segment]?.from ?? 0
   }
 }

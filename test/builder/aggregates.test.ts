@@ -12,7 +12,8 @@ import { type Dataset } from '../../src/dataset/dataset.ts'
 import { viewOf } from '../answered.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
 import { type SeasonDates } from '../../src/index/season-dates.ts'
-import { Series, type SeriesRows } from '../../src/index/seasons.ts'
+import type { MeasureRows } from '../../src/index/buckets.ts'
+import { Series } from '../../src/index/seasons.ts'
 import { isDirection, type Aggregation } from '../../src/index/statistics.ts'
 import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
 import { zone } from '../../src/sea/zones.ts'
@@ -92,7 +93,7 @@ function seriesOf(dataset: Dataset, ordinal: number, withKnown: boolean): string
   for (const name of MEASURE_NAMES) {
     const measure = MEASURES[name]
     const lists = [dataset.readings, dataset.weather].map((segments) => {
-      const rows: SeriesRows[] = []
+      const rows: MeasureRows[] = []
       for (let i = segments.first[ordinal]; i < segments.first[ordinal + 1]; i++) {
         const { time, measures } = segments.months[segments.month[i]]
         const { codes: values, mask } = measures[name]

@@ -4,9 +4,10 @@ import * as fc from 'fast-check'
 import { MEASURES } from '../../src/sea/columns.ts'
 import type { Measure } from '../../src/sea/columns.ts'
 import { isDayOfYear, lastCompleteSeason, lastDayOfMonth, seasonYears } from '../../src/index/season-dates.ts'
+import type { MeasureRows } from '../../src/index/buckets.ts'
 import { Series } from '../../src/index/seasons.ts'
 import type { SeasonDates } from '../../src/index/season-dates.ts'
-import type { Bucket, SeriesRows, SeriesYear } from '../../src/index/seasons.ts'
+import type { Bucket, SeriesYear } from '../../src/index/seasons.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
 import { zone } from '../../src/sea/zones.ts'
@@ -32,7 +33,7 @@ function known(name: string): Zone {
 const epochOf = (text: string): number => Date.parse(text) / 1000
 
 /** Rows as one segment: times in epoch seconds with the code of each. */
-function segment(rows: readonly (readonly [number, number])[], signed = false): SeriesRows {
+function segment(rows: readonly (readonly [number, number])[], signed = false): MeasureRows {
   const codes = rows.map(([, code]) => code)
   return {
     time: Uint32Array.from(rows, ([time]) => time),
@@ -43,7 +44,7 @@ function segment(rows: readonly (readonly [number, number])[], signed = false): 
 }
 
 /** A row every `step` seconds from `start` to before `end`. */
-function steady(start: string, end: string, step: number, code = 1000): SeriesRows {
+function steady(start: string, end: string, step: number, code = 1000): MeasureRows {
   const rows: [number, number][] = []
   for (let time = epochOf(start); time < epochOf(end); time += step) rows.push([time, code])
   return segment(rows)
@@ -73,7 +74,7 @@ interface Point {
 let years: (SeriesYear & { points: number })[] = []
 
 /** The points of a series, year by year, as a client sees them. */
-function points(asked: Asked, ...lists: SeriesRows[][]): Point[][] {
+function points(asked: Asked, ...lists: MeasureRows[][]): Point[][] {
   const rules = known(asked.zone ?? 'UTC')
   const bucket = asked.bucket ?? 'day'
   const series = new Series(
@@ -258,7 +259,7 @@ test('Seasons, years, buckets and values are those of the oracle, around every e
     )
     assert.equal(status === 422, typeof range === 'string')
     if (typeof range === 'string') return
-    const listOf = (some: typeof rows): SeriesRows =>
+    const listOf = (some: typeof rows): MeasureRows =>
       segment(
         some.map((row) => [row.time, row[name] ?? measure.missing] as const),
         measure.signed,
