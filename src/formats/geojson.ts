@@ -21,7 +21,11 @@ const PROPERTIES = new Literal(',"properties":')
 const FEATURE_END = new Literal('}')
 
 /** `meta`: members of the collection's `meta`, JSON without braces. */
-export function geojsonForm(table: Table, columns: readonly Column[], meta: string): RowForm {
+export function geojsonForm(
+  table: Pick<Table, 'columns' | 'place' | 'id'>,
+  columns: readonly Column[],
+  meta: string,
+): RowForm {
   const properties = flatObjectCell(columns)
   const geometry = geometryCell(table.place!)
   const idColumn = table.columns.find(({ name }) => name === table.id)

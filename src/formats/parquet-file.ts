@@ -1,192 +1,79 @@
-/**
- * Parquet files of readings: columns under the names of JSON, with types, units and values of the snapshot's
- * codes; and a writer that hands its bytes on after each row group.
- */
+/** Parquet files of the columns of a table, handed on row group by row group. Missing values are null. */
 import { ByteWriter, ParquetWriter, type ColumnSource, type SchemaElement } from 'hyparquet-writer'
-import type { MeasureColumn, MonthRows } from '../index/segments.ts'
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import type { Column, Run } from '../operation/answer-table.ts'
+import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
-/** What the rows of a buoy share. */
-export interface RunBuoy {
-  id: number
-  slug: string
-  /** The network's name on the wire. */
-  source: string
-}
+type Value = number | bigint | string | boolean | null
 
-/** Rows `from`, `from + step`, … to before `to` of a month, all of one buoy. */
-export interface Run {
-  buoy: RunBuoy
-  rows: Pick<MonthRows, 'time' | 'measures'>
-  from: number
-  to: number
-  step: number
-}
-
-export type Values = (number | bigint | string | boolean | Uint8Array | null)[]
-
-export type Encoding = NonNullable<ColumnSource['encoding']>
-
-export interface ReadingColumn {
+interface WrittenColumn {
   readonly name: string
   readonly element: SchemaElement
-  /** The unit as in the README of the API; null for what has none. */
-  readonly unit: string | null
   /** Without an encoding the writer chooses between a dictionary and plain values. */
-  readonly encoding?: Encoding
-  /** The values of some runs, `count` rows in all. */
-  readonly values: (runs: readonly Run[], count: number) => Values
+  readonly encoding?: NonNullable<ColumnSource['encoding']>
+  valueAt(row: number): Value
 }
 
+const CREATED_BY = 'groundswell'
 const MS_PER_S = 1000
-/** A reading's id is its buoy's id times this, plus its time in epoch seconds. */
-const READING_ID_FACTOR = 10_000_000_000n
-/** Codes have 16 bits. */
-const CODES = 2 ** 16
 
-/** One value for all rows of a run. */
-export function perBuoy(valueOf: (buoy: RunBuoy) => number | string): ReadingColumn['values'] {
-  return (runs, count) => {
-    const values: Values = Array.from({ length: count }, () => null)
-    let at = 0
-    for (const { buoy, from, to, step } of runs) {
-      const value = valueOf(buoy)
-      values.fill(value, at, (at += (to - from) * step))
+function written(column: Column): WrittenColumn {
+  const { name } = column
+  const optional = (type: NonNullable<SchemaElement['type']>, more: Partial<SchemaElement> = {}) => {
+    return { name, element: { name, type, repetition_type: 'OPTIONAL', ...more } as const }
+  }
+  const text = { converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const
+  switch (column.kind) {
+    case 'code': {
+      const { scale, signed } = column
+      const missing = signed ? MISSING_I16 : MISSING_U16
+      const valueAt = (row: number): number | null => {
+        const code = column.value(row)
+        return code === missing ? null : code / scale
+      }
+      return { ...optional('DOUBLE'), valueAt }
     }
-    return values
-  }
-}
-
-/** A value that follows from a row's time. */
-function perTime(valueOf: (time: number, buoy: RunBuoy) => bigint | number): ReadingColumn['values'] {
-  return (runs, count) => {
-    const values: Values = Array.from({ length: count }, () => null)
-    let at = 0
-    for (const { buoy, rows, from, to, step } of runs) {
-      for (let row = from; row !== to; row += step) values[at++] = valueOf(rows.time[row], buoy)
+    case 'number':
+      return { ...optional('DOUBLE'), valueAt: (row) => orNull(column.value(row)) }
+    case 'integer': {
+      if (column.isLong !== true) {
+        return { ...optional('INT32'), valueAt: (row) => orNull(column.value(row)) }
+      }
+      const valueAt = (row: number): bigint | null => {
+        const value = column.value(row)
+        return Number.isNaN(value) ? null : BigInt(value)
+      }
+      // Ids of a buoy's readings and their times mostly come at equal intervals.
+      return { ...optional('INT64'), encoding: 'DELTA_BINARY_PACKED', valueAt }
     }
-    return values
-  }
-}
-
-/** Values of all codes; made when a measure is first written. */
-const tables = new Map<MeasureName, (number | null)[]>()
-
-function tableOf(name: MeasureName): (number | null)[] {
-  const known = tables.get(name)
-  if (known !== undefined) return known
-  const { scale, signed, missing } = MEASURES[name]
-  const table = Array.from({ length: CODES }, (_, bits) => {
-    const code = signed ? (bits << 16) >> 16 : bits
-    return code === missing ? null : code / scale
-  })
-  tables.set(name, table)
-  return table
-}
-
-function perMeasure(name: MeasureName): ReadingColumn['values'] {
-  return (runs, count) => {
-    const table = tableOf(name)
-    const values: Values = Array.from({ length: count }, () => null)
-    let at = 0
-    for (const { rows, from, to, step } of runs) {
-      const { codes, mask }: MeasureColumn = rows.measures[name]
-      for (let row = from; row !== to; row += step) values[at++] = table[codes[row & mask] & 0xffff]
+    case 'time': {
+      const time = {
+        converted_type: 'TIMESTAMP_MILLIS',
+        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+      } as const
+      const valueAt = (row: number): number | null => orNull(column.value(row) * MS_PER_S)
+      return { ...optional('INT64', time), encoding: 'DELTA_BINARY_PACKED', valueAt }
     }
-    return values
+    case 'text':
+      return { ...optional('BYTE_ARRAY', text), valueAt: (row) => column.value(row) }
+    case 'word': {
+      const writer = new JsonWriter(column.width)
+      const valueAt = (row: number): string | null => {
+        writer.begin()
+        column.write(writer, row)
+        return writer.at === 0 ? null : writer.textOf(0, writer.at)
+      }
+      return { ...optional('BYTE_ARRAY', text), valueAt }
+    }
+    case 'flag':
+      return { ...optional('BOOLEAN'), valueAt: (row) => column.value(row) }
   }
 }
 
-export const textElement = (name: string): SchemaElement => ({
-  name,
-  type: 'BYTE_ARRAY',
-  converted_type: 'UTF8',
-  logical_type: { type: 'STRING' },
-  repetition_type: 'OPTIONAL',
-})
-
-export const integerElement = (name: string): SchemaElement => ({
-  name,
-  type: 'INT32',
-  repetition_type: 'OPTIONAL',
-})
-
-function measureColumn(name: string, measure: MeasureName): ReadingColumn {
-  const { unit } = MEASURES[measure]
-  return {
-    name,
-    element: { name, type: 'DOUBLE', repetition_type: 'OPTIONAL' },
-    unit: unit === 'degree' ? 'degrees clockwise from north' : unit,
-    values: perMeasure(measure),
-  }
-}
-
-export const READING_COLUMNS = {
-  buoy_id: {
-    name: 'buoy_id',
-    element: integerElement('buoy_id'),
-    unit: null,
-    encoding: 'DELTA_BINARY_PACKED',
-    values: perBuoy(({ id }) => id),
-  },
-  buoy_slug: {
-    name: 'buoy_slug',
-    element: textElement('buoy_slug'),
-    unit: null,
-    encoding: 'RLE_DICTIONARY',
-    values: perBuoy(({ slug }) => slug),
-  },
-  source: {
-    name: 'source',
-    element: textElement('source'),
-    unit: null,
-    encoding: 'RLE_DICTIONARY',
-    values: perBuoy(({ source }) => source),
-  },
-  id: {
-    name: 'id',
-    element: { name: 'id', type: 'INT64', repetition_type: 'OPTIONAL' },
-    unit: null,
-    encoding: 'DELTA_BINARY_PACKED',
-    values: perTime((time, { id }) => BigInt(id) * READING_ID_FACTOR + BigInt(time)),
-  },
-  time: {
-    name: 'time',
-    element: {
-      name: 'time',
-      type: 'INT64',
-      converted_type: 'TIMESTAMP_MILLIS',
-      logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
-      repetition_type: 'OPTIONAL',
-    },
-    unit: 'UTC',
-    values: perTime((time) => time * MS_PER_S),
-  },
-  significient_height: measureColumn('significient_height', 'significantHeight'),
-  maximum_height: measureColumn('maximum_height', 'maximumHeight'),
-  period: measureColumn('period', 'period'),
-  peak_period: measureColumn('peak_period', 'peakPeriod'),
-  direction: measureColumn('direction', 'direction'),
-  water_temperature: measureColumn('water_temperature', 'waterTemperature'),
-  wind_speed: measureColumn('wind_speed', 'windSpeed'),
-  wind_direction: measureColumn('wind_direction', 'windDirection'),
-  gust_speed: measureColumn('gust_speed', 'gustSpeed'),
-  swell_height: measureColumn('swell_height', 'swellHeight'),
-  swell_period: measureColumn('swell_period', 'swellPeriod'),
-  swell_direction: measureColumn('swell_direction', 'swellDirection'),
-  wind_wave_height: measureColumn('wind_wave_height', 'windWaveHeight'),
-  wind_wave_period: measureColumn('wind_wave_period', 'windWavePeriod'),
-  wind_wave_direction: measureColumn('wind_wave_direction', 'windWaveDirection'),
-} as const satisfies { [name: string]: ReadingColumn }
+const orNull = (value: number): number | null => (Number.isNaN(value) ? null : value)
 
 /** Takes the next bytes of a file, which are overwritten when it returns. */
 export type ByteSink = (bytes: Uint8Array) => void
-
-export interface ParquetColumn {
-  readonly name: string
-  readonly element: SchemaElement
-  readonly encoding?: Encoding
-}
 
 /** Room that a writer begins with; it grows to the size of a row group. Exports have many at a time. */
 const FIRST_ROOM_BYTES = 2 ** 16
@@ -212,40 +99,53 @@ class GroupBytes extends ByteWriter {
 }
 
 export class ParquetFile {
-  readonly #columns: readonly ParquetColumn[]
+  readonly #columns: readonly WrittenColumn[]
   readonly #writer: ParquetWriter
+  #values: Value[][]
 
   /** @param metadata keys and values of the file, in the order in which they stand there */
-  constructor(
-    columns: readonly ParquetColumn[],
-    metadata: { readonly [key: string]: string },
-    createdBy: string,
-    sink: ByteSink,
-  ) {
-    this.#columns = columns
+  constructor(columns: readonly Column[], metadata: { readonly [key: string]: string }, sink: ByteSink) {
+    this.#columns = columns.map(written)
+    this.#values = columns.map(() => [])
     this.#writer = new ParquetWriter({
       writer: new GroupBytes(sink),
       schema: [
         { name: 'groundswell', num_children: columns.length },
-        ...columns.map(({ element }) => element),
+        ...this.#columns.map(({ element }) => element),
       ],
       kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value })),
-      createdBy,
+      createdBy: CREATED_BY,
     })
   }
 
-  /** Writes one row group: the values of each column, all of one length above 0. */
-  group(values: readonly Values[]): void {
-    const columnData = this.#columns.map(({ name, encoding }, i) => ({
-      name,
-      data: values[i],
-      ...(encoding !== undefined && { encoding }),
-    }))
-    void this.#writer.write({ columnData, rowGroupSize: values[0].length })
+  /** Rows of the row group under way. */
+  get rows(): number {
+    return this.#values[0].length
   }
 
-  /** Writes the footer: without it the bytes are not a Parquet file. */
+  /** Takes rows into the row group under way; their cells may change then. */
+  add({ from, step, count }: Run): void {
+    this.#columns.forEach((column, i) => {
+      const values = this.#values[i]
+      for (let k = 0, row = from; k < count; k++, row += step) values.push(column.valueAt(row))
+    })
+  }
+
+  /** Writes the row group, if it has rows: some readers refuse one without. */
+  group(): void {
+    if (this.rows === 0) return
+    const columnData = this.#columns.map(({ name, encoding }, i) => ({
+      name,
+      data: this.#values[i],
+      ...(encoding !== undefined && { encoding }),
+    }))
+    void this.#writer.write({ columnData, rowGroupSize: this.rows })
+    this.#values = this.#columns.map(() => [])
+  }
+
+  /** Writes the last row group and the footer: without it the bytes are not a Parquet file. */
   finish(): void {
+    this.group()
     void this.#writer.finish()
   }
 }

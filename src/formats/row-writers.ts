@@ -25,7 +25,7 @@ export class TableRows {
   #next = 0
   #rest: Run = { from: 0, step: 1, count: 0 }
 
-  constructor({ runs }: Table) {
+  constructor({ runs }: Pick<Table, 'runs'>) {
     this.#runs = runs
   }
 
@@ -44,7 +44,7 @@ export class TableRows {
 
 const PIECE_BYTES = 128 * 1024
 
-export function rowPieces(table: Table, form: RowForm): Pieces {
+export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
   const rows = new TableRows(table)
   const { rowBytes, bulk = null } = form
   let hasBegun = false

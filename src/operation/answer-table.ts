@@ -29,6 +29,8 @@ export interface CodeColumn extends Named {
 /** Whole numbers (|value| < 2^53), any finite ones, or whole epoch seconds, UTC; NaN where there is none. */
 export interface NumberColumn extends Named {
   readonly kind: 'integer' | 'number' | 'time'
+  /** Whether whole numbers need more than 32 bits. */
+  readonly isLong?: boolean
   value(row: number): number
 }
 

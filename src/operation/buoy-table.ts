@@ -37,7 +37,13 @@ export function itemColumns(
   included?: number,
 ): Column[] {
   const members: { readonly [name: string]: () => Column | Column[] } = {
-    ...buoyMembers(dataset, ordinalOf),
+    ...catalogMembers(dataset.catalog, ordinalOf),
+    last_reading_time: () =>
+      time('last_reading_time', (row) => {
+        const newest = newestReadingTime(dataset.readings, ordinalOf(row))
+        return newest < 0 ? NaN : newest
+      }),
+    readings_count: () => integer('readings_count', (row) => dataset.readings.count(ordinalOf(row))),
     last_reading: () => lastReadingColumns(dataset, ordinalOf, readingSubsetColumns, included),
     whole_last_reading: () => lastReadingColumns(dataset, ordinalOf, readingColumns, included),
     newest_pass: () => newestPassColumns(dataset, ordinalOf),
@@ -45,7 +51,8 @@ export function itemColumns(
   return ITEMS[item].split(' ').flatMap((name) => members[name]())
 }
 
-function buoyMembers({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
+/** What the catalogue knows of a buoy. */
+export function catalogMembers(catalog: Dataset['catalog'], ordinalOf: OrdinalOf) {
   const zone = (row: number): string => catalog.timezones[ordinalOf(row)]
   return {
     id: () => integer('id', (row) => catalog.id[ordinalOf(row)]),
@@ -62,12 +69,6 @@ function buoyMembers({ catalog, readings }: Dataset, ordinalOf: OrdinalOf) {
       }),
     timezone: () => text('timezone', zone),
     dtz: () => text('dtz', zone),
-    last_reading_time: () =>
-      time('last_reading_time', (row) => {
-        const newest = newestReadingTime(readings, ordinalOf(row))
-        return newest < 0 ? NaN : newest
-      }),
-    readings_count: () => integer('readings_count', (row) => readings.count(ordinalOf(row))),
     virtual: () => flag('virtual', (row) => catalog.virtual[ordinalOf(row)] === 1),
   }
 }
@@ -184,7 +185,7 @@ export function buoyRows(
   }
 }
 
-export function buoyPlace({ catalog }: Dataset, ordinalOf: OrdinalOf): Place {
+export function buoyPlace({ catalog }: Pick<Dataset, 'catalog'>, ordinalOf: OrdinalOf): Place {
   return {
     kind: 'point',
     lat: (row) => catalog.lat[ordinalOf(row)],

@@ -22,7 +22,7 @@ export interface ReadingCursor {
   month: MonthRows
 }
 
-function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn {
+export function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn {
   const { unit, scale, signed } = MEASURES[measure]
   // A month serves hundreds of rows, and looking a measure up by its name takes as long as writing it.
   let seen: MonthRows | null = null
@@ -43,6 +43,13 @@ function measureColumn(cursor: ReadingCursor, measure: MeasureName): CodeColumn 
   }
 }
 
+export const idColumn = (cursor: ReadingCursor): Column => {
+  const id = integer('id', (row) => cursor.id * READING_ID_FACTOR + cursor.month.time[row])
+  return { ...id, isLong: true }
+}
+
+export const timeColumn = (cursor: ReadingCursor): Column => time('time', (row) => cursor.month.time[row])
+
 const uuidColumn = (cursor: ReadingCursor): Column =>
   word('uuid', UUID_BYTES, (writer, row) => {
     writer.twelveHex(cursor.month.time[row], true)
@@ -57,7 +64,7 @@ function measuredColumns(cursor: ReadingCursor): Column[] {
     measureColumn(cursor, 'significantHeight'),
     measureColumn(cursor, 'maximumHeight'),
     measureColumn(cursor, 'period'),
-    time('time', (row) => cursor.month.time[row]),
+    timeColumn(cursor),
     measureColumn(cursor, 'waterTemperature'),
     measureColumn(cursor, 'direction'),
   ]
@@ -70,7 +77,7 @@ function extraColumns(cursor: ReadingCursor, included: number | undefined): Colu
 /** The full Reading; rows are those of the cursor's month. */
 export function readingColumns(cursor: ReadingCursor, included?: number): Column[] {
   return [
-    integer('id', (row) => cursor.id * READING_ID_FACTOR + cursor.month.time[row]),
+    idColumn(cursor),
     uuidColumn(cursor),
     ...measuredColumns(cursor),
     word('direction_compass', COMPASS_BYTES, (writer, row) => {

@@ -26,7 +26,7 @@ import { readPart } from '../../snapshot/read-snapshot.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
 import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
-import { metadataOf, ReadingsFile, unitsOf, writeBuoys, writeGeoJson } from './bulk-tables.ts'
+import { metadataOf, ReadingsFile, unitsOf, writeBuoys } from './bulk-tables.ts'
 import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
 import type { LogLine } from '../../system/log.ts'
 
@@ -282,8 +282,7 @@ class Export {
       const writer = this.#stage()
       let staged: StagedFile
       try {
-        if (as === 'geojson') writeGeoJson(catalog, (bytes) => writer.write(bytes))
-        else writeBuoys(as, catalog, { units: unitsOf(COMMON_NAMES) }, (bytes) => writer.write(bytes))
+        writeBuoys(as, catalog, { units: unitsOf(COMMON_NAMES) }, (bytes) => writer.write(bytes))
         staged = writer.end()
       } catch (error) {
         writer.drop()

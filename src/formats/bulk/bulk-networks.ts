@@ -2,14 +2,29 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
 import { COMMON_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
-import type { Run, RunBuoy } from '../parquet-file.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportedNetwork, ExportFormat } from '../../snapshot/file-list.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
-const LAYOUT = 'groundswell-bulk 2'
+const LAYOUT = 'groundswell-bulk 3'
 const MAX_FOLDER_LENGTH = 60
 const NAMELESS_DIGITS = 8
+
+/** What the rows of a buoy share. */
+export interface RunBuoy {
+  readonly id: number
+  readonly slug: string
+  /** The network's name on the wire. */
+  readonly source: string
+}
+
+/** Rows from `from` to before `to` of a month, all of one buoy. */
+export interface Run {
+  readonly buoy: RunBuoy
+  readonly rows: MonthRows
+  readonly from: number
+  readonly to: number
+}
 
 export interface BulkNetwork extends ExportedNetwork {
   /** Folder below `readings/`. Networks may share one: their files differ by their hashes. */
@@ -57,13 +72,13 @@ export function runsOf({ buoys }: BulkNetwork, rows: MonthRows): Run[] {
   const runs: Run[] = []
   rows.buoys.forEach((id, i) => {
     const buoy = buoys.get(id)
-    if (buoy !== undefined) runs.push({ buoy, rows, from: rows.start[i], to: rows.start[i + 1], step: 1 })
+    if (buoy !== undefined) runs.push({ buoy, rows, from: rows.start[i], to: rows.start[i + 1] })
   })
   return runs
 }
 
 /** Runs cut and joined to row groups of at most `size` rows. */
-export function* groupsOf(runs: readonly Run[], size: number): Generator<{ runs: Run[]; count: number }> {
+export function* groupsOf(runs: readonly Run[], size: number): Generator<Run[]> {
   let group: Run[] = []
   let count = 0
   for (const run of runs) {
@@ -73,12 +88,12 @@ export function* groupsOf(runs: readonly Run[], size: number): Generator<{ runs:
       count += to - from
       from = to
       if (count < size) continue
-      yield { runs: group, count }
+      yield group
       group = []
       count = 0
     }
   }
-  if (count > 0) yield { runs: group, count }
+  if (count > 0) yield group
 }
 
 /** A hash that is the same for two exports of these rows where they would have the same data. */
