@@ -9,15 +9,17 @@ import type { Column, Table } from '../src/operation/answer-table.ts'
 import { formed } from '../src/formats/format-choice.ts'
 import type { Format } from '../src/operation/shape.ts'
 import { listReadings } from '../src/handlers/readings.ts'
+import { readingsTable } from '../src/long/readings.ts'
 import { corpusView } from './corpus.ts'
 
 const PAIRS = 7
 const FLUSH_BYTES = 48 * 1024
 
 function tableOf(view: View, ordinal: number): Table {
-  return listReadings.tables!.make({
+  return readingsTable({
+    operation: listReadings,
     view,
-    query: { order: 'asc', page: 1, per_page: 20 },
+    query: { order: 'asc', page: 1, per_page: 20 } as Parameters<typeof readingsTable>[0]['query'],
     path: [String(view.dataset.catalog.id[ordinal])],
     now: 0,
     language: 'en',

@@ -1,17 +1,16 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
 import { buoyFilters, matchingBuoys } from '../operation/buoy-filters.ts'
 import { include } from '../operation/filter-parameters.ts'
-import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
-import { MAX_PAGE, operation, rowsOfPage, tablePage, writePaging } from '../operation/operation.ts'
+import { MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { boolean, integer, type QueryOf } from '../operation/parameters.ts'
 
 const MAX_PER_PAGE = 500
 const DEFAULT_PER_PAGE = 50
-const parameters = {
+
+export const parameters = {
   ...buoyFilters,
   active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
   include,
@@ -42,21 +41,9 @@ export const listBuoys = operation({
     endList(writer, ordinals.length)
     return writePaging(writer, ordinals.length, query.page, perPage)
   },
-  tables: { formats: FORMATS, isList: true, make: tableOf },
+  tables: { formats: FORMATS, isList: true },
 })
 
-function tableOf({ view, query, isWhole }: TableRequest<typeof parameters>): Table {
-  const matches = matchingBuoys(view.dataset, query, query.active_only)
-  const { from, to, paging } = tablePage(matches.length, isWhole, query.page, perPageOf(query))
-  return {
-    ...buoyRows('list', view.dataset, Uint32Array.from(matches).subarray(from, to), query.include),
-    ...(paging && { paging }),
-    total: matches.length,
-    name: 'buoys',
-    list: { key: 'buoys', after: `,"count":${matches.length}` },
-  }
-}
-
-function perPageOf({ per_page: perPage, country }: QueryOf<typeof parameters>): number {
+export function perPageOf({ per_page: perPage, country }: QueryOf<typeof parameters>): number {
   return Math.min(perPage ?? (country === undefined ? DEFAULT_PER_PAGE : MAX_PER_PAGE), MAX_PER_PAGE)
 }

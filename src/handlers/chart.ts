@@ -6,15 +6,12 @@
  * half-hourly ones make 120 kB.
  */
 import { ApiError } from '../operation/errors.ts'
-import { buoyBeside } from '../operation/buoy-table.ts'
-import { time as timeColumn } from '../operation/table-columns.ts'
 import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
-import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { writeTimes } from '../dataset/time-axis.ts'
-import { allRows, operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
+import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'
 import type { ForecastName } from '../sea/forecast-names.ts'
@@ -44,8 +41,6 @@ interface Lane {
   readonly forecast: ForecastName | null
   readonly missing: number
   readonly unit: string
-  readonly scale: 100
-  readonly signed: boolean
   /** Values at the full hours of the longest range. */
   readonly hourly: Uint16Array<ArrayBuffer>
   /** Values by slot, where there are any: 90 kB at most. */
@@ -58,7 +53,7 @@ function lane(forecast: ForecastName | null, unit: string): Lane {
   const signed = forecast === null
   const hourly = new Uint16Array(LONGEST_SECONDS / HOUR + 1)
   const missing = signed ? MISSING_I16 & 0xffff : MISSING_U16
-  return { forecast, missing, unit, scale: 100, signed, hourly, slots: new Uint16Array(0), has: false }
+  return { forecast, missing, unit, hourly, slots: new Uint16Array(0), has: false }
 }
 const WAVE_HEIGHT = lane('waveHeight', 'm')
 const WAVE_PERIOD = lane('wavePeriod', 's')
@@ -210,54 +205,15 @@ export const chart = operation({
     }
     writer.literal(END)
   },
-  tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
 })
 
-/** A row for each slot of the axis. The axis is copied, since the next chart overwrites it. */
-function tableOf({ view, query, path: [buoyId] }: TableRequest<typeof parameters>): Table {
-  const ordinal = requireBuoy(view, buoyId)
-  const { dataset } = view
-  const { start, end } = rangeOf(query, dataset.asOf)
-  const { include = 0 } = query
-  layAxis(view, ordinal, start, end, (include & WITH_MEASURES) !== 0)
-  const { length } = axis
-  const { months } = dataset.readings
-  const time = new Uint32Array(length)
-  eachRun((month, from, to, slot) => {
-    time.set((month === NO_MONTH ? axis.hours : months[month].time).subarray(from, to), slot)
-  })
-  const columns = SHAPES[include].arrays.map(({ name, from }): Column => {
-    const { missing, unit, scale, signed } = typeof from === 'string' ? MEASURES[from] : from
-    const codes = new Uint16Array(length).fill(missing)
-    if (typeof from !== 'string') {
-      if (from.has) codes.set(from.slots.subarray(0, length))
-    } else {
-      eachRun((month, first, to, slot) => {
-        const column = month === NO_MONTH ? null : months[month].measures[from]
-        if (column !== null && column.mask !== 0) codes.set(bitsOf(column.codes).subarray(first, to), slot)
-      })
-    }
-    return {
-      kind: 'code',
-      name,
-      unit,
-      scale: scale === 1000 ? 1000 : 100,
-      signed,
-      value: (row) => codes[row],
-    }
-  })
-  return {
-    columns: [
-      timeColumn('time', (row) => time[row]),
-      ...columns,
-      ...buoyBeside(dataset, () => ordinal, true),
-    ],
-    runs: allRows(length),
-    place: null,
-    total: length,
-    name: `${dataset.catalog.slugs[ordinal]}_chart`,
-    list: null,
-  }
+/** The arrays of an answer by the bits of `include`, for its tables. */
+export function chartArrays(included: number): { name: string; unit: string }[] {
+  return SHAPES[included].arrays.map(({ name, from }) => ({
+    name,
+    unit: typeof from === 'string' ? MEASURES[from].unit : from.unit,
+  }))
 }
 
 /** Both ends included, epoch seconds. @throws ApiError 422 for a range that is backwards or too long. */
@@ -368,16 +324,6 @@ function addHour(time: number, hour: number): void {
 
 function setHour(slot: number, hour: number): void {
   for (const { has, slots, hourly } of LANES) if (has) slots[slot] = hourly[hour]
-}
-
-/** The runs of the axis, each with the slot of its first row. */
-function eachRun(take: (month: number, from: number, to: number, slot: number) => void): void {
-  let slot = 0
-  for (let run = 0; run < axis.runs; run++) {
-    const [from, to] = [axis.from[run], axis.to[run]]
-    take(axis.month[run], from, to, slot)
-    slot += to - from
-  }
 }
 
 function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {

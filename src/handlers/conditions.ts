@@ -16,12 +16,10 @@ import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { operation, PRELUDE_BYTES } from '../operation/operation.ts'
+import { operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { choice, integer, number, timestamp, type QueryOf } from '../operation/parameters.ts'
-import { recordTable, type JsonRecord, type RecordColumn } from '../operation/record-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table, TableRequest } from '../operation/answer-table.ts'
 import { waveEnergy } from '../dataset/energy.ts'
 import { writeLocation } from '../dataset/location-json.ts'
 import { writeNearest, type OpenedFragments } from '../dataset/fragments.ts'
@@ -63,9 +61,9 @@ export const conditions = operation({
   parameters,
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
-  perMinute: true,
+  perMinute: 'time',
   answer: (view, query, _path, now) => write(view, query, now),
-  tables: { formats: FORMATS, isList: false, make: tableOf },
+  tables: { formats: FORMATS, isList: false },
 })
 
 function write(view: View, query: QueryOf<typeof parameters>, now: number): void {
@@ -100,85 +98,6 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   writer.literal(UNITS)
   if (spot !== null) writeSpot(view, spot)
   writer.literal(END)
-}
-
-const columnsOf = (
-  member: string,
-  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
-): RecordColumn[] =>
-  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
-    name: `${member}.${name}`,
-    kind,
-    unit,
-  }))
-
-const COLUMNS: readonly RecordColumn[] = [
-  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
-  ...columnsOf('forecast', {
-    waves_height: ['number', 'm'],
-    waves_period: ['number', 's'],
-    waves_direction: ['text'],
-    wind_speed: ['number', 'km/h'],
-    wind_direction: ['text'],
-    swell_height: ['number', 'm'],
-    swell_period: ['number', 's'],
-    swell_direction: ['text'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading', {
-    exists: ['flag'],
-    significient_height: ['number', 'm'],
-    maximum_height: ['number', 'm'],
-    direction_degrees: ['number', 'degree'],
-    period: ['number', 's'],
-    time: ['time'],
-    wave_energy: ['number', 'kJ/m'],
-  }),
-  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
-  ...columnsOf('tide', {
-    height: ['number', 'm'],
-    time: ['time'],
-    direction: ['text'],
-    seconds_to_next_tide_change: ['integer', 's'],
-    next_tide: ['text'],
-    next_tide_height: ['number', 'm'],
-    harbor: ['text'],
-  }),
-  ...columnsOf('metadata', {
-    forecast_updated_at: ['time'],
-    reading_age_minutes: ['number', 'min'],
-    tide_source: ['text'],
-  }),
-  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
-]
-
-const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
-
-const SPOT_COLUMNS = columnsOf('spot', {
-  id: ['integer'],
-  name: ['text'],
-  lat: ['number', 'degree'],
-  lng: ['number', 'degree'],
-})
-
-/** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
-function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
-  const { writer } = view.fragments
-  writer.begin()
-  writer.ensure(PRELUDE_BYTES)
-  const from = writer.at
-  write(view, query, now)
-  const data = JSON.parse(writer.textOf(from, writer.at)) as JsonRecord
-  const columns = [
-    ...COLUMNS,
-    ...(query.include === 'model' ? MODEL_COLUMNS : []),
-    ...(data.spot === undefined ? [] : SPOT_COLUMNS),
-  ]
-  return recordTable([data], columns, {
-    name: `conditions_${query.lat}_${query.lng}`,
-    place: { kind: 'point', lat: () => query.lat, lng: () => query.lng },
-    list: null,
-  })
 }
 
 const FORECAST = new Literal(',"forecast":{"waves_height":')

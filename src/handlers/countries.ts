@@ -1,5 +1,4 @@
 /** Operation 14, `GET /countries`: the countries that have active buoys, by name. */
-import { recordTable, type JsonRecord } from '../operation/record-table.ts'
 import { operation } from '../operation/operation.ts'
 
 export const listCountries = operation({
@@ -13,20 +12,5 @@ export const listCountries = operation({
   answer({ fragments }) {
     fragments.writer.copy(fragments.countries.from, fragments.countries.to)
   },
-  tables: {
-    formats: ['json', 'csv', 'ndjson'],
-    isList: true,
-    make({ view: { fragments } }) {
-      const { from, to } = fragments.countries
-      const { countries: rows } = JSON.parse(fragments.writer.textOf(from, to)) as { countries: JsonRecord[] }
-      const list = { key: 'countries', after: `,"count":${rows.length}` }
-      return recordTable(rows, COLUMNS, { name: 'countries', place: null, list })
-    },
-  },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: true },
 })
-
-const COLUMNS = [
-  { name: 'code', kind: 'text' },
-  { name: 'name', kind: 'text' },
-  { name: 'buoy_count', kind: 'integer' },
-] as const

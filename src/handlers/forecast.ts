@@ -13,9 +13,7 @@ import { HUNDREDTHS, SIGNED_HUNDREDTHS } from '../dataset/number-text.ts'
 import { writeLocation } from '../dataset/location-json.ts'
 import type { View } from '../dataset/view.ts'
 import { integer, number, text, timestamp, type QueryOf } from '../operation/parameters.ts'
-import { allRows, operation, requireBuoy } from '../operation/operation.ts'
-import { time as timeColumn } from '../operation/table-columns.ts'
-import type { Column, Table, TableRequest } from '../operation/answer-table.ts'
+import { operation, requireBuoy } from '../operation/operation.ts'
 
 const MAX_HOURS = 240
 
@@ -37,7 +35,7 @@ type Query = QueryOf<typeof parameters>
 /** An array of the answer, of a forecast quantity or, with `of` null, of the tide. */
 const array = (name: string, of: ForecastName | null, unit: string) => ({ name, of, unit })
 
-const ARRAYS = [
+export const ARRAYS = [
   array('waves_height', 'waveHeight', 'm'),
   array('waves_period', 'wavePeriod', 's'),
   array('waves_direction', 'waveDirection', 'degree'),
@@ -70,7 +68,7 @@ export const forecast = operation({
   parameters,
   refusal: 'bad_request',
   errors: ['bad_request', 'resource_not_found'],
-  perMinute: true,
+  perMinute: 'start',
   answer(view, query, _path, now) {
     const place = placeOf(view, query)
     const start = startOf(query, now)
@@ -96,27 +94,8 @@ export const forecast = operation({
     }))
     writer.text(`],"tides":${JSON.stringify(tides)},"metadata":${JSON.stringify(metadataOf(view, place))}}`)
   },
-  tables: { formats: ['json', 'csv', 'ndjson'], isList: false, make: tableOf },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: false },
 })
-
-/** A row for each hour. */
-function tableOf({ view, query, now }: TableRequest<typeof parameters>): Table {
-  const place = placeOf(view, query)
-  const start = startOf(query, now)
-  const { hours } = query
-  const codes = hourlyCodes(view, place, start, hours)
-  const columns = ARRAYS.map(({ name, of, unit }, i): Column => {
-    return { kind: 'code', name, unit, scale: 100, signed: of === null, value: (row) => codes[i][row] }
-  })
-  return {
-    columns: [timeColumn('time', (row) => start + row * HOUR), ...columns],
-    runs: allRows(hours),
-    place: { kind: 'point', lat: () => place.lat, lng: () => place.lng },
-    total: hours,
-    name: `forecast_${place.lat}_${place.lng}`,
-    list: null,
-  }
-}
 
 /** @throws ApiError 400 unless exactly one place is named, 404 for a buoy or spot that does not exist */
 function placeOf(view: View, { lat, lng, buoy, spot_id: spotId }: Query): Place {

@@ -2,7 +2,6 @@
  * Operation 3, `GET /buoys/last_readings`: in the order asked for, each buoy once. Only the first `limit`
  * supplied ids are processed, repeats counted; ids past them are neither answered nor missing.
  */
-import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -55,20 +54,7 @@ export const lastReadings = operation({
     }
     writer.literal(END)
   },
-  tables: {
-    formats: FORMATS,
-    isList: true,
-    make({ view: { dataset }, query: { ids, limit, include: included } }) {
-      const missing: number[] = []
-      const found = find(dataset, ids, limit, missing)
-      return {
-        ...buoyRows('lastReading', dataset, ordinals.slice(0, found), included),
-        total: found,
-        name: 'last-readings',
-        list: { key: 'buoys', after: `,"missing_ids":${JSON.stringify(missing)}` },
-      }
-    },
-  },
+  tables: { formats: FORMATS, isList: true },
 })
 
 /** Finds the buoys in `ordinals`. @returns how many */

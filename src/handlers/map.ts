@@ -1,12 +1,10 @@
 /** `GET /buoys/map`: all active buoys unpaged; the word beats a slug `map`. */
 import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
-import { buoyRows } from '../operation/buoy-table.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { NO_DECIMALS } from '../index/latest.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table } from '../operation/answer-table.ts'
 import { operation } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 
@@ -30,11 +28,7 @@ export const mapBuoys = operation({
     fragments.map.writeList(ordinals, 0, ordinals.length)
     fragments.writer.text(`]${countsText(dataset, ordinals)}}`)
   },
-  tables: {
-    formats: FORMATS,
-    isList: true,
-    make: ({ view: { dataset }, query }) => tableOf(dataset, within(dataset, query), query.include),
-  },
+  tables: { formats: FORMATS, isList: true },
 })
 
 function within(dataset: Dataset, query: QueryOf<typeof parameters>): ArrayLike<number> {
@@ -68,14 +62,4 @@ function decimalsOf({ catalog, latest: { decimals } }: Dataset): object {
     return [name, Object.fromEntries(fields)] as const
   })
   return Object.fromEntries(ofSources.filter(([, fields]) => Object.keys(fields).length > 0))
-}
-
-function tableOf(dataset: Dataset, found: ArrayLike<number>, included: number | undefined): Table {
-  const ordinals = Uint32Array.from(found)
-  return {
-    ...buoyRows('map', dataset, ordinals, included),
-    total: ordinals.length,
-    name: 'buoys-map',
-    list: { key: 'buoys', after: countsText(dataset, ordinals) },
-  }
 }

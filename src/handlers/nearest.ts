@@ -3,11 +3,8 @@
  * else `data.buoys` and `data.count`; nothing in range is a 404. Clients rely on `last_reading`.
  */
 import { notFound } from '../operation/errors.ts'
-import { buoyRows } from '../operation/buoy-table.ts'
-import { number as numberColumn } from '../operation/table-columns.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
@@ -52,11 +49,7 @@ export const nearestBuoys = operation({
     writeNearest(view.fragments, found)
     endList(writer, found.length)
   },
-  tables: {
-    formats: FORMATS,
-    isList: true,
-    make: ({ view: { dataset }, query }) => tableOf(dataset, find(dataset, query), query),
-  },
+  tables: { formats: FORMATS, isList: true },
 })
 
 /** @throws ApiError 404 where there is none */
@@ -78,21 +71,4 @@ function find(dataset: Dataset, query: QueryOf<typeof parameters>): readonly Fou
 function filtersText({ has, max_age: maxAge }: QueryOf<typeof parameters>): string {
   if (has === undefined) return 'the filter max_age'
   return maxAge === undefined ? 'the filter has' : 'the filters has and max_age'
-}
-
-function tableOf(dataset: Dataset, found: readonly Found[], query: QueryOf<typeof parameters>): Table {
-  const isSingle = query.limit === 1
-  const count = found.length
-  const ordinals = Uint32Array.from(found, ({ ordinal }) => ordinal)
-  const table = buoyRows('nearest', dataset, ordinals, query.include)
-  return {
-    ...table,
-    columns: [
-      ...table.columns,
-      numberColumn('distance_km', (row) => Math.round(100 * found[row].km) / 100, 'km'),
-    ],
-    total: count,
-    name: 'nearest-buoys',
-    list: isSingle ? { key: 'buoy', isSingle } : { key: 'buoys', after: `,"count":${count}` },
-  }
 }

@@ -6,33 +6,25 @@ import {
   refuseBackwards,
   requireBuoy,
   rowsOfPage,
-  tablePage,
   writePaging,
 } from '../operation/operation.ts'
-import { endList } from '../dataset/json-writer.ts'
-import type { View } from '../dataset/view.ts'
+import { endList, type JsonWriter } from '../dataset/json-writer.ts'
 import { include } from '../operation/filter-parameters.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { NewestReadings } from '../dataset/newest-readings.ts'
-import { csvText } from '../dataset/csv-text.ts'
-import { buoyBeside, buoyPlace, readingsAbout, readingsBuoy } from '../operation/buoy-table.ts'
-import { csvReadings } from '../operation/reading-csv.ts'
-import { monthRuns, readingColumns } from '../operation/reading-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table, TableRequest } from '../operation/answer-table.ts'
 import type { Segments } from '../index/segments.ts'
 import { Literal } from '../dataset/literals.ts'
-import { JsonWriter } from '../dataset/json-writer.ts'
-import { DAY, endOf, MINUTE, timestampText } from '../sea/time.ts'
+import { DAY, endOf, MINUTE } from '../sea/time.ts'
 
-const MAX_PER_PAGE = 100
+export const MAX_PER_PAGE = 100
 /** `timestamp` asks for this much before and after it: a window of three hours. */
 const AROUND_SECONDS = 90 * MINUTE
 /** The last second that a four-digit year can name. */
 const LAST_SECOND = 253402300799
 
-const parameters = {
+export const parameters = {
   start_date: timestamp({ description: 'First moment of the range; a date alone is its first second.' }),
   end_date: timestamp({
     description: 'Last moment of the range, included; a date alone is its last second.',
@@ -85,7 +77,7 @@ export const listReadings = operation({
     const ordinal = requireBuoy(view, buoyId)
     const { readings, catalog } = view.dataset
     const { writer, summary } = view.fragments
-    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, rangeOf(query))
+    const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, query)
     const perPage = Math.min(query.per_page, MAX_PER_PAGE)
     const { from, to } = rowsOfPage(count, query.page, perPage)
     writer.literal(BUOY)
@@ -105,7 +97,7 @@ export const listReadings = operation({
     writer.literal(END)
     return meta
   },
-  tables: { formats: [...FORMATS, 'parquet'], isList: true, make: tableOf },
+  tables: { formats: [...FORMATS, 'parquet'], isList: true },
 })
 
 /** Positions from `first` up to `end`, and the ends of the range as `meta` has them. */
@@ -118,7 +110,13 @@ interface Positions {
   newest: number | null
 }
 
-function positionsOf(readings: Segments, ordinal: number, { start, end: last }: Range): Positions {
+/** @throws ApiError 422 */
+export function positionsOf(
+  readings: Segments,
+  ordinal: number,
+  query: QueryOf<typeof parameters>,
+): Positions {
+  const { start, end: last } = rangeOf(query)
   const total = readings.count(ordinal)
   const { first, end } = readings.between(ordinal, start, last)
   return {
@@ -129,73 +127,6 @@ function positionsOf(readings: Segments, ordinal: number, { start, end: last }: 
     newest: last ?? (total === 0 ? null : readings.timeAt(ordinal, total - 1)),
   }
 }
-
-function tableOf({ view, query, path: [buoyId], isWhole }: TableRequest<typeof parameters>): Table {
-  const ordinal = requireBuoy(view, buoyId)
-  const { dataset } = view
-  const { readings, catalog } = dataset
-  const { first, end, count, oldest, newest } = positionsOf(readings, ordinal, rangeOf(query))
-  const perPage = Math.min(query.per_page, MAX_PER_PAGE)
-  const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
-  const ascending = query.order === 'asc'
-  const position = ascending ? first + from : end - 1 - from
-  const cursor = { id: catalog.id[ordinal], month: readings.months[0], buoy: readingsBuoy(dataset, ordinal) }
-  const start = timeText(oldest)
-  const stop = timeText(newest)
-  return {
-    columns: [...readingColumns(cursor, query.include), ...buoyBeside(dataset, () => ordinal, false)],
-    runs: monthRuns(readings, ordinal, position, to - from, ascending, (month) => {
-      cursor.month = month
-    }),
-    // Bulk writers write the usual members and no others.
-    ...(query.include === undefined && {
-      bulk: {
-        csv: csvReadings(
-          cursor,
-          [
-            catalog.lat[ordinal],
-            catalog.lng[ordinal],
-            catalog.id[ordinal],
-            csvText(catalog.names[ordinal]),
-          ].join(),
-        ),
-        ndjson: {
-          rowBytes: READING_BYTES,
-          write: (writer, row, step, rows) =>
-            writeReadings(writer, cursor.id, cursor.month, row, step, rows, true),
-        },
-      },
-    }),
-    readings: { cursor, about: { buoy: catalog.slugs[ordinal], ...readingsAbout(dataset, [ordinal]) } },
-    place: buoyPlace(dataset, () => ordinal),
-    id: 'id',
-    ...(paging && { paging }),
-    total: count,
-    name: [catalog.slugs[ordinal], 'readings', start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
-      .filter((part) => part !== '')
-      .join('_'),
-    list: {
-      key: 'readings',
-      before: `"buoy":${summaryText(view, ordinal)},`,
-      after: `,"count":${count}`,
-      meta: `"date_range":${JSON.stringify({ start: start || null, end: stop || null })},`,
-    },
-  }
-}
-
-const DATE_LENGTH = 10
-
-/** A time as text; '' where there is none. */
-const timeText = (epoch: number | null): string => (epoch === null ? '' : timestampText(Math.floor(epoch)))
-
-/** The buoy of the answer as JSON. */
-function summaryText({ fragments: { summary } }: View, ordinal: number): string {
-  const writer = new JsonWriter(SUMMARY_BYTES)
-  summary.writeTo(writer, ordinal)
-  return writer.textOf(0, writer.at)
-}
-
-const SUMMARY_BYTES = 1024
 
 /** @throws ApiError 422 when ways of asking are mixed, or the range ends before it starts. */
 function rangeOf({

@@ -5,17 +5,15 @@
 import { notFound } from '../operation/errors.ts'
 import { missionOfSlug } from '../sea/missions.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { passColumns, passLine } from '../operation/pass-table.ts'
 import { FORMATS } from '../operation/shape.ts'
-import type { Table } from '../operation/answer-table.ts'
 import { Literal } from '../dataset/literals.ts'
-import { allRows, operation } from '../operation/operation.ts'
+import { operation } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { boolean, integer, text, timestamp, type QueryOf } from '../operation/parameters.ts'
 
 const PASSES = new Literal('{"satellite_passes":[')
 
-const parameters = {
+export const parameters = {
   mission: text({ description: 'Only passes of this mission, a `slug` of `GET /buoys/satellites`.' }),
   active_only: boolean({
     default: true,
@@ -37,45 +35,21 @@ export const listSatellitePasses = operation({
   errors: ['resource_not_found', 'validation_failed'],
   answer({ dataset, fragments }, query) {
     const { writer, pass } = fragments
-    const rows = matching(dataset, query)
-    const count = Math.min(query.limit, countSince(dataset, rows, query))
+    const rows = passesOf(dataset, query)
     writer.literal(PASSES)
-    pass.writeList(rows, 0, count)
-    endList(writer, count)
+    pass.writeList(rows, 0, rows.length)
+    endList(writer, rows.length)
   },
-  tables: {
-    formats: FORMATS,
-    isList: true,
-    make({ view: { dataset }, query }) {
-      const rows = matching(dataset, query)
-      return tableOf(dataset, rows.slice(0, Math.min(query.limit, countSince(dataset, rows, query))))
-    },
-  },
+  tables: { formats: FORMATS, isList: true },
 })
 
-type Query = QueryOf<typeof parameters>
-
-/** Rows of the passes, newest first, whenever they started. */
-function matching({ passes }: Dataset, { mission: slug, active_only: activeOnly }: Query): Uint32Array {
+/** Rows of the passes that are asked for, newest first. @throws ApiError 404 */
+export function passesOf({ passes }: Dataset, query: QueryOf<typeof parameters>): Uint32Array {
+  const { mission: slug, active_only: activeOnly, since, limit } = query
   const mission = slug === undefined ? null : missionOfSlug(slug)
   if (mission === undefined) throw notFound('Satellite mission not found')
   const group = mission === null ? passes.everywhere : passes.ofMission(mission.index)
-  return activeOnly ? group.fresh : group.all
-}
-
-function countSince({ passes }: Dataset, rows: Uint32Array, { since }: Query): number {
-  return since === undefined ? rows.length : passes.countSince(rows, since.epoch)
-}
-
-function tableOf(dataset: Dataset, passes: Uint32Array): Table {
-  const rowOf = (row: number): number => passes[row]
-  return {
-    columns: Object.values(passColumns(dataset, rowOf)),
-    runs: allRows(passes.length),
-    place: { kind: 'line', line: (row) => passLine(dataset, passes[row]) },
-    id: 'id',
-    total: passes.length,
-    name: 'satellite-passes',
-    list: { key: 'satellite_passes', after: `,"count":${passes.length}` },
-  }
+  const rows = activeOnly ? group.fresh : group.all
+  const count = since === undefined ? rows.length : passes.countSince(rows, since.epoch)
+  return rows.subarray(0, Math.min(limit, count))
 }

@@ -1,6 +1,5 @@
 /** Operation 11, `GET /buoys/satellites`: every mission, passes or not. `locale` beats `Accept-Language`. */
 import { LANGUAGES } from '../sea/languages.ts'
-import { recordTable, type JsonRecord } from '../operation/record-table.ts'
 import { operation } from '../operation/operation.ts'
 import { choice } from '../operation/parameters.ts'
 
@@ -22,26 +21,5 @@ export const listSatellites = operation({
     const { from, to } = fragments.satellites[language]
     fragments.writer.copy(from, to)
   },
-  tables: {
-    formats: ['json', 'csv', 'ndjson'],
-    isList: true,
-    make({ view: { fragments }, language }) {
-      const { from, to } = fragments.satellites[language]
-      const { satellites: rows } = JSON.parse(fragments.writer.textOf(from, to)) as {
-        satellites: JsonRecord[]
-      }
-      const list = { key: 'satellites', after: `,"count":${rows.length}` }
-      return recordTable(rows, COLUMNS, { name: 'satellites', place: null, list })
-    },
-  },
+  tables: { formats: ['json', 'csv', 'ndjson'], isList: true },
 })
-
-const COLUMNS = [
-  { name: 'slug', kind: 'text' },
-  { name: 'name', kind: 'text' },
-  { name: 'agency', kind: 'text' },
-  { name: 'instrument', kind: 'text' },
-  { name: 'description', kind: 'text' },
-  { name: 'image_url', kind: 'text' },
-  { name: 'pass_count', kind: 'integer' },
-] as const

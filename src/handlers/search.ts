@@ -3,7 +3,6 @@
  * substring; active before inactive, then by name. Looser matches fill what is left of the limit
  * (`index/name-search.ts`). `count` is the number of buoys in the answer.
  */
-import { buoyRows } from '../operation/buoy-table.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
@@ -37,18 +36,5 @@ export const searchBuoys = operation({
     search.writeList(found, 0, found.length)
     endList(writer, found.length)
   },
-  tables: {
-    formats: FORMATS,
-    isList: true,
-    make({ view: { dataset }, query: { query, limit } }) {
-      const ordinals = Uint32Array.from(dataset.search.find(query, limit))
-      const count = ordinals.length
-      return {
-        ...buoyRows('search', dataset, ordinals),
-        total: count,
-        name: 'found-buoys',
-        list: { key: 'buoys', after: `,"count":${count}` },
-      }
-    },
-  },
+  tables: { formats: FORMATS, isList: true },
 })

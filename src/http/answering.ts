@@ -1,5 +1,4 @@
 /** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
-import { isLong } from '../operation/operation.ts'
 import { headFields, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
@@ -57,8 +56,7 @@ export class Answering {
     }
     if (!cache.isOff) this.#totals.count('made')
     const view = served.view!
-    const begun = shape === null ? beginAnswer(view, operation, query, path, now, language) : null
-    if (begun === null || isLong(begun)) {
+    if (shape !== null || operation.answer === undefined) {
       const fields = headFields(request, asked, lifetime, NO_LINK)
       this.#long.send(request, asked, {
         fields,
@@ -68,6 +66,8 @@ export class Answering {
       return
     }
     const { writer } = view.fragments
+    beginAnswer(view)
+    const begun = operation.answer(view, query, path, now, language)
     const linked = { reader, texts, more: '' }
     const link = begun ? linkHeader(linked, view.dataset.snapshotId, begun, isPinned) : NO_LINK
     endAnswer(writer, begun, moment.second, pin)

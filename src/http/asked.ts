@@ -1,10 +1,11 @@
 /** Reads what a request asks for: query, form, language, and what tells its answer from all others. */
+import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import { nowOf, type Operation } from '../operation/operation.ts'
 import { SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
-import { MINUTE } from '../sea/time.ts'
+import { MINUTE, type ParsedTime } from '../sea/time.ts'
 import type { Admitted, Tag } from './admitted.ts'
 import { ACCEPT, ACCEPT_LANGUAGE, type Exchange } from './exchange.ts'
 import { Preference, preferredFormat, preferredLanguage } from './preferences.ts'
@@ -15,7 +16,7 @@ export interface Asked extends Tag {
   /** Decoded arguments of the path. */
   readonly path: readonly string[]
   readonly texts: Texts
-  readonly query: Parameters<Operation['answer']>[1]
+  readonly query: QueryOf<Parameters>
   /** Null for the usual JSON. */
   readonly shape: Shape | null
   /** In another form than that, a page or its size was asked for. */
@@ -41,14 +42,19 @@ export function readAsked(
   const relativeTo = nowOf(operation, served.view!, now)
   const query = reader.read(texts, tag.begin().add(index), relativeTo, raw.names)
   const language = languageOf(operation, query, exchange)
-  const isOfMinute = operation.perMinute === true && (query.time?.moves ?? query.time === undefined)
-  const minute = isOfMinute ? Math.floor(now / MINUTE) : 0
+  const minute = isOfMinute(operation, query) ? Math.floor(now / MINUTE) : 0
   for (const argument of path) tag.add(argument)
   tag.add(minute)
   if (operation.language === true) tag.add(language)
   if (shape !== null) tag.add(formOf(shape, isPaged))
   const { low, high } = tag
   return { target, path, texts, query, shape, isPaged, language, minute, low, high }
+}
+
+function isOfMinute({ perMinute }: Operation, query: Asked['query']): boolean {
+  if (perMinute === undefined) return false
+  const time = query[perMinute] as ParsedTime | undefined
+  return time === undefined || time.moves === true
 }
 
 /** One text for all requests with the same answer of a snapshot. */

@@ -1,10 +1,9 @@
 /** What surrounds the data of every answer: `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`. */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import { META, PRELUDE_BYTES, type Operation, type Pieces } from '../operation/operation.ts'
+import { META, PRELUDE_BYTES, type Pieces } from '../operation/operation.ts'
 import type { Paging } from '../operation/answer-table.ts'
 import type { View } from '../dataset/view.ts'
-import type { Language } from '../sea/languages.ts'
 import { timestampText } from '../sea/time.ts'
 
 const ENVELOPE_START = new Literal('{"status":"success","data":')
@@ -26,20 +25,11 @@ export function tailAt(second: number): Uint8Array<ArrayBuffer> {
   return ENCODER.encode(`${timestampText(second)}"}}`)
 }
 
-/** Has the operation write its data into the view's writer. */
-export function beginAnswer(
-  view: View,
-  operation: Operation,
-  query: Parameters<Operation['answer']>[1],
-  path: readonly string[],
-  now: number,
-  language: Language,
-): ReturnType<Operation['answer']> {
-  const { writer } = view.fragments
+/** Begins an answer, whose data an operation is to write into the view's writer. */
+export function beginAnswer({ fragments: { writer } }: View): void {
   writer.begin()
   writer.ensure(PRELUDE_BYTES)
   writer.literal(ENVELOPE_START)
-  return operation.answer(view, query, path, now, language)
 }
 
 /** `second`: epoch seconds. `pin`: id of the pinned snapshot, which a list names. */

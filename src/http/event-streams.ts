@@ -1,9 +1,8 @@
 /** Begins streams of events (Server-Sent Events, WHATWG HTML, section 9.2), and writes their events. */
-import { CHANGE_WORDS } from '../dataset/changes-json.ts'
 import type { View } from '../dataset/view.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
-import { ADDED, CHANGED, noChanges, REMOVED, type Changes } from '../snapshot/row-changes.ts'
+import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
 import type { Connections } from './connections.ts'
 import { LAST_EVENT_ID, type Exchange } from './exchange.ts'
 import type { ListenerCounts, TooMany } from './listener-counts.ts'
@@ -162,7 +161,7 @@ function summaryOf(changes: Changes, ids: readonly number[] | null): object {
   const buoys: Counts = { added: 0, changed: 0, removed: 0 }
   const readings: Counts = { added: 0, changed: 0, removed: 0 }
   const count = (at: number): void => {
-    buoys[CHANGE_WORDS[change[at] as typeof ADDED | typeof CHANGED | typeof REMOVED]]++
+    buoys[CHANGE_WORDS[change[at] as Change]]++
     for (let span = first[at]; span < first[at + 1]; span++) {
       readings.added += added[span]
       readings.changed += changed[span]

@@ -51,7 +51,7 @@ export interface SeriesYear {
 const HOURS: { readonly [bucket in Bucket]: number } = { hour: 1, day: HOURS_OF_DAY, week: 7 * HOURS_OF_DAY }
 
 /** Whether the days of a season are known, so that it costs no pass over its rows. */
-export function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
+function isKnown({ known, bucket, dates, zone }: SeriesQuery, year: number): boolean {
   if (known === null || bucket !== 'day') return false
   const years = isOverNewYear(dates) ? [year, year + 1] : [year]
   return years.every((each) => known.aggregates.knows(each, known.ordinal, zone))

@@ -1,16 +1,17 @@
 /** A long answer over a view: its body piece by piece, and the lines of its head that follow from it. */
 import { formed } from '../formats/format-choice.ts'
-import { beginAnswer, enveloped } from '../http/envelope.ts'
+import { enveloped } from '../http/envelope.ts'
 import { linkHeader, NO_LINK, type LinkedQuery } from '../http/links.ts'
 import type { LongRequest } from '../http/long-messages.ts'
 import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Table } from '../operation/answer-table.ts'
-import { isLong, nowOf, type Operation, type Pieces } from '../operation/operation.ts'
+import { nowOf, type LongJson, type Pieces } from '../operation/operation.ts'
 import { readerOf } from '../operation/query.ts'
 import { shapeQuery, type Shape } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import { OPERATIONS } from '../routes.ts'
+import { MAKERS } from './makers.ts'
 
 export interface LongAnswer extends Pieces {
   /** Header lines, each begun by CRLF. */
@@ -24,29 +25,34 @@ const LONGEST_NAME = 120
 export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const { path, texts, shape, language, now, isPinned, isPaged } = request
   const operation = OPERATIONS[request.operation]
+  const maker = MAKERS[operation.name]
   const reader = readerOf(operation.parameters, operation.refusal)
   const query = reader.read(texts, new TagNumber(), nowOf(operation, view, now))
   const linked = { reader, texts, more: '' }
-  if (shape === null) return jsonAnswer(view, operation, query, linked, request)
-  const isWhole = shape.format !== 'json' && !isPaged
-  const table = operation.tables!.make({ view, query, path, now, language, isWhole })
-  return tableAnswer(view, table, shape, linked, { second: Math.floor(now), isPinned })
+  const isWhole = shape !== null && shape.format !== 'json' && !isPaged
+  const asked = { operation, view, query, path, now, language, isWhole }
+  const at = { second: Math.floor(now), isPinned }
+  return shape === null
+    ? jsonAnswer(view, maker.json!(asked), linked, at)
+    : tableAnswer(view, maker.table!(asked), shape, linked, at)
+}
+
+interface AnsweredAt {
+  /** Epoch seconds. */
+  readonly second: number
+  readonly isPinned: boolean
 }
 
 function jsonAnswer(
-  view: View,
-  operation: Operation,
-  query: Parameters<Operation['answer']>[1],
+  { dataset: { snapshotId } }: View,
+  data: LongJson,
   linked: LinkedQuery,
-  { path, now, language, isPinned }: LongRequest,
+  { second, isPinned }: AnsweredAt,
 ): LongAnswer {
-  const { snapshotId } = view.dataset
-  const data = beginAnswer(view, operation, query, path, now, language)
-  if (!isLong(data)) throw new Error('a short answer was asked for as a long one')
   const { paging } = data
   return {
     headers: paging === undefined ? NO_LINK : linkHeader(linked, snapshotId, paging, isPinned).slice(),
-    ...enveloped(data, paging, Math.floor(now), isPinned ? snapshotId : ''),
+    ...enveloped(data, paging, second, isPinned ? snapshotId : ''),
   }
 }
 
@@ -55,7 +61,7 @@ function tableAnswer(
   table: Table,
   shape: Shape,
   linked: LinkedQuery,
-  { second, isPinned }: { second: number; isPinned: boolean },
+  { second, isPinned }: AnsweredAt,
 ): LongAnswer {
   const isJson = shape.format === 'json'
   const { paging } = table

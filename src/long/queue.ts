@@ -17,7 +17,7 @@ const CREDIT_BYTES = 256 * 1024
 const SLOTS = 4
 /** Answers that have begun, those that are being read included, and answers that wait. */
 const MOST_BEGUN = 32
-const MOST_WAITING = 128
+const MOST_WAITING = 512
 /** The share of both that one client may have. */
 const CLIENT_SHARE = 1 / 4
 /** Bytes made and not taken, beyond which no further answer begins. */

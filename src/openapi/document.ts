@@ -137,7 +137,7 @@ export function openApiDocument(
 /** The guides of the documentation, in Markdown. `BASE` stands for the base path. */
 const guides = (): string => readFileSync(new URL('./guides.md', import.meta.url), 'utf8').trimEnd()
 
-const isStream = (operation: Declared): boolean => !('answer' in operation)
+const isStream = (operation: Declared): boolean => 'buoys' in operation
 
 function describe(operation: Operation | Declared, answers: ExampleAnswers): Described {
   const { name, path, access, summary, errors } = operation

@@ -1,6 +1,7 @@
 /** Descriptions of headers, of formats other than JSON, and of answers that are not successes. */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
-import type { Declared, Tables } from '../operation/operation.ts'
+import type { Declared } from '../operation/operation.ts'
+import type { Offered } from '../operation/shape.ts'
 import type { Format } from '../operation/shape.ts'
 import {
   EXAMPLES_AS_OF,
@@ -302,7 +303,7 @@ export function shapeParameters({ tables }: Declared): Schema[] {
   ]
 }
 
-function formatText({ formats }: Tables): string {
+function formatText({ formats }: Offered): string {
   const whole = formats.includes('csv')
     ? ' Other formats than `json` have all pages in one answer, unless `page` or `per_page` are given.'
     : ''

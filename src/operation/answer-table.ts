@@ -4,9 +4,6 @@
  */
 import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import type { Language } from '../sea/languages.ts'
-import type { View } from '../dataset/view.ts'
-import type { Parameters, QueryOf } from './parameters.ts'
 
 interface Named {
   readonly name: string
@@ -134,14 +131,4 @@ export interface JsonList {
   readonly meta?: string
   /** Whether the one row stands for the list. */
   readonly isSingle?: boolean
-}
-
-export interface TableRequest<P extends Parameters = Parameters> {
-  readonly view: View
-  readonly query: QueryOf<P>
-  readonly path: readonly string[]
-  readonly now: number
-  readonly language: Language
-  /** Neither a page nor its size was asked for, and the format has room for everything. */
-  readonly isWhole: boolean
 }

@@ -9,7 +9,7 @@ import { idOf } from '../sea/numerals.ts'
 import { MINUTE } from '../sea/time.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
-import type { Paging, Table, TableRequest } from './answer-table.ts'
+import type { Paging, Table } from './answer-table.ts'
 
 /** Bytes that an operation finds free in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
@@ -40,10 +40,6 @@ export interface LongJson extends Pieces {
   readonly paging?: Paging
 }
 
-export function isLong(begun: Paging | LongJson | void): begun is LongJson {
-  return begun !== undefined && 'next' in begun
-}
-
 export interface Operation<P extends Parameters = Parameters> {
   /** `operationId` of the documentation. */
   readonly name: string
@@ -55,31 +51,29 @@ export interface Operation<P extends Parameters = Parameters> {
   /** The error of a missing, malformed or out-of-range parameter. */
   readonly refusal: 'bad_request' | 'validation_failed'
   readonly errors: readonly ErrorCode[]
-  /** Without a `time` parameter the answer and its validators are those of the current minute. */
-  readonly perMinute?: true | undefined
+  /**
+   * A parameter, a timestamp. Without it, and where it is relative to now, the answer and its validators are those of the
+   * current minute.
+   */
+  readonly perMinute?: string | undefined
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true | undefined
-  /** The answer as a table, in the formats that make sense of it. */
-  readonly tables?: Tables<P> | undefined
+  /** The other formats of the answer, which the thread of long answers makes (`long/makers.ts`). */
+  readonly tables?: Offered | undefined
   /**
-   * Writes the value of `data`, or returns it unwritten if it is long. An answer with more in its `meta` goes
-   * on with `META` and its members, each followed by a comma, and returns its paging. The writer has
+   * Writes the value of `data`; missing where the usual JSON, too, is made by that thread. An answer with more in its
+   * `meta` goes on with `META` and its members, each followed by a comma, and returns its paging. The writer has
    * `PRELUDE_BYTES` of room. `path` holds decoded arguments, `now` is epoch seconds, `language` the answer's.
    * @throws ApiError for what the parameters' schemas cannot say.
    */
-  answer(
+  answer?(
     this: void,
     view: View,
     query: QueryOf<P>,
     path: readonly string[],
     now: number,
     language: Language,
-  ): Paging | LongJson | void
-}
-
-export interface Tables<P extends Parameters = Parameters> extends Offered {
-  /** @throws ApiError for what the parameters' schemas cannot express. */
-  make(request: TableRequest<P>): Table
+  ): Paging | void
 }
 
 /** What admits, routes and documents a request: all of an operation but its answer. */
@@ -102,7 +96,8 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
   const { name, path, access, summary, parameters, refusal, errors, answer } = definition
   const { perMinute, language, tables } = definition
-  return { name, path, access, summary, parameters, refusal, errors, perMinute, language, tables, answer }
+  const declared = { name, path, access, summary, parameters, refusal, errors, perMinute, language, tables }
+  return answer === undefined ? declared : { ...declared, answer }
 }
 
 /**
@@ -110,7 +105,7 @@ export function operation<const P extends Parameters>(definition: Operation<P>):
  * kept and repeated, and the clock's minute where the sea of this moment is.
  */
 export function nowOf({ perMinute }: Pick<Operation, 'perMinute'>, { dataset }: View, clock: number): number {
-  return perMinute === true ? Math.floor(clock / MINUTE) * MINUTE : dataset.asOf
+  return perMinute !== undefined ? Math.floor(clock / MINUTE) * MINUTE : dataset.asOf
 }
 
 /** The ordinal of a buoy by id, else by slug. @throws ApiError 404 */

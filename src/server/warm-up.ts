@@ -95,9 +95,7 @@ function questions({ dataset: { catalog, readings, groups, asOf } }: View, long:
       ? [`/buoys/${id}/readings/${id * 1e10 + readings.timeAt(ordinal, 0)}`]
       : []),
     `/conditions?${position}`,
-    ...(long
-      ? [`/buoys/${id}/readings/chart`, `/buoys/${id}/readings/series?metric=significient_height`]
-      : []),
+    ...(long ? [`/buoys/${id}/readings/chart`] : []),
   ]
 }
 

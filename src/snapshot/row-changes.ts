@@ -10,6 +10,7 @@ import { MEASURE_NAMES, type Codes } from '../sea/columns.ts'
 export const CHANGED = 0
 export const ADDED = 1
 export const REMOVED = 2
+export const CHANGE_WORDS = { [CHANGED]: 'changed', [ADDED]: 'added', [REMOVED]: 'removed' } as const
 export type Change = typeof CHANGED | typeof ADDED | typeof REMOVED
 
 /**

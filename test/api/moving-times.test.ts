@@ -87,10 +87,20 @@ for (const answerCache of [0, 2 ** 20]) {
         dataOf(get(`/forecast?${place}&start=now%2B1d&hours=3`)),
         dataOf(get(`/forecast?${place}&start=${timeText(at + 86_400)}&hours=3`)),
       )
-      assert.equal(get(`/conditions?${place}&time=now`).headers['etag'], moving.headers['etag'])
-      now += 60
-      assert.notEqual(get(`/conditions?${place}&time=now`).headers['etag'], moving.headers['etag'])
-      now -= 60
+      for (const [url, moves] of [
+        [`/conditions?${place}&time=now`, true],
+        [`/conditions?${place}&time=2026-03-27`, false],
+        [`/forecast?${place}`, true],
+        [`/forecast?${place}&start=now-1h`, true],
+        [`/forecast?${place}&start=2026-03-27`, false],
+      ] as const) {
+        const { headers } = get(url)
+        assert.equal(get(url).headers['etag'], headers['etag'], url)
+        assert.equal(headers['cache-control'], `private, max-age=${moves ? 35 : 60}`, url)
+        now += 60
+        assert.equal(get(url).headers['etag'] === headers['etag'], !moves, url)
+        now -= 60
+      }
     }
   })
 }

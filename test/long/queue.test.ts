@@ -178,11 +178,11 @@ test('Whatever sizes, readers and moments, each answer arrives whole and in orde
 test('A client has a quarter of the places, and as many are given as there are clients for.', () => {
   const { ask } = pairOf()
   const own = Array.from({ length: 200 }, () => ask(7)).filter(({ refused }) => refused.length === 0)
-  assert.equal(own.length, 40)
+  assert.equal(own.length, 136)
   let others = 0
-  for (let client = 100; client < 400; client++) if (ask(client).refused.length === 0) others++
+  for (let client = 100; client < 500; client++) if (ask(client).refused.length === 0) others++
   // Nothing has begun yet: only as many as may wait.
-  assert.equal(own.length + others, 128)
+  assert.equal(own.length + others, 512)
   own[0].read.go()
   assert.equal(ask(500).refused.length, 0, 'a place that is free again')
 })

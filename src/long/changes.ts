@@ -1,17 +1,29 @@
-/** The changes between two snapshots as JSON: what `GET /changes` answers and `groundswell diff` prints. */
+/** The changes between two snapshots as JSON: `GET /changes`. */
+import { MAX_PER_PAGE, READINGS, type parameters } from '../handlers/changes.ts'
+import { ApiError, snapshotGone } from '../operation/errors.ts'
+import { rowsOfPage, writePaging, type LongJson } from '../operation/operation.ts'
+import type { ChangesSince, View } from '../dataset/view.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import type { MakeRequest } from './maker.ts'
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { type Catalog, ordinalOf } from '../snapshot/catalog.ts'
-import { ADDED, CHANGED, eachDifference, rangeOf, REMOVED, type Changes } from '../snapshot/row-changes.ts'
+import {
+  ADDED,
+  CHANGE_WORDS,
+  eachDifference,
+  noChanges,
+  rangeOf,
+  REMOVED,
+  type Changes,
+} from '../snapshot/row-changes.ts'
 import { MEASURES, type MeasureName } from '../sea/columns.ts'
-import type { JsonWriter } from './json-writer.ts'
-import { WIRE_NAMES } from './wire-measures.ts'
-import { READING_BYTES, writeReadings } from './reading-json.ts'
+import type { JsonWriter } from '../dataset/json-writer.ts'
+import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 
-export { noChanges } from '../snapshot/row-changes.ts'
-
-export const CHANGE_WORDS = { [CHANGED]: 'changed', [ADDED]: 'added', [REMOVED]: 'removed' } as const
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
+const END = '}'
 
 /** Bytes: more than the members around the lists take. */
 const START_BYTES = 256
@@ -22,7 +34,58 @@ const BUOY_BYTES = 80
 const SPAN_BYTES = 160
 const ROW_BYTES = READING_BYTES + 80
 
-export interface ComparedCatalogs {
+/** @throws ApiError 400, 410 */
+export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): LongJson {
+  const { snapshotId } = view.dataset
+  const since = changesSince(view, query.since)
+  if (since === null) throw snapshotGone('since', snapshotId)
+  const { changes } = since
+  const compared: ComparedCatalogs = {
+    changes,
+    before: since.before.catalog,
+    after: view.dataset.catalog,
+  }
+  const included = query.include ?? 0
+  const withRows = (included & 1) === 1
+  if (!withRows && included !== 0) throw refuseExtras()
+  const extras = extraMeasures(included >> 1)
+  const perPage = Math.min(query.per_page, MAX_PER_PAGE)
+  const count = changes.before.at(-1)!
+  const rows = rowsOfPage(count, query.page, perPage)
+  const months: ComparedMonths = {
+    before: monthsOf(since.before),
+    after: monthsOf(view.dataset),
+  }
+  // Buoys are on the first page of readings alone: they are the same for all pages.
+  const withBuoys = !withRows || query.page === 1
+  return {
+    ...(withRows && { paging: { page: query.page, pages: Math.ceil(count / perPage) } }),
+    next(writer) {
+      writeChanges(writer, compared, withBuoys)
+      if (withRows) writeChangedReadings(writer, changes, months, extras, rows.from, rows.to)
+      writer.text(END)
+      if (withRows) writePaging(writer, count, query.page, perPage)
+      return true
+    },
+  }
+}
+
+function refuseExtras(): ApiError {
+  const problem = `adds members to readings, which this answer does not have. Allowed: with ${READINGS}, separated by commas`
+  return new ApiError('bad_request', `Parameter include ${problem}`, { parameter: 'include' })
+}
+
+function changesSince(view: View, id: string): ChangesSince | null {
+  const { dataset } = view
+  if (id === dataset.snapshotId) return { changes: noChanges(id), before: dataset }
+  return view.changesSince?.(id) ?? null
+}
+
+function monthsOf({ readings }: Dataset): (month: number) => MonthRows | null {
+  return (month) => readings.months.find((rows) => rows.month === month) ?? null
+}
+
+interface ComparedCatalogs {
   changes: Changes
   before: Catalog
   after: Catalog
@@ -34,7 +97,7 @@ function slugOf(before: Catalog, after: Catalog, id: number, change: number): st
 }
 
 /** Begins `data`: all of it but the readings. With `withBuoys` false the list of buoys is empty. */
-export function writeChanges(
+function writeChanges(
   writer: JsonWriter,
   { changes, before, after }: ComparedCatalogs,
   withBuoys: boolean,
@@ -66,13 +129,13 @@ export function writeChanges(
 }
 
 /** The months of readings of both snapshots; null where one has none. */
-export interface ComparedMonths {
+interface ComparedMonths {
   before: (month: number) => MonthRows | null
   after: (month: number) => MonthRows | null
 }
 
 /** Readings `from` up to `to` of all that differ, by buoy and time. */
-export function writeChangedReadings(
+function writeChangedReadings(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,

@@ -1,9 +1,9 @@
 /** A seasonal series as JSON, season by season. */
 import { LRUCache } from 'lru-cache'
-import { JsonWriter } from './json-writer.ts'
-import { Literal } from './literals.ts'
-import { endList } from './json-writer.ts'
-import type { Fragments } from './fragments.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
+import { endList } from '../dataset/json-writer.ts'
+import type { Fragments } from '../dataset/fragments.ts'
 import { Series, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import type { Zone } from '../sea/zones.ts'

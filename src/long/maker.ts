@@ -1,0 +1,108 @@
+/** What is asked of the makers of long answers, and tables of answers that are JSON already. */
+import type { View } from '../dataset/view.ts'
+import type { Column, Table } from '../operation/answer-table.ts'
+import { allRows, PRELUDE_BYTES, type LongJson, type Operation } from '../operation/operation.ts'
+import type { Parameters, QueryOf } from '../operation/parameters.ts'
+import type { Language } from '../sea/languages.ts'
+import { parseTimestamp } from '../sea/time.ts'
+
+export interface MakeRequest<P extends Parameters = Parameters> {
+  readonly operation: Operation
+  readonly view: View
+  readonly query: QueryOf<P>
+  readonly path: readonly string[]
+  readonly now: number
+  readonly language: Language
+  /** Neither a page nor its size was asked for, and the format has room for everything. */
+  readonly isWhole: boolean
+}
+
+/** Both throw ApiError for what the parameters' schemas cannot say. */
+export interface Maker {
+  /** The answer in the formats that the operation offers. */
+  table?(request: MakeRequest): Table
+  /** The usual JSON of an operation without `answer`. */
+  json?(request: MakeRequest): LongJson
+}
+
+/** The `data` that a short answer has. */
+export function dataOf({ operation, view, query, path, now, language }: MakeRequest): JsonRecord {
+  const { writer } = view.fragments
+  writer.begin()
+  writer.ensure(PRELUDE_BYTES)
+  const from = writer.at
+  operation.answer!(view, query, path, now, language)
+  return JSON.parse(writer.textOf(from, writer.at)) as JsonRecord
+}
+
+/** A nested member has a dot. */
+export interface RecordColumn {
+  readonly name: string
+  readonly kind: 'number' | 'integer' | 'time' | 'text' | 'flag'
+  readonly unit?: string
+}
+
+export type JsonRecord = { readonly [member: string]: unknown }
+
+/** A member that a record does not have is left out of its object. */
+function recordColumns(rows: readonly JsonRecord[], declared: readonly RecordColumn[]): Column[] {
+  return declared.map(({ name, kind, unit = '' }): Column => {
+    const path = name.split('.')
+    const of = (row: number): unknown => memberOf(rows[row], path)
+    const shared = { name, unit, isLeftOut: (row: number) => of(row) === undefined }
+    switch (kind) {
+      case 'number':
+      case 'integer':
+        return { ...shared, kind, value: (row) => (of(row) as number | null | undefined) ?? NaN }
+      case 'time':
+        return { ...shared, kind, value: (row) => epochOf(of(row) as string | null | undefined) }
+      case 'text':
+        return { ...shared, kind, value: (row) => (of(row) as string | null | undefined) ?? null }
+      case 'flag':
+        return { ...shared, kind, value: (row) => (of(row) as boolean | null | undefined) ?? null }
+    }
+  })
+}
+
+/** Rows of few members, parsed. */
+export function recordTable(
+  rows: readonly JsonRecord[],
+  declared: readonly RecordColumn[],
+  rest: Pick<Table, 'name' | 'place' | 'list'>,
+): Table {
+  return {
+    ...rest,
+    columns: recordColumns(rows, declared),
+    runs: allRows(rows.length),
+    total: rows.length,
+  }
+}
+
+function memberOf(record: JsonRecord, path: readonly string[]): unknown {
+  let value: unknown = record
+  for (const member of path) value = (value as JsonRecord | null | undefined)?.[member]
+  return value
+}
+
+function epochOf(text: string | null | undefined): number {
+  return text == null ? NaN : (parseTimestamp(text)?.epoch ?? NaN)
+}
+
+/** A row for each `time` of an answer whose other members are arrays as long. */
+export function arrayTable(
+  data: JsonRecord,
+  arrays: readonly { readonly name: string; readonly unit: string }[],
+): Pick<Table, 'columns' | 'runs' | 'total' | 'list'> {
+  const texts = data.time as string[]
+  const columns = arrays.map(({ name, unit }): Column => {
+    const values = data[name] as (number | null)[]
+    return { kind: 'number', name, unit, value: (row) => values[row] ?? NaN }
+  })
+  const time = {
+    kind: 'time',
+    name: 'time',
+    unit: 'UTC',
+    value: (row: number) => epochOf(texts[row]),
+  } as const
+  return { columns: [time, ...columns], runs: allRows(texts.length), total: texts.length, list: null }
+}

@@ -1,0 +1,213 @@
+/**
+ * What the thread of long answers makes, by the names of operations: tables for each that has `tables`, and the usual
+ * JSON of each that has no `answer`.
+ */
+import { buoyBeside, buoyRows, type BuoyItem } from '../operation/buoy-table.ts'
+import { matchingBuoys } from '../operation/buoy-filters.ts'
+import { allRows, requireBuoy, tablePage } from '../operation/operation.ts'
+import { passColumns, passLine } from '../operation/pass-table.ts'
+import { number } from '../operation/table-columns.ts'
+import type { Table } from '../operation/answer-table.ts'
+import { perPageOf, type parameters as buoysParameters } from '../handlers/buoys.ts'
+import { chartArrays } from '../handlers/chart.ts'
+import { ARRAYS } from '../handlers/forecast.ts'
+import { passesOf, type parameters as passesParameters } from '../handlers/satellite-passes.ts'
+import { changesAnswer } from './changes.ts'
+import {
+  arrayTable,
+  dataOf,
+  recordTable,
+  type JsonRecord,
+  type Maker,
+  type MakeRequest,
+  type RecordColumn,
+} from './maker.ts'
+import { readingsOfBuoysAnswer, readingsOfBuoysTable, readingsTable } from './readings.ts'
+import { seriesAnswer, seriesTable } from './series.ts'
+
+export const MAKERS: { readonly [operation: string]: Maker } = {
+  listBuoys: { table: buoysTable },
+  lastReadings: foundBuoys('lastReading', 'last-readings'),
+  searchBuoys: foundBuoys('search', 'found-buoys'),
+  nearestBuoys: foundBuoys('nearest', 'nearest-buoys'),
+  mapBuoys: foundBuoys('map', 'buoys-map'),
+  listReadings: { table: readingsTable },
+  readingsOfBuoys: { table: readingsOfBuoysTable, json: readingsOfBuoysAnswer },
+  chart: { table: chartTable },
+  readingSeries: { table: seriesTable, json: seriesAnswer },
+  listSatellites: records('satellites', 'slug name agency instrument description image_url', 'pass_count'),
+  listSatellitePasses: { table: passesTable },
+  conditions: { table: conditionsTable },
+  listCountries: records('countries', 'code name', 'buoy_count'),
+  forecast: { table: forecastTable },
+  listChanges: { json: changesAnswer },
+}
+
+function buoysTable({ view, query, isWhole }: MakeRequest<typeof buoysParameters>): Table {
+  const matches = matchingBuoys(view.dataset, query, query.active_only)
+  const { from, to, paging } = tablePage(matches.length, isWhole, query.page, perPageOf(query))
+  return {
+    ...buoyRows('list', view.dataset, Uint32Array.from(matches).subarray(from, to), query.include),
+    ...(paging && { paging }),
+    total: matches.length,
+    name: 'buoys',
+    list: { key: 'buoys', after: `,"count":${matches.length}` },
+  }
+}
+
+/** The buoys that the usual JSON has, as `buoys` or as a single `buoy`. */
+function foundBuoys(item: BuoyItem, name: string): Maker {
+  return {
+    table(request) {
+      const { dataset } = request.view
+      const data = dataOf(request)
+      const key = 'buoy' in data ? 'buoy' : 'buoys'
+      const { [key]: found, ...rest } = data
+      const buoys = [found].flat() as { id: number; distance_km?: number }[]
+      const table = buoyRows(
+        item,
+        dataset,
+        Uint32Array.from(buoys, ({ id }) => dataset.ordinalOfId(id)),
+        request.query.include as number | undefined,
+      )
+      const distance = number('distance_km', (row) => buoys[row].distance_km!, 'km')
+      return {
+        ...table,
+        columns: item === 'nearest' ? [...table.columns, distance] : table.columns,
+        total: buoys.length,
+        name,
+        list:
+          key === 'buoy' ? { key, isSingle: true } : { key, after: `,${JSON.stringify(rest).slice(1, -1)}` },
+      }
+    },
+  }
+}
+
+/** The list `key` of the usual JSON, whose members are `texts` and a number. */
+function records(key: string, texts: string, count: string): Maker {
+  const columns: RecordColumn[] = texts.split(' ').map((name) => ({ name, kind: 'text' }))
+  columns.push({ name: count, kind: 'integer' })
+  return {
+    table(request) {
+      const rows = dataOf(request)[key] as JsonRecord[]
+      return recordTable(rows, columns, {
+        name: key,
+        place: null,
+        list: { key, after: `,"count":${rows.length}` },
+      })
+    },
+  }
+}
+
+function passesTable({ view: { dataset }, query }: MakeRequest<typeof passesParameters>): Table {
+  const passes = passesOf(dataset, query)
+  return {
+    columns: Object.values(passColumns(dataset, (row) => passes[row])),
+    runs: allRows(passes.length),
+    place: { kind: 'line', line: (row) => passLine(dataset, passes[row]) },
+    id: 'id',
+    total: passes.length,
+    name: 'satellite-passes',
+    list: { key: 'satellite_passes', after: `,"count":${passes.length}` },
+  }
+}
+
+/** A row for each slot of the axis. */
+function chartTable(request: MakeRequest): Table {
+  const { view, query, path } = request
+  const { dataset } = view
+  const ordinal = requireBuoy(view, path[0])
+  const table = arrayTable(dataOf(request), chartArrays((query.include as number | undefined) ?? 0))
+  return {
+    ...table,
+    columns: [...table.columns, ...buoyBeside(dataset, () => ordinal, true)],
+    place: null,
+    name: `${dataset.catalog.slugs[ordinal]}_chart`,
+  }
+}
+
+/** A row for each hour. */
+function forecastTable(request: MakeRequest): Table {
+  const data = dataOf(request)
+  const { lat, lng } = data.location as { lat: number; lng: number }
+  return {
+    ...arrayTable(data, ARRAYS),
+    place: { kind: 'point', lat: () => lat, lng: () => lng },
+    name: `forecast_${lat}_${lng}`,
+  }
+}
+
+const columnsOf = (
+  member: string,
+  names: { readonly [name: string]: readonly [RecordColumn['kind'], string?] },
+): RecordColumn[] =>
+  Object.entries(names).map(([name, [kind, unit = kind === 'time' ? 'UTC' : '']]) => ({
+    name: `${member}.${name}`,
+    kind,
+    unit,
+  }))
+
+const COLUMNS: readonly RecordColumn[] = [
+  ...columnsOf('location', { lat: ['number', 'degree'], lng: ['number', 'degree'], timezone: ['text'] }),
+  ...columnsOf('forecast', {
+    waves_height: ['number', 'm'],
+    waves_period: ['number', 's'],
+    waves_direction: ['text'],
+    wind_speed: ['number', 'km/h'],
+    wind_direction: ['text'],
+    swell_height: ['number', 'm'],
+    swell_period: ['number', 's'],
+    swell_direction: ['text'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading', {
+    exists: ['flag'],
+    significient_height: ['number', 'm'],
+    maximum_height: ['number', 'm'],
+    direction_degrees: ['number', 'degree'],
+    period: ['number', 's'],
+    time: ['time'],
+    wave_energy: ['number', 'kJ/m'],
+  }),
+  ...columnsOf('reading.buoy', { id: ['integer'], name: ['text'], distance_km: ['number', 'km'] }),
+  ...columnsOf('tide', {
+    height: ['number', 'm'],
+    time: ['time'],
+    direction: ['text'],
+    seconds_to_next_tide_change: ['integer', 's'],
+    next_tide: ['text'],
+    next_tide_height: ['number', 'm'],
+    harbor: ['text'],
+  }),
+  ...columnsOf('metadata', {
+    forecast_updated_at: ['time'],
+    reading_age_minutes: ['number', 'min'],
+    tide_source: ['text'],
+  }),
+  ...columnsOf('units', { height: ['text'], speed: ['text'] }),
+]
+
+const MODEL_COLUMNS = columnsOf('metadata', { forecast_model: ['text'], forecast_credit: ['text'] })
+
+const SPOT_COLUMNS = columnsOf('spot', {
+  id: ['integer'],
+  name: ['text'],
+  lat: ['number', 'degree'],
+  lng: ['number', 'degree'],
+})
+
+/** One row. The buoys near a spot are a list of their own and not in it: `GET /buoys/nearest` has them. */
+function conditionsTable(request: MakeRequest): Table {
+  const data = dataOf(request)
+  const { lat, lng } = request.query as { lat: number; lng: number }
+  const columns = [
+    ...COLUMNS,
+    ...(request.query.include === 'model' ? MODEL_COLUMNS : []),
+    ...(data.spot === undefined ? [] : SPOT_COLUMNS),
+  ]
+  return recordTable([data], columns, {
+    name: `conditions_${lat}_${lng}`,
+    place: { kind: 'point', lat: () => lat, lng: () => lng },
+    list: null,
+  })
+}

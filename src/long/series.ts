@@ -1,0 +1,202 @@
+/** Seasonal series, year over year: `GET /buoys/{buoy_id}/readings/series` as JSON and as a table. */
+import { hasMeasure } from '../index/available.ts'
+import { MEASURES, type Measure } from '../sea/columns.ts'
+import { ApiError } from '../operation/errors.ts'
+import {
+  isDayOfYear,
+  lastCompleteSeason,
+  lastDayOfMonth,
+  MOST_SEASONS,
+  seasonYears,
+  type SeasonDates,
+} from '../index/season-dates.ts'
+import { rowsOf } from '../index/buckets.ts'
+import { Series, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
+import { isDirection, NO_VALUE } from '../index/statistics.ts'
+import { buoyBeside } from '../operation/buoy-table.ts'
+import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
+import type { Column, Table } from '../operation/answer-table.ts'
+import { METRIC_NAMES, METRICS, type Metric, type parameters } from '../handlers/series.ts'
+import { requireBuoy, type LongJson } from '../operation/operation.ts'
+import type { View } from '../dataset/view.ts'
+import type { QueryOf } from '../operation/parameters.ts'
+import type { Network } from '../sea/records.ts'
+import { zone, type Zone } from '../sea/zones.ts'
+import type { MakeRequest } from './maker.ts'
+import { seriesJson } from './series-json.ts'
+
+const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
+
+/** What buoys of a network have by its kind; others of them may have more. */
+const METRICS_OF: { readonly [network in Network]: readonly Metric[] } = {
+  national: METRIC_NAMES,
+  coastal: WAVE_METRICS,
+  satellite: WAVE_METRICS,
+}
+
+type Query = QueryOf<typeof parameters>
+
+export function seriesAnswer({ view, query, path: [buoyId] }: MakeRequest<typeof parameters>): LongJson {
+  const { ordinal, asked, rows } = askedOf(view, query, buoyId)
+  return seriesJson(view.fragments.identifiedSummary, ordinal, query.metric, asked, rows)
+}
+
+interface Asked {
+  ordinal: number
+  asked: SeriesQuery
+  rows: SeriesLists
+}
+
+/** What a request asks for. @throws ApiError */
+function askedOf(view: View, query: Query, buoyId: string): Asked {
+  const ordinal = requireBuoy(view, buoyId)
+  const { dataset } = view
+  const measure = measureOf(view, ordinal, query)
+  const dates = seasonOf(query)
+  const clock = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
+  const { bucket, aggregation } = query
+  const { asOf } = dataset
+  const years = yearsOf(query, clock, dates, asOf)
+  // Known days mostly need no lists.
+  let lists: ReturnType<SeriesLists> | null = null
+  const rows = (): ReturnType<SeriesLists> =>
+    (lists ??= [dataset.readings, dataset.weather].map((segments) => rowsOf(segments, ordinal, measure)))
+  const known = bucket === 'day' ? { aggregates: dataset.aggregates, ordinal } : null
+  return { ordinal, asked: { zone: clock, dates, bucket, aggregation, measure, asOf, known, ...years }, rows }
+}
+
+/** A row for each point of each season. */
+export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof parameters>): Table {
+  const { ordinal, asked, rows } = askedOf(view, query, buoyId)
+  const { catalog } = view.dataset
+  const { zone: clock, measure, bucket, startYear, endYear } = asked
+  const circular = isDirection(measure)
+  const season = { year: 0, complete: false, series: new Series(asked, rows) }
+  const moment = (name: string, at: (point: number) => number): Column =>
+    word(name, MOMENT_BYTES, (writer, point) => {
+      const epoch = at(point)
+      writer.localTime(epoch, clock.offsetAt(epoch))
+      // The quotes of the time go.
+      const start = writer.at - MOMENT_BYTES
+      writer.bytes.copyWithin(start, start + 1, writer.at - 1)
+      writer.at -= 2
+    })
+  return {
+    columns: [
+      integerColumn('year', () => season.year),
+      flag('complete', () => season.complete),
+      integerColumn('bucket_index', (point) => season.series.ordinal(point)),
+      word('label', LABEL_BYTES, (writer, point) => {
+        const start = season.series.start(point)
+        writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
+      }),
+      moment('bucket_start', (point) => season.series.start(point)),
+      moment('bucket_end', (point) => season.series.end(point)),
+      number(
+        'value',
+        (point) => {
+          const value = season.series.value[point]
+          if (value === NO_VALUE) return NaN
+          return circular ? value : value / 100
+        },
+        measure.unit,
+      ),
+      integerColumn('sample_count', (point) => season.series.count[point]),
+      ...buoyBeside(view.dataset, () => ordinal, true),
+    ],
+    runs: Array.from({ length: endYear - startYear + 1 }, (_, i) => () => {
+      season.year = startYear + i
+      season.complete = season.series.season(season.year).complete
+      return { from: 0, step: 1, count: season.series.length }
+    }),
+    place: null,
+    total: null,
+    name: `${catalog.slugs[ordinal]}_${query.metric}_${startYear}-${endYear}`,
+    list: null,
+  }
+}
+
+/** `"2026-03-29T00:00:00+01:00"` and `Mar 29 05:00`. */
+const MOMENT_BYTES = 27
+const LABEL_BYTES = 16
+
+function impossible(parameter: string, message: string): ApiError {
+  return new ApiError('validation_failed', message, { parameter })
+}
+
+/** @throws ApiError 422 for a metric that the network does not have, or the extreme of a direction */
+function measureOf({ dataset }: View, ordinal: number, { metric, aggregation }: Query): Measure {
+  const { catalog, readings, weather } = dataset
+  const usual = METRICS_OF[catalog.sources[catalog.source[ordinal]].network]
+  const isOffered = (name: Metric): boolean =>
+    usual.includes(name) || hasMeasure([readings, weather], ordinal, METRICS[name])
+  if (!isOffered(metric)) {
+    const offered = METRIC_NAMES.filter(isOffered).join(', ')
+    throw impossible('metric', `Parameter metric is not measured by this buoy. Allowed: ${offered}`)
+  }
+  const measure = MEASURES[METRICS[metric]]
+  if (isDirection(measure) && aggregation !== 'median' && aggregation !== 'avg') {
+    throw impossible('aggregation', 'Parameter aggregation does not fit a direction. Allowed: median, avg')
+  }
+  return measure
+}
+
+/** @throws ApiError 422 for a day that no year has. */
+function seasonOf(query: Query): SeasonDates {
+  const startMonth = query.start_month ?? 1
+  const endMonth = query.end_month ?? 12
+  const dates = {
+    startMonth,
+    startDay: query.start_day ?? 1,
+    endMonth,
+    endDay: query.end_day ?? lastDayOfMonth(endMonth),
+  }
+  for (const [end, month, day] of [
+    ['start', dates.startMonth, dates.startDay],
+    ['end', dates.endMonth, dates.endDay],
+  ] as const) {
+    if (isDayOfYear(month, day)) continue
+    throw impossible(
+      `${end}_day`,
+      `Parameter ${end}_day is not a day of month ${month}. Allowed: a day from 1 to ${lastDayOfMonth(month)}`,
+    )
+  }
+  return dates
+}
+
+/** @throws ApiError 400 */
+function zoneOf(name: string): Zone {
+  // A "+" that was not percent-encoded arrives as a blank, which no zone's name has.
+  const found = zone(name.replaceAll(' ', '+'))
+  if (found !== null) return found
+  throw new ApiError(
+    'bad_request',
+    'Parameter timezone is unknown. Allowed: an IANA name such as Europe/Paris',
+    {
+      parameter: 'timezone',
+    },
+  )
+}
+
+/** @throws ApiError 422 for a start after the end, or more seasons than an answer holds. */
+function yearsOf(
+  { start_year: start, end_year: end }: Query,
+  clock: Zone,
+  dates: SeasonDates,
+  asOf: number,
+): { startYear: number; endYear: number } {
+  const years = seasonYears(start, end, lastCompleteSeason(clock, dates, asOf))
+  if (years === 'start after end') {
+    throw impossible(
+      'start_year',
+      'Parameter start_year is after the last season. Allowed: a start_year that is not after end_year',
+    )
+  }
+  if (years === 'too many seasons') {
+    throw impossible(
+      'start_year',
+      `Parameter start_year asks for too many seasons. Allowed: at most ${MOST_SEASONS}`,
+    )
+  }
+  return years
+}
