@@ -66,6 +66,7 @@ interface NetworkCounts {
 
 export class BuildReport implements Report {
   readonly #options: BuildReportOptions
+  readonly maxBadShare: number
   #lastProgressMs = -Infinity
   readonly #skipped = new Map<string, number>()
   readonly #beganMs: number
@@ -87,6 +88,7 @@ export class BuildReport implements Report {
 
   constructor(options: BuildReportOptions) {
     this.#options = options
+    this.maxBadShare = options.maxBadShare
     this.#beganMs = options.clock()
     this.#source = this.#sourceOf(null)
   }
@@ -130,7 +132,7 @@ export class BuildReport implements Report {
           .filter(([, times]) => times * 2 >= rows)
           .map(([reason]) => `${path}: ${reason}`)
         if (most.length > 0) this.doubt({ ...OTHER_UNIT, times: most.length, examples: most })
-        this.#endFile(path, rows, bad, fault)
+        return this.#endFile(path, rows, bad, fault)
       },
     }
   }
@@ -290,11 +292,8 @@ export class BuildReport implements Report {
       throw new BuildError(`${left.length} of ${counted(files, 'file')} cannot be used; ${left[0]}`)
   }
 
-  /**
-   * A file without a good line is left out whole.
-   * @throws BuildError when more of another file's lines are bad than may be
-   */
-  #endFile(path: string, rows: number, bad: number, fault: string): void {
+  /** A file is left out whole, which gives false, where more of its lines are bad than may be. */
+  #endFile(path: string, rows: number, bad: number, fault: string): boolean {
     if (bad > BAD_LINES_SHOWN)
       this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`, 'warning')
     this.#files++
@@ -305,21 +304,12 @@ export class BuildReport implements Report {
     source.rows += rows
     source.bad_lines += bad
     this.progress(`read ${counted(this.#files, 'file')}, ${counted(this.#rows, 'row')}`)
-    const { maxBadShare } = this.#options
-    if (rows === 0 && bad / Math.max(1, bad) > maxBadShare) {
-      const what = `${path}: ${fault}`
-      entryOf(this.#leftOut, source, () => []).push(what)
-      this.doubt({
-        what: 'a file is left out whole',
-        examples: [what],
-        remedy: LEFT_OUT_REMEDY,
-        isGrave: true,
-      })
-    } else if (bad / Math.max(1, bad + rows) > maxBadShare) {
-      throw new BuildError(
-        `${path}: bad lines: ${bad} of ${bad + rows}, at most ${maxBadShare * 100} % may be bad (--max-bad)`,
-      )
-    }
+    if (bad / Math.max(1, bad + rows) <= this.maxBadShare) return true
+    const share = `bad lines: ${bad} of ${bad + rows}, at most ${this.maxBadShare * 100} % may be bad (--max-bad)`
+    const what = `${path}: ${rows === 0 ? fault : share}`
+    entryOf(this.#leftOut, source, () => []).push(what)
+    this.doubt({ what: 'a file is left out whole', examples: [what], remedy: LEFT_OUT_REMEDY, isGrave: true })
+    return false
   }
 
   #printDoubts(): void {

@@ -142,8 +142,7 @@ async function readCmems(
       const doubt = takeDoubts(report, path)
       const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, columns, file, doubt))
       doubt('replaced', identifier, replacedOf(rows, known))
-      sendRows(rows, file, buoy, new WaitingRows(sink))
-      file.end()
+      sendRows(rows, file, buoy, new WaitingRows(sink, doubt))
     })
   }
 }
@@ -406,6 +405,6 @@ function sendRows({ times, codes }: FileRows, file: FileReport, buoy: number, wa
     for (let k = 0; k < row.length; k++) row[k] = codes[k]?.[i] ?? NO_CODE
     if (dropUnusable(MEASURES_READ, row, file)) waiting.add(buoy, times[i], MEASURES_READ, row)
   }
-  waiting.flush()
   file.rows(understood)
+  waiting.end(file.end(), HINT)
 }

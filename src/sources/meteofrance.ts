@@ -11,10 +11,10 @@ import { type FileReport, type OpenSource, type Sink, type SourceContext } from 
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { digitsAt } from './reading/fields.ts'
-import { dropUnusable } from './reading/measured-values.ts'
+import { eachRow, measureColumn, type TakeRow } from './reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from './reading/times.ts'
-import { listSource, readText, doubtIgnored } from './reading/source-files.ts'
-import { codeOf, numberOf, valueColumn } from './reading/units.ts'
+import { listSource, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
+import { numberOf } from './reading/units.ts'
 
 const SOURCE = 'Météo-France'
 
@@ -22,14 +22,14 @@ const DATA_FILE = /^(?:marine|bouees)\.\d{8}\.csv(?:\.gz)?$/i
 
 const SEMICOLON = 59
 
-/** Measure, name of its column, and the unit that the network's description gives. */
-const COLUMNS: readonly (readonly [MeasureName, string, string])[] = [
-  ['significantHeight', 'HwaHwa', 'm'],
-  ['period', 'PwaPwa', 's'],
-  ['direction', 'dwadwa', 'degree'],
+/** Measure, name of its column, and the unit that the network's description gives, where it is not the contract's. */
+const COLUMNS: readonly (readonly [MeasureName, string, ('K' | 'm/s')?])[] = [
+  ['significantHeight', 'HwaHwa'],
+  ['period', 'PwaPwa'],
+  ['direction', 'dwadwa'],
   ['waterTemperature', 'tmer', 'K'],
   ['windSpeed', 'ff', 'm/s'],
-  ['windDirection', 'dd', 'degree'],
+  ['windDirection', 'dd'],
   ['gustSpeed', 'rafper', 'm/s'],
 ]
 
@@ -64,65 +64,44 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
   for (const name of files) {
     const path = join(folder, name)
     const file = report.file(path)
-    const waiting = new WaitingRows(sink)
+    const waiting = new WaitingRows(sink, takeDoubts(report, path))
     readRows(await readText(path, file), file, ({ identifier, time }, names, codes) => {
       const handle = handles.get(identifier)
       if (handle !== undefined) waiting.add(handle, time, names, codes)
     })
-    waiting.flush()
-    file.end()
+    waiting.end(file.end())
   }
 }
 
-type TakeRow = (head: RowHead, names: readonly MeasureName[], codes: Int32Array) => void
-
 const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
 
-function readRows(bytes: Buffer, file: FileReport, take: TakeRow): void {
+function readRows(bytes: Buffer, file: FileReport, take: TakeRow<RowHead>): void {
   const table = new SeparatedTable(bytes, SEMICOLON)
+  const { labels } = table
   const [stationColumn, dateColumn, latColumn, lonColumn] = table.columns(HEAD_COLUMNS)
-  const needed = [...HEAD_COLUMNS, 'HwaHwa']
-  if (table.headerFault !== null || needed.some((label) => !table.labels.includes(label))) {
+  if (table.headerFault !== null || [...HEAD_COLUMNS, 'HwaHwa'].some((label) => !labels.includes(label))) {
     file.bad(1, 'the header lacks numer_sta, date, lat, lon or HwaHwa')
     return
   }
   const columns = COLUMNS.flatMap(([name, label, unit]) => {
-    const field = table.labels.indexOf(label)
-    const column = valueColumn(name, label, unit)
-    return field < 0 || column === null ? [] : [{ column, field, label }]
+    const field = labels.indexOf(label)
+    return field < 0 ? [] : [measureColumn(name, field, label, { unit })]
   })
-  const names = columns.map(({ column }) => column.name)
-  const codes = new Int32Array(columns.length)
-  let understood = 0
-  while (table.next(file)) {
+  const degrees = (column: number): number => {
+    const text = table.text(column)
+    return text === 'mq' ? NaN : (numberOf(text) ?? Infinity)
+  }
+  const headOf = (): RowHead | string | null => {
     const station = table.text(stationColumn)
-    const time = stampOf(table, dateColumn)
-    const lat = measured(table.text(latColumn))
-    const lng = measured(table.text(lonColumn))
-    if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPosition(lat, lng)) {
-      file.bad(table.line, 'no valid station, date or position', table.lineText())
-      continue
-    }
-    const values = columns.map(({ field }) => measured(table.text(field)))
-    const wrong = values.indexOf(null)
-    if (wrong >= 0) {
-      file.bad(table.line, `${columns[wrong].label} is not a number`, table.lineText())
-      continue
-    }
-    columns.forEach(({ column }, i) => (codes[i] = codeOf(column, values[i] ?? NaN, file)))
-    understood++
+    const [time, lat, lng] = [stampOf(table, dateColumn), degrees(latColumn), degrees(lonColumn)]
+    const isPlaced = !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
+    if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPlaced)
+      return 'no valid station, date or position'
     const identifier = anchoredBuoy(station)
     if (identifier === null) file.skipped('a ship or a drifting buoy')
-    else if (dropUnusable(names, codes, file)) take({ identifier, time, lat: lat!, lng: lng! }, names, codes)
+    return identifier === null ? null : { identifier, time, lat, lng }
   }
-  file.rows(understood)
-}
-
-/** A number, NaN where it is missing, null for anything else. */
-const measured = (text: string): number | null => (text === 'mq' ? NaN : numberOf(text))
-
-function isPosition(lat: number | null, lng: number | null): boolean {
-  return lat !== null && lng !== null && !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
+  eachRow(table, columns, file, headOf, take)
 }
 
 /**

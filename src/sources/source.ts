@@ -82,6 +82,8 @@ export interface SourceLimits {
 
 /** Counts what was read and refused, file by file. */
 export interface Report {
+  /** Share of a file's lines that may be bad, 0…1. */
+  readonly maxBadShare: number
   /** Begins a file; call `end` on it when it is read. */
   file(path: string): FileReport
   /** A file is read without or before being counted: a report names the last such file of a killed reader. */
@@ -105,6 +107,6 @@ export interface FileReport {
    * which the report cuts and escapes. `times` counts further lines with the same fault.
    */
   bad(line: number, reason: string, text?: string, times?: number): void
-  /** @throws BuildError when more than the allowed share of the file was bad. */
-  end(): void
+  /** False where more of its lines are bad than may be: the file is left out, and nothing of it may be sent. */
+  end(): boolean
 }

@@ -238,7 +238,7 @@ test('A run builds under the limits that it is given.', async (t) => {
     '--max-bad=0%',
   ])
   assert.equal(code, 1)
-  assert.match(stderr, /at most 0 % may be bad \(--max-bad\)/)
+  assert.match(stderr, /too many of its lines are bad \(--max-bad\)/)
 })
 
 test('A command line that cannot be understood ends with exit code 2 and one line that names what is wrong.', async () => {

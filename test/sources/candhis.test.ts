@@ -72,8 +72,8 @@ test('Faults of the broken fixture are reported with file and line, and what is 
   assert.deepEqual(bad, [
     'candhis_stations.csv:3 a station without a valid ID, lat or lon',
     'candhis_stations.csv:4 a station without a valid ID, lat or lon',
-    'Candhis_99X01_2024_arch.csv:3 no valid date and time',
-    'Candhis_99X01_2024_arch.csv:4 no valid date and time',
+    'Candhis_99X01_2024_arch.csv:3 the time is not YYYY-MM-DD hh:mm:ss',
+    'Candhis_99X01_2024_arch.csv:4 the time is not YYYY-MM-DD hh:mm:ss',
     'Candhis_99X01_2024_arch.csv:5 wrong number of fields',
     'Candhis_99X01_2024_arch.csv:6 TH13D is not a decimal number',
   ])
@@ -180,7 +180,10 @@ test('An answer with a column of campaigns is of all of them, one of the archive
     ),
   })
   const { buoys, rows, bad } = await record(openCandhis, folder)
-  assert.deepEqual(bad, ['a_listeTR.json:4 wrong number of fields'])
+  assert.deepEqual(bad, [
+    'a_listeTR.json:4 wrong number of fields',
+    'a_listeTR.json:5 no valid code of a campaign',
+  ])
   assert.deepEqual(fieldsOf(buoys, 'identifier', 'name', 'lat'), [
     ['02B04', 'La Revellata', 42.57],
     ['06403', 'Saint-Jean', 43.4],
@@ -244,7 +247,10 @@ test('Files of spreadsheets: commas, another separator, ISO times with a zone, a
     'Candhis_06403_2023_arch.csv': 'DateHeure,H13D\n2023-07-01T00:00:00Z,1.7\n',
   })
   const { rows, bad, doubts } = await record(openCandhis, folder)
-  assert.deepEqual([bad, doubts], [[], ['a column in an unknown unit is not read × 1: H1/3 (cm)']])
+  assert.deepEqual(
+    [bad, doubts],
+    [[], ['a column in an unknown unit is not read × 1: getCampTR_06403.json: H1/3 (cm)']],
+  )
   assert.deepEqual(fieldsOf(rows.get('06403/0'), 'time', 'significantHeight'), [
     ['2022-06-30T22:00:00Z', 1.5],
     ['2022-07-01T00:30:00Z', 1.6],

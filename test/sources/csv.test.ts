@@ -245,9 +245,10 @@ test('The two names of a row choose its buoy whatever row came before it', async
         asOf: null,
         now: 0,
         report: {
+          maxBadShare: 0,
           doubt: () => {},
           withoutPosition: () => assert.fail(),
-          file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => {} }),
+          file: () => ({ rows: () => {}, skipped: () => {}, bad: () => assert.fail(), end: () => true }),
         },
       })
       assert.deepEqual(

@@ -37,11 +37,12 @@ class Collector extends RecordingSink {
   reported = new Map<string, number>()
 
   report: Report = {
+    maxBadShare: 0,
     file: (path) => ({
       rows: (count) => void this.reported.set(path, (this.reported.get(path) ?? 0) + count),
       skipped: () => assert.fail('nothing to skip'),
       bad: () => assert.fail('nothing is bad'),
-      end: () => {},
+      end: () => true,
     }),
     doubt: () => {},
     withoutPosition: () => {},

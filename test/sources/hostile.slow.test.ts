@@ -5,12 +5,12 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openCandhis } from '../../src/sources/candhis.ts'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { openCsv } from '../../src/sources/csv/csv.ts'
 import { openErddap } from '../../src/sources/erddap/erddap.ts'
 import { openForecast } from '../../src/sources/forecast/forecast-source.ts'
 import { openJson } from '../../src/sources/json/json-source.ts'
+import { openCandhis } from '../../src/sources/candhis.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { type OpenSource } from '../../src/sources/source.ts'
 import { BuildError } from '../../src/system/build-error.ts'
@@ -166,22 +166,4 @@ test('A configuration that is a pipe, a device or endless is refused in a senten
       },
     )
   }
-})
-
-test('An answer of Candhis with rows of many campaigns is parsed once, and one of too many is left out', async (t) => {
-  const answer = (count: number): string =>
-    JSON.stringify({
-      success: true,
-      entete: ['Campagne', 'Date', 'H1/3 (m)'],
-      results: Array.from({ length: count }, (_, i) => [String(10_000 + i), '2024-01-01 00:00:00', '1.5']),
-    })
-  const folder = await folderOf(t, {
-    'candhis_stations.csv': 'ID,name,lat,lon\n10000,A,43,-2\n10999,B,43,-2\n',
-    'many.json': answer(1000),
-    'more.json': answer(1001),
-  })
-  const { rows, ended, doubts } = await record(openCandhis, folder)
-  assert.deepEqual([...rows.keys()], ['10000/1', '10999/1'])
-  assert.equal(ended.filter((name) => name === 'many.json').length, 1)
-  assert.match(doubts.join('\n'), /rows of more than 1000 campaigns is left out × 1: .*more\.json/)
 })

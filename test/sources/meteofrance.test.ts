@@ -86,7 +86,7 @@ test('Malformed lines are reported with file and line, values out of bounds are 
       'x;y\n' +
       line({ ...good, date: '20240230000000' }) +
       line({ ...good, lat: 95 }) +
-      line({ ...good, HwaHwa: '2,3' }) +
+      line({ ...good, HwaHwa: '2.3m' }) +
       '\n' +
       line({ ...good, date: '20241209050000', HwaHwa: 26, tmer: 15 }) +
       line({ ...good, date: '20241209060000', lat: 'mq', lon: 'mq' }) +
@@ -98,7 +98,7 @@ test('Malformed lines are reported with file and line, values out of bounds are 
     'marine.20241209.csv:3 wrong number of fields',
     'marine.20241209.csv:4 no valid station, date or position',
     'marine.20241209.csv:5 no valid station, date or position',
-    'marine.20241209.csv:6 HwaHwa is not a number',
+    'marine.20241209.csv:6 HwaHwa is not a decimal number',
     'marine.20241210.csv:1 the header lacks numer_sta, date, lat, lon or HwaHwa',
   ])
   assert.deepEqual(Object.fromEntries(skipped), {

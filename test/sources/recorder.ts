@@ -38,8 +38,8 @@ export interface Recording extends Records {
 }
 
 /** Reads the whole source behind `argument`. */
-export function record(open: OpenSource, argument: string): Promise<Recording> {
-  return recordSource(open(argument))
+export function record(open: OpenSource, argument: string, maxBadShare?: number): Promise<Recording> {
+  return recordSource(open(argument), maxBadShare)
 }
 
 class Recorder extends RecordingSink {
@@ -54,7 +54,7 @@ class Recorder extends RecordingSink {
 }
 
 /** Reads a whole source. */
-export async function recordSource(source: Source): Promise<Recording> {
+export async function recordSource(source: Source, maxBadShare = 1): Promise<Recording> {
   const sink = new Recorder()
   const { sources, passes, forecasts, harbours, spots } = sink
   const recording: Recording = {
@@ -75,6 +75,7 @@ export async function recordSource(source: Source): Promise<Recording> {
   }
   const doubts = new Doubts()
   const report = {
+    maxBadShare,
     doubt: (doubt: Doubt) => doubts.add(doubt),
     withoutPosition(identifiers: readonly string[]) {
       if (identifiers.length === 0) return
@@ -82,18 +83,26 @@ export async function recordSource(source: Source): Promise<Recording> {
     },
     file(path: string) {
       const name = basename(path)
+      let bads = 0
+      let lines = 0
       return {
-        rows: (count: number) =>
-          void recording.understood.set(name, (recording.understood.get(name) ?? 0) + count),
+        rows(count: number) {
+          lines += count
+          recording.understood.set(name, (recording.understood.get(name) ?? 0) + count)
+        },
         skipped(reason: string, station?: string, times = 1) {
           const key = station === undefined ? reason : `${station}: ${reason}`
           recording.skipped.set(key, (recording.skipped.get(key) ?? 0) + times)
         },
         bad(line: number, reason: string, text = '', times = 1) {
+          bads += times
           recording.bad.push(`${name}:${line} ${reason}${times > 1 ? ` and ${times - 1} more` : ''}`)
           recording.badTexts.push(text)
         },
-        end: () => void recording.ended.push(name),
+        end() {
+          recording.ended.push(name)
+          return bads <= maxBadShare * (bads + lines)
+        },
       }
     },
   }

@@ -31,7 +31,7 @@ function reporting(): { file: FileReport; bad: string[]; skipped: string[] } {
     rows: () => {},
     skipped: (reason: string) => void skipped.push(reason),
     bad: (line: number, reason: string) => void bad.push(`${line} ${reason}`),
-    end: () => {},
+    end: () => true,
   }
   return { file, bad, skipped }
 }
@@ -229,13 +229,13 @@ test('No bytes make a splitter stand still, and a line of too many fields is cou
 test('Measured fields become codes: converted and rounded once, beyond the limits missing and counted', () => {
   const { file, skipped } = reporting()
   const fields = new Fields()
-  const code = (name: Parameters<typeof measureColumn>[0], text: string, metresPerSecond = false) => {
+  const code = (name: Parameters<typeof measureColumn>[0], text: string, unit?: 'm/s' | 'K') => {
     const bytes = Buffer.from(`${text},`)
     splitSeparated(bytes, 0, COMMA, fields)
     const codes = new Int32Array(1)
     const fault = readMeasures(
       { bytes, fields },
-      [measureColumn(name, 0, 'X', { metresPerSecond, missing: [99, 99] })],
+      [measureColumn(name, 0, 'X', { unit, missing: [99, 99] })],
       codes,
       file,
     )
@@ -243,10 +243,10 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
   }
   for (let tenths = 0; tenths <= 1388; tenths++) {
     if (tenths === 990) continue
-    assert.equal(code('windSpeed', `${Math.floor(tenths / 10)}.${tenths % 10}`, true), tenths * 36)
+    assert.equal(code('windSpeed', `${Math.floor(tenths / 10)}.${tenths % 10}`, 'm/s'), tenths * 36)
   }
-  assert.equal(code('windSpeed', '1.01', true), 364, '3.636 km/h')
-  assert.equal(code('windSpeed', '0.0125', true), 5, '0.045 km/h is rounded up')
+  assert.equal(code('windSpeed', '1.01', 'm/s'), 364, '3.636 km/h')
+  assert.equal(code('windSpeed', '0.0125', 'm/s'), 5, '0.045 km/h is rounded up')
   assert.equal(code('significantHeight', '2.345'), 2345)
   assert.equal(code('significantHeight', '2.3450'), 2345)
   assert.equal(code('significantHeight', '2.3454'), 2345)
@@ -254,6 +254,8 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
   assert.equal(code('significantHeight', '2.3455'), 2346)
   assert.equal(code('significantHeight', '25.0004'), 25_000)
   assert.equal(code('waterTemperature', '-1.745'), -175, 'halves go away from zero')
+  assert.equal(code('waterTemperature', '285.15', 'K'), 1200)
+  assert.equal(code('waterTemperature', '271.405', 'K'), -175)
   assert.equal(code('waterTemperature', '-1.7449'), -174)
   assert.equal(code('direction', '359.996'), 0)
   assert.equal(code('significantHeight', 'two'), 'X is not a decimal number')

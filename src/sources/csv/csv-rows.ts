@@ -8,6 +8,7 @@ import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
 import { dropUnusable, measureColumns, readMeasures } from '../reading/measured-values.ts'
 import { labelsFault, SeparatedTable } from '../reading/text-table.ts'
 import { epochSeconds, isoSeconds } from '../reading/times.ts'
+import type { TakeDoubt } from '../reading/source-files.ts'
 import { WaitingRows } from '../reading/stations.ts'
 import type { FileReport, Sink } from '../source.ts'
 
@@ -53,18 +54,25 @@ const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => la
 export type Handles = Map<string, Map<string, number>>
 
 /** Sends the rows of a file; a file with a faulty header is one bad line. */
-export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, sink: Sink): void {
+export function sendReadings(
+  bytes: Buffer,
+  file: FileReport,
+  handles: Handles,
+  sink: Sink,
+  doubt: TakeDoubt,
+): void {
   const table = new SeparatedTable(bytes)
   const headerFault = labelsFault(table.labels, READING_COLUMNS, READING_KEYS)
   if (headerFault !== null) {
     file.bad(1, headerFault)
+    file.end()
     return
   }
   const columns = measureColumns(table.labels, MEASURE_COLUMNS)
   const names = columns.map(({ name }) => name)
   const codes = new Int32Array(columns.length)
   const [source, identifier, timeColumn] = table.columns(READING_KEYS)
-  const waiting = new WaitingRows(sink)
+  const waiting = new WaitingRows(sink, doubt)
   let buoy = ''
   let handle: number | undefined
   let understood = 0
@@ -88,8 +96,8 @@ export function sendReadings(bytes: Buffer, file: FileReport, handles: Handles, 
     understood++
     if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
   }
-  waiting.flush()
   file.rows(understood)
+  waiting.end(file.end())
 }
 
 const FORECAST_COLUMNS = FORECAST_NAMES.map((name) => [labelOf(name), name] as const)

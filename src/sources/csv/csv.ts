@@ -34,9 +34,9 @@ import {
 } from './csv-records.ts'
 import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../source.ts'
-import { type ReadLine, readTable } from '../reading/text-table.ts'
+import { endList, type ReadLine, readTable } from '../reading/text-table.ts'
 import { cleanName, MOST_OF_CREDIT } from '../reading/fields.ts'
-import { listFolder, listSource, readText, doubtIgnored } from '../reading/source-files.ts'
+import { listFolder, listSource, readText, doubtIgnored, takeDoubts } from '../reading/source-files.ts'
 import {
   type ForecastPoints,
   forecastOf,
@@ -63,11 +63,15 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
   }
   const handles = await readNetworks(tables, sink, report)
   await readBuoys(tables, handles, sink)
-  const send = (bytes: Buffer, file: FileReport): void => sendReadings(bytes, file, handles, sink)
+  const send = (bytes: Buffer, file: FileReport, path: string): void =>
+    sendReadings(bytes, file, handles, sink, takeDoubts(report, path))
   if ((await eachCsv(join(folder, 'readings'), report, send)) === 0)
     report.doubt({ what: 'there are no readings', examples: [folder] })
   const points: ForecastPoints = new Map()
-  await eachCsv(join(folder, 'forecast'), report, (bytes, file) => gatherForecasts(bytes, file, points))
+  await eachCsv(join(folder, 'forecast'), report, (bytes, file, path) => {
+    gatherForecasts(bytes, file, points)
+    endList(path, file)
+  })
   for (const point of points.values()) sink.forecast(forecastOf(point))
   for (const pass of await readPasses(tables, handles)) sink.pass(pass)
   await readSpots(tables, sink)
@@ -118,7 +122,7 @@ async function readBuoys(tables: Tables, handles: Handles, sink: Sink): Promise<
 async function eachCsv(
   folder: string,
   report: Report,
-  take: (bytes: Buffer, file: FileReport) => void,
+  take: (bytes: Buffer, file: FileReport, path: string) => void,
 ): Promise<number> {
   const { files: names, folders } = (await listFolder(folder)) ?? { files: [], folders: [] }
   const tables = names.filter((name) => /\.csv(\.gz)?$/i.test(name))
@@ -130,8 +134,7 @@ async function eachCsv(
   for (const name of tables) {
     const path = join(folder, name)
     const file = report.file(path)
-    take(await readText(path, file), file)
-    file.end()
+    take(await readText(path, file), file, path)
   }
   return tables.length
 }

@@ -78,18 +78,19 @@ async function readErddap(
   for (const [i, file] of files.entries()) {
     const counted = report.file(file.path)
     const feed = feeds.indexOf(signatures[i])
-    const waves = new WaitingRows(sink, feed)
-    const others = new WaitingRows(sink, feeds.length + feed)
+    const doubt = takeDoubts(report, file.path)
+    const waves = new WaitingRows(sink, doubt, feed)
+    const waveless = new WaitingRows(sink, doubt, feeds.length + feed)
     await readRows(file, options, known, counted, report, ({ identifier, time }, names, codes) => {
       const handle = handles.get(identifier)
       if (handle === undefined) return
       const height = names.indexOf('significantHeight')
-      const rows = height >= 0 && codes[height] !== NO_CODE ? waves : others
+      const rows = height >= 0 && codes[height] !== NO_CODE ? waves : waveless
       rows.add(handle, time, names, codes)
     })
-    waves.flush()
-    others.flush()
-    counted.end()
+    const counts = counted.end()
+    waves.end(counts, hint)
+    waveless.end(counts)
   }
 }
 
@@ -113,8 +114,8 @@ async function listTables(
     const [, stem] = INFO_FILE.exec(name) ?? []
     if (stem !== undefined) {
       const file = report.file(path)
-      infos.push({ path, stem, info: readInfo(await readText(path, file, MAX_INFO_BYTES), file) })
-      file.end()
+      const info = readInfo(await readText(path, file, MAX_INFO_BYTES), file)
+      if (file.end()) infos.push({ path, stem, info })
     } else if (TABLE_FILE.test(name)) {
       if (name !== STATION_LIST) tables.push({ path, stem: name.replace(TABLE_FILE, '') })
     } else ignored.push(place)

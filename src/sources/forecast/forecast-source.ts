@@ -5,7 +5,7 @@
  */
 import { type Static, Type } from 'typebox'
 import { object } from '../schema.ts'
-import { SeparatedTable } from '../reading/text-table.ts'
+import { endList, SeparatedTable } from '../reading/text-table.ts'
 import { join } from 'node:path'
 import { BuildError } from '../../system/build-error.ts'
 import { degreesOf } from '../reading/fields.ts'
@@ -59,11 +59,8 @@ async function readFolder(
       if (series.length === 0) file.skipped(NOTHING_USED)
       // A fault is found before anything of the file is taken.
       const taken = series.map((one) => ({ one, quantities: quantitiesOf(one, file, doubt) }))
-      for (const { one, quantities } of taken) {
-        gather(places, one, quantities)
-        file.rows(one.times.length)
-      }
-      file.end()
+      for (const { one } of taken) file.rows(one.times.length)
+      if (file.end()) for (const { one, quantities } of taken) gather(places, one, quantities)
     })
   }
   files.expectUsed()
@@ -86,7 +83,7 @@ async function readPositions(path: string, file: FileReport): Promise<Positions>
     positions.set(table.text(0), { lat, lng })
     file.rows(1)
   }
-  file.end()
+  endList(path, file)
   return positions
 }
 

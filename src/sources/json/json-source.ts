@@ -91,8 +91,7 @@ async function readJson(
     ...(licence !== undefined && { licence }),
   })
   const handles = stations.announce(sink, source, report, map.known)
-  parts.send(handles, sink)
-  for (const file of files) file.end()
+  parts.send(handles, sink, new Set(files.filter((file) => file.end())))
 }
 
 async function readColumns(folder: string, names: readonly string[]): Promise<ColumnMap> {
@@ -101,7 +100,7 @@ async function readColumns(folder: string, names: readonly string[]): Promise<Co
   const fail = (_: number, reason: string): never => {
     throw new BuildError(`${path}: ${reason}`)
   }
-  const strict = { rows: () => undefined, skipped: () => undefined, bad: fail, end: () => undefined }
+  const strict = { rows: () => undefined, skipped: () => undefined, bad: fail, end: () => true }
   return compileColumns(parseDocument(await readText(path, strict, MAX_COLUMNS_BYTES), strict), path)
 }
 
@@ -219,13 +218,15 @@ class Parts {
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) known.codes[i] = codes[i]
   }
 
-  send(handles: ReadonlyMap<string, number>, sink: Sink): void {
-    const waiting = new WaitingRows(sink)
+  /** @param counting the files of which rows are sent */
+  send(handles: ReadonlyMap<string, number>, sink: Sink, counting: ReadonlySet<FileReport>): void {
+    const waiting = new WaitingRows(sink, takeDoubts(this.#report))
     for (const [identifier, handle] of handles) {
       const rows = this.#stations.get(identifier) ?? new Map()
       for (const [time, { codes, file }] of [...rows].sort(([a], [b]) => a - b))
-        if (dropUnusable(MEASURE_NAMES, codes, file)) waiting.add(handle, time, MEASURE_NAMES, codes)
+        if (counting.has(file) && dropUnusable(MEASURE_NAMES, codes, file))
+          waiting.add(handle, time, MEASURE_NAMES, codes)
     }
-    waiting.flush()
+    waiting.end(true)
   }
 }

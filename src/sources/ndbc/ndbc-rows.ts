@@ -11,14 +11,14 @@ import { conversionOf } from '../reading/units.ts'
  * "missing" differ by column, as the same number is a measurement in another.
  */
 const READ = [
-  { label: 'WVHT', unit: 'm', measure: 'significantHeight', nines: 99, metresPerSecond: false },
-  { label: 'DPD', unit: 's', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'APD', unit: 's', measure: 'period', nines: 99, metresPerSecond: false },
-  { label: 'MWD', unit: 'degree', measure: 'direction', nines: 999, metresPerSecond: false },
-  { label: 'WTMP', unit: '°C', measure: 'waterTemperature', nines: 999, metresPerSecond: false },
-  { label: 'WDIR', unit: 'degree', measure: 'windDirection', nines: 999, metresPerSecond: false },
-  { label: 'WSPD', unit: 'm/s', measure: 'windSpeed', nines: 99, metresPerSecond: true },
-  { label: 'GST', unit: 'm/s', measure: 'gustSpeed', nines: 99, metresPerSecond: true },
+  { label: 'WVHT', unit: 'm', measure: 'significantHeight', nines: 99 },
+  { label: 'DPD', unit: 's', measure: 'period', nines: 99 },
+  { label: 'APD', unit: 's', measure: 'period', nines: 99 },
+  { label: 'MWD', unit: 'degree', measure: 'direction', nines: 999 },
+  { label: 'WTMP', unit: '°C', measure: 'waterTemperature', nines: 999 },
+  { label: 'WDIR', unit: 'degree', measure: 'windDirection', nines: 999 },
+  { label: 'WSPD', unit: 'm/s', measure: 'windSpeed', nines: 99 },
+  { label: 'GST', unit: 'm/s', measure: 'gustSpeed', nines: 99 },
 ] as const
 
 export const WIDTH = READ.length
@@ -104,8 +104,11 @@ function parseHeader(bytes: Uint8Array, fields: Fields, columnsOf: Columns): Hea
 
 const standardColumns: Columns = (labels) => {
   if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
-  const columns = READ.map(({ label, measure, nines, metresPerSecond }) =>
-    measureColumn(measure, labels.indexOf(label), label, { metresPerSecond, missing: [nines, nines] }),
+  const columns = READ.map(({ label, unit, measure, nines }) =>
+    measureColumn(measure, labels.indexOf(label), label, {
+      ...(unit === 'm/s' && { unit }),
+      missing: [nines, nines],
+    }),
   )
   // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
   return { realtime: labels.includes('PTDY'), columns }

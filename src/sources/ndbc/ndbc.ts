@@ -19,7 +19,7 @@ import type { FileReport, OpenSource, Report, Sink, SourceContext } from '../sou
 import { RowBatch } from '../../sea/row-batch.ts'
 import { readSummaries, type Summary } from './ndbc-spec.ts'
 import { openRows, StationRows, WIDTH } from './ndbc-rows.ts'
-import { Stations } from '../reading/stations.ts'
+import { type RowHead, Stations, UNCOUNTED } from '../reading/stations.ts'
 import { degreesOf, textOf } from '../reading/fields.ts'
 import {
   type FolderListing,
@@ -118,11 +118,10 @@ async function readNdbc(folder: string, sink: Sink, context: SourceContext): Pro
     for (const rows of feeds) rows.clear()
     const rows = latest.rows.get(identifier)
     // Rows of the station's own file come later, and count where both have a time.
-    if (rows !== undefined) feeds[REALTIME_FEED].append(rows, latest.files.at(-1)!)
+    if (rows !== undefined) feeds[REALTIME_FEED].append(rows, latest.file)
     latest.rows.delete(identifier)
     await readStation({ buoy, identifier }, paths.get(identifier) ?? [], feeds, batch, sink, report)
   }
-  for (const file of latest.files) file.end()
 }
 
 const isLatest = (path: string): boolean => LATEST_FILE.test(basename(path))
@@ -157,30 +156,36 @@ function identifierOf(fileName: string): string | null {
 }
 
 interface Latest {
-  files: FileReport[]
+  /** Of the last copy: what is skipped of the rows is counted there. */
+  file: FileReport
   rows: Map<string, StationRows>
   positions: Stations
 }
 
-/** Reads all copies. Their reports end when their rows are sent, as the rule on repeats still counts. */
+/** Reads all copies. */
 async function readLatest(paths: readonly string[], report: Report): Promise<Latest> {
-  const latest: Latest = { files: [], rows: new Map(), positions: new Stations() }
+  const latest: Latest = { file: UNCOUNTED, rows: new Map(), positions: new Stations() }
   const codes = new Int32Array(WIDTH)
   let count = 0
   for (const path of paths) {
     const file = report.file(path)
-    latest.files.push(file)
+    latest.file = file
     const bytes = await readText(path, file, MAX_LIST_BYTES)
     const reader = openRows(bytes, file)
-    if (reader === null) continue
+    if (reader === null) {
+      file.end()
+      continue
+    }
     const { fields, header } = reader
     const [stationField, latField, lngField] = ['STN', 'LAT', 'LON'].map((label) =>
       header.labels.indexOf(label),
     )
     if (stationField < 0 || latField < 0 || lngField < 0) {
       file.bad(1, 'the header lacks STN, LAT or LON')
+      file.end()
       continue
     }
+    const found: (RowHead & { codes: Int32Array })[] = []
     while (reader.next(codes, 0)) {
       const identifier = textOf(bytes, fields, stationField).toUpperCase()
       const lat = degreesOf(textOf(bytes, fields, latField), 90)
@@ -191,11 +196,14 @@ async function readLatest(paths: readonly string[], report: Report): Promise<Lat
       }
       if (++count > MAX_LATEST_ROWS)
         throw new BuildError(`ndbc: latest_obs has more than ${MAX_LATEST_ROWS} rows`)
-      latest.positions.see(identifier, reader.time, lat, lng, '')
+      found.push({ identifier, time: reader.time, lat, lng, codes: codes.slice() })
+    }
+    for (const { identifier, time, lat, lng, codes: ofRow } of file.end() ? found : []) {
+      latest.positions.see(identifier, time, lat, lng, '')
       const rows = entryOf(latest.rows, identifier, () => new StationRows(4))
       rows.reserve(1)
-      rows.time[rows.length] = reader.time
-      rows.codes.set(codes, rows.length * WIDTH)
+      rows.time[rows.length] = time
+      rows.codes.set(ofRow, rows.length * WIDTH)
       rows.length++
     }
   }
@@ -211,20 +219,22 @@ async function readStation(
   sink: Sink,
   report: Report,
 ): Promise<void> {
-  const files: FileReport[] = []
   const summaries: Summary[] = []
   for (const path of paths) {
     const file = report.file(path)
-    files.push(file)
     if (SUMMARY_FILE.test(basename(path))) {
       const found = readSummaries(await readText(path, file), file, station.identifier)
-      for (const summary of found) summaries.push(summary)
+      if (file.end()) for (const summary of found) summaries.push(summary)
       continue
     }
     const reader = openRows(await readText(path, file), file, station.identifier)
-    if (reader === null) continue
+    if (reader === null) {
+      file.end()
+      continue
+    }
     const rows = feeds[reader.header.realtime ? REALTIME_FEED : ARCHIVE_FEED]
-    rows.files.push({ first: rows.length, file })
+    const first = rows.length
+    rows.files.push({ first, file })
     for (;;) {
       rows.reserve(1)
       if (!reader.next(rows.codes, rows.length * WIDTH)) break
@@ -232,10 +242,11 @@ async function readStation(
         throw new BuildError(`ndbc: a station has more than ${MAX_STATION_ROWS} rows`)
       rows.time[rows.length++] = reader.time
     }
+    if (file.end()) continue
+    rows.length = first
+    rows.files.pop()
   }
   for (const [feed, rows] of feeds.entries()) {
     sendRows(station, rows, feed, batch, sink, feed === REALTIME_FEED ? summaries : [])
   }
-  // The rule on repeats counts over all files of a feed, so files end only now.
-  for (const file of files) file.end()
 }

@@ -45,9 +45,10 @@ export async function readStations(
     const path = join(folder, name)
     const file = report.file(path)
     const text = decode(await readText(path, file, MAX_LIST_BYTES))
-    if (isActive) active.push(parseActiveStations(text, file))
-    else tables.push({ created: name, stations: parseStationTable(text, file) })
-    file.end()
+    const list = isActive
+      ? parseActiveStations(text, file)
+      : { created: name, stations: parseStationTable(text, file) }
+    if (file.end()) (isActive ? active : tables).push(list)
   }
   if (active.length + tables.length === 0) return null
   const stations = new Map<string, Station>()

@@ -55,6 +55,7 @@ export interface Job {
   /** The builder's process id: the reader ends with it. */
   builder: number
   maxBytes: number
+  maxBadShare: number
   /** The reader's own limit; its builder ends it sooner if it can. */
   maxSeconds: number
 }
@@ -111,13 +112,14 @@ class ReaderProcess implements FrameTaker {
 
   /** @throws BuildError when the source is refused or its reader process does not finish */
   async run(of: Pick<Job, 'kind' | 'argument' | 'options'>): Promise<void> {
-    const { asOf, now } = this.#context
+    const { asOf, now, report } = this.#context
     const job: Job = {
       ...of,
       asOf,
       now,
       builder: process.pid,
       maxBytes: this.#mebibytes * MIB,
+      maxBadShare: report.maxBadShare,
       maxSeconds: this.#seconds + GRACE_SECONDS,
     }
     const ended = await this.#follow(this.#start(), JSON.stringify(job))
@@ -241,7 +243,8 @@ class ReaderProcess implements FrameTaker {
         return
       }
       case 'end':
-        return this.#files[message[1]].end()
+        this.#files[message[1]].end()
+        return
       case 'done':
       case 'refused':
       case 'fault':

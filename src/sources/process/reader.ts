@@ -92,6 +92,7 @@ class SendingReport implements Report {
   readonly #frames: FrameWriter
   readonly #files: SendingFile[] = []
   readonly #doubts = new Doubts()
+  maxBadShare = 0
 
   constructor(frames: FrameWriter) {
     this.#frames = frames
@@ -103,7 +104,7 @@ class SendingReport implements Report {
 
   file(path: string): FileReport {
     this.#sendAtOnce(['file', path])
-    const file = new SendingFile(this.#files.length, this.#frames)
+    const file = new SendingFile(this.#files.length, this.#frames, this.maxBadShare)
     this.#files.push(file)
     return file
   }
@@ -131,19 +132,24 @@ class SendingReport implements Report {
 class SendingFile implements FileReport {
   readonly #number: number
   readonly #frames: FrameWriter
+  readonly #maxBadShare: number
+  #allRows = 0
+  #allBad = 0
   #rows = 0
   readonly #skipped = new Map<string, FileCounts['skipped'][number]>()
   #bad: FileCounts['bad'] = []
   #badSent = 0
   readonly #moreBad = new Map<string, FileCounts['bad'][number]>()
 
-  constructor(number: number, frames: FrameWriter) {
+  constructor(number: number, frames: FrameWriter, maxBadShare: number) {
     this.#number = number
     this.#frames = frames
+    this.#maxBadShare = maxBadShare
   }
 
   rows(count: number): void {
     this.#rows += count
+    this.#allRows += count
   }
 
   skipped(reason: string, station?: string, times = 1): void {
@@ -157,6 +163,7 @@ class SendingFile implements FileReport {
   }
 
   bad(line: number, reason: string, text?: string, times = 1): void {
+    this.#allBad += times
     const entry: FileCounts['bad'][number] = [line, reason, text?.slice(0, 200) ?? null, times]
     if (this.#badSent < MAX_BAD_LINES) {
       this.#badSent++
@@ -171,9 +178,10 @@ class SendingFile implements FileReport {
     }
   }
 
-  end(): void {
+  end(): boolean {
     this.send()
     this.#frames.message(['end', this.#number])
+    return this.#allBad / Math.max(1, this.#allBad + this.#allRows) <= this.#maxBadShare
   }
 
   send(): void {
@@ -206,6 +214,7 @@ async function run(): Promise<void> {
     const job = JSON.parse(readFileSync(0, 'utf8')) as Job
     const { kind, argument, options, asOf, now } = job
     watch(job)
+    report.maxBadShare = job.maxBadShare
     const source = openKind(kind, argument, options ?? undefined)
     await source.read(new SendingSink(frames), { asOf, now, report })
   } catch (error) {

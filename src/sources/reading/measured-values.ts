@@ -4,6 +4,7 @@
  */
 import { decode, Fields } from './fields.ts'
 import type { FileReport } from '../source.ts'
+import type { SeparatedTable } from './text-table.ts'
 import { type MeasureName, MEASURES, SWELL_NAMES } from '../../sea/columns.ts'
 import { type CodeLimits, codeLimits, codeWithin, NO_CODE, OUTSIDE } from '../../sea/row-batch.ts'
 
@@ -58,7 +59,8 @@ export interface MeasureColumn {
   readonly name: MeasureName
   /** 0-based field of the line, −1 where it has none. */
   readonly field: number
-  /** Code = ten-thousandths × times / over. */
+  /** Code = (ten-thousandths + plus) × times / over. */
+  readonly plus: number
   readonly times: number
   readonly over: number
   /** Inclusive range of ten-thousandths that marks "missing". */
@@ -71,8 +73,8 @@ export interface MeasureColumn {
 interface ColumnOptions {
   /** Inclusive range of values, in the text's unit, that marks "missing". */
   missing?: readonly [number, number]
-  /** The text is in metres a second and becomes km/h. */
-  metresPerSecond?: boolean
+  /** The text's unit where it is not the contract's: speeds become km/h, temperatures °C. */
+  unit?: 'm/s' | 'K' | undefined
 }
 
 /** Describes the column `field` headed `label`; values of `name` are in the contract's unit by default. */
@@ -83,14 +85,15 @@ export function measureColumn(
   options: ColumnOptions = {},
 ): MeasureColumn {
   const { scale, min, max, unit } = MEASURES[name]
-  const metresPerSecond = options.metresPerSecond ?? false
+  const isSpeed = options.unit === 'm/s'
   const [missingFrom, missingTo] = options.missing ?? [1, 0]
   return {
     name,
     field,
     // km/h in 1 m/s, in lowest terms so that the product stays in 31 bits.
-    times: metresPerSecond ? 36 : 1,
-    over: ((metresPerSecond ? 10 : 1) * PARTS) / scale,
+    times: isSpeed ? 36 : 1,
+    over: ((isSpeed ? 10 : 1) * PARTS) / scale,
+    plus: options.unit === 'K' ? Math.round(-273.15 * PARTS) : 0,
     missingFrom: Math.round(missingFrom * PARTS),
     missingTo: Math.round(missingTo * PARTS),
     limits: codeLimits(MEASURES[name]),
@@ -112,8 +115,8 @@ export function measureColumns(
   })
 }
 
-/** What databases and spreadsheets write for a cell without a value. */
-const NO_VALUE: ReadonlySet<string> = new Set(['NULL', '\\N', 'NAN', 'N/A'])
+/** What databases, spreadsheets and Météo-France write for a cell without a value. */
+const NO_VALUE: ReadonlySet<string> = new Set(['NULL', '\\N', 'NAN', 'N/A', 'MQ'])
 
 interface Line {
   readonly bytes: Uint8Array
@@ -140,13 +143,14 @@ export function readMeasures(
     const from = starts[column.field]
     const to = ends[column.field]
     if (to === from || (bytes[from] === 77 && bytes[from + 1] === 77 && to - from === 2)) continue
-    const value = decimal(bytes, from, to)
-    if (value === MALFORMED) {
+    const read = decimal(bytes, from, to)
+    if (read === MALFORMED) {
       if (NO_VALUE.has(decode(bytes.subarray(from, to)).toUpperCase())) continue
       fields.wrong = column.field
       return column.reasons.malformed
     }
-    if (value >= column.missingFrom && value <= column.missingTo) continue
+    if (read >= column.missingFrom && read <= column.missingTo) continue
+    const value = read + column.plus
     const size = Math.floor((2 * Math.abs(value) * column.times + column.over) / (2 * column.over))
     const code = codeWithin(column.limits, value < 0 ? -size : size)
     if (code === OUTSIDE) file.skipped(column.reasons.outside)
@@ -185,4 +189,35 @@ export function dropUnusable(names: readonly MeasureName[], codes: Int32Array, f
   if (dropped) file.skipped('wave values without a significant height')
   else if (!isUsable) file.skipped('a row without a value')
   return isUsable
+}
+
+/** Takes a row with a value: its head, and the codes of its measures, which are used again. */
+export type TakeRow<Head> = (head: Head, names: readonly MeasureName[], codes: Int32Array) => void
+
+/**
+ * Hands over the rows of a table that have a usable value. `headOf` returns what is wrong with a line as text, or
+ * null for a line that it has counted as skipped.
+ */
+export function eachRow<Head extends object>(
+  table: SeparatedTable,
+  columns: readonly MeasureColumn[],
+  file: FileReport,
+  headOf: () => Head | string | null,
+  take: TakeRow<Head>,
+): void {
+  const names = columns.map(({ name }) => name)
+  const codes = new Int32Array(columns.length)
+  let understood = 0
+  while (table.next(file)) {
+    const head = headOf()
+    const fault = typeof head === 'string' ? head : readMeasures(table, columns, codes, file)
+    const isWhole = typeof head === 'string'
+    if (fault !== null)
+      file.bad(table.line, fault, isWhole ? table.lineText() : table.text(table.fields.wrong))
+    else {
+      understood++
+      if (head !== null && dropUnusable(names, codes, file)) take(head as Head, names, codes)
+    }
+  }
+  file.rows(understood)
 }

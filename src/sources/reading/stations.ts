@@ -7,9 +7,10 @@ import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 import { cleanName } from './fields.ts'
-import { takeDoubts } from './source-files.ts'
-import type { MeasureName } from '../../sea/columns.ts'
+import { type TakeDoubt, takeDoubts } from './source-files.ts'
+import { type MeasureName, MEASURES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
+import { timestampText } from '../../sea/time.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 /** More than all networks of the world have; a damaged column of identifiers must not fill the memory. */
@@ -88,22 +89,31 @@ export const UNCOUNTED: FileReport = {
   rows: () => undefined,
   skipped: () => undefined,
   bad: () => undefined,
-  end: () => undefined,
+  end: () => true,
 }
 
-const BATCH_ROWS = 8192
+/** Rows over all buoys that wait: 40 years of ten-minute rows. Beyond, a file is not held back as a whole. */
+const MAX_WAITING_ROWS = 2 ** 21
 
-/** Rows over all buoys that wait to be sent: a file may alternate its buoys row by row. */
-const MAX_WAITING_ROWS = 262_144
+/** Times with two wave heights that a station may have: corrections, and a clock that is set back. */
+const FEW_TWICE = 2
+const TWICE_SHARE = 0.1
+/** Steepness 2πH/(gT²) at which every sea has broken. */
+const STEEPEST = 0.1
 
+/** The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by row. */
 export class WaitingRows {
   readonly #sink: Sink
+  readonly #doubt: TakeDoubt
   readonly #feed: number
   readonly #batches = new Map<number, RowBatch>()
   #length = 0
+  #isPartlySent = false
 
-  constructor(sink: Sink, feed = 0) {
+  /** @param doubt names the file */
+  constructor(sink: Sink, doubt: TakeDoubt, feed = 0) {
     this.#sink = sink
+    this.#doubt = doubt
     this.#feed = feed
   }
 
@@ -111,17 +121,76 @@ export class WaitingRows {
     const batch = entryOf(this.#batches, buoy, () => new RowBatch(64))
     const row = batch.add(time)
     for (let i = 0; i < codes.length; i++) if (codes[i] !== NO_CODE) batch.columns[names[i]][row] = codes[i]
-    this.#length++
-    if (batch.length === BATCH_ROWS) {
-      this.#sink.rows(buoy, batch, this.#feed)
-      this.#length -= batch.length
-      batch.clear()
-    } else if (this.#length >= MAX_WAITING_ROWS) this.flush()
+    if (++this.#length === MAX_WAITING_ROWS) {
+      this.#isPartlySent = true
+      this.#send('')
+    }
   }
 
-  flush(): void {
-    for (const [buoy, batch] of this.#batches) if (batch.length > 0) this.#sink.rows(buoy, batch, this.#feed)
+  /**
+   * Sends the rows of a file that counts. Those of a station with two wave heights at many times are rows of
+   * several stations and are left out; `hint` names what else could be the identifier.
+   * @throws BuildError for a file that does not count, and is so long that some of its rows are sent
+   */
+  end(counts: boolean, hint = ''): void {
+    if (counts) this.#send(hint)
+    else if (this.#isPartlySent)
+      throw new BuildError(`a file of more than ${MAX_WAITING_ROWS} rows has too many bad lines (--max-bad)`)
+  }
+
+  #send(hint: string): void {
+    let steep = 0
+    let rows = 0
+    for (const [buoy, batch] of this.#batches) {
+      const { times, twice, example } = timesWithTwoHeights(batch)
+      const isMixed = twice > Math.max(FEW_TWICE, times * TWICE_SHARE) || twice * 2 > times
+      if (isMixed) this.#doubt('mixed', `${example}${hint}`, batch.length)
+      else this.#sink.rows(buoy, batch, this.#feed)
+      steep += steepRows(batch)
+      rows += batch.length
+    }
+    if (steep * 2 > rows) this.#doubt('steep', `${steep} of ${rows} rows`)
     this.#batches.clear()
     this.#length = 0
   }
+}
+
+const { significantHeight: HEIGHT, period: PERIOD } = MEASURES
+
+/** How many of a buoy's times have two wave heights, and the first of these. */
+function timesWithTwoHeights({ length, time, columns: { significantHeight: heights } }: RowBatch): {
+  times: number
+  twice: number
+  example: string
+} {
+  const found = { times: length, twice: 0, example: '' }
+  let ascends = 0
+  let descends = 0
+  for (let i = 1; i < length; i++) {
+    if (time[i] > time[i - 1]) ascends++
+    else if (time[i] < time[i - 1]) descends++
+  }
+  if (Math.max(ascends, descends) >= length - 1) return found
+  const order = new Uint32Array(length).map((_, i) => i).sort((a, b) => time[a] - time[b])
+  order.forEach((row, i) => {
+    const before = order[i - 1]
+    if (i === 0 || time[before] !== time[row]) return
+    found.times--
+    const [one, other] = [heights[before], heights[row]]
+    if (one === other || one === HEIGHT.missing || other === HEIGHT.missing) return
+    found.twice++
+    found.example ||= `at ${timestampText(time[row])} ${one / HEIGHT.scale} and ${other / HEIGHT.scale} m`
+  })
+  return found
+}
+
+function steepRows({ length, columns: { significantHeight, period, peakPeriod } }: RowBatch): number {
+  const most = (STEEPEST * 9.81) / (2 * Math.PI) / PERIOD.scale ** 2
+  let steep = 0
+  for (let i = 0; i < length; i++) {
+    const seconds = peakPeriod[i] === PERIOD.missing ? period[i] : peakPeriod[i]
+    const isWhole = significantHeight[i] !== HEIGHT.missing && seconds !== PERIOD.missing && seconds > 0
+    if (isWhole && significantHeight[i] > most * HEIGHT.scale * seconds * seconds) steep++
+  }
+  return steep
 }

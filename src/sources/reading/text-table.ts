@@ -99,7 +99,10 @@ export type Cell = (column: string) => string
 /** Takes in a line; returns what is wrong with it, or null. */
 export type ReadLine = (cell: Cell) => string | null
 
-/** Reads a table of 128 MiB at most. @throws BuildError when it, or a column of its header, is missing */
+/**
+ * Reads a table of 128 MiB at most.
+ * @throws BuildError when it, or a column of its header, is missing, or too many of its lines are bad
+ */
 export async function readTable(
   path: string,
   file: FileReport,
@@ -118,7 +121,12 @@ export async function readTable(
     if (bad === null) file.rows(1)
     else file.bad(table.line, bad, looked)
   }
-  file.end()
+  endList(path, file)
+}
+
+/** Ends a list on which other files hang. @throws BuildError when too many of its lines are bad */
+export function endList(path: string, file: FileReport): void {
+  if (!file.end()) throw new BuildError(`${path}: too many of its lines are bad (--max-bad)`)
 }
 
 export interface NamedPlace {
