@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 
 MANIFEST_FORMAT = 'groundswell-snapshot'
 PART_FORMAT = 'groundswell-part'
-VERSION = 1
+VERSION = 2
 
 # Type codes of the module array; their sizes are checked below.
 TYPES = {'u8': 'B', 'u16': 'H', 'i16': 'h', 'u32': 'I', 'i32': 'i', 'f32': 'f', 'f64': 'd'}

@@ -154,9 +154,6 @@ async function registryOf(
   return registry
 }
 
-/** The credits of demos that were built before manifests had a mark. */
-const MADE_UP_CREDIT = /made up, not measured/i
-
 export function isMadeUp(sources: readonly Source[]): boolean {
   return sources.some((source) => source.isMadeUp === true)
 }
@@ -167,7 +164,7 @@ export function isMadeUp(sources: readonly Source[]): boolean {
  */
 export function keptApart({ sources, out, fresh = false, report }: BuildOptions, base: Base): Base {
   const { folder } = base
-  if (folder === null || isMadeUp(sources) === holdsMadeUp(folder)) return base
+  if (folder === null || isMadeUp(sources) === (folder.manifest.demo === true)) return base
   if (!isMadeUp(sources)) {
     report.warn(`${out} holds a demo: none of its made-up data are kept, the sources start over`)
     return { ...base, folder: null, previous: null, states: null }
@@ -175,12 +172,5 @@ export function keptApart({ sources, out, fresh = false, report }: BuildOptions,
   if (fresh) return base
   throw new BuildError(
     `${out} holds measured data, and the demo's would be mixed with them: name the folder's sources, or give the demo a folder of its own`,
-  )
-}
-
-function holdsMadeUp({ manifest, catalog: { sources } }: Previous): boolean {
-  return (
-    manifest.demo === true ||
-    (sources.length > 0 && sources.every(({ credit }) => MADE_UP_CREDIT.test(credit ?? '')))
   )
 }

@@ -35,8 +35,8 @@ export interface ForecastColumns {
   lng: Float64Array
   /** When the point's model run was made, epoch seconds. */
   run: Uint32Array
-  /** Index into `models` of each point; absent where no source named a model or an owner. */
-  model?: Uint16Array
+  /** Index into `models` of each point. */
+  model: Uint16Array
   models: readonly ForecastModel[]
   /** The rows of point `i` are `start[i]` to `start[i + 1]`. */
   start: Uint32Array
@@ -62,7 +62,7 @@ export class Forecast {
   /** `point` −1: none. */
   modelOf(point: number): ForecastModel {
     const { model, models } = this.columns
-    return model === undefined || point === -1 ? UNKNOWN_MODEL : models[model[point]]
+    return point === -1 ? UNKNOWN_MODEL : models[model[point]]
   }
 
   /** The row of `time`, or else the one before it; −1 where the point's times do not reach. */

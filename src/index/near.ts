@@ -28,15 +28,10 @@ export interface Found {
 type Accept = (ordinal: number) => boolean
 
 /** A KD-tree as kdbush stores it, longitudes first. Degrees. */
-export function buildPoints(lat: Float64Array, lng: Float64Array, nodeSize = NODE_SIZE): Uint8Array {
-  const tree = new KDBush(lat.length, nodeSize)
+export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
+  const tree = new KDBush(lat.length, NODE_SIZE)
   for (let i = 0; i < lat.length; i++) tree.add(lng[i], lat[i])
   return new Uint8Array(tree.finish().data as ArrayBuffer)
-}
-
-/** The node size in a stored tree, which older programs chose otherwise; NaN in fewer bytes than a tree has. */
-export function nodeSizeOf(points: Uint8Array): number {
-  return points[2] + 256 * points[3]
 }
 
 /** The stored tree in place: `KDBush.from` wants a buffer that begins with it. */
@@ -46,7 +41,7 @@ function openPoints(points: Uint8Array, count: number): KDBush {
   const ids = new Ids(points.buffer as ArrayBuffer, start, count)
   const coordsAt = start + Math.ceil(ids.byteLength / HEADER_BYTES) * HEADER_BYTES
   const coords = new Float64Array(points.buffer as ArrayBuffer, coordsAt, 2 * count)
-  return Object.assign(new KDBush(0, nodeSizeOf(points)), { numItems: count, ids, coords })
+  return Object.assign(new KDBush(0, NODE_SIZE), { numItems: count, ids, coords })
 }
 
 export class NearPoints {

@@ -8,7 +8,7 @@ import { readWords, type WordColumns } from '../index/suffixes.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
-import { column } from './part-columns.ts'
+import { column, columnsOf, expectLength } from './part-columns.ts'
 import {
   list,
   record,
@@ -101,16 +101,27 @@ export interface Catalog {
 
 const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
 
+const COLUMNS = {
+  id: Uint32Array,
+  lat: Float64Array,
+  lng: Float64Array,
+  source: Uint16Array,
+  country: Uint16Array,
+  virtual: Uint8Array,
+  points: Uint8Array,
+  boxes: Uint8Array,
+} as const
+const SPOT_COLUMNS = { spot_id: Uint32Array, spot_lat: Float64Array, spot_lng: Float64Array } as const
+
 /** @throws SnapshotError when anything in the part is not what `catalogPart` writes */
 export function readCatalog(part: Part, file: string): Catalog {
   const { meta } = part
+  const textsOf = (name: string): string[] => texts(meta[name], `${file}: ${name}`)
   return {
     sources: list(meta.sources, `${file}: sources`).map((entry) => {
-      // Older folders have neither labels nor aliases.
-      const { name, label = null, aliases = [], network, credit, licence } = record(entry, `${file}: source`)
+      const { name, label, aliases, network, credit, licence } = record(entry, `${file}: source`)
       const known = NETWORKS.find((candidate) => candidate === network)
-      if (typeof name !== 'string' || known === undefined)
-        throw new SnapshotError(`${file}: a source is malformed`)
+      if (known === undefined) throw new SnapshotError(`${file}: a source is malformed`)
       return {
         name: text(name, `${file}: sources`),
         label: textOrNull(label, `${file}: sources`),
@@ -122,55 +133,30 @@ export function readCatalog(part: Part, file: string): Catalog {
     }),
     countries: list(meta.countries, `${file}: countries`).map((entry) => {
       const { code, name } = record(entry, `${file}: country`)
-      if (typeof code !== 'string' || typeof name !== 'string') {
-        throw new SnapshotError(`${file}: a country is malformed`)
-      }
-      return { code, name: text(name, `${file}: countries`) }
+      return { code: text(code, `${file}: countries`), name: text(name, `${file}: countries`) }
     }),
-    names: texts(meta.names, `${file}: names`),
-    slugs: texts(meta.slugs, `${file}: slugs`),
-    identifiers: texts(meta.identifiers, `${file}: identifiers`),
-    timezones: texts(meta.timezones, `${file}: timezones`),
-    registry: () => readRegistry(meta.registry, file),
-    id: column(part, 'id', Uint32Array, file),
-    lat: column(part, 'lat', Float64Array, file),
-    lng: column(part, 'lng', Float64Array, file),
-    source: column(part, 'source', Uint16Array, file),
-    country: column(part, 'country', Uint16Array, file),
-    virtual: column(part, 'virtual', Uint8Array, file),
-    spots: readSpots(part, file),
-    points: column(part, 'points', Uint8Array, file),
-    boxes: column(part, 'boxes', Uint8Array, file),
+    names: textsOf('names'),
+    slugs: textsOf('slugs'),
+    identifiers: textsOf('identifiers'),
+    timezones: textsOf('timezones'),
+    registry: () => readRegistry(meta.registry, `${file}: registry`),
+    ...columnsOf(part, COLUMNS, file),
+    spots: readSpots(part, textsOf('spots'), file),
     words: readWords((name, type) => column(part, name, type, file)),
   }
 }
 
-function readRegistry(registry: unknown, file: string): RegistryEntry[] {
-  const what = `${file}: registry`
-  // Older folders have the registry as a plain list.
-  const entries = Array.isArray(registry) ? registry : list(unnested(registry, what), what)
-  return entries.map((entry: unknown) => {
-    const [source, identifier, id, slug] = list(entry, `${file}: registry entry`)
-    if (
-      typeof source !== 'string' ||
-      typeof identifier !== 'string' ||
-      typeof id !== 'number' ||
-      typeof slug !== 'string'
-    ) {
-      throw new SnapshotError(`${file}: a registry entry is malformed`)
-    }
-    return { source, identifier, id, slug }
+function readRegistry(registry: unknown, what: string): RegistryEntry[] {
+  return list(unnested(registry, what), what).map((entry) => {
+    const [source, identifier, id, slug] = list(entry, what)
+    if (typeof id !== 'number') throw new SnapshotError(`${what}: an entry has no id`)
+    return { source: text(source, what), identifier: text(identifier, what), id, slug: text(slug, what) }
   })
 }
 
-function readSpots(part: Part, file: string): SpotRecord[] {
-  const names = texts(part.meta.spots, `${file}: spots`)
-  const ids = column(part, 'spot_id', Uint32Array, file)
-  const lat = column(part, 'spot_lat', Float64Array, file)
-  const lng = column(part, 'spot_lng', Float64Array, file)
-  if ([ids, lat, lng].some(({ length }) => length !== names.length)) {
-    throw new SnapshotError(`${file}: the columns of the spots differ in length`)
-  }
+function readSpots(part: Part, names: readonly string[], file: string): SpotRecord[] {
+  const { spot_id: ids, spot_lat: lat, spot_lng: lng } = columnsOf(part, SPOT_COLUMNS, file)
+  expectLength(names.length, [ids, lat, lng], file)
   return names.map((name, i) => ({ id: ids[i], name, lat: lat[i], lng: lng[i] }))
 }
 

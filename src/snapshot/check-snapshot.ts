@@ -1,6 +1,6 @@
 /** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
 import { buildBoxes } from '../index/boxes.ts'
-import { buildPoints, nodeSizeOf } from '../index/near.ts'
+import { buildPoints } from '../index/near.ts'
 import {
   addStream,
   CANCELLED,
@@ -21,11 +21,9 @@ import {
   COMMON_NAMES,
   MEASURE_NAMES,
   MEASURES,
-  MISSING_U16,
   NO_COUNTRY,
   type Codes,
   type Measure,
-  type MeasureName,
 } from '../sea/columns.ts'
 import { codeLimits } from '../sea/row-batch.ts'
 import type { Bounds } from '../sea/geo.ts'
@@ -36,22 +34,15 @@ import { daysFromCivil, monthStart } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { catalogSummary, forecastSummary, monthSummary, type PartSummary } from './catalog-summary.ts'
 import { MAX_BUOY_ID, readCatalog, type Catalog } from './catalog.ts'
-import { readAggregates, readForecast, readMonth, readPasses, readTides, saidMadeFrom } from './part-kinds.ts'
+import { expectLength } from './part-columns.ts'
+import { readAggregates, readForecast, readMonth, readPasses, readTides } from './part-kinds.ts'
 import { plainEnd } from './plain-messagepack.ts'
-import {
-  expect,
-  HEADER_BOUNDS,
-  SnapshotError,
-  type Part,
-  type PartEntry,
-  type PartKind,
-} from './snapshot-format.ts'
+import { expect, HEADER_BOUNDS, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
 
 /** @returns what is kept of the part @throws SnapshotError naming the file and what does not hold */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
-  if (part.kind !== kind)
-    throw new SnapshotError(`${file}: is a ${part.kind} part, the manifest says ${kind}`)
+  expect(part.kind === kind, file, `is a ${part.kind} part, the manifest says ${kind}`)
   switch (part.kind) {
     case 'catalog': {
       const catalog = readCatalog(part, file)
@@ -60,19 +51,16 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
     }
     case 'readings':
     case 'weather': {
-      if (month === null) throw new SnapshotError(`${file}: has no month in the manifest`)
-      const rows = readMonth(part, month, file)
+      const rows = readMonth(part, month!, file)
       yield* checkMonth(rows, entry)
       return monthSummary(kind, rows)
     }
-    case 'aggregates': {
-      if (month === null) throw new SnapshotError(`${file}: has no month in the manifest`)
-      yield* checkAggregates(readAggregates(part, month, file), entry)
-      return { threadBytes: 0, madeFrom: saidMadeFrom(part, file) }
-    }
+    case 'aggregates':
+      yield* checkAggregates(readAggregates(part, month!, file), entry)
+      return { threadBytes: 0, madeFrom: text(part.meta.made_from, `${file}: made_from`) }
     case 'forecast': {
       const forecast = readForecast(part, file)
-      checkForecast(forecast, entry)
+      yield* checkForecast(forecast, entry)
       return forecastSummary(forecast)
     }
     case 'passes':
@@ -85,27 +73,36 @@ export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
 }
 
 /**
- * A header may have `least` values and `perRow` more for each row, since serving threads unpack headers
- * between requests. A column is described in five values, a buoy in four texts, a harbour in three.
+ * Values that a header may have, since serving threads unpack headers between requests: a column is described in
+ * five, a zone in three, a buoy in four texts, a harbour in three.
+ * @throws SnapshotError when it has more, or is not plain MessagePack
  */
-const HEADER_VALUES: { readonly [kind in PartKind]: { least: number; perRow: number } } = {
-  catalog: { least: 200_000, perRow: 8 },
-  readings: { least: 2000, perRow: 0 },
-  weather: { least: 2000, perRow: 0 },
-  // 600 zones have three values each.
-  aggregates: { least: 4000, perRow: 0 },
-  passes: { least: 2000, perRow: 0 },
-  forecast: { least: 2000, perRow: 0 },
-  tides: { least: 4000, perRow: 8 },
-}
-
-/** @throws SnapshotError when a header is not plain MessagePack, or too large for its kind and rows */
 export function expectHeader(bytes: Uint8Array, { kind, file, rows }: PartEntry): void {
-  const { least, perRow } = HEADER_VALUES[kind]
+  const least = kind === 'catalog' ? 200_000 : 4000
+  const perRow = kind === 'catalog' || kind === 'tides' ? 8 : 0
   const values = Math.min(HEADER_BOUNDS.values, least + perRow * rows)
   const end = plainEnd(bytes, { ...HEADER_BOUNDS, values })
   if (typeof end === 'string') throw new SnapshotError(`${file}: is not MessagePack of a snapshot: ${end}`)
 }
+
+function expectRows(found: number, { file, rows }: PartEntry): void {
+  expect(found === rows, file, `it has ${found} rows, the manifest says ${rows}`)
+}
+
+/** Expects all rows in runs from `start[i]` to `start[i + 1]`, none of them empty. */
+function expectRuns(start: Uint32Array, rows: number, what: string, file: string): void {
+  let isWhole = start[0] === 0 && start.at(-1) === rows
+  for (let i = 1; i < start.length; i++) isWhole &&= start[i] > start[i - 1]
+  expect(isWhole, file, `rows and ${what} disagree`)
+}
+
+function expectAscending(time: Uint32Array, from: number, to: number, what: string, file: string): void {
+  for (let row = from + 1; row < to; row++) {
+    if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a ${what} do not ascend`)
+  }
+}
+
+const isOnGlobe = (lat: number, lng: number): boolean => Math.abs(lat) <= 90 && Math.abs(lng) <= 180
 
 /** Some 0.1 ms of work. */
 const CATALOGUED_A_SLICE = 50
@@ -120,16 +117,12 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
   catalog.registry()
   yield
-  const count = id.length
-  const lengths = [lat, lng, source, country, catalog.virtual, names, slugs, identifiers, timezones]
-  expect(
-    count === rows && lengths.every(({ length }) => length === count),
-    file,
-    'its columns differ in length',
-  )
+  const count = rows
+  expectLength(count, [id, lat, lng, source, country, catalog.virtual], file)
+  expectLength(count, [names, slugs, identifiers, timezones], file)
   for (let i = 0; i < count; i++) {
     expect(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), file, 'ids do not ascend')
-    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a position is not on the globe')
+    expect(isOnGlobe(lat[i], lng[i]), file, 'a position is not on the globe')
     expect(source[i] < catalog.sources.length, file, 'a buoy has no source')
     expect(
       country[i] === NO_COUNTRY || country[i] < catalog.countries.length,
@@ -157,7 +150,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   expect(spots.length <= MAX_SPOTS, file, `it has ${spots.length} spots, at most ${MAX_SPOTS} are read`)
   spots.forEach(({ id, lat, lng }, i) => {
     expect(id >= 1 && (i === 0 || id > spots[i - 1].id), file, 'the ids of spots do not ascend')
-    expect(Math.abs(lat) <= 90 && Math.abs(lng) <= 180, file, 'a spot is not on the globe')
+    expect(isOnGlobe(lat, lng), file, 'a spot is not on the globe')
   })
   yield
   yield* checkIndexes(catalog, file)
@@ -166,7 +159,7 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
 /** Servers do not check where the indexes point, so the indexes have to be those of the buoys. */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
   expect(
-    Buffer.compare(points, buildPoints(lat, lng, nodeSizeOf(points))) === 0,
+    Buffer.compare(points, buildPoints(lat, lng)) === 0,
     file,
     'its tree of points is not that of its buoys',
   )
@@ -183,35 +176,27 @@ function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, fi
 
 /** Some 0.1 ms of work. */
 const BUOYS_A_SLICE = 50
-const isRequired = (name: MeasureName, kind: PartEntry['kind']): boolean =>
-  name === 'significantHeight' && kind === 'readings'
 
 /** @throws SnapshotError */
-export function* checkMonth(rows: MonthRows, { file, month, kind, rows: count }: PartEntry): Steps<void> {
+export function* checkMonth(rows: MonthRows, entry: PartEntry): Steps<void> {
   const { buoys, start, time } = rows
-  expect(time.length === count, file, `it has ${time.length} rows, the manifest says ${count}`)
-  expect(
-    start.length === buoys.length + 1 && start[0] === 0 && start[buoys.length] === count,
-    file,
-    'rows and buoys disagree',
-  )
+  const { file, month, kind, rows: count } = entry
+  expectRows(time.length, entry)
+  expectLength(buoys.length, [start.subarray(1)], file)
+  expectRuns(start, count, 'buoys', file)
   const [begin, end] = [monthStart(month!), monthStart(month! + 1)]
   for (let i = 0; i < buoys.length; i++) {
     const [from, to] = [start[i], start[i + 1]]
-    const isNext = i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1]
-    expect(to > from && isNext, file, 'buoys do not ascend')
+    expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
     expect(time[from] >= begin && time[to - 1] < end, file, 'a row lies outside the month')
-    for (let row = from + 1; row < to; row++) {
-      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a buoy do not ascend`)
-    }
+    expectAscending(time, from, to, 'buoy', file)
     if (i % BUOYS_A_SLICE === 0) yield
   }
   for (const name of MEASURE_NAMES) {
     const { codes, mask } = rows.measures[name]
-    const required = isRequired(name, kind)
-    expect(!required || mask !== 0 || count === 0, file, 'there are no significant heights')
-    if (mask === 0) continue
-    yield* checkCodes(codes, MEASURES[name], required, file)
+    const isRequired = name === 'significantHeight' && kind === 'readings'
+    expect(!isRequired || mask !== 0 || count === 0, file, 'there are no significant heights')
+    if (mask !== 0) yield* checkCodes(codes, MEASURES[name], isRequired, file)
   }
 }
 
@@ -319,40 +304,29 @@ function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: n
 }
 
 /** @throws SnapshotError */
-export function checkForecast(columns: ForecastColumns, { file, rows }: PartEntry): void {
-  const { lat, lng, start, time } = columns
-  const count = lat.length
-  expect(time.length === rows, file, `it has ${time.length} rows, the manifest says ${rows}`)
-  expect(start[0] === 0 && start[count] === rows, file, 'rows and points disagree')
-  for (let i = 0; i < count; i++) {
-    expect(Math.abs(lat[i]) <= 90 && Math.abs(lng[i]) <= 180, file, 'a point is not on the globe')
-    expect(
-      i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1]),
-      file,
-      'its points are not in order',
-    )
-    expect(start[i + 1] > start[i] && start[i + 1] <= rows, file, 'a point has no rows')
-    for (let row = start[i] + 1; row < start[i + 1]; row++) {
-      if (time[row] <= time[row - 1]) throw new SnapshotError(`${file}: the times of a point do not ascend`)
-    }
-  }
-  for (const model of columns.model ?? []) {
-    expect(model < columns.models.length, file, 'a point is of no model that the part names')
+export function* checkForecast(columns: ForecastColumns, entry: PartEntry): Steps<void> {
+  const { lat, lng, model, models, start, time } = columns
+  const { file } = entry
+  expectRows(time.length, entry)
+  expectRuns(start, time.length, 'points', file)
+  for (let i = 0; i < lat.length; i++) {
+    expect(isOnGlobe(lat[i], lng[i]), file, 'a point is not on the globe')
+    const isNext = i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1])
+    expect(isNext, file, 'its points are not in order')
+    expect(model[i] < models.length, file, 'a point is of no model that the part names')
+    expectAscending(time, start[i], start[i + 1], 'point', file)
+    if (i % BUOYS_A_SLICE === 0) yield
   }
   for (const name of FORECAST_NAMES) {
-    const { min, max } = codeLimits(MEASURES[FORECAST_MEASURES[name]])
-    for (const code of columns.codes[name]) {
-      if ((code < min || code > max) && code !== MISSING_U16) {
-        throw new SnapshotError(`${file}: ${name} has a value outside its limits`)
-      }
-    }
+    yield* checkCodes(columns.codes[name], MEASURES[FORECAST_MEASURES[name]], false, file)
   }
 }
 
 /** @throws SnapshotError */
-export function checkPasses(passes: PassColumns, { file, rows }: PartEntry): void {
+export function checkPasses(passes: PassColumns, entry: PartEntry): void {
+  const { file, rows } = entry
   const { mission, cycle, number, started, ended, south, west, north, east, first, buoy, time } = passes
-  expect(mission.length === rows, file, `it has ${mission.length} rows, the manifest says ${rows}`)
+  expectRows(mission.length, entry)
   const ids = new Set<number>()
   let previous = Infinity
   for (let i = 0; i < rows; i++) {
@@ -411,17 +385,12 @@ const MAX_CONSTITUENTS = 512
 const MAX_HARBOURS = 100_000
 
 /** @throws SnapshotError */
-export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void {
+export function checkTides(tides: TideColumns, entry: PartEntry): void {
+  const { file, rows } = entry
   const { identifiers, start, constituent, amplitude, phase } = tides
-  const perHarbour = [tides.names, identifiers, tides.lat, tides.lng, tides.datumOffset, tides.credit]
-  expect(
-    perHarbour.every(({ length }) => length === rows) && start.length === rows + 1,
-    file,
-    'its columns differ in length',
-  )
   const count = constituent.length
-  expect(amplitude.length === count && phase.length === count, file, 'its constituents differ in length')
-  expect(start[0] === 0 && start[rows] === count, file, 'harbours and constituents disagree')
+  expectRows(identifiers.length, entry)
+  expectRuns(start, count, 'harbours', file)
   expect(rows <= MAX_HARBOURS, file, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
   expect(
     tides.constituents.length <= MAX_CONSTITUENTS,
@@ -438,7 +407,6 @@ export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void 
     expect(i === 0 || name > tides.constituents[i - 1], file, 'the names of constituents do not ascend')
   })
   for (let i = 0; i < rows; i++) {
-    expect(start[i + 1] > start[i] && start[i + 1] <= count, file, 'a harbour has no constituents')
     const own = start[i + 1] - start[i]
     expect(
       own <= MAX_CONSTITUENTS,
@@ -446,11 +414,7 @@ export function checkTides(tides: TideColumns, { file, rows }: PartEntry): void 
       `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`,
     )
     expect(i === 0 || identifiers[i] > identifiers[i - 1], file, 'identifiers do not ascend')
-    expect(
-      Math.abs(tides.lat[i]) <= 90 && Math.abs(tides.lng[i]) <= 180,
-      file,
-      'a position is not on the globe',
-    )
+    expect(isOnGlobe(tides.lat[i], tides.lng[i]), file, 'a position is not on the globe')
     expect(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET_M, file, 'a harbour has an impossible datum')
     expect(tides.credit[i] < tides.credits.length, file, 'a harbour has no credit')
   }

@@ -17,16 +17,12 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
-const LIST_VERSION = 2
+const LIST_VERSION = 3
 /** Ten networks over all months of 32-bit times take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
 export const EXPORT_FORMATS = ['parquet', 'csv'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-
-const KINDS = ['readings', 'buoys'] as const
-const FILE_FORMATS = [...EXPORT_FORMATS, 'geojson'] as const
-type FileFormat = (typeof FILE_FORMATS)[number]
 
 const NAME_DIGITS = 32
 const CONTENT =
@@ -48,58 +44,97 @@ export function listedSnapshot(file: string): string | null {
 /** Whether a path below the target is that of a file named by its content, which collecting may remove. */
 export const isContent = (path: string): boolean => CONTENT.test(path)
 
-export interface ExportedFile {
+type Guard<T> = (value: unknown) => value is T
+type Guarded<G> = G extends Guard<infer T> ? T : never
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const orNull =
+  <T>(guard: Guard<T>): Guard<T | null> =>
+  (value): value is T | null =>
+    value === null || guard(value)
+const like =
+  (pattern: RegExp): Guard<string> =>
+  (value): value is string =>
+    isText(value) && pattern.test(value)
+const oneOf =
+  <T>(known: readonly T[]): Guard<T> =>
+  (value): value is T =>
+    known.includes(value as T)
+const listOf =
+  <T>(guard: Guard<T>): Guard<T[]> =>
+  (value): value is T[] =>
+    Array.isArray(value) && value.every(guard)
+const object =
+  <M extends { [name: string]: Guard<unknown> }>(
+    members: M,
+  ): Guard<{ [name in keyof M]: Guarded<M[name]> }> =>
+  (value): value is { [name in keyof M]: Guarded<M[name]> } =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(members).every(([name, guard]) => guard((value as { [name: string]: unknown })[name]))
+
+/** As on the wire. */
+const isTime = (value: unknown): value is string => {
+  const time = isText(value) ? parseTimestamp(value) : null
+  if (time === null || time.epoch < 0 || time.epoch > LAST_SECOND) return false
+  return timestampText(time.epoch) === value
+}
+
+const isFile = object({
   /** From the folder of the list, with slashes. */
-  path: string
-  kind: (typeof KINDS)[number]
-  format: FileFormat
-  /** Name of the readings' network; null for buoys. */
-  network: string | null
-  /** Year of the readings, UTC; null for buoys. */
-  year: number | null
-  /** `2026-03`; null for readings of a whole year, and for buoys. */
-  month: string | null
-  rows: number
-  bytes: number
-  sha256: string
+  path: like(CONTENT),
+  kind: oneOf(['readings', 'buoys'] as const),
+  format: oneOf([...EXPORT_FORMATS, 'geojson'] as const),
+  /** Name of the readings' network; null for buoys, as the next four are. */
+  network: orNull(isText),
+  /** Year of the readings, UTC. */
+  year: orNull(isCount),
+  /** `2026-03`; null for readings of a whole year, too. */
+  month: orNull(like(MONTH)),
+  /** Times of the first and the last reading. */
+  start: orNull(isTime),
+  end: orNull(isTime),
+  rows: isCount,
+  bytes: isCount,
+  sha256: like(SHA256),
   /** The snapshot of the first export of this file: its data have not changed since. */
-  snapshot: string
-  /** Times of the first and the last reading, as on the wire; null for buoys. */
-  start: string | null
-  end: string | null
+  snapshot: like(SNAPSHOT_ID),
   /** Hash of what the file was made from. */
-  made_from: string
-}
+  made_from: like(SHA256),
+})
+export type ExportedFile = Guarded<typeof isFile>
 
-export interface ExportedNetwork {
-  name: string
+const isNetwork = object({
+  name: isText,
   /** The name on the wire. */
-  source: string
-  credit: string | null
-  licence: string | null
+  source: isText,
+  credit: orNull(isText),
+  licence: orNull(isText),
   /** Hash of all that the files of the network's readings have from the catalogue. */
-  made_from: string
-}
+  made_from: like(SHA256),
+})
+export type ExportedNetwork = Guarded<typeof isNetwork>
 
-export interface ExportedMonth {
-  month: string
-  /** SHA-256 of the snapshot's part. */
-  part: string
-}
+/** `part`: SHA-256 of the snapshot's part. */
+const isMonth = object({ month: like(MONTH), part: like(SHA256) })
+export type ExportedMonth = Guarded<typeof isMonth>
 
-export interface FileList {
+const MEMBERS = {
   /** The bucket that holds the files; null for a folder, which stays private. */
-  address: string | null
+  address: orNull(isText),
   /** The format of the readings. */
-  as: ExportFormat
-  snapshot: string
-  /** The data's time, as on the wire. */
-  as_of: string
-  networks: ExportedNetwork[]
-  months: ExportedMonth[]
+  as: oneOf(EXPORT_FORMATS),
+  snapshot: like(SNAPSHOT_ID),
+  /** The data's time. */
+  as_of: isTime,
+  networks: listOf(isNetwork),
+  months: listOf(isMonth),
   /** By kind, network and month. */
-  files: ExportedFile[]
+  files: listOf(isFile),
 }
+const isList = object({ format: oneOf([LIST_FORMAT]), version: oneOf([LIST_VERSION]), ...MEMBERS })
+export type FileList = { [name in keyof typeof MEMBERS]: Guarded<(typeof MEMBERS)[name]> }
 
 type Span = Pick<ExportedFile, 'year' | 'month'>
 
@@ -110,7 +145,7 @@ export function readingsPath(folder: string, span: Span, sha256: string, format:
   return `readings/${folder}/${spanText(span)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
 
-export function buoysPath(sha256: string, format: FileFormat): string {
+export function buoysPath(sha256: string, format: ExportedFile['format']): string {
   return `buoys-${sha256.slice(0, NAME_DIGITS)}.${format}`
 }
 
@@ -121,104 +156,27 @@ export function encodeList(list: FileList): Buffer {
 
 /** @param where what a message begins with @throws BuildError where the bytes are not a list */
 export function decodeList(bytes: Uint8Array, where: string): FileList {
-  const list = listOf(bytes)
-  if (list === null) {
-    throw new BuildError(
-      `${where}: is not a list of exported files that this program can read; export to another place, or remove it`,
-    )
-  }
-  return list
-}
-
-type Check = (value: unknown) => boolean
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= 2000
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const isNull: Check = (value) => value === null
-const orNull =
-  (check: Check): Check =>
-  (value) =>
-    value === null || check(value)
-const like =
-  (pattern: RegExp): Check =>
-  (value) =>
-    isText(value) && pattern.test(value)
-const oneOf =
-  (known: readonly unknown[]): Check =>
-  (value) =>
-    known.includes(value)
-const listOfAll =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check)
-const object =
-  (members: { readonly [name: string]: Check }): Check =>
-  (value) =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(members).every(([name, check]) => check((value as { [name: string]: unknown })[name]))
-
-const isTime: Check = (value) => {
-  const time = isText(value) ? parseTimestamp(value) : null
-  if (time === null || time.epoch < 0 || time.epoch > LAST_SECOND) return false
-  return timestampText(time.epoch) === value
-}
-
-const isFile = object({
-  path: like(CONTENT),
-  kind: oneOf(KINDS),
-  format: oneOf(FILE_FORMATS),
-  rows: isCount,
-  bytes: isCount,
-  sha256: like(SHA256),
-  snapshot: like(SNAPSHOT_ID),
-  made_from: like(SHA256),
-})
-const isOfBuoys = object({ network: isNull, year: isNull, month: isNull, start: isNull, end: isNull })
-const isOfReadings = object({
-  network: isText,
-  year: isCount,
-  month: orNull(like(MONTH)),
-  start: isTime,
-  end: isTime,
-})
-const isList = object({
-  format: oneOf([LIST_FORMAT]),
-  version: oneOf([LIST_VERSION]),
-  address: orNull(isText),
-  as: oneOf(EXPORT_FORMATS),
-  snapshot: like(SNAPSHOT_ID),
-  as_of: isTime,
-  // Earlier lists may be of changes alone.
-  since: (value) => value === null || value === undefined,
-  networks: listOfAll(
-    object({
-      name: isText,
-      source: isText,
-      credit: orNull(isText),
-      licence: orNull(isText),
-      made_from: like(SHA256),
-    }),
-  ),
-  months: listOfAll(object({ month: like(MONTH), part: like(SHA256) })),
-  files: listOfAll(isFile),
-})
-
-function listOf(bytes: Uint8Array): FileList | null {
-  let document: unknown
+  let list: unknown
   try {
-    document = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
+    list = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   } catch {
-    return null
+    list = null
   }
-  if (!isList(document)) return null
-  const { address, as, snapshot, as_of, networks, months, files } = document as FileList
-  const areWhole = files.every(
-    (file) =>
-      file.path.includes(file.sha256.slice(0, NAME_DIGITS)) &&
-      (file.kind === 'buoys' ? isOfBuoys(file) : isOfReadings(file)),
+  if (isList(list) && list.files.every(isWhole)) {
+    const { address, as, snapshot, as_of, networks, months, files } = list
+    return { address, as, snapshot, as_of, networks, months, files }
+  }
+  throw new BuildError(
+    `${where}: is not a list of exported files that this program can read; export to another place, or remove it`,
   )
-  return areWhole ? { address, as, snapshot, as_of, networks, months, files } : null
+}
+
+function isWhole({ path, kind, sha256, network, year, month, start, end }: ExportedFile): boolean {
+  const ofReadings = [network, year, start, end]
+  return (
+    path.includes(sha256.slice(0, NAME_DIGITS)) &&
+    (kind === 'buoys' ? [...ofReadings, month].every((value) => value === null) : !ofReadings.includes(null))
+  )
 }
 
 /** The list of a snapshot, or null. @throws BuildError for one that cannot be read */

@@ -58,8 +58,6 @@ export function catalogPart(
       timezones: buoys.map(({ timezone }) => timezone),
       registry: nested(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
       spots: orderedSpots.map(({ name }) => name),
-      // Earlier readers want this list.
-      month_keys: [],
     },
     columns: new Map<string, Column>([
       ['id', Uint32Array.from(buoys, ({ id }) => id)],

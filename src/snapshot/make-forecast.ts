@@ -33,37 +33,37 @@ export class ForecastSet {
    * @throws BuildError for a record that breaks the rules of `ForecastRecord`, or the limits of a measure
    */
   add(record: ForecastRecord): void {
-    const key = pointKey(record.lat, record.lng)
-    const known = this.#points.get(key)
-    if (known !== undefined && known.run >= record.runAt) return
+    if (!this.#isNewer(record.lat, record.lng, record.runAt)) return
     const point = encode(record)
-    if (point !== null) this.#points.set(key, point)
+    if (point !== null) this.#points.set(pointKey(record.lat, record.lng), point)
   }
 
-  /** Takes over points by the rule of `add`: of equal runs the own ones stay. */
+  /** Takes over points by the rule of `add`. */
   merge(other: ForecastSet): void {
     for (const [key, point] of other.#points) {
-      const known = this.#points.get(key)
-      if (known === undefined || known.run < point.run) this.#points.set(key, point)
+      if (this.#isNewer(point.lat, point.lng, point.run)) this.#points.set(key, point)
     }
   }
 
   /** Takes over the points of a part by the rule of `add`. */
   restore({ lat, lng, run, model, models, start, time, codes }: ForecastColumns): void {
     for (let i = 0; i < lat.length; i++) {
-      const key = pointKey(lat[i], lng[i])
-      const known = this.#points.get(key)
-      if (known !== undefined && known.run >= run[i]) continue
+      if (!this.#isNewer(lat[i], lng[i], run[i])) continue
       const rows = (column: Uint16Array): Uint16Array => column.subarray(start[i], start[i + 1])
-      this.#points.set(key, {
+      this.#points.set(pointKey(lat[i], lng[i]), {
         lat: lat[i],
         lng: lng[i],
         run: run[i],
-        model: model === undefined ? UNKNOWN_MODEL : models[model[i]],
+        model: models[model[i]],
         time: time.subarray(start[i], start[i + 1]),
         codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, rows(codes[name])])) as ForecastCodes,
       })
     }
+  }
+
+  #isNewer(lat: number, lng: number, run: number): boolean {
+    const known = this.#points.get(pointKey(lat, lng))
+    return known === undefined || known.run < run
   }
 
   get size(): number {
@@ -89,12 +89,12 @@ export class ForecastSet {
     return {
       part: {
         kind: 'forecast',
-        meta: model === null ? {} : { models },
+        meta: { models },
         columns: new Map<string, Column>([
           ['lat', Float64Array.from(points, (point) => point.lat)],
           ['lng', Float64Array.from(points, (point) => point.lng)],
           ['run', Uint32Array.from(points, ({ run }) => run)],
-          ...(model === null ? [] : [['model', model] as [string, Column]]),
+          ['model', model],
           ['start', start],
           ['time', time],
           ...columns,
@@ -105,18 +105,18 @@ export class ForecastSet {
   }
 }
 
-const UNKNOWN_MODEL: ForecastModel = { model: null, credit: null }
 const modelKey = ({ model, credit }: ForecastModel): string => JSON.stringify([model, credit])
 
-/** The models in an order of their own, and the index of each point's; `model` is null if none is known. */
-function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array | null } {
+/** The models in an order of their own, and the index of each point's. @throws BuildError for too many */
+function modelsOf(points: readonly PointForecast[]): { models: ForecastModel[]; model: Uint16Array } {
   const byKey = new Map(points.map(({ model }) => [modelKey(model), model]))
   const keys = [...byKey.keys()].sort(compareText)
   if (keys.length > MAX_MODELS) throw new BuildError(`the forecasts name more than ${MAX_MODELS} models`)
-  const models = keys.map((key) => byKey.get(key)!)
-  if (models.every(({ model, credit }) => model === null && credit === null)) return { models, model: null }
   const index = new Map(keys.map((key, i) => [key, i]))
-  return { models, model: Uint16Array.from(points, ({ model }) => index.get(modelKey(model))!) }
+  return {
+    models: keys.map((key) => byKey.get(key)!),
+    model: Uint16Array.from(points, ({ model }) => index.get(modelKey(model))!),
+  }
 }
 
 /** The record as codes, or null without any value. */

@@ -32,7 +32,7 @@ export interface Manifest {
   id: string
   /** The data's time, epoch seconds: "now" for everything that is fresh, active or complete. */
   asOf: number
-  /** Whether any of the data is made up; absent where all of it was measured, and in older manifests. */
+  /** Whether any of the data is made up; absent where all of it was measured. */
   demo?: boolean
   parts: PartEntry[]
 }
@@ -129,7 +129,6 @@ function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
     format: MANIFEST_FORMAT,
     version: FORMAT_VERSION,
     as_of: asOf,
-    // Absent and not false, so that manifests of measured data keep their older ids.
     ...(demo === true && { demo: true }),
     parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
       kind,

@@ -10,6 +10,7 @@
  */
 import type { Column } from '../sea/columns.ts'
 import {
+  expect,
   expectVersion,
   firstValue,
   isCount,
@@ -52,7 +53,7 @@ if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
   const { header, end } = decodeHeader(bytes, file)
-  return { ...kindAndMeta(header, file), columns: decodeColumns(bytes, header.columns, end, file) }
+  return { ...kindAndMeta(header, file), columns: decodeColumns(bytes, header, end, file) }
 }
 
 export function decodeHeader(bytes: Uint8Array, file: string): { header: Meta; end: number } {
@@ -70,39 +71,50 @@ export function kindAndMeta(header: Meta, file: string): Pick<Part, 'kind' | 'me
   return { kind, meta: record(header.meta, `${file}: meta`) }
 }
 
-/** The columns that a header describes; they and their padding are all that follows it. */
-function decodeColumns(
-  bytes: Uint8Array,
-  descriptions: unknown,
-  headerEnd: number,
-  file: string,
-): Map<string, Column> {
-  const columns = new Map<string, Column>()
-  const described = list(descriptions, `${file}: columns`)
+export interface DescribedColumn {
+  name: string
+  ColumnArray: (typeof COLUMN_TYPES)[ColumnType]
+  length: number
+  /** Of its first byte, in a file of the size that was given. */
+  offset: number
+}
+
+/** The columns that a header describes, within `size` bytes. @throws SnapshotError naming `file` */
+export function describedColumns({ columns }: Meta, size: number, file: string): DescribedColumn[] {
+  const described = list(columns, `${file}: columns`)
   if (described.length > MAX_COLUMNS) {
     throw new SnapshotError(`${file}: has ${described.length} columns, at most ${MAX_COLUMNS} are read`)
   }
-  let end = headerEnd
-  for (const entry of described) {
+  const names = new Set<string>()
+  return described.map((entry) => {
     const { name, type, length, offset } = record(entry, `${file}: column`)
     if (typeof name !== 'string' || typeof type !== 'string' || !Object.hasOwn(COLUMN_TYPES, type)) {
       throw new SnapshotError(`${file}: a column has no name or an unknown type`)
     }
-    if (columns.has(name)) throw new SnapshotError(`${file}: column ${name} occurs twice`)
+    if (names.has(name)) throw new SnapshotError(`${file}: column ${name} occurs twice`)
+    names.add(name)
     const ColumnArray = COLUMN_TYPES[type as ColumnType]
-    if (
-      !isCount(length) ||
-      !isCount(offset) ||
-      offset % COLUMN_ALIGNMENT_BYTES !== 0 ||
-      offset < end + BIN32_HEADER_BYTES
-    ) {
+    if (!isCount(length) || !isCount(offset) || offset % COLUMN_ALIGNMENT_BYTES !== 0) {
       throw new SnapshotError(`${file}: column ${name} has an impossible offset`)
     }
+    const end = offset + length * ColumnArray.BYTES_PER_ELEMENT
+    if (end > size) throw new SnapshotError(`${file}: column ${name} ends at byte ${end} of ${size}`)
+    return { name, ColumnArray, length, offset }
+  })
+}
+
+/** The columns as views on `bytes`; they and their padding are all that follows the header. */
+function decodeColumns(
+  bytes: Uint8Array,
+  header: Meta,
+  headerEnd: number,
+  file: string,
+): Map<string, Column> {
+  const columns = new Map<string, Column>()
+  let end = headerEnd
+  for (const { name, ColumnArray, length, offset } of describedColumns(header, bytes.length, file)) {
     const size = length * ColumnArray.BYTES_PER_ELEMENT
-    if (offset + size > bytes.length) {
-      throw new SnapshotError(`${file}: column ${name} ends at byte ${offset + size} of ${bytes.length}`)
-    }
-    if (!isFramed(bytes, end, offset, size)) {
+    if (offset < end + BIN32_HEADER_BYTES || !isFramed(bytes, end, offset, size)) {
       throw new SnapshotError(`${file}: column ${name} is not framed as a byte string`)
     }
     end = offset + size
@@ -131,4 +143,23 @@ export function column<C extends Column>(
   const found = part.columns.get(name)
   if (!(found instanceof type)) throw new SnapshotError(`${file}: has no column ${name} of the right type`)
   return found
+}
+
+/** Columns by name, each of its type. @throws SnapshotError when one is missing or of another type */
+export function columnsOf<Types extends { [name: string]: abstract new (...args: never[]) => Column }>(
+  part: Part,
+  types: Types,
+  file: string,
+): { [name in keyof Types]: InstanceType<Types[name]> } {
+  const entries = Object.entries(types).map(([name, type]) => [name, column(part, name, type, file)])
+  return Object.fromEntries(entries) as { [name in keyof Types]: InstanceType<Types[name]> }
+}
+
+/** @throws SnapshotError unless each of `columns` has `length` values */
+export function expectLength(length: number, columns: readonly { length: number }[], file: string): void {
+  expect(
+    columns.every((each) => each.length === length),
+    file,
+    'its columns differ in length',
+  )
 }

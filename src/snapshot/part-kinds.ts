@@ -1,20 +1,13 @@
 /** The kinds of parts other than the catalogue, as views on their bytes; `check-snapshot.ts` checks them. */
 import { STREAM_WORDS, STREAMS_OF_BUOY, type AggregateYear } from '../index/day-aggregates.ts'
-import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
+import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
 import type { PassColumns } from '../index/passes.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import type { TideColumns } from '../index/tides.ts'
-import {
-  MEASURE_NAMES,
-  MEASURES,
-  type Codes,
-  type Column,
-  type Measure,
-  type MeasureName,
-} from '../sea/columns.ts'
-import { FORECAST_NAMES, type ForecastName } from '../sea/forecast-names.ts'
+import { MEASURE_NAMES, MEASURES, type Codes, type Measure, type MeasureName } from '../sea/columns.ts'
+import { FORECAST_NAMES } from '../sea/forecast-names.ts'
 import { monthText } from '../sea/time.ts'
-import { column } from './part-columns.ts'
+import { column, columnsOf, expectLength } from './part-columns.ts'
 import {
   expect,
   list,
@@ -117,40 +110,27 @@ export function readAggregates(part: Part, month: number, file: string): Aggrega
     file,
     'is not of the year that the manifest says',
   )
-  const buoys = column(part, 'buoy', Uint32Array, file)
-  const zone = column(part, 'zone', Uint16Array, file)
-  const first = column(part, 'first', Uint16Array, file)
-  const days = column(part, 'days', Uint16Array, file)
-  const streams = column(part, 'streams', Int32Array, file)
-  const count = buoys.length
-  expect(
-    [zone, first, days].every(({ length }) => length === count) &&
-      streams.length === count * STREAMS_OF_BUOY * STREAM_WORDS,
-    file,
-    'its columns differ in length',
-  )
-  return {
-    file,
-    year,
-    zones: list(part.meta.zones, `${file}: zones`).map((entry) => {
-      const [name, rules] = list(entry, `${file}: zone`)
-      return { name: text(name, `${file}: zones`), rules: text(rules, `${file}: zones`) }
-    }),
-    buoys,
-    zone,
-    first,
-    days,
-    streams,
-    bytes: column(part, 'bytes', Uint8Array, file),
-    words: column(part, 'words', Uint16Array, file),
-    doubles: column(part, 'doubles', Uint32Array, file),
-  }
+  const { buoy: buoys, ...columns } = columnsOf(part, AGGREGATE_COLUMNS, file)
+  const { zone, first, days, streams } = columns
+  expectLength(buoys.length, [zone, first, days], file)
+  expectLength(buoys.length * STREAMS_OF_BUOY * STREAM_WORDS, [streams], file)
+  const zones = list(part.meta.zones, `${file}: zones`).map((entry) => {
+    const [name, rules] = list(entry, `${file}: zone`)
+    return { name: text(name, `${file}: zones`), rules: text(rules, `${file}: zones`) }
+  })
+  return { file, year, zones, buoys, ...columns }
 }
 
-/** The monthly parts that the part claims to be made from. @throws SnapshotError */
-export function saidMadeFrom(part: Part, file: string): string {
-  return text(part.meta.made_from, `${file}: made_from`)
-}
+const AGGREGATE_COLUMNS = {
+  buoy: Uint32Array,
+  zone: Uint16Array,
+  first: Uint16Array,
+  days: Uint16Array,
+  streams: Int32Array,
+  bytes: Uint8Array,
+  words: Uint16Array,
+  doubles: Uint32Array,
+} as const
 
 const PASS_COLUMNS = {
   mission: Uint8Array,
@@ -172,25 +152,11 @@ const PASS_COLUMNS = {
  * @throws SnapshotError when a column is missing or of another type, or lengths disagree
  */
 export function readPasses(part: Part, file: string): PassColumns {
-  const columns: { [name: string]: Column } = {}
-  for (const [name, ColumnArray] of Object.entries(PASS_COLUMNS)) {
-    const column = part.columns.get(name)
-    if (!(column instanceof ColumnArray)) throw new SnapshotError(`${file}: has no column ${name}`)
-    columns[name] = column
-  }
-  const passes = columns as unknown as PassColumns
-  const { first, buoy, time, mission } = passes
-  const rows = mission.length
-  for (const name of ['cycle', 'number', 'started', 'ended', 'south', 'west', 'north', 'east'] as const) {
-    if (passes[name].length !== rows) throw new SnapshotError(`${file}: its columns differ in length`)
-  }
-  if (
-    first.length !== rows + 1 ||
-    first[0] !== 0 ||
-    first[rows] !== buoy.length ||
-    buoy.length !== time.length
-  )
-    throw new SnapshotError(`${file}: passes and observations disagree`)
+  const passes = columnsOf(part, PASS_COLUMNS, file)
+  const { first, buoy, time, ...each } = passes
+  expectLength(each.mission.length, [...Object.values(each), first.subarray(1)], file)
+  expectLength(buoy.length, [time], file)
+  expect(first[0] === 0 && first.at(-1) === buoy.length, file, 'passes and observations disagree')
   return passes
 }
 
@@ -199,60 +165,47 @@ export function readPasses(part: Part, file: string): PassColumns {
  * @throws SnapshotError when a column is missing, of another type, or of another length than the rows
  */
 export function readForecast(part: Part, file: string): ForecastColumns {
-  const time = column(part, 'time', Uint32Array, file)
-  const lat = column(part, 'lat', Float64Array, file)
-  const codesOf = (name: ForecastName): Uint16Array => {
-    const codes = column(part, name, Uint16Array, file)
-    if (codes.length !== time.length) {
-      throw new SnapshotError(`${file}: column ${name} has ${codes.length} rows, expected ${time.length}`)
-    }
-    return codes
-  }
-  const columns = {
-    lat,
-    lng: column(part, 'lng', Float64Array, file),
-    run: column(part, 'run', Uint32Array, file),
-    // Older parts have no such column.
-    ...(part.columns.has('model') && { model: column(part, 'model', Uint16Array, file) }),
-    models: readModels(part, file),
-    start: column(part, 'start', Uint32Array, file),
-    time,
-    codes: Object.fromEntries(FORECAST_NAMES.map((name) => [name, codesOf(name)])) as ForecastCodes,
-  }
-  const { lng, run, model = lat, start } = columns
-  if (
-    lng.length !== lat.length ||
-    run.length !== lat.length ||
-    model.length !== lat.length ||
-    start.length !== lat.length + 1
-  ) {
-    throw new SnapshotError(`${file}: the columns of the points differ in length`)
-  }
-  return columns
-}
-
-function readModels(part: Part, file: string): ForecastModel[] {
+  const { time, start, ...points } = columnsOf(part, FORECAST_COLUMNS, file)
+  const types = Object.fromEntries(FORECAST_NAMES.map((name) => [name, Uint16Array] as const))
+  const codes = columnsOf(part, types, file) as ForecastCodes
+  expectLength(points.lat.length, [...Object.values(points), start.subarray(1)], file)
+  expectLength(time.length, Object.values(codes), file)
   const what = `${file}: models`
-  return list(part.meta.models ?? [], what).map((entry) => {
+  const models = list(part.meta.models, what).map((entry) => {
     const { model, credit } = record(entry, what)
     return { model: textOrNull(model, what), credit: textOrNull(credit, what) }
   })
+  return { ...points, models, start, time, codes }
 }
+
+const FORECAST_COLUMNS = {
+  lat: Float64Array,
+  lng: Float64Array,
+  run: Uint32Array,
+  model: Uint16Array,
+  start: Uint32Array,
+  time: Uint32Array,
+} as const
 
 /** @throws SnapshotError when anything in the part is not what `tidesPart` writes */
 export function readTides(part: Part, file: string): TideColumns {
-  return {
-    constituents: texts(part.meta.constituents, `${file}: constituents`),
-    credits: texts(part.meta.credits, `${file}: credits`),
-    identifiers: texts(part.meta.identifiers, `${file}: identifiers`),
-    names: texts(part.meta.names, `${file}: names`),
-    lat: column(part, 'lat', Float64Array, file),
-    lng: column(part, 'lng', Float64Array, file),
-    datumOffset: column(part, 'datum_offset', Float64Array, file),
-    credit: column(part, 'credit', Uint16Array, file),
-    start: column(part, 'start', Uint32Array, file),
-    constituent: column(part, 'constituent', Uint16Array, file),
-    amplitude: column(part, 'amplitude', Float32Array, file),
-    phase: column(part, 'phase', Float32Array, file),
-  }
+  const { datum_offset: datumOffset, ...columns } = columnsOf(part, TIDE_COLUMNS, file)
+  const { lat, lng, credit, start, constituent, amplitude, phase } = columns
+  const [constituents, credits, identifiers, names] = (
+    ['constituents', 'credits', 'identifiers', 'names'] as const
+  ).map((name) => texts(part.meta[name], `${file}: ${name}`))
+  expectLength(lat.length, [lng, datumOffset, credit, identifiers, names, start.subarray(1)], file)
+  expectLength(constituent.length, [amplitude, phase], file)
+  return { constituents, credits, identifiers, names, datumOffset, ...columns }
 }
+
+const TIDE_COLUMNS = {
+  lat: Float64Array,
+  lng: Float64Array,
+  datum_offset: Float64Array,
+  credit: Uint16Array,
+  start: Uint32Array,
+  constituent: Uint16Array,
+  amplitude: Float32Array,
+  phase: Float32Array,
+} as const

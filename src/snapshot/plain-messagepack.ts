@@ -15,136 +15,82 @@ export interface PlainBounds {
 /** Keys are short names in a program. */
 const LONGEST_KEY_BYTES = 128
 
-const NIL = 0xc0
-const FALSE = 0xc2
-const TRUE = 0xc3
-const [BIN8, BIN16, BIN32] = [0xc4, 0xc5, 0xc6]
-const [FLOAT32, FLOAT64] = [0xca, 0xcb]
-const [UINT8, UINT16, UINT32] = [0xcc, 0xcd, 0xce]
-const [INT8, INT16, INT32] = [0xd0, 0xd1, 0xd2]
-const [STR8, STR16, STR32] = [0xd9, 0xda, 0xdb]
-const [ARRAY16, ARRAY32, MAP16, MAP32] = [0xdc, 0xdd, 0xde, 0xdf]
-const [FIXMAP, FIXARRAY, FIXSTR, NEGATIVE] = [0x80, 0x90, 0xa0, 0xe0]
+/** First heads of maps, lists and texts with a count in the head, of others, and of negative numbers. */
+const [FIXMAP, FIXLIST, FIXSTR, OTHERS, NEGATIVE] = [0x80, 0x90, 0xa0, 0xc0, 0xe0]
+const [STR8, LIST16, MAP16] = [0xd9, 0xdc, 0xde]
+
+/**
+ * Bytes of the number behind each head from 0xc0 on. Integers of 64 bits become another type than numbers,
+ * extensions whatever a library makes of them: they have none.
+ */
+// oxfmt-ignore
+const WIDTHS: readonly (number | null)[] = [
+  0, null, 0, 0, 1, 2, 4, null, null, null, 4, 8, 1, 2, 4, null,
+  1, 2, 4, null, null, null, null, null, null, 1, 2, 4, 2, 4, 2, 4,
+]
+/** Byte strings, texts, lists and maps: their number is a count. */
+const isCounted = (head: number): boolean => (head >= 0xc4 && head <= 0xc6) || head >= STR8
+
+class NotPlain extends Error {}
 
 /** Where the first value in `bytes` ends, or why it is not plain, in words. */
-export function plainEnd(bytes: Uint8Array, bounds: PlainBounds): number | string {
-  const walk = new Walk(bytes, bounds)
-  return walk.fault ?? walk.at
-}
+export function plainEnd(bytes: Uint8Array, { depth, values }: PlainBounds): number | string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let at = 0
+  let left = values
 
-class Walk {
-  at = 0
-  fault: string | null = null
-  readonly #bytes: Uint8Array
-  readonly #view: DataView
-  #values: number
-
-  constructor(bytes: Uint8Array, { depth, values }: PlainBounds) {
-    this.#bytes = bytes
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-    this.#values = values
-    this.#value(depth)
+  /** @returns where the bytes passed over began */
+  function pass(count: number): number {
+    at += count
+    if (at > bytes.length) throw new NotPlain('ends too early')
+    return at - count
   }
 
-  #value(depth: number): void {
-    if (this.at >= this.#bytes.length) {
-      this.fault = 'ends too early'
-      return
-    }
-    if (--this.#values < 0) {
-      this.fault = 'holds too many values'
-      return
-    }
-    const head = this.#bytes[this.at++]
+  function numberOf(width: number): number {
+    const from = pass(width)
+    return width === 1 ? bytes[from] : width === 2 ? view.getUint16(from) : view.getUint32(from)
+  }
+
+  function value(room: number): void {
+    const from = pass(1)
+    if (--left < 0) throw new NotPlain('holds too many values')
+    const head = bytes[from]
     if (head < FIXMAP || head >= NEGATIVE) return
-    if (head < FIXARRAY) this.#map(head - FIXMAP, depth)
-    else if (head < FIXSTR) this.#list(head - FIXARRAY, depth)
-    else if (head < NIL) this.#skip(head - FIXSTR)
-    else this.#other(head, depth)
+    if (head < FIXLIST) return items(head - FIXMAP, true, room)
+    if (head < FIXSTR) return items(head - FIXLIST, false, room)
+    if (head < OTHERS) return void pass(head - FIXSTR)
+    const width = WIDTHS[head - OTHERS]
+    if (width === null) throw new NotPlain('holds a value of a type that snapshots do not know')
+    if (!isCounted(head)) return void pass(width)
+    const count = numberOf(width)
+    if (head < LIST16) pass(count)
+    else items(count, head >= MAP16, room)
   }
 
-  #other(head: number, depth: number): void {
-    switch (head) {
-      case NIL:
-      case FALSE:
-      case TRUE:
-        return
-      case UINT8:
-      case INT8:
-        return this.#skip(1)
-      case UINT16:
-      case INT16:
-        return this.#skip(2)
-      case UINT32:
-      case INT32:
-      case FLOAT32:
-        return this.#skip(4)
-      case FLOAT64:
-        return this.#skip(8)
-      case STR8:
-      case BIN8:
-        return this.#skip(this.#count(1))
-      case STR16:
-      case BIN16:
-        return this.#skip(this.#count(2))
-      case STR32:
-      case BIN32:
-        return this.#skip(this.#count(4))
-      case ARRAY16:
-        return this.#list(this.#count(2), depth)
-      case ARRAY32:
-        return this.#list(this.#count(4), depth)
-      case MAP16:
-        return this.#map(this.#count(2), depth)
-      case MAP32:
-        return this.#map(this.#count(4), depth)
-      default:
-        // Integers of 64 bits become another type than numbers, extensions whatever a library makes of them.
-        this.fault = 'holds a value of a type that snapshots do not know'
+  function items(count: number, isMap: boolean, room: number): void {
+    if (room === 0) throw new NotPlain('is nested too deeply')
+    // Each takes at least a byte, so a count beyond the bytes is a lie.
+    if (count * (isMap ? 2 : 1) > bytes.length - at) throw new NotPlain('ends too early')
+    for (let i = 0; i < count; i++) {
+      if (isMap) key()
+      value(room - 1)
     }
   }
 
-  #count(width: 1 | 2 | 4): number {
-    const at = this.at
-    this.#skip(width)
-    if (this.fault !== null) return 0
-    return width === 1 ? this.#bytes[at] : width === 2 ? this.#view.getUint16(at) : this.#view.getUint32(at)
+  function key(): void {
+    const from = pass(1)
+    const head = bytes[from]
+    if (head >= FIXSTR && head < OTHERS) pass(head - FIXSTR)
+    else if (head === STR8) pass(numberOf(1))
+    else throw new NotPlain('has a map with a key that is not a name')
+    if (at - from > LONGEST_KEY_BYTES) throw new NotPlain('has a map with a key that is not a name')
   }
 
-  #skip(bytes: number): void {
-    this.at += bytes
-    if (this.at > this.#bytes.length) this.fault = 'ends too early'
-  }
-
-  /** Each item takes at least a byte, so a count beyond the bytes is a lie. */
-  #enters(items: number, depth: number): boolean {
-    if (depth === 0) this.fault = 'is nested too deeply'
-    else if (items > this.#bytes.length - this.at) this.fault ??= 'ends too early'
-    return this.fault === null
-  }
-
-  #list(length: number, depth: number): void {
-    if (!this.#enters(length, depth)) return
-    for (let i = 0; i < length && this.fault === null; i++) this.#value(depth - 1)
-  }
-
-  #map(length: number, depth: number): void {
-    if (!this.#enters(length * 2, depth)) return
-    for (let i = 0; i < length && this.fault === null; i++) {
-      this.#key()
-      if (this.fault === null) this.#value(depth - 1)
-    }
-  }
-
-  #key(): void {
-    const from = this.at
-    const head = this.#bytes[from]
-    if (from === this.#bytes.length) this.fault = 'ends too early'
-    else if (head >= FIXSTR && head < NIL) this.#skip(1 + head - FIXSTR)
-    else if (head === STR8) {
-      this.at++
-      this.#skip(this.#count(1))
-    } else this.fault = 'has a map with a key that is not a name'
-    if (this.at - from > LONGEST_KEY_BYTES) this.fault ??= 'has a map with a key that is not a name'
+  try {
+    value(depth)
+    return at
+  } catch (error) {
+    if (error instanceof NotPlain) return error.message
+    throw error
   }
 }

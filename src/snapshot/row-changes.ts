@@ -1,7 +1,4 @@
-/**
- * What distinguishes two snapshots, and the readings of a buoy that differ between two months. Rows that both
- * months have are found as equal bytes, many at a time.
- */
+/** What distinguishes two snapshots, and the readings of a buoy that differ between two months. */
 import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { MEASURE_NAMES, type Codes } from '../sea/columns.ts'
@@ -73,9 +70,6 @@ export function noChanges(id: string): Changes {
   }
 }
 
-/** Fewer rows are compared one by one. */
-const ROWS_A_BLOCK = 128
-
 /** Rows [from, to) of a month. */
 export interface Range {
   from: number
@@ -89,6 +83,25 @@ export function rangeOf({ buoys, start }: MonthRows, buoy: number): Range {
   return buoys[at] === buoy ? { from: start[at], to: start[at + 1] } : NO_ROWS
 }
 
+/** A column of two months. */
+interface ColumnPair {
+  a: Codes
+  maskA: number
+  b: Codes
+  maskB: number
+}
+
+/** The columns that one of two months has; none where one of the months is not there. */
+export function columnPairs(a: MonthRows | null, b: MonthRows | null): ColumnPair[] {
+  if (a === null || b === null) return []
+  return MEASURE_NAMES.map((name) => ({
+    a: a.measures[name].codes,
+    maskA: a.measures[name].mask,
+    b: b.measures[name].codes,
+    maskB: b.measures[name].mask,
+  })).filter(({ maskA, maskB }) => maskA !== 0 || maskB !== 0)
+}
+
 /**
  * Calls `visit` with each reading of a buoy that differs, ascending in time, until it returns false; `row` is
  * one of `b`, or of `a` where the reading is gone. Pass `columns` of both months to ask about many buoys.
@@ -99,20 +112,10 @@ export function eachDifference(
   b: MonthRows | null,
   rangeB: Range,
   visit: (change: Change, row: number, time: number) => boolean,
-  columns = new BothColumns(a, b),
+  columns: readonly ColumnPair[] = columnPairs(a, b),
 ): void {
   let [i, j] = [rangeA.from, rangeB.from]
-  const isLong = Math.min(rangeA.to - i, rangeB.to - j) >= ROWS_A_BLOCK
-  const bytes = isLong ? columns.bytes : null
-  let nextBlock = i
   while (i < rangeA.to || j < rangeB.to) {
-    if (bytes !== null && i >= nextBlock) {
-      const same = sameRows(bytes, i, j, Math.min(rangeA.to - i, rangeB.to - j))
-      if (same === 0) nextBlock = i + ROWS_A_BLOCK
-      i += same
-      j += same
-      if (same > 0) continue
-    }
     const timeA = i < rangeA.to ? a!.time[i] : Infinity
     const timeB = j < rangeB.to ? b!.time[j] : Infinity
     if (timeA < timeB) {
@@ -120,48 +123,11 @@ export function eachDifference(
     } else if (timeB < timeA) {
       if (!visit(ADDED, j++, timeB)) return
     } else {
-      if (!isSameRow(columns.measures, i, j) && !visit(CHANGED, j, timeB)) return
+      if (!isSameRow(columns, i, j) && !visit(CHANGED, j, timeB)) return
       i++
       j++
     }
   }
-}
-
-interface ColumnPair {
-  a: Codes
-  maskA: number
-  b: Codes
-  maskB: number
-}
-
-/** The columns that one of two months has; none where one of the months is not there. */
-export class BothColumns {
-  readonly measures: readonly ColumnPair[]
-  readonly #times: readonly [Uint32Array, Uint32Array] | null
-  #bytes: readonly BytePair[] | null | undefined
-
-  constructor(a: MonthRows | null, b: MonthRows | null) {
-    const areThere = a !== null && b !== null
-    this.measures = areThere ? pairsOf(a, b) : []
-    this.#times = areThere ? [a.time, b.time] : null
-  }
-
-  /** The columns as bytes, made when many rows are compared. */
-  get bytes(): readonly BytePair[] | null {
-    if (this.#bytes === undefined) {
-      this.#bytes = this.#times === null ? null : bytesOf(...this.#times, this.measures)
-    }
-    return this.#bytes
-  }
-}
-
-function pairsOf(a: MonthRows, b: MonthRows): ColumnPair[] {
-  return MEASURE_NAMES.map((name) => ({
-    a: a.measures[name].codes,
-    maskA: a.measures[name].mask,
-    b: b.measures[name].codes,
-    maskB: b.measures[name].mask,
-  })).filter(({ maskA, maskB }) => maskA !== 0 || maskB !== 0)
 }
 
 function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolean {
@@ -170,41 +136,4 @@ function isSameRow(columns: readonly ColumnPair[], i: number, j: number): boolea
     if (a[i & maskA] !== b[j & maskB]) return false
   }
   return true
-}
-
-interface BytePair {
-  a: Buffer
-  b: Buffer
-  /** Bytes of a row. */
-  width: number
-}
-
-/** Times and measures; null where one of the months lacks a measure of the other. */
-function bytesOf(timeA: Uint32Array, timeB: Uint32Array, columns: readonly ColumnPair[]): BytePair[] | null {
-  const pairs = [bytePair(timeA, timeB)]
-  for (const { a, maskA, b, maskB } of columns) {
-    if (maskA !== maskB) return null
-    if (maskA !== 0) pairs.push(bytePair(a, b))
-  }
-  return pairs
-}
-
-function bytePair(a: Codes | Uint32Array, b: Codes | Uint32Array): BytePair {
-  const bytes = ({ buffer, byteOffset, byteLength }: typeof a): Buffer =>
-    Buffer.from(buffer, byteOffset, byteLength)
-  return { a: bytes(a), b: bytes(b), width: a.BYTES_PER_ELEMENT }
-}
-
-/**
- * A number of rows from `i` and `j` on that are surely the same: `most`, or a half, a quarter and so on; 0
- * below a block. Two snapshots half an hour apart differ mostly in the last rows of a buoy.
- */
-function sameRows(pairs: readonly BytePair[], i: number, j: number, most: number): number {
-  for (let rows = most; rows >= ROWS_A_BLOCK; rows >>= 1) {
-    const isSame = pairs.every(
-      ({ a, b, width }) => a.compare(b, j * width, (j + rows) * width, i * width, (i + rows) * width) === 0,
-    )
-    if (isSame) return rows
-  }
-  return 0
 }

@@ -12,7 +12,7 @@ import type { Column } from '../sea/columns.ts'
 import { plainEnd } from './plain-messagepack.ts'
 
 /** Raised with every change that an older reader would misread. */
-export const FORMAT_VERSION = 1
+export const FORMAT_VERSION = 2
 
 /*
  * Bounds of what a reader takes, whoever wrote it: a lie with a right hash must not cost memory or time
@@ -105,7 +105,7 @@ export function sha256(bytes: Uint8Array | Uint32Array): string {
 export function expectVersion(version: unknown, file: string): void {
   if (version === FORMAT_VERSION) return
   throw new SnapshotError(
-    `${file}: format version ${typeof version === 'number' ? version : 'unknown'}, this program reads version ${FORMAT_VERSION}`,
+    `${file}: has format version ${typeof version === 'number' ? version : 'unknown'}, this program reads version ${FORMAT_VERSION}; build into a new folder, with a copy of this one's registry.jsonl, which keeps the ids`,
   )
 }
 

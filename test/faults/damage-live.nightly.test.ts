@@ -211,8 +211,8 @@ const DAMAGES: Damage[] = [
   ],
   [
     'a part is of a newer format, its hash right',
-    (at) => announceForged(at, '\u00a7version\u0001', '\u00a7version\u0002'),
-    /format version 2, this program reads version 1/,
+    (at) => announceForged(at, '\u00a7version\u0002', '\u00a7version\u0003'),
+    /format version 3, this program reads version 2/,
   ],
   [
     'a part is of another byte order, its hash right',

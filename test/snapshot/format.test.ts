@@ -119,7 +119,7 @@ test('A plain MessagePack library reads a part as a map, padding and one byte st
   const { columns: described, ...head } = header
   assert.deepEqual(head, {
     format: 'groundswell-part',
-    version: 1,
+    version: 2,
     byte_order: 'little',
     kind: 'weather',
     meta: { month: '2026-03' },
@@ -150,7 +150,7 @@ function crafted(header: unknown, size = 256): Uint8Array {
 
 const HEADER = {
   format: 'groundswell-part',
-  version: 1,
+  version: 2,
   byte_order: 'little',
   kind: 'readings',
   meta: {},
@@ -164,8 +164,8 @@ test('A header that is not as described is refused, saying what is wrong with wh
     [null, /header: is not a map/],
     ['text', /header: is not a map/],
     [{ ...HEADER, format: 'other' }, /is not a part of a snapshot/],
-    [{ ...HEADER, version: 2 }, /format version 2, this program reads version 1/],
-    [{ ...HEADER, version: '1' }, /format version unknown/],
+    [{ ...HEADER, version: 1 }, /format version 1, this program reads version 2; build into a new folder/],
+    [{ ...HEADER, version: '2' }, /format version unknown/],
     [{ ...HEADER, version: undefined }, /a type that snapshots do not know/],
     [{ ...HEADER, byte_order: 'big' }, /byte order is not little endian/],
     [{ ...HEADER, kind: 'sightings' }, /unknown kind of part/],
@@ -250,7 +250,7 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
   const [catalog] = MANIFEST.parts
   const body = {
     format: 'groundswell-snapshot',
-    version: 1,
+    version: 2,
     as_of: MANIFEST.asOf,
     parts: MANIFEST.parts,
     id: encodeManifest(MANIFEST).id,
@@ -259,7 +259,7 @@ test('A manifest that is malformed, of a newer version or not of its id is refus
   const refused: [value: unknown, why: RegExp][] = [
     [[body], /is not a map/],
     [{ ...body, format: 'groundswell-part' }, /is not a manifest/],
-    [{ ...body, version: 2 }, /format version 2, this program reads version 1/],
+    [{ ...body, version: 3 }, /format version 3, this program reads version 2/],
     [{ ...body, version: undefined }, /a type that snapshots do not know/],
     ...[null, NaN, Infinity, -1, 0.5, 2 ** 32, '1', [1]].map((asOf): [unknown, RegExp] => [
       { ...body, as_of: asOf },

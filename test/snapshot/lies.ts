@@ -109,7 +109,7 @@ export function tell(tale: Tale): Telling {
     made.set(part, entry)
     return entry
   })
-  const body = { format: 'groundswell-snapshot', version: 1, as_of: tale.asOf, parts }
+  const body = { format: 'groundswell-snapshot', version: 2, as_of: tale.asOf, parts }
   const id = createHash('sha256').update(packer.pack(body)).digest('hex').slice(0, 24)
   return { manifest: Uint8Array.from(packer.pack({ ...body, id })), files }
 }

@@ -21,7 +21,7 @@ import {
 import { SnapshotError, type PartEntry } from '../../snapshot/snapshot-format.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
-import { readPartHead } from '../../snapshot/part-head.ts'
+import { readPartHead } from '../../snapshot/read-parts.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
