@@ -138,9 +138,7 @@ export async function serveUntilStopped(
  * Opens a mirror; null without `--from`. The client of stores is loaded only where it is needed.
  * @throws UsageError for an address that cannot be one, BuildError for a folder that cannot be a mirror
  */
-async function openMirror(
-  config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots' | 'mirror-disk'>,
-): Promise<Mirror | null> {
+async function openMirror(config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots'>): Promise<Mirror | null> {
   if (config.from === null) return null
   const { openReadable } = await import('../snapshot/store/open-store.ts')
   const { Mirror } = await import('../snapshot/mirror/mirror.ts')
@@ -150,7 +148,6 @@ async function openMirror(
       source,
       dir: config.snapshots,
       poll: config.poll,
-      maxBytes: config['mirror-disk'],
       clock,
       random,
       log: note,

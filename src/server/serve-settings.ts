@@ -94,12 +94,6 @@ export const SERVE_SETTINGS = {
     'source to mirror into the folder of snapshots: s3://BUCKET/PREFIX or http(s)://HOST/PATH/',
   ),
   poll: setting('TIME', 'time between two looks at what is mirrored', '5s', duration(LONGEST_WAIT_DAYS)),
-  'mirror-disk': setting(
-    'SIZE',
-    'disk space that the files of a mirror may take; 0 for what the disk has',
-    '0',
-    bytes(MOST_GIB),
-  ),
   data,
   snapshots,
   port: {

@@ -70,7 +70,6 @@ export interface Server {
 export const OF_THE_COMMAND: ReadonlySet<string> = new Set([
   'from',
   'poll',
-  'mirror-disk',
   'log-format',
   'log-level',
   'access-log',

@@ -196,14 +196,14 @@ export function* checkMonth(rows: MonthRows, entry: PartEntry): Steps<void> {
     const { codes, mask } = rows.measures[name]
     const isRequired = name === 'significantHeight' && kind === 'readings'
     expect(!isRequired || mask !== 0 || count === 0, file, 'there are no significant heights')
-    if (mask !== 0) yield* checkCodes(codes, MEASURES[name], isRequired, file)
+    if (mask !== 0) yield* checkCodes(codes, MEASURES[name], isRequired, `${file}: ${name}`)
   }
 }
 
 /** Some 50 µs of work. */
 const CODES_A_SLICE = 65_536
 
-function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: string): Steps<void> {
+function* checkCodes(codes: Codes, measure: Measure, required: boolean, column: string): Steps<void> {
   const { min, max } = codeLimits(measure)
   // Where each row must have a value, the missing code is a code outside the limits.
   const missing = required ? min : measure.missing
@@ -212,7 +212,7 @@ function* checkCodes(codes: Codes, measure: Measure, required: boolean, file: st
     for (let row = from; row < to; row++) {
       const code = codes[row]
       if ((code < min || code > max) && code !== missing) {
-        throw new SnapshotError(`${file}: ${measure.name} has a value outside its limits`)
+        throw new SnapshotError(`${column} has a value outside its limits`)
       }
     }
     yield
@@ -318,7 +318,8 @@ export function* checkForecast(columns: ForecastColumns, entry: PartEntry): Step
     if (i % BUOYS_A_SLICE === 0) yield
   }
   for (const name of FORECAST_NAMES) {
-    yield* checkCodes(columns.codes[name], MEASURES[FORECAST_MEASURES[name]], false, file)
+    const measure = MEASURES[FORECAST_MEASURES[name]]
+    yield* checkCodes(columns.codes[name], measure, false, `${file}: ${name}`)
   }
 }
 

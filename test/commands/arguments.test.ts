@@ -195,7 +195,6 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
     ['', '1 MB', 'MiB', '1.5GiB', '-1', '1TB', '64mib', '5GiB', '999999999999GiB'],
   ],
   [SERVE_SETTINGS, 'max-memory', ['', '1048577GiB', '999999999999GiB']],
-  [SERVE_SETTINGS, 'mirror-disk', ['', '1048577GiB', '999999999999GiB']],
   [SERVE_SETTINGS, 'drain-time', ['', '3', '25h', '999999d']],
   [RUN_SETTINGS, 'every', ['', '30', '367d', '999999d']],
   [RUN_SETTINGS, 'jitter', ['', '30', '25h', '999999d']],

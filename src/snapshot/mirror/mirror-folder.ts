@@ -2,12 +2,12 @@
  * The folder that a mirror fills as a builder would. It is marked, so that no builder works in it, and it is
  * written under the builder's lock.
  */
-import { createReadStream, readdirSync, statSync, utimesSync } from 'node:fs'
+import { readdirSync, statSync, utimesSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { collectGarbage, removeLeftovers } from '../garbage.ts'
 import { keptFiles, listKept, manifestOf, modifiedAt, nextKeptFile } from '../retained.ts'
+import { nullIfDamaged, verifyParts } from '../read-snapshot.ts'
 import type { PartEntry } from '../snapshot-format.ts'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
 import {
@@ -21,7 +21,6 @@ import {
 } from '../write-snapshot.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { lockInTurn, type Lock } from '../../system/lock.ts'
-import type { Shown } from './mirror-source.ts'
 
 /** The current snapshot, and the two before it for what still reads them. */
 const KEPT = 3
@@ -31,23 +30,21 @@ const KEPT_WITHOUT_ROOM = 1
 const LOCK_PATIENCE_MS = 200
 /** Room on the disk that a mirror leaves to others. */
 const SPARE_BYTES = 16 * 2 ** 20
-const HASHED_AT_A_TIME_BYTES = 1024 * 1024
 
 /** Files that only a builder makes. */
 const OF_A_BUILDER = /^(registry\.jsonl|hold\.json|given-[0-9a-f]{24}\.jsonl|report-[0-9a-f]{24}\.json)$/
 
-export interface Publication {
-  id: string
-  /** The data's time, epoch seconds. */
-  asOf: number
-  /** When the manifest was written, epoch seconds by the source's clock (`Last-Modified`), or null. */
+/** A manifest as a source, or the folder, shows it. */
+export interface Shown {
+  manifest: Manifest
+  bytes: Uint8Array
+  /** When it was written, epoch seconds by the source's clock (`Last-Modified`), or null. */
   publishedAt: number | null
 }
 
 export class MirrorFolder {
   readonly dir: string
   readonly #source: string
-  readonly #maxBytes: number
   readonly #clock: () => number
   /** What the folder mirrored when this process began; null where it was not a mirror. */
   readonly #before: string | null
@@ -55,15 +52,13 @@ export class MirrorFolder {
   /**
    * Makes the folder where it is missing.
    * @param source address of what is mirrored
-   * @param maxBytes for the folder's files; 0 for what the disk has
    * @param clock epoch seconds
    * @throws BuildError when the folder cannot be made, or a builder works in it
    */
-  constructor(dir: string, source: string, maxBytes: number, clock: () => number) {
+  constructor(dir: string, source: string, clock: () => number) {
     makeOutput(dir)
     this.dir = dir
     this.#source = source
-    this.#maxBytes = maxBytes
     this.#clock = clock
     this.#before = mirroredSource(dir)
     this.#expectNoBuilder()
@@ -75,11 +70,13 @@ export class MirrorFolder {
   }
 
   /** The snapshot in the folder; null without a manifest that can be read. */
-  held(): (Publication & { manifest: Manifest }) | null {
-    const path = join(this.dir, MANIFEST_FILE)
-    const manifest = manifestOf(path)
-    if (manifest === null) return null
-    return { id: manifest.id, asOf: manifest.asOf, publishedAt: modifiedAt(path), manifest }
+  held(): Manifest | null {
+    return manifestOf(join(this.dir, MANIFEST_FILE))
+  }
+
+  /** When the source published it, epoch seconds; null without one. */
+  publishedAt(): number | null {
+    return modifiedAt(join(this.dir, MANIFEST_FILE))
   }
 
   /** Whether the folder has mirrored anything from this source. */
@@ -126,12 +123,13 @@ export class MirrorFolder {
     })
   }
 
-  /** The parts of a manifest with bytes that do not match it, read to their end. */
+  /** The parts of a manifest that are not whole, each read to its end. */
   async damaged({ parts }: Manifest, signal: AbortSignal): Promise<PartEntry[]> {
     const damaged: PartEntry[] = []
     for (const entry of parts) {
       signal.throwIfAborted()
-      if ((await hashOf(join(this.dir, entry.file))) !== entry.sha256) damaged.push(entry)
+      const found = await verifyParts(this.dir, [entry]).catch(nullIfDamaged)
+      if (found === null) damaged.push(entry)
     }
     return damaged
   }
@@ -150,22 +148,11 @@ export class MirrorFolder {
 
   /** Why `needed` more bytes do not fit; null where they do. */
   async #shortage(needed: number): Promise<string | null> {
-    const used = this.#usedBytes()
-    if (this.#maxBytes > 0 && used + needed > this.#maxBytes) {
-      return `the next snapshot needs ${megabytes(needed)} in addition to the ${megabytes(used)} of this folder, and --mirror-disk allows ${megabytes(this.#maxBytes)}`
-    }
     const { bavail, bsize } = await statfs(this.dir)
     const free = Math.max(0, bavail * bsize - SPARE_BYTES)
     return needed > free
       ? `no space is left on the disk: the next snapshot needs ${megabytes(needed)}, and ${megabytes(free)} are free for it`
       : null
-  }
-
-  #usedBytes(): number {
-    return readdirSync(this.dir).reduce((sum, name) => {
-      const info = statSync(join(this.dir, name), { throwIfNoEntry: false })
-      return sum + (info?.isFile() === true ? info.size : 0)
-    }, 0)
   }
 
   /**
@@ -189,16 +176,4 @@ export class MirrorFolder {
 
 export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`
-}
-
-/** Null where a file cannot be read. */
-async function hashOf(path: string): Promise<string | null> {
-  const hash = createHash('sha256')
-  try {
-    const options = { highWaterMark: HASHED_AT_A_TIME_BYTES }
-    for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) hash.update(chunk)
-    return hash.digest('hex')
-  } catch {
-    return null
-  }
 }

@@ -9,18 +9,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ageText, timestampText } from '../../sea/time.ts'
-import type { PartEntry } from '../snapshot-format.ts'
-import type { Manifest } from '../manifest.ts'
+import { decodeList, MAX_LIST_BYTES, snapshotList } from '../file-list.ts'
+import { SnapshotError, type PartEntry } from '../snapshot-format.ts'
+import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from '../manifest.ts'
+import { writeDurably } from '../write-snapshot.ts'
 import { fewAtATime } from '../store/few-at-a-time.ts'
 import { fetchPart } from '../store/fetch-part.ts'
-import type { ReadableStore } from '../store/store.ts'
+import { readObject, type ReadableStore } from '../store/store.ts'
 import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
 import { LockError, type Lock } from '../../system/lock.ts'
 import { disownStrayFaults, owningStrayFaults } from '../../system/stray-faults.ts'
-import { megabytes, MirrorFolder } from './mirror-folder.ts'
-import { fetchFileList, readShown, type Shown } from './mirror-source.ts'
+import { megabytes, MirrorFolder, type Shown } from './mirror-folder.ts'
 import type { LogLine } from '../../system/log.ts'
 
 export interface MirrorFigures {
@@ -37,6 +38,9 @@ const JITTER = 0.1
 /** One look in this many asks without the ETag: servers make ETags of seconds and size, so two may match. */
 const LOOKS_PER_FULL_ONE = 12
 const LONGEST_STOP_MS = 1000
+const MANIFEST_MS = 30_000
+/** Without the right to list a bucket, a name that is not there is forbidden. */
+const ABSENT = new Set([403, 404])
 /** Different faults of one outage that are logged. */
 const FAULTS_LOGGED = 10
 
@@ -45,8 +49,6 @@ export interface MirrorOptions {
   dir: string
   /** Seconds between two looks at the source. */
   poll: number
-  /** Bytes that the files of the folder may take; 0 for what the disk has. */
-  maxBytes: number
   clock: () => number
   random: () => number
   log: LogLine
@@ -69,8 +71,7 @@ export class Mirror {
   #failures = 0
   #nextAt = 0
   /** What is being brought, as `/status` shows it. */
-  #loading: { id: string; parts: number; parts_done: number; bytes: number; bytes_done: number } | null = null
-  readonly #fetched = { snapshots: 0, parts: 0, bytes: 0 }
+  #loading: { id: string; parts: number; bytes: number; bytes_done: number } | null = null
 
   /** The last manifest dealt with, and what came of it. */
   #known: { etag: string; found: Found } | null = null
@@ -87,9 +88,9 @@ export class Mirror {
 
   /** @throws BuildError when the folder cannot be made, or when a builder works in it */
   constructor(options: MirrorOptions) {
-    const { dir, source, maxBytes, clock } = options
+    const { dir, source, clock } = options
     this.#options = options
-    this.#folder = new MirrorFolder(dir, source.address, maxBytes, clock)
+    this.#folder = new MirrorFolder(dir, source.address, clock)
   }
 
   /** Looks at once, then again and again until `stop`. Resolves when the first look has ended. */
@@ -137,7 +138,7 @@ export class Mirror {
   status(): object {
     const { source, clock } = this.#options
     const held = this.#folder.held()
-    const since = this.#lastSuccess ?? held?.publishedAt ?? null
+    const since = this.#lastSuccess ?? (held === null ? null : this.#folder.publishedAt())
     return {
       source: source.address,
       state: this.#state,
@@ -148,7 +149,6 @@ export class Mirror {
       failures_in_row: this.#failures,
       next_at: this.#nextAt === 0 ? null : textOf(this.#nextAt),
       loading: this.#loading && { ...this.#loading },
-      fetched: { ...this.#fetched },
     }
   }
 
@@ -231,37 +231,42 @@ export class Mirror {
     await this.#folder.makeRoom(missing, lock)
     const began = performance.now()
     const bytes = missing.reduce((sum, part) => sum + part.bytes, 0)
-    this.#loading = { id, parts: missing.length, parts_done: 0, bytes, bytes_done: 0 }
+    const loading = { id, parts: missing.length, bytes, bytes_done: 0 }
+    this.#loading = loading
     this.#state = 'fetching'
-    const came = this.#fetched.bytes
-    await this.#fetchAll(missing, signal)
-    const isNew = this.#folder.held()?.id !== id
-    const why = isNew ? await fetchFileList(source, id, { dir, lock, signal }) : null
-    if (why !== null) log(`${why}; snapshot ${id} comes without its list of bulk files`, 'warning')
+    const onBytes = (count: number): void => void (loading.bytes_done += count)
+    // The largest parts come first.
+    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
+    await fewAtATime(
+      queue,
+      (entry, ending) => fetchPart({ source, dir, entry, signal: ending, onBytes }),
+      signal,
+    )
+    if (this.#folder.held()?.id !== id) await this.#fetchFileList(id, lock, signal)
     signal.throwIfAborted()
     this.#folder.publish(shown, lock)
-    this.#fetched.snapshots++
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     log(
-      `mirrored snapshot ${id} from ${source.address} into ${dir}: ${missing.length} of ${parts.length} parts, ${megabytes(this.#fetched.bytes - came)} in ${seconds} s`,
+      `mirrored snapshot ${id} from ${source.address} into ${dir}: ${missing.length} of ${parts.length} parts, ${megabytes(loading.bytes_done)} in ${seconds} s`,
     )
     disownStrayFaults(() => this.onPublished())
   }
 
-  /** The largest parts come first. */
-  #fetchAll(missing: readonly PartEntry[], stopping: AbortSignal): Promise<void> {
-    const { source, dir } = this.#options
-    const onBytes = (count: number): void => {
-      this.#fetched.bytes += count
-      if (this.#loading !== null) this.#loading.bytes_done += count
+  /** The list of a snapshot's exported files; no snapshot waits for it. */
+  async #fetchFileList(id: string, lock: Lock, signal: AbortSignal): Promise<void> {
+    const { source, dir, log } = this.#options
+    const file = snapshotList(id)
+    try {
+      const found = await readObject(source, file, { maxBytes: MAX_LIST_BYTES, signal })
+      if (found === null || found === 'unchanged') return
+      decodeList(found.bytes, `${source.address}: ${file}`)
+      writeDurably(dir, file, found.bytes, lock.folder)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof RequestFault && ABSENT.has(error.status ?? 0)) return
+      if (!(error instanceof RequestFault) && !(error instanceof BuildError)) throw error
+      log(`${error.message}; snapshot ${id} comes without its list of bulk files`, 'warning')
     }
-    const fetchOne = async (entry: PartEntry, signal: AbortSignal): Promise<void> => {
-      await fetchPart({ source, dir, entry, signal, onBytes })
-      this.#fetched.parts++
-      if (this.#loading !== null) this.#loading.parts_done++
-    }
-    const queue = missing.toSorted((a, b) => b.bytes - a.bytes)
-    return fewAtATime(queue, fetchOne, stopping)
   }
 
   #foundFault(error: unknown): Found {
@@ -314,4 +319,44 @@ export class Mirror {
 
 function textOf(time: number | null): string | null {
   return time === null ? null : timestampText(Math.floor(time))
+}
+
+/** @throws RequestFault when the source shows no manifest */
+async function readShown(
+  source: ReadableStore,
+  etag: string | null,
+  stopping: AbortSignal,
+): Promise<(Shown & { etag: string | null }) | 'unchanged'> {
+  const what = `${source.address}: ${MANIFEST_FILE}`
+  const limit = AbortSignal.timeout(MANIFEST_MS)
+  try {
+    const signal = AbortSignal.any([stopping, limit])
+    const asked = { maxBytes: MAX_MANIFEST_BYTES, ifNoneMatch: etag, signal }
+    const found = await readObject(source, MANIFEST_FILE, asked)
+    if (found === 'unchanged') return found
+    if (found === null) {
+      throw new RequestFault(`${what} is not there (404); is this the address of a snapshot folder?`)
+    }
+    const { bytes, modified } = found
+    const isDated = modified !== null && modified > 0 && modified < 2 ** 32
+    const publishedAt = isDated ? modified : null
+    return { manifest: manifestIn(bytes, source), bytes, publishedAt, etag: found.etag }
+  } catch (error) {
+    if (!limit.aborted) throw error
+    throw new RequestFault(`${what} did not come within ${MANIFEST_MS / 1000} s`)
+  }
+}
+
+function manifestIn(bytes: Buffer, { address }: ReadableStore): Manifest {
+  try {
+    return decodeManifest(bytes, MANIFEST_FILE)
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error
+    const isPage = /^\s*</.test(bytes.toString('latin1', 0, 100))
+    throw new RequestFault(
+      isPage
+        ? `${address}: ${MANIFEST_FILE} is a web page, not a manifest; is this the address of a snapshot folder?`
+        : `${address}: ${error.message}`,
+    )
+  }
 }

@@ -19,7 +19,7 @@ import {
   type StoreLimits,
   type StoreStream,
 } from './store.ts'
-import { networkFault, paced, within, withAttempts, type RequestFault } from './web-request.ts'
+import { isPassing, networkFault, paced, within, withAttempts, type RequestFault } from './web-request.ts'
 
 /** Bytes of an answer other than an object: a page of 1,000 names of 1,024 bytes, and what stands around them. */
 const MAX_ANSWER_BYTES = 8 * 2 ** 20
@@ -146,36 +146,23 @@ export class S3Store implements Store {
     let now: number | null = null
     let token: string | undefined
     do {
-      const asked = {
-        Bucket: bucket,
-        Prefix: `${folder}${prefix}`,
-        EncodingType: 'url' as const,
-        ContinuationToken: token,
-      }
-      const { page, date } = await this.#call(prefix, signal, async ({ sdk, client }, abortSignal) => {
+      const asked = { Bucket: bucket, Prefix: `${folder}${prefix}`, ContinuationToken: token }
+      const page = await this.#call(prefix, signal, ({ sdk, client }, abortSignal) => {
         const command = new sdk.ListObjectsV2Command(asked)
-        let told = NaN
-        command.middlewareStack.add(
-          (next) => async (given) => {
-            const result = await next(given)
-            told = Date.parse((result.response as SdkError['$response'])?.headers?.date ?? '') / 1000
-            return result
-          },
-          { step: 'deserialize', priority: 'low' },
-        )
-        return { page: await client.send(command, { abortSignal }), date: told }
+        onAnswer(command, ({ headers }) => {
+          const told = Date.parse(headers.date ?? '') / 1000
+          now ??= Number.isNaN(told) ? null : told
+        })
+        return client.send(command, { abortSignal })
       })
-      const { Contents = [], EncodingType, IsTruncated, Name, NextContinuationToken } = page
-      if (Name === undefined) throw this.#notS3('it lists no objects')
-      now ??= Number.isFinite(date) ? date : null
-      for (const { Key = '', Size = NaN, LastModified } of Contents) {
-        const name = EncodingType === 'url' ? decoded(Key) : Key
+      if (page.Name === undefined) throw this.#notS3('it lists no objects')
+      for (const { Key = '', Size = NaN, LastModified } of page.Contents ?? []) {
         const modified = (LastModified?.getTime() ?? NaN) / 1000
         if (!Number.isSafeInteger(Size) || Number.isNaN(modified))
           throw this.#notS3('an object has no size or time')
-        if (name.startsWith(folder)) objects.push({ name: name.slice(folder.length), bytes: Size, modified })
+        if (Key.startsWith(folder)) objects.push({ name: Key.slice(folder.length), bytes: Size, modified })
       }
-      token = IsTruncated === true ? (NextContinuationToken ?? '') : undefined
+      token = page.IsTruncated === true ? (page.NextContinuationToken ?? '') : undefined
       if (token === '' || tokens.has(token) || tokens.size >= MOST_PAGES || objects.length > MOST_OBJECTS) {
         throw new StoreError(
           `${this.address}: its list does not end within ${MOST_OBJECTS} objects and ${MOST_PAGES} pages, or goes round; is it a folder of snapshots?`,
@@ -244,9 +231,8 @@ export class S3Store implements Store {
   async #open(): Promise<Opened> {
     const sdk = await import('@aws-sdk/client-s3')
     const client = new sdk.S3Client(this.#config)
-    if (this.#config.credentials !== undefined) return { sdk, client: bounded(client) }
     try {
-      await client.config.credentials()
+      if (this.#config.credentials === undefined) await client.config.credentials()
       return { sdk, client: bounded(client) }
     } catch (error) {
       const named = NAMED_CREDENTIALS.find((variable) => (this.#environment[variable] ?? '') !== '')
@@ -270,55 +256,46 @@ export class S3Store implements Store {
     const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? null
     const attempts = $metadata?.attempts ?? 1
     const made = attempts > 1 ? ` (${attempts} attempts)` : ''
+    const passing = (sentence: string): StoreError =>
+      new StoreError(`${what}: ${sentence}`, { passing: true, cause: error })
     if (name === 'CredentialsProviderError') {
       this.#opened = null
-      return new StoreError(`${what}: the credentials cannot be had; check where they come from`, {
-        passing: true,
-        cause: error,
-      })
+      return passing('the credentials cannot be had; check where they come from')
     }
     // The SDK gives this name to connections that break, too.
-    if (name === 'TimeoutError' && (error.code === undefined || error.code === 'ETIMEDOUT')) {
-      return new StoreError(`${what}: the server did not answer in time${made}`, {
-        passing: true,
-        cause: error,
-      })
-    }
+    if (name === 'TimeoutError' && (error.code === undefined || error.code === 'ETIMEDOUT'))
+      return passing(`the server did not answer in time${made}`)
     if (status === null) {
       const fault = networkFault(error, this.#host, `${what}: `)
       return new StoreError(`${fault.message}${made}`, fault)
     }
     if (status === 200) return this.#notS3('its answer cannot be read')
     const code = CODE.test(name) ? name : null
-    const fault = {
-      status,
-      code,
-      passing: PASSING.test(name) || [408, 429, 500, 502, 503, 504].includes(status),
-      cause: error,
-    }
     const said = code === null ? String(status) : `${status} ${code}`
-    if (name === 'RequestTimeTooSkewed') {
-      return new StoreError(`${what}: the store refuses the clock of this machine (${said}); set it`, fault)
-    }
+    const answered = (sentence: string): StoreError =>
+      new StoreError(`${what}: ${sentence}`, {
+        status,
+        code,
+        passing: PASSING.test(name) || isPassing(status),
+        cause: error,
+      })
+    if (name === 'RequestTimeTooSkewed')
+      return answered(`the store refuses the clock of this machine (${said}); set it`)
     if (ELSEWHERE.test(name) || status === 301 || status === 307) {
-      const region = [$response?.headers?.['x-amz-bucket-region'], Region].find(
-        (told): told is string => typeof told === 'string' && REGION.test(told),
-      )
-      const where = region === undefined ? 'here' : `here, but in the region ${region}`
-      return new StoreError(
-        `${what}: the bucket is not ${where} (${said}); check the address, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
-        fault,
+      const told = $response?.headers?.['x-amz-bucket-region'] ?? Region
+      const where = typeof told === 'string' && REGION.test(told) ? `here, but in the region ${told}` : 'here'
+      return answered(
+        `the bucket is not ${where} (${said}); check the address, AWS_ENDPOINT_URL_S3 and AWS_REGION`,
       )
     }
     if (ACCESS.test(name) || status === 401 || status === 403) {
       // Others may be had for the next call.
       this.#opened = null
-      return new StoreError(
-        `${what}: the store refuses access (${said}); check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket`,
-        fault,
+      return answered(
+        `the store refuses access (${said}); check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and the policy of the bucket`,
       )
     }
-    return new StoreError(`${what}: the store answered ${said}${made}`, fault)
+    return answered(`the store answered ${said}${made}`)
   }
 }
 
@@ -334,19 +311,36 @@ function isStatus(error: unknown, status: number): boolean {
   return (error as SdkError).$metadata?.httpStatusCode === status
 }
 
-/** Bounds each answer that is not the bytes of an object. */
-function bounded(client: S3Client): S3Client {
-  client.middlewareStack.add(
+interface Answer {
+  statusCode: number
+  headers: { [name: string]: string | undefined }
+  body: Readable
+}
+
+/** Has `take` see each answer before the SDK reads it. */
+function onAnswer(
+  {
+    middlewareStack,
+  }: Pick<S3Client, 'middlewareStack'> | Pick<InstanceType<Sdk['ListObjectsV2Command']>, 'middlewareStack'>,
+  take: (answer: Answer, command: string | undefined) => void,
+): void {
+  ;(middlewareStack as S3Client['middlewareStack']).add(
     (next, { commandName }) =>
       async (given) => {
         const result = await next(given)
-        const response = result.response as { statusCode: number; body: Readable }
-        const isObject = commandName === 'GetObjectCommand' && response.statusCode === 200
-        if (!isObject) response.body = Readable.from(beginningOf(response.body))
+        take(result.response as Answer, commandName)
         return result
       },
     { step: 'deserialize', priority: 'low' },
   )
+}
+
+/** Bounds each answer that is not the bytes of an object. */
+function bounded(client: S3Client): S3Client {
+  onAnswer(client, (answer, command) => {
+    const isObject = command === 'GetObjectCommand' && answer.statusCode === 200
+    if (!isObject) answer.body = Readable.from(beginningOf(answer.body))
+  })
   return client
 }
 
@@ -378,15 +372,6 @@ function fileStream(path: string, bytes: number): Readable {
   // The sender hears of the fault, which may come before anybody listens.
   stream.on('error', () => {})
   return stream
-}
-
-/** Names are encoded as in forms; empty where a name cannot be decoded. */
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name.replaceAll('+', ' '))
-  } catch {
-    return ''
-  }
 }
 
 /** @throws StoreError for variables that cannot be used */

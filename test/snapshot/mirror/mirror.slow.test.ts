@@ -418,22 +418,6 @@ test('Parts that are gone or damaged here come again.', async (t) => {
   assert.deepEqual(partsAsked(web), [])
 })
 
-test('A snapshot beyond the budget of disk is refused with the sums, and old ones make room for it.', async (t) => {
-  const { source, id, web } = await sourceOf(t)
-  const size = partsOf(source).reduce((sum, name) => sum + statSync(join(source, name)).size, 0)
-  const dir = copyOf(t)
-  const small = mirrorOf(t, web.url, dir, { maxBytes: size - 1 })
-  await small.mirror.look()
-  assert.equal(await small.held(), null)
-  assert.match(
-    small.lines[0],
-    /the next snapshot needs 0\.\d MB in addition to the 0\.0 MB of this folder, and --mirror-disk allows 0\.\d MB; there is no snapshot yet/,
-  )
-  assert.deepEqual(partsOf(dir), [])
-  const enough = mirrorOf(t, web.url, dir, { maxBytes: size + 100_000 })
-  await holds(enough, id)
-})
-
 test('A full disk leaves the old snapshot, and says so; with room again it goes on.', (t) =>
   onSmallDisk(t, '20m', async (dir) => {
     const source = join(temporaryFolder(t), 'source')

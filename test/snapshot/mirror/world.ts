@@ -146,7 +146,6 @@ export function mirrorOf(
     source,
     dir,
     poll: 3600,
-    maxBytes: 0,
     clock: () => FIRST + 86_400,
     random: () => 0.5,
     log: (...event) => lines.push(lineText(...event)),
