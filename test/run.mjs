@@ -25,7 +25,7 @@ const FIRST = [
   'test/builder/publishing/faults',
   'test/access/keys-changes',
   'test/faults/',
-  'test/bench/attacks',
+  'test/attacks/',
   'test/api/',
   'test/commands/',
   'test/sources/demo',

@@ -1,202 +1,226 @@
 /**
- * The HTTP bench: our requests a second as a share of what the engine can do with a constant body, and
- * against peers.
+ * The HTTP bench: requests a second of each operation as a share of what the engine alone answers, cold and hot, and
+ * against another revision.
  *
- *     npm run bench:http [-- --data demo|big --quick --only CASE --rounds N --seconds N SECTION …]
+ *     npm run bench:http [-- --data demo|big|long|tiny --only CASE --rounds N --before REVISION --quick]
  *
- * Sections: `check` (which all the others begin with), `table` (with the peers), `latency`, `scaling`,
- * `pauses`, `flood`, `mixture`, `swap`, `neighbour`; all when none is named. Servers run on core 0, load
- * generators and the bench itself on core 1.
+ * Servers run on core 0, `wrk` and the bench itself on core 1. bench/README.md says how it measures.
  */
-import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { join } from 'node:path'
-import { shippedNodeOptions } from '../../tools/node_options.ts'
-import { compareBefore, startBefore } from './before.ts'
-import { casesOf, type Case } from './cases.ts'
-import { Checker } from './check.ts'
-import { readData, SCALES, type BenchData, type History } from './data.ts'
-import { measureFlood, measureLatency, measurePauses, measureScaling, seriesFloor } from './limits.ts'
-import { missingTool } from './load.ts'
-import {
-  HOT_CACHE,
-  HOT_MODES,
-  OPERATION_SECTIONS,
-  options,
-  ROUNDS,
-  say,
-  scale,
-  TOGETHER,
-  wants,
-} from './options.ts'
-import { openPeers } from './peers.ts'
-import { checkPlans, listFile, planOf, probe, type Plan } from './plans.ts'
-import { tables, writeResults, type Results } from './report.ts'
-import { BENCH_DATA, buildProduct } from './revisions.ts'
+import { parseArgs } from 'node:util'
+import { fileURLToPath } from 'node:url'
+import { BASE_PATH, casesOf, draw, zipfPlaces, type Case } from './cases.ts'
+import { assertSame, checkCase, get } from './check.ts'
 import {
   issueKey,
   leaveServersCore,
+  median,
+  saturate,
   startCeiling,
   startProduct,
   stopAll,
-  type Ceiling,
-  type Product,
+  type Sample,
   type Server,
 } from './servers.ts'
-import { keep, measureCase } from './table.ts'
-import { measureTogether, TOGETHER_SECTIONS } from './together.ts'
+import { BENCH_DATA, readWorld, SCALES, snapshotsOf, type Revision, type Scale } from './world.ts'
 
-let interrupted = false
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interrupted = true
-    say('\nstopping')
-    void stopAll().then(() => process.exit(130))
-  })
-}
+const { values: options } = parseArgs({
+  options: {
+    data: { type: 'string', default: 'demo' },
+    only: { type: 'string', default: '' },
+    rounds: { type: 'string' },
+    before: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
+})
+if (!Object.hasOwn(SCALES, options.data)) throw new Error(`--data: ${Object.keys(SCALES).join(' or ')}`)
+const scale = options.data as Scale
+const ROUNDS = Number(options.rounds ?? (options.quick ? 1 : 5))
+const SECONDS = 1
+/** Requests of a cold list: more than any cache of the processor holds answers. */
+const COLD = options.quick ? 1024 : 16_384
+/** Distinct requests of a hot list, or fewer where a third of the cache holds fewer, and how many are drawn of them. */
+const HOT_DISTINCT = options.quick ? 500 : 10_000
+const HOT_DRAWN = 65_536
+const HOT_CACHE_MIB = 512
+/** Answers that say how long the case's bodies are, and kept answers that are compared with fresh ones. */
+const PROBED = 200
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
+const LISTS = join(BENCH_DATA, `requests-${process.pid}`)
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** The machine and its tools. @throws Error naming what is missing, before anything has begun */
-function requireMachine(): void {
-  const missing = [missingTool('wrk', 'wrk'), missingTool('taskset', 'util-linux')].filter(
-    (what) => what !== null,
-  )
-  if (process.platform !== 'linux') missing.push('it needs Linux: its scheduler counts the CPU time')
-  if (availableParallelism() < 2)
-    missing.push('it needs two cores: one for the server, one for the load generator')
-  if (missing.length > 0) throw new Error(missing.join('\n'))
-}
-
-/** What is measured, by the version control that may not be there. */
-function revision(): string {
-  const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' })
-  const { status, stdout } = git('rev-parse', '--short', 'HEAD')
-  if (status !== 0) return 'unknown'
-  return stdout.trim() + (git('status', '--porcelain', 'src').stdout === '' ? '' : ' with changes')
-}
-
-function emptyResults(): Results {
-  return {
-    date: new Date().toISOString(),
-    revision: revision(),
-    machine: `${availableParallelism()} cores, ${cpus()[0].model.trim()}`,
-    node: [process.versions.node, ...shippedNodeOptions()].join(' '),
-    command: ['npm run bench:http --', ...process.argv.slice(2)].join(' ').replace(/ --$/, ''),
-    data: `${scale} (${SCALES[scale]})`,
-    checked: [],
-    shares: [],
-    peers: [],
-    limits: [],
-    texts: [],
-    notRun: [],
-  }
-}
-
-/** The sections that ask for one operation after the other. */
-async function measureOperations(
-  { product, key, cases, checker, ceiling, data, histories }: OperationsContext,
-  results: Results,
-): Promise<void> {
-  const cold = await startProduct(product, { answerCache: '0' })
-  const startHot = (): Promise<Server> => startProduct(product, { answerCache: `${HOT_CACHE}MiB` })
-  const plans: Plan[] = []
-  for (const one of cases) plans.push(await planOf(one, cold, key))
-  const began = performance.now()
-  results.checked = await checkPlans(checker, plans, cold, key)
-  const compared = results.checked.reduce((sum, row) => sum + row.compared, 0)
-  say(`${compared} answers are the oracle's, compared in ${Math.round((performance.now() - began) / 1000)} s`)
-  // 1.9 GB of the large data.
-  if (!TOGETHER_SECTIONS.some((section) => wants(section))) histories.clear()
-  if (wants('table')) {
-    const peers = options['no-peers'] ? [] : await openPeers(data, key, results.notRun, say)
-    const before = options.before === undefined ? null : await startBefore(options.before, product)
-    for (const plan of plans) {
-      if (before !== null) await compareBefore(plan, before.cold, cold, key)
-      // A cache that is full of the answers of other cases would not take in all of this one's.
-      const [hot, hotBefore] = [await startHot(), (await before?.startHot()) ?? null]
-      const earlier = before === null || hotBefore === null ? null : { cold: before.cold, hot: hotBefore }
-      await measureCase(plan, { cold, hot, before: earlier, ceiling, peers, key }, results)
-      await hot.stop()
-      await hotBefore?.stop()
-    }
-    await before?.cold.stop()
-    for (const peer of peers) await peer.stop()
-    const floor = seriesFloor(data, results.shares)
-    if (floor !== null) results.limits.push(floor)
-  } else if (wants('check')) {
-    for (const plan of plans) {
-      const hot = await startHot()
-      for (const [mode, more] of HOT_MODES) await keep(plan, mode, more, { cold, hot, key }, results)
-      await hot.stop()
-    }
-  }
-  const pathsOf = (one: Case): string[] => plans.find((plan) => plan.one === one)!.cold
-  const context = {
-    product,
-    key,
-    cases,
-    quick: options.quick,
-    rounds: ROUNDS,
-    say,
-    list: (one: Case) => listFile(`${one.name} cold`, pathsOf(one)),
-    paths: pathsOf,
-    shape: (server: Server, paths: readonly string[]) => probe(server, [key], paths),
-  }
-  if (wants('latency')) results.limits.push(...(await measureLatency(context, cold, ceiling, results.notRun)))
-  await cold.stop()
-  if (wants('scaling')) results.limits.push(...(await measureScaling(context)))
-  if (wants('pauses')) results.limits.push(...(await measurePauses(context)))
-  if (wants('flood')) results.limits.push(...(await measureFlood(context)))
-}
-interface OperationsContext {
-  product: Product
+/** A revision that is measured, with its own snapshot and its own requests: ids may differ. */
+interface Measured {
+  cli: string
+  snapshots: string
+  keysFile: string
   key: string
-  cases: readonly Case[]
-  checker: Checker
-  ceiling: Ceiling
-  data: BenchData
-  histories: Map<number, History>
+  world: Awaited<ReturnType<typeof readWorld>>
+  cases: Case[]
+  cold: Server
+}
+
+/** @throws Error saying how to build a revision that is not built */
+function builtRevision(revision: string): Revision {
+  const name = execFileSync('git', ['rev-parse', '--short', `${revision}^{commit}`], {
+    encoding: 'utf8',
+  }).trim()
+  const folder = join(BENCH_DATA, 'revisions', name)
+  if (!existsSync(join(folder, 'cli.js')))
+    throw new Error(
+      `${name} is not built: in a worktree of it "npm ci && npm run build", and copy dist to ${folder}`,
+    )
+  return { name, folder }
+}
+
+async function open(revision: Revision): Promise<Measured> {
+  const cli = join(revision.folder, 'cli.js')
+  const snapshots = snapshotsOf(revision, scale)
+  const keysFile = join(LISTS, `keys${revision.name}.json`)
+  const world = await readWorld(revision, scale)
+  const key = issueKey(cli, keysFile)
+  const cold = await startProduct(cli, snapshots, keysFile, ['--answer-cache', '0'])
+  return { cli, snapshots, keysFile, key, world, cases: casesOf(world), cold }
+}
+
+interface Row {
+  name: string
+  bytes: number
+  compared: number
+  /** Of product, ceiling and the revision before, in the same rounds. */
+  cold: readonly (readonly Sample[])[]
+  hot: readonly (readonly Sample[])[]
+}
+
+/** A server and the file of its requests. */
+type Turn = readonly [server: Server, file: string, key: string]
+
+/** A second of each in turn, every other round backwards; the first round does not count. */
+async function inTurns(turns: readonly Turn[]): Promise<Sample[][]> {
+  const samples = turns.map((): Sample[] => [])
+  for (let round = 0; round <= ROUNDS; round++) {
+    const order = turns.map((_, i) => i)
+    if (round % 2 === 1) order.reverse()
+    for (const i of order) {
+      const sample = await saturate(...turns[i], SECONDS)
+      if (round > 0) samples[i].push(sample)
+    }
+  }
+  return samples
+}
+
+function listFile(name: string, paths: readonly string[]): string {
+  const file = join(LISTS, `${name.replaceAll(/[^a-z0-9]+/g, '-')}.txt`)
+  writeFileSync(file, paths.map((path) => `${BASE_PATH}${path}\n`).join(''))
+  return file
+}
+
+/** Head and mean length of the answers to some paths. @throws Error for one that is no success */
+async function shapeOf(server: Server, paths: readonly string[], key: string) {
+  const some = paths.slice(0, PROBED)
+  let [head, bytes] = ['', 0]
+  for (const path of some) {
+    const reply = await get(server, path, key)
+    if (reply.status !== 200) throw new Error(`${reply.status} to ${path}: ${reply.text}`)
+    head = reply.head
+    bytes += Buffer.byteLength(reply.text)
+  }
+  return { head, length: Math.round(bytes / some.length) }
+}
+
+async function measureCold(all: readonly Measured[], ceiling: Server, i: number): Promise<Omit<Row, 'hot'>> {
+  const [own] = all
+  const one = own.cases[i]
+  const paths = draw(one, COLD, 7)
+  const compared = await checkCase(own.world, one, paths, own.cold, own.key)
+  const shape = await shapeOf(own.cold, paths, own.key)
+  await ceiling.tell(shape)
+  const turns = all.map(({ cases, cold, key }, nth): Turn => {
+    const list = nth === 0 ? paths : draw(cases[i], COLD, 7)
+    return [cold, listFile(`${one.name} cold ${nth}`, list), key]
+  })
+  const cold = await inTurns([turns[0], [ceiling, turns[0][1], own.key], ...turns.slice(1)])
+  return { name: one.name, bytes: shape.length, compared, cold }
+}
+
+/** Servers with a large cache are asked each request twice before, and then for answers that they keep. */
+async function measureHot(
+  all: readonly Measured[],
+  ceiling: Server,
+  i: number,
+  bytes: number,
+): Promise<Row['hot']> {
+  const keepable = Math.max(4, Math.min(HOT_DISTINCT, Math.floor((HOT_CACHE_MIB * 2 ** 20) / 3 / bytes)))
+  const turns: Turn[] = []
+  for (const { cli, snapshots, keysFile, key, cases, cold } of all) {
+    const distinct = [...new Set(draw(cases[i], 2 * HOT_DISTINCT, 11))].slice(0, keepable)
+    const hot = await startProduct(cli, snapshots, keysFile, ['--answer-cache', `${HOT_CACHE_MIB}MiB`])
+    for (const path of [...distinct, ...distinct]) await get(hot, path, key)
+    for (const path of distinct.slice(0, PROBED))
+      assertSame(await get(hot, path, key), await get(cold, path, key), path)
+    const drawn = zipfPlaces(distinct.length, HOT_DRAWN, 12).map((place) => distinct[place])
+    turns.push([hot, listFile(`${cases[i].name} hot ${turns.length}`, drawn), key])
+  }
+  const [[server, file, key], ...others] = turns
+  await ceiling.tell(await shapeOf(server, draw(all[0].cases[i], PROBED, 11), key))
+  const samples = await inTurns([turns[0], [ceiling, file, key], ...others])
+  for (const [hot] of turns) await hot.stop()
+  return samples
+}
+
+const ratio = (of: readonly Sample[], to: readonly Sample[], what: keyof Sample): string =>
+  median(of.map((sample, i) => sample[what] / to[i][what])).toFixed(2)
+
+/** The table of the README. */
+function tableOf(rows: readonly Row[], before: string | undefined): string {
+  const head = ['Case', 'bytes', 'compared', 'cold/s', 'share', 'CPU µs', 'hot/s', 'share', 'CPU µs']
+  if (before !== undefined) head.push(`cold CPU of ${before}`, `hot CPU of ${before}`)
+  const cells = rows.map(({ name, bytes, compared, cold, hot }) => [
+    name,
+    String(bytes),
+    String(compared),
+    ...[cold, hot].flatMap(([own, ceiling]) => [
+      String(Math.round(median(own.map(({ rate }) => rate)))),
+      ratio(own, ceiling, 'rate'),
+      median(own.map(({ cpu }) => cpu)).toFixed(1),
+    ]),
+    ...(before === undefined ? [] : [ratio(cold[0], cold[2], 'cpu'), ratio(hot[0], hot[2], 'cpu')]),
+  ])
+  const line = (row: readonly string[]): string => `| ${row.join(' | ')} |\n`
+  return [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...cells].map(line).join('')
 }
 
 async function main(): Promise<void> {
-  requireMachine()
-  const results = emptyResults()
-  say(`data ${results.data}`)
-  const { data, histories } = await readData(scale)
-  const cli = options.cli ?? (await buildProduct())
-  // Another run beside this one has keys of its own.
-  const keysFile = join(BENCH_DATA, `keys-${process.pid}.json`)
-  process.once('exit', () => {
-    for (const file of [keysFile, `${keysFile}.usage`]) rmSync(file, { force: true })
-  })
-  const product: Product = { cli, keysFile, snapshots: data.folder, key: issueKey(cli, keysFile) }
-  const key = `Authorization: Bearer ${product.key}`
-  const cases = casesOf(data).filter(({ name }) => name.includes(options.only))
-  if (cases.length === 0) throw new Error(`no case named ${options.only}`)
-
-  // Data and code are made on both.
+  mkdirSync(LISTS, { recursive: true })
+  process.once('exit', () => rmSync(LISTS, { recursive: true, force: true }))
+  const revisions = [{ name: '', folder: DIST }]
+  if (options.before !== undefined) revisions.push(builtRevision(options.before))
+  const all: Measured[] = []
+  for (const revision of revisions) all.push(await open(revision))
   leaveServersCore()
   const ceiling = await startCeiling()
-  const checker = new Checker(data, histories)
-  if (OPERATION_SECTIONS.some((section) => wants(section))) {
-    const context = { product, key, cases, checker, ceiling, data, histories }
-    await measureOperations(context, results)
+  const rows: Row[] = []
+  for (const [i, { name }] of all[0].cases.entries()) {
+    if (!name.includes(options.only)) continue
+    const cold = await measureCold(all, ceiling, i)
+    rows.push({ ...cold, hot: await measureHot(all, ceiling, i, cold.bytes) })
+    say(tableOf(rows.slice(-1), options.before).split('\n')[2])
   }
-  if (TOGETHER_SECTIONS.some((section) => wants(section))) {
-    const own = { product, data, checker, ceiling, wants, before: options.before, say }
-    await measureTogether({ ...own, ...TOGETHER }, results)
-  }
-  await ceiling.stop()
-  process.stdout.write(`${tables(results)}\n`)
-  for (const file of writeResults(results)) say(file)
+  const machine = `${availableParallelism()} cores, ${cpus()[0].model.trim()}, Node ${process.versions.node}`
+  const revision = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  const text = `${new Date().toISOString().slice(0, 10)}, ${machine}, revision ${revision}, ${SCALES[scale]}, ${ROUNDS} rounds\n\n${tableOf(rows, options.before)}`
+  process.stdout.write(text)
+  mkdirSync(join(BENCH_DATA, 'results'), { recursive: true })
+  writeFileSync(join(BENCH_DATA, 'results', `${Date.now()}.md`), text)
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void stopAll().then(() => process.exit(130)))
 try {
   await main()
-} catch (error) {
-  // What an interrupt takes away fails, too.
-  if (!interrupted) say((error as Error).stack ?? String(error))
-  process.exitCode = 1
 } finally {
-  if (!interrupted) await stopAll()
+  await stopAll()
 }

@@ -1,106 +1,118 @@
 /** The shipped files of the balancers, each run by its program: nobody notices that replicas go and come. */
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { describe, it, test, type TestContext } from 'node:test'
+import { copyFileSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { issueKey } from '../../src/access/keys-file.ts'
+import { fixtureSnapshots } from '../built_once.ts'
+import { ask, exchange, temporaryFolder } from '../live.ts'
 import { missingTool } from '../programs.ts'
 import { rounds } from '../rounds.ts'
-import { exchange } from '../live.ts'
 import { startProgram, type Program } from '../started_program.ts'
+import { until } from '../until.ts'
+import { BALANCERS, freePorts, REPLICA_HOSTS, startBalancer, type Balancer, type Ports } from './balancers.ts'
 
-const FLEET = 'deploy/fleet/fleet.mjs'
 /** The first in every run, all of them in the nightly tier. */
-const BALANCERS = [
-  { name: 'haproxy', installs: 'haproxy', toHttp10: 505 },
-  { name: 'nginx', installs: 'nginx-light', toHttp10: 200 },
-  { name: 'caddy', installs: 'caddy', toHttp10: 200 },
-].slice(0, rounds(1, 3))
+const TRIED = (Object.keys(BALANCERS) as Balancer[]).slice(0, rounds(1, 3))
+/** HAProxy refuses HTTP/1.0 itself. */
+const TO_HTTP_10 = { haproxy: 505, nginx: 200, caddy: 200 }
+const CLIENTS = 16
+/** After a replica is ready: two checks of HAProxy and Caddy, and nginx's `fail_timeout`. */
+const SETTLE_MS = 2500
+const PATHS = [
+  '/v2/buoys/1',
+  '/v2/buoys/nearest?lat=43.5&lng=-1.6&max_distance=20000',
+  '/v2/buoys?active_only=false',
+]
 
-/** A fleet stops what it has started when it is asked to stop, as it is at the end of the test. */
-function startFleet(t: TestContext, args: readonly string[]): Program {
-  let fleet: Program | null = null
-  t.after(() => fleet?.stop())
-  return (fleet = startProgram(t, ['--port=0', '--minutes=10', ...args], {
-    command: [process.execPath, FLEET],
-  }))
+const isOk = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+/** Starts a replica of the fleet and waits until it is ready. */
+async function startReplica(
+  t: TestContext,
+  host: string,
+  ports: Ports,
+  args: readonly string[],
+): Promise<Program> {
+  const own = [`--host=${host}`, `--port=${ports.api}`, `--admin-host=${host}`, `--admin-port=${ports.admin}`]
+  const usual = ['--workers=1', '--anonymous-quota=0', '--trusted-proxy=127.0.0.1', '--drain-time=2s']
+  const replica = startProgram(t, ['serve', ...own, ...usual, ...args])
+  await until(
+    async () => replica.hasEnded() || (await isOk(`http://${host}:${ports.admin}/readyz`)),
+    () => replica.said,
+  )
+  return replica
 }
 
-/** Asks by HTTP/1.0 and resolves to the status code. */
-async function askByHttp10(base: string): Promise<number> {
-  const { port, pathname } = new URL(base)
-  const request = `GET ${pathname}/buoys/nearest?lat=43.5&lng=-1.6 HTTP/1.0\r\n\r\n`
-  return Number((await exchange(Number(port), request)).slice(9, 12))
+/** Asks over kept connections until the signal aborts. Resolves to how many were answered, and to what failed. */
+async function load(port: number, key: string, signal: AbortSignal) {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS })
+  const headers = { authorization: `Bearer ${key}` }
+  const failed: string[] = []
+  let answered = 0
+  const client = async (first: number): Promise<void> => {
+    for (let i = first; !signal.aborted; i++) {
+      const path = PATHS[i % PATHS.length]
+      try {
+        const { status, isWhole } = await ask(port, path, { agent, headers })
+        if (status === 200 && isWhole) answered++
+        else failed.push(`${path}: ${status}`)
+      } catch (error) {
+        failed.push(`${path}: ${(error as Error).message}`)
+      }
+      await wait(50)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i)))
+  agent.destroy()
+  return { answered, failed }
 }
 
 describe('the shipped file', { concurrency: true }, () => {
-  for (const { name, installs, toHttp10 } of BALANCERS) {
+  for (const name of TRIED) {
     it(
       `of ${name} lets no request fail when a replica is stopped and another one is killed`,
-      { skip: missingTool(name, installs) },
+      { skip: missingTool(name, BALANCERS[name].installs) },
       async (t) => {
-        const fleet = startFleet(t, [
-          `--balancer=${name}`,
-          '--rolling=SIGTERM,SIGKILL',
-          '--restarts=2',
-          '--rate=100',
-          '--drain-time=2s',
-          '--every=0',
-          '--json',
-        ])
-        const [, base] = await fleet.says(new RegExp(`${name} on (\\S+) `))
-        assert.equal(await askByHttp10(base), toHttp10)
-        const code = await fleet.ended
-        const { stdout: report, stderr: notes } = fleet
-        assert.equal(code, 0, `${notes}\n${report}`)
-        const { sent, answered, failed } = JSON.parse(report) as { [name: string]: number }
-        assert.deepEqual([answered, failed], [sent, 0], report)
-        assert.ok(sent > 500, report)
-        assert.match(notes, /replica 1 ended with 0,.*SIGTERM/)
-        assert.match(notes, /replica 2 ended with SIGKILL/)
+        const [ports, snapshots, folder] = [await freePorts(), await fixtureSnapshots(), temporaryFolder(t)]
+        const keys = join(folder, 'keys.json')
+        const { key } = issueKey(keys, { owner: 'fleet', quota: 1_000_000, now: Date.now() / 1000 })
+        // Each counts for itself, beside a keys file of its own.
+        const start = (i: number): Promise<Program> => {
+          const own = join(folder, `keys-${i}.json`)
+          copyFileSync(keys, own)
+          return startReplica(t, REPLICA_HOSTS[i], ports, [`--snapshots=${snapshots}`, `--keys=${own}`])
+        }
+        const replicas = await Promise.all(REPLICA_HOSTS.map((_, i) => start(i)))
+        const balancer = startBalancer(t, name, ports)
+        await until(
+          async () => balancer.hasEnded() || (await isOk(`http://127.0.0.1:${ports.listen}${PATHS[1]}`)),
+          () => balancer.said,
+        )
+        const byHttp10 = await exchange(ports.listen, `GET ${PATHS[1]} HTTP/1.0\r\n\r\n`)
+        assert.equal(Number(byHttp10.slice(9, 12)), TO_HTTP_10[name])
+
+        const over = new AbortController()
+        const seen = load(ports.listen, key, over.signal)
+        await wait(1000)
+        assert.equal(await replicas[0].stop(), 0)
+        replicas[0] = await start(0)
+        await wait(SETTLE_MS)
+        replicas[1].kill('SIGKILL')
+        assert.equal(await replicas[1].ended, 'SIGKILL')
+        replicas[1] = await start(1)
+        await wait(SETTLE_MS)
+        over.abort()
+        const { answered, failed } = await seen
+        assert.deepEqual(failed, [])
+        assert.ok(answered > 300, `${answered} answered`)
       },
     )
-  }
-})
-
-test(
-  'A fleet for trying says what to ask, follows its builder, and leaves nothing behind at a Ctrl-C.',
-  { skip: missingTool('haproxy', 'haproxy') },
-  async (t) => {
-    const fleet = startFleet(t, ['--every=1', '--drain-time=1s'])
-    const [, base] = await fleet.says(/curl '(\S+)\/buoys\/nearest/)
-    const [, key] = await fleet.says(/Bearer (\S+)'/)
-    const snapshots = new Set<string | null>()
-    while (snapshots.size < 2) {
-      const answer = await fetch(`${base}/buoys?per_page=1&active_only=false`, {
-        headers: { authorization: `Bearer ${key}` },
-      })
-      assert.equal(answer.status, 200)
-      snapshots.add(answer.headers.get('x-snapshot-id'))
-      await answer.arrayBuffer()
-      await wait(100)
-    }
-    fleet.kill('SIGINT')
-    const code = await fleet.ended
-    const { stderr: notes } = fleet
-    assert.equal(code, 0, notes)
-    const pids = [...notes.matchAll(/\(process (\d+)\)/g)].map(([, pid]) => pid)
-    assert.equal(pids.length, 4)
-    for (const pid of pids) assert.ok(!existsSync(`/proc/${pid}`), `process ${pid} is left`)
-  },
-)
-
-test('A fleet refuses options that mean nothing, with what is allowed.', async (t) => {
-  for (const [argument, message] of [
-    ['--balancer=apache', '--balancer: haproxy, nginx, caddy, not apache'],
-    [
-      '--rolling=SIGHUP',
-      '--rolling: SIGTERM, SIGKILL, SIGTERM+SIGKILL, SIGTERM+SIGTERM or several with commas, not SIGHUP',
-    ],
-    ['--rate=fast', '--rate: a whole number, not fast'],
-    ['--rate=0', '--rate: a number above zero'],
-  ]) {
-    const fleet = startFleet(t, [argument])
-    assert.equal(await fleet.ended, 2)
-    assert.ok(fleet.stderr.includes(message), fleet.stderr)
   }
 })

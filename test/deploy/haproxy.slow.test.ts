@@ -4,21 +4,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { freePort } from '../access/redis/server.ts'
-import { temporaryFolder } from '../live.ts'
 import { missingTool } from '../programs.ts'
 import { until } from '../until.ts'
-
-interface Balancers {
-  REPLICA_HOSTS: string[]
-  startBalancer: (
-    name: string,
-    place: string,
-    ports: { [port: string]: number },
-  ) => Promise<{ stop: () => Promise<unknown> }>
-}
-const BALANCERS = '../../deploy/fleet/balancers.mjs'
-const { REPLICA_HOSTS, startBalancer } = (await import(BALANCERS)) as Balancers
+import { freePorts, REPLICA_HOSTS, startBalancer } from './balancers.ts'
 
 /** A replica that is ready, answers at once, and begins streams that it never writes to. */
 class Replica {
@@ -55,9 +43,9 @@ test(
   'HAProxy counts streams apart, gives back the place of a client that has gone, and answers in JSON itself.',
   { skip: missingTool('haproxy', 'haproxy') },
   async (t) => {
-    const [listen, api, admin] = [await freePort(), await freePort(), await freePort()]
-    const balancer = await startBalancer('haproxy', temporaryFolder(t), { listen, api, admin })
-    t.after(() => balancer.stop())
+    const ports = await freePorts()
+    const { listen, api, admin } = ports
+    startBalancer(t, 'haproxy', ports)
     const address = `http://127.0.0.1:${listen}/v2`
     await until(
       () =>

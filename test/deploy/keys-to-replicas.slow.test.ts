@@ -1,24 +1,11 @@
 /** The lines of the balancers' files that send each key to one replica: which replica answers which key. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { findFreePort } from '../../src/http/port.ts'
-import { temporaryFolder } from '../live.ts'
-import { findTool, missingTool } from '../programs.ts'
+import { missingTool } from '../programs.ts'
 import { until } from '../until.ts'
+import { BALANCERS, freePorts, REPLICA_HOSTS, startBalancer } from './balancers.ts'
 
-const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url))
-// Plain JavaScript, without types.
-const { BALANCERS, REPLICA_HOSTS, withPorts } = (await import(join(DEPLOY, 'fleet', 'balancers.mjs'))) as {
-  BALANCERS: { [name: string]: { shipped: string; installs: string; run: Run } }
-  REPLICA_HOSTS: string[]
-  withPorts: (text: string, ports: object) => string
-}
-type Run = (file: string, folder: string) => [program: string, args: string[]]
 const KEYS = Array.from({ length: 300 }, (_, i) => `Bearer gsw_${String(i).padStart(49, '0')}`)
 
 /** What a file says for each key to go to one replica, in place of what it says. */
@@ -57,28 +44,20 @@ async function startReplicas(t: TestContext, api: number, admin: number): Promis
 }
 
 for (const name of ['haproxy', 'nginx'] as const) {
-  const { shipped, installs, run } = BALANCERS[name]
   test(
     `${name} sends each key to one replica, and moves only the keys of one that goes.`,
-    { skip: missingTool(name, installs) },
+    { skip: missingTool(name, BALANCERS[name].installs) },
     async (t) => {
-      const ports = {
-        listen: await findFreePort('127.0.0.1', 0),
-        api: await findFreePort(REPLICA_HOSTS[0], 0),
-        admin: await findFreePort(REPLICA_HOSTS[0], 0),
-      }
+      const ports = await freePorts()
       const ends = await startReplicas(t, ports.api, ports.admin)
-      let text = readFileSync(join(DEPLOY, shipped), 'utf8')
-      for (const [before, after] of CHANGES[name]) {
-        assert.ok(text.includes(before), before)
-        text = text.replace(before, after)
-      }
-      const folder = temporaryFolder(t)
-      const file = join(folder, shipped)
-      writeFileSync(file, withPorts(text, ports))
-      const [program, args] = run(file, folder)
-      const child = spawn(findTool(program) ?? program, args, { stdio: 'ignore' })
-      t.after(() => child.kill('SIGKILL'))
+      startBalancer(t, name, ports, (shipped) => {
+        let text = shipped
+        for (const [before, after] of CHANGES[name]) {
+          assert.ok(text.includes(before), before)
+          text = text.replace(before, after)
+        }
+        return text
+      })
       const ask = async (authorization?: string): Promise<string> => {
         const headers = authorization === undefined ? {} : { authorization }
         return (await fetch(`http://127.0.0.1:${ports.listen}/v2/countries`, { headers })).text()

@@ -135,13 +135,6 @@ const OTHER_OPTIONS = new Set([
   'build',
   'pack',
   'breaking',
-  // Of deploy/fleet/fleet.mjs.
-  'rolling',
-  'rate',
-  'restarts',
-  'connections',
-  'balancer',
-  'redis',
 ])
 
 /** Options of npm, docker, kubectl and systemctl on the page about installing. */

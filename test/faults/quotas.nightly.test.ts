@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DEMANDS, QuotaFleet, type Outcome, type Run } from '../../tools/quota_fleet.ts'
+import { DEMANDS, QuotaFleet, type Outcome, type Run } from './quota_fleet.ts'
 import { freePort, noRedis, startRedis, type RedisServer } from '../access/redis/server.ts'
 import { runCliWell, temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
