@@ -97,6 +97,46 @@ export type ReadingOfBuoy = {
   wind_wave_direction?: number | null
 }
 
+/** The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees. */
+export type ReadingBucket = {
+  /** Significant wave height, in m. H1/3 (Candhis: H13D) or Hm0, as the source gives it. The name of this field has this spelling. */
+  significient_height: number
+  /** Maximum wave height, in m. It is measured, never estimated. `null` where there is none. */
+  maximum_height: number | null
+  /** Significant wave period (Candhis: TH13D), in s. The dominant or peak period where a network has no other. `null` where there is none. */
+  period: number | null
+  /** First second of the bucket, UTC. */
+  time: string
+  /** Temperature of the water, in °C. `null` where there is none. */
+  water_temperature: number | null
+  /** Direction the waves come from, clockwise from north, in degrees. `null` where there is none. */
+  direction: number | null
+  /** Readings behind the values. */
+  sample_count: number
+  /** With `include=peak_period`: period at the peak of the spectrum, in s. `null` where there is none. */
+  peak_period?: number | null
+  /** With `include=wind`: speed of the wind, in km/h. `null` where there is none. */
+  wind_speed?: number | null
+  /** With `include=wind`: direction the wind comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_direction?: number | null
+  /** With `include=wind`: speed of gusts, in km/h. `null` where there is none. */
+  gust_speed?: number | null
+  /** With `include=swell`: significant height of the swell, in m. `null` where there is none. */
+  swell_height?: number | null
+  /** With `include=swell`: period of the swell, in s. `null` where there is none. */
+  swell_period?: number | null
+  /** With `include=swell`: direction the swell comes from, clockwise from north, in degrees. `null` where there is none. */
+  swell_direction?: number | null
+  /** With `include=swell`: significant height of the wind sea, in m. `null` where there is none. */
+  wind_wave_height?: number | null
+  /** With `include=swell`: period of the wind sea, in s. `null` where there is none. */
+  wind_wave_period?: number | null
+  /** With `include=swell`: direction the wind sea comes from, clockwise from north, in degrees. `null` where there is none. */
+  wind_wave_direction?: number | null
+  /** In `/readings`: the buoy. */
+  buoy_id?: number
+}
+
 /** A buoy with readings on the page. */
 export type BuoyOfReadings = {
   /** Identifier of the buoy; it never changes. */
@@ -1134,8 +1174,10 @@ export type ListReadingsAnswer = {
     buoy: BuoySummary
     /** The readings of this page. */
     readings: Reading[]
-    /** Readings that match, over all pages. */
+    /** Readings, or buckets, that match, over all pages. */
     count: number
+    /** With `bucket`: the buckets of this page; `readings` is empty then. */
+    buckets?: ReadingBucket[]
   }
   /** About the answer and its page. */
   meta: {
@@ -1292,10 +1334,12 @@ export type ReadingsOfBuoysAnswer = {
     buoys: BuoyOfReadings[]
     /** The readings of this page, by buoy id, then time. */
     readings: ReadingOfBuoy[]
-    /** Readings that match, over all pages. */
+    /** Readings, or buckets, that match, over all pages. */
     count: number
     /** Ids asked for that no buoy has. */
     missing_ids: number[]
+    /** With `bucket`: the buckets of this page; `readings` is empty then. */
+    buckets?: ReadingBucket[]
   }
   /** About the answer and its page. */
   meta: {
@@ -1478,6 +1522,12 @@ export type ListReadingsParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo. */
+  bucket?: '1h' | '3h' | '1d' | '1mo'
+  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median. Default: mean. */
+  aggregation?: 'mean' | 'max' | 'min' | 'median'
+  /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
+  timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1540,7 +1590,7 @@ export type ReadingSeriesParameters = {
   end_month?: number
   /** Day the season ends on, included; default the month's last. Also accepted as `season_end_day`. Allowed: an integer from 1 to 31. */
   end_day?: number
-  /** IANA zone of days and weeks; default the buoy's. Allowed: text of 1 to 100 characters without control characters. */
+  /** IANA zone of days and weeks; default the buoy's. Allowed: an IANA name such as Europe/Paris. */
   timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
@@ -1668,6 +1718,12 @@ export type ReadingsOfBuoysParameters = {
   per_page?: number
   /** More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`. Allowed: one or more of wind, peak_period, swell, separated by commas. */
   include?: string
+  /** Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all. Allowed: one of 1h, 3h, 1d, 1mo. */
+  bucket?: '1h' | '3h' | '1d' | '1mo'
+  /** With `bucket`: how values become one. Directions always have their circular mean. Allowed: one of mean, max, min, median. Default: mean. */
+  aggregation?: 'mean' | 'max' | 'min' | 'median'
+  /** With `bucket`: the clock of its buckets; default UTC. Allowed: an IANA name such as Europe/Paris. */
+  timezone?: string
   /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
   snapshot?: string
 }
@@ -1809,6 +1865,8 @@ export class Groundswell {
    * Readings of a buoy.
    *
    * There are three ways to choose readings: a range with `start_date` and `end_date` (both included, either may be left out), one UTC day with `date`, or the three hours around a moment with `timestamp`. A request with more than one of them is a 422. A request with none of them gives all readings. A range without readings gives an empty list. `meta.date_range` is the range asked for. `dtz` is the buoy's IANA time zone.
+   *
+   * With `bucket` the answer has `buckets` in place of readings: a row for each hour, three hours, day or month of the clock of `timezone` (UTC by default) in which the range has readings, with `sample_count`. A bucket begins at the first second that the clock shows of it, so a day may have 23 or 25 hours. Values have two decimals; directions have their circular mean, or `null` where they cancel out. Too many buckets are a 422.
    */
   listReadings(buoyId: string | number, parameters: ListReadingsParameters = {}, options: CallOptions = {}): Promise<ListReadingsAnswer> {
     return this.#get(`/buoys/${encodeURIComponent(buoyId)}/readings`, parameters, options)
@@ -1913,7 +1971,7 @@ export class Groundswell {
   /**
    * Readings of many buoys.
    *
-   * Readings of all buoys that match the filters, by buoy id and then time, newest first. Without a range they are those of the 24 hours before the snapshot's time. `ids` and the filters combine. As CSV, NDJSON, GeoJSON or Parquet all rows come in one answer, each with the name and position of its buoy.
+   * Readings of all buoys that match the filters, by buoy id and then time, newest first. Without a range they are those of the 24 hours before the snapshot's time. `ids` and the filters combine. `bucket` does what it does for one buoy. As CSV, NDJSON, GeoJSON or Parquet all rows come in one answer, each with the name and position of its buoy.
    */
   readingsOfBuoys(parameters: ReadingsOfBuoysParameters = {}, options: CallOptions = {}): Promise<ReadingsOfBuoysAnswer> {
     return this.#get('/readings', parameters, options)

@@ -11,7 +11,7 @@ const GROUP_ROWS = 10_000
 export function parquetPieces(table: Table, columns: readonly Column[], snapshot: string): Pieces {
   const rows = new TableRows(table)
   const units = columns.flatMap(({ name, unit }) => (unit === '' ? [] : [[name, unit]]))
-  const metadata = { snapshot, ...table.readings!.about, units: JSON.stringify(Object.fromEntries(units)) }
+  const metadata = { snapshot, ...table.about, units: JSON.stringify(Object.fromEntries(units)) }
   // The writer of the piece that is being written.
   let into: JsonWriter | null = null
   const file = new ParquetFile(columns, metadata, (bytes) => into!.take(bytes))

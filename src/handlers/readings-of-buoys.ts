@@ -4,7 +4,7 @@
  * counted, however many buoys there are: all of it is made by the thread of long answers.
  */
 import { buoyFilters } from '../operation/buoy-filters.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { bucketParameters, include } from '../operation/filter-parameters.ts'
 import { MAX_PAGE, operation } from '../operation/operation.ts'
 import { choice, date, integer, integerList, timestamp } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
@@ -33,6 +33,7 @@ export const parameters = {
     description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
   }),
   include,
+  ...bucketParameters,
 }
 
 export const readingsOfBuoys = operation({

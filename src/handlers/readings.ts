@@ -9,7 +9,7 @@ import {
   writePaging,
 } from '../operation/operation.ts'
 import { endList, type JsonWriter } from '../dataset/json-writer.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { bucketParameters, include } from '../operation/filter-parameters.ts'
 import { choice, date, integer, timestamp, type QueryOf } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { NewestReadings } from '../dataset/newest-readings.ts'
@@ -47,6 +47,7 @@ export const parameters = {
     description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
   }),
   include,
+  ...bucketParameters,
 }
 
 const NEWEST = new NewestReadings()

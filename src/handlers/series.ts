@@ -7,7 +7,7 @@
  */
 import { DEFAULT_SEASONS } from '../index/season-dates.ts'
 import { operation } from '../operation/operation.ts'
-import { choice, integer, text } from '../operation/parameters.ts'
+import { choice, integer, zoneName } from '../operation/parameters.ts'
 import type { MeasureName } from '../sea/columns.ts'
 
 /** The contract's metrics and their measures; a wave-only network answers the first five. */
@@ -63,7 +63,7 @@ export const parameters = {
     aliases: ['season_end_day'],
     description: "Day the season ends on, included; default the month's last.",
   }),
-  timezone: text({ description: "IANA zone of days and weeks; default the buoy's." }),
+  timezone: zoneName({ description: "IANA zone of days and weeks; default the buoy's." }),
 }
 
 export const readingSeries = operation({

@@ -21,6 +21,14 @@ export interface LongAnswer extends Pieces {
 const EXPOSED = '\r\nAccess-Control-Expose-Headers: Content-Disposition, Content-Range, X-Total-Count'
 const LONGEST_NAME = 120
 
+const USUAL_JSON: Shape = {
+  format: 'json',
+  fields: null,
+  byColumns: false,
+  withUnits: false,
+  isExplicit: false,
+}
+
 /** @throws ApiError */
 export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const { path, texts, shape, language, now, isPinned, isPaged } = request
@@ -28,13 +36,14 @@ export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const maker = MAKERS[operation.name]
   const reader = readerOf(operation.parameters, operation.refusal)
   const query = reader.read(texts, new TagNumber(), nowOf(operation, view, now))
-  const linked = { reader, texts, more: '' }
+  const linked = { reader, texts, more: shape === null ? '' : shapeQuery(shape) }
+  const form = shape ?? (maker.json === undefined ? USUAL_JSON : null)
   const isWhole = shape !== null && shape.format !== 'json' && !isPaged
   const asked = { operation, view, query, path, now, language, isWhole }
   const at = { second: Math.floor(now), isPinned }
-  return shape === null
+  return form === null
     ? jsonAnswer(view, maker.json!(asked), linked, at)
-    : tableAnswer(view, maker.table!(asked), shape, linked, at)
+    : tableAnswer(view, maker.table!(asked), form, linked, at)
 }
 
 interface AnsweredAt {
@@ -65,8 +74,7 @@ function tableAnswer(
 ): LongAnswer {
   const isJson = shape.format === 'json'
   const { paging } = table
-  const query = { ...linked, more: shapeQuery(shape) }
-  const link = paging === undefined ? NO_LINK : linkHeader(query, snapshotId, paging, isPinned || !isJson)
+  const link = paging === undefined ? NO_LINK : linkHeader(linked, snapshotId, paging, isPinned || !isJson)
   const body = formed(table, shape, snapshotId)
   if (!isJson) {
     return { headers: Buffer.concat([Buffer.from(fileHeaders(table, shape, snapshotId)), link]), ...body }

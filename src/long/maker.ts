@@ -21,7 +21,7 @@ export interface MakeRequest<P extends Parameters = Parameters> {
 export interface Maker {
   /** The answer in the formats that the operation offers. */
   table?(request: MakeRequest): Table
-  /** The usual JSON of an operation without `answer`. */
+  /** The usual JSON of an operation without `answer`; missing where it is the table's list. */
   json?(request: MakeRequest): LongJson
 }
 

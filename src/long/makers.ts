@@ -1,6 +1,6 @@
 /**
- * What the thread of long answers makes, by the names of operations: tables for each that has `tables`, and the usual
- * JSON of each that has no `answer`.
+ * What the thread of long answers makes, by the names of operations: tables for each that has `tables`, and for each
+ * that has no `answer` the usual JSON, unless it is that of the table.
  */
 import { buoyBeside, buoyRows, type BuoyItem } from '../operation/buoy-table.ts'
 import { matchingBuoys } from '../operation/buoy-filters.ts'
@@ -22,7 +22,7 @@ import {
   type MakeRequest,
   type RecordColumn,
 } from './maker.ts'
-import { readingsOfBuoysAnswer, readingsOfBuoysTable, readingsTable } from './readings.ts'
+import { readingsOfBuoysTable, readingsTable } from './readings.ts'
 import { seriesAnswer, seriesTable } from './series.ts'
 
 export const MAKERS: { readonly [operation: string]: Maker } = {
@@ -32,7 +32,7 @@ export const MAKERS: { readonly [operation: string]: Maker } = {
   nearestBuoys: foundBuoys('nearest', 'nearest-buoys'),
   mapBuoys: foundBuoys('map', 'buoys-map'),
   listReadings: { table: readingsTable },
-  readingsOfBuoys: { table: readingsOfBuoysTable, json: readingsOfBuoysAnswer },
+  readingsOfBuoys: { table: readingsOfBuoysTable },
   chart: { table: chartTable },
   readingSeries: { table: seriesTable, json: seriesAnswer },
   listSatellites: records('satellites', 'slug name agency instrument description image_url', 'pass_count'),

@@ -1,78 +1,87 @@
-/** Readings of one buoy and of many: their tables, and the usual JSON of many. */
+/** Readings of one buoy and of many, as they were measured or in buckets: their tables. */
 import { csvText } from '../dataset/csv-text.ts'
 import { findId, type Dataset } from '../dataset/dataset.ts'
-import { endList, JsonWriter } from '../dataset/json-writer.ts'
-import { Literal } from '../dataset/literals.ts'
-import { READING_BYTES, writeReading, writeReadings } from '../dataset/reading-json.ts'
+import { JsonWriter } from '../dataset/json-writer.ts'
+import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import type { View } from '../dataset/view.ts'
 import { MAX_PER_PAGE, positionsOf, type parameters as buoyParameters } from '../handlers/readings.ts'
 import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readings-of-buoys.ts'
 import { matchingBuoys } from '../operation/buoy-filters.ts'
-import { buoyBeside, buoyPlace, readingsAbout, readingsBuoy } from '../operation/buoy-table.ts'
+import { buoyBeside, buoyPlace, readingsAbout } from '../operation/buoy-table.ts'
 import { ApiError } from '../operation/errors.ts'
-import {
-  refuseBackwards,
-  requireBuoy,
-  rowsOfPage,
-  tablePage,
-  writePaging,
-  type LongJson,
-} from '../operation/operation.ts'
+import type { bucketParameters } from '../operation/filter-parameters.ts'
+import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 import { csvReadings } from '../operation/reading-csv.ts'
 import { monthRuns, readingColumns } from '../operation/reading-table.ts'
-import type { Column, ReadingsBuoy, Table } from '../operation/answer-table.ts'
+import type { Column, Table } from '../operation/answer-table.ts'
 import { DAY, endOf, timestampText } from '../sea/time.ts'
+import { zone } from '../sea/zones.ts'
+import { bucketColumns, bucketSpans, type BucketSpan, type Span } from './buckets.ts'
 import type { MakeRequest } from './maker.ts'
 
-type Query = QueryOf<typeof parameters>
-
-const BUOYS = new Literal('{"buoys":')
-const READINGS = new Literal(',"readings":[')
-const BUOY_ID = new Literal(',"buoy_id":')
-const END = new Literal('},')
-
-/** Stands for the buoy of an answer without rows. */
-const NO_BUOY: ReadingsBuoy = { id: 0, slug: '', name: '', lat: 0, lng: 0, source: '', dtz: '' }
-
-/** A buoy with its rows in range: positions from `first` to before `end`. */
-interface Span {
-  readonly ordinal: number
-  readonly first: number
-  readonly end: number
+type Query = QueryOf<typeof bucketParameters> & {
+  readonly order: 'asc' | 'desc'
+  readonly page: number
+  readonly include: number | undefined
 }
 
-interface Found {
+/** Readings of some buoys between two moments, both included, epoch seconds. */
+interface Range {
   readonly spans: readonly Span[]
-  /** Rows of all spans. */
-  readonly count: number
-  /** Ends of the range, epoch seconds. */
   readonly start: number
   readonly end: number
-  /** Ids that were asked for and that no buoy has. */
-  readonly missing: readonly number[]
 }
 
-/** The rows of `page`, and the cursor that its columns read at. */
-function rowsOf(dataset: Dataset, page: readonly Span[], isAscending: boolean, included: number | undefined) {
-  const { readings } = dataset
-  const first = page.length === 0 ? NO_BUOY : readingsBuoy(dataset, page[0].ordinal)
-  const cursor = { ordinal: page[0]?.ordinal ?? 0, id: first.id, month: readings.months[0], buoy: first }
-  const runs = page.flatMap(({ ordinal, first: from, end }): Table['runs'] => {
-    const buoy = readingsBuoy(dataset, ordinal)
-    return monthRuns(readings, ordinal, isAscending ? from : end - 1, end - from, isAscending, (month) => {
-      Object.assign(cursor, { ordinal, id: buoy.id, month, buoy })
-    })
-  })
+/** The rows that are asked for, and the cursor that columns of readings read at. */
+function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, perPage: number) {
+  const { readings, catalog } = dataset
+  const { bucket, aggregation, timezone = zone('UTC')!, include } = query
+  const isAscending = query.order === 'asc'
+  const asked = bucket === undefined ? null : { ...range, bucket, aggregation, zone: timezone }
+  const spans: readonly Span[] = asked === null ? range.spans : bucketSpans(readings, range.spans, asked)
+  const count = spans.reduce((sum, { first, end }) => sum + end - first, 0)
+  const { from, to, paging } = tablePage(count, isWhole, query.page, perPage)
+  const page = pageOf(spans, from, to, isAscending)
   const ordinals = page.map(({ ordinal }) => ordinal)
+  const [ordinal = 0] = ordinals
+  const cursor = {
+    ordinal,
+    id: catalog.id[ordinal],
+    month: readings.months[0],
+    span: page[0] as BucketSpan,
+  }
+  const runs = page.flatMap((span): Table['runs'] => {
+    const { ordinal, first, end } = span
+    const [row, step] = isAscending ? [first, 1] : [end - 1, -1]
+    const id = catalog.id[ordinal]
+    if (asked === null) {
+      return monthRuns(readings, ordinal, row, end - first, isAscending, (month) => {
+        Object.assign(cursor, { ordinal, id, month })
+      })
+    }
+    return [
+      () => {
+        Object.assign(cursor, { ordinal, id, span })
+        return { from: row, step, count: end - first }
+      },
+    ]
+  })
   return {
     cursor,
-    columns: readingColumns(cursor, included),
+    ordinals,
+    columns:
+      asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include),
     beside: buoyBeside(dataset, () => cursor.ordinal, false),
-    runs,
-    readings: { cursor, about: readingsAbout(dataset, ordinals) },
-    place: buoyPlace(dataset, () => cursor.ordinal),
-    id: 'id',
+    list: asked === null ? { key: 'readings', none: '' } : { key: 'buckets', none: '"readings":[],' },
+    table: {
+      runs,
+      about: readingsAbout(dataset, ordinals),
+      place: buoyPlace(dataset, () => cursor.ordinal),
+      ...(asked === null && { id: 'id' }),
+      ...(paging && { paging }),
+      total: count,
+    },
   }
 }
 
@@ -85,12 +94,11 @@ export function readingsTable({
   const ordinal = requireBuoy(view, buoyId)
   const { dataset } = view
   const { catalog } = dataset
-  const { first, end, count, oldest, newest } = positionsOf(dataset.readings, ordinal, query)
-  const { from, to, paging } = tablePage(count, isWhole, query.page, Math.min(query.per_page, MAX_PER_PAGE))
-  const isAscending = query.order === 'asc'
-  const span = isAscending ? { first: first + from, end: first + to } : { first: end - to, end: end - from }
-  const rows = rowsOf(dataset, [{ ordinal, ...span }], isAscending, query.include)
-  const { columns, beside, cursor, readings, ...rest } = rows
+  const { first, end, oldest, newest } = positionsOf(dataset.readings, ordinal, query)
+  const spans = first < end ? [{ ordinal, first, end }] : []
+  const range = { spans, start: oldest ?? 0, end: newest ?? 0 }
+  const perPage = Math.min(query.per_page, MAX_PER_PAGE)
+  const { cursor, columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
   const start = timeText(oldest)
   const stop = timeText(newest)
   const common = [
@@ -100,29 +108,28 @@ export function readingsTable({
     csvText(catalog.names[ordinal]),
   ].join()
   return {
-    ...rest,
+    ...table,
     columns: [...columns, ...beside],
-    // Bulk writers write the usual members and no others.
-    ...(query.include === undefined && {
-      bulk: {
-        csv: csvReadings(cursor, common),
-        ndjson: {
-          rowBytes: READING_BYTES,
-          write: (writer, row, step, count) =>
-            writeReadings(writer, cursor.id, cursor.month, row, step, count, true),
+    // Bulk writers write the usual members of readings and no others.
+    ...(query.include === undefined &&
+      query.bucket === undefined && {
+        bulk: {
+          csv: csvReadings(cursor, common),
+          ndjson: {
+            rowBytes: READING_BYTES,
+            write: (writer, row, step, count) =>
+              writeReadings(writer, cursor.id, cursor.month, row, step, count, true),
+          },
         },
-      },
-    }),
-    readings: { cursor, about: { buoy: catalog.slugs[ordinal], ...readings.about } },
-    ...(paging && { paging }),
-    total: count,
-    name: [catalog.slugs[ordinal], 'readings', start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
+      }),
+    about: { buoy: catalog.slugs[ordinal], ...table.about },
+    name: [catalog.slugs[ordinal], list.key, start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
       .filter((part) => part !== '')
       .join('_'),
     list: {
-      key: 'readings',
-      before: `"buoy":${summaryText(view, ordinal)},`,
-      after: `,"count":${count}`,
+      key: list.key,
+      before: `"buoy":${summaryText(view, ordinal)},${list.none}`,
+      after: `,"count":${table.total}`,
       meta: `"date_range":${JSON.stringify({ start: start || null, end: stop || null })},`,
     },
   }
@@ -142,66 +149,28 @@ function summaryText({ fragments: { summary } }: View, ordinal: number): string 
 
 const SUMMARY_BYTES = 1024
 
-export function readingsOfBuoysAnswer({ view, query }: MakeRequest<typeof parameters>): LongJson {
-  const { readings, catalog } = view.dataset
-  const found = find(view.dataset, query)
-  const perPage = Math.min(query.per_page, MAX_OF_BUOYS)
-  const { from, to } = rowsOfPage(found.count, query.page, perPage)
-  const isAscending = query.order === 'asc'
-  const page = pageOf(found.spans, from, to, isAscending)
-  return {
-    paging: { page: query.page, pages: Math.ceil(found.count / perPage) },
-    next(writer) {
-      writer.literal(BUOYS)
-      writer.text(buoysText(view, page))
-      writer.ensure((to - from) * READING_BYTES + READING_BYTES)
-      writer.literal(READINGS)
-      for (const { ordinal, first, end } of page) {
-        for (let i = first; i < end; i++) {
-          const position = isAscending ? i : end - 1 - (i - first)
-          const segment = readings.segmentOf(ordinal, position)
-          const row = readings.from[segment] + position - readings.before[segment]
-          writeReading(writer, catalog.id[ordinal], readings.months[readings.month[segment]], row)
-          // In place of the brace.
-          writer.at--
-          writer.literal(BUOY_ID)
-          writer.integer(catalog.id[ordinal])
-          writer.literal(END)
-        }
-      }
-      // The last row's comma goes.
-      if (page.length > 0) writer.at--
-      endList(writer, found.count)
-      writer.at--
-      writer.text(`,"missing_ids":[${found.missing.join()}]}`)
-      writePaging(writer, found.count, query.page, perPage)
-      writer.text(rangeText(found))
-      return true
-    },
-  }
-}
-
 export function readingsOfBuoysTable({ view, query, isWhole }: MakeRequest<typeof parameters>): Table {
   const { dataset } = view
   const found = find(dataset, query)
   const perPage = Math.min(query.per_page, MAX_OF_BUOYS)
-  const { from, to, paging } = tablePage(found.count, isWhole, query.page, perPage)
-  const isAscending = query.order === 'asc'
-  const page = pageOf(found.spans, from, to, isAscending)
-  const { columns, beside, cursor: _, ...rest } = rowsOf(dataset, page, isAscending, query.include)
+  const { columns, beside, list, ordinals, table } = rowsOf(dataset, query, found, isWhole, perPage)
+  const [start, end] = [found.start, found.end].map((epoch) => timestampText(epoch))
   return {
-    ...rest,
+    ...table,
     columns: [...columns, ...beside.map(inJson)],
-    ...(paging && { paging }),
-    total: found.count,
-    name: `readings_${timestampText(found.start).slice(0, DATE_LENGTH)}_${timestampText(found.end).slice(0, DATE_LENGTH)}`,
+    name: [list.key, start.slice(0, DATE_LENGTH), end.slice(0, DATE_LENGTH)].join('_'),
     list: {
-      key: 'readings',
-      before: `"buoys":${buoysText(view, page)},`,
-      after: `,"count":${found.count},"missing_ids":[${found.missing.join()}]`,
-      meta: rangeText(found),
+      key: list.key,
+      before: `"buoys":${buoysText(dataset, ordinals)},${list.none}`,
+      after: `,"count":${table.total},"missing_ids":[${found.missing.join()}]`,
+      meta: `"date_range":${JSON.stringify({ start, end })},`,
     },
   }
+}
+
+interface Found extends Range {
+  /** Ids that were asked for and that no buoy has. */
+  readonly missing: readonly number[]
 }
 
 /** Usual JSON has `buoy_id` in each row; what else tables have of a buoy, it has in `buoys`. */
@@ -212,7 +181,7 @@ function inJson(column: Column): Column {
 }
 
 /** @throws ApiError 400 when a day and a range are given, 422 when the range ends before it starts */
-function find(dataset: Dataset, query: Query): Found {
+function find(dataset: Dataset, query: QueryOf<typeof parameters>): Found {
   const { ids, start_date: from, end_date: to, date: day } = query
   if (day !== undefined && (from ?? to) !== undefined) {
     throw new ApiError(
@@ -228,44 +197,46 @@ function find(dataset: Dataset, query: Query): Found {
   const matching = Array.from(matchingBuoys(dataset, query, false)).sort((a, b) => a - b)
   const asked = new Map((ids ?? []).map((id) => [id, findId(catalog.id, id)]))
   const wanted = ids === undefined ? null : new Set(asked.values())
-  let count = 0
   const spans: Span[] = []
   for (const ordinal of matching) {
     if (wanted !== null && !wanted.has(ordinal)) continue
     const span = { ordinal, ...readings.between(ordinal, start, end) }
-    if (span.first >= span.end) continue
-    spans.push(span)
-    count += span.end - span.first
+    if (span.first < span.end) spans.push(span)
   }
   const missing = [...asked].filter(([, ordinal]) => ordinal === -1).map(([id]) => id)
-  return { spans, count, start, end, missing }
+  return { spans, start, end, missing }
 }
 
 /** The parts of `spans` that hold the rows `from` to before `to` of all. */
-function pageOf(spans: readonly Span[], from: number, to: number, isAscending: boolean): Span[] {
-  const page: Span[] = []
+function pageOf<S extends Span>(spans: readonly S[], from: number, to: number, isAscending: boolean): S[] {
+  const page: S[] = []
   let before = 0
-  for (const { ordinal, first, end } of spans) {
+  for (const span of spans) {
+    const { first, end } = span
     const [low, high] = [Math.max(0, from - before), Math.min(end - first, to - before)]
     before += end - first
     if (low >= high) continue
-    page.push(
-      isAscending
-        ? { ordinal, first: first + low, end: first + high }
-        : { ordinal, first: end - high, end: end - low },
-    )
+    const part = isAscending
+      ? { first: first + low, end: first + high }
+      : { first: end - high, end: end - low }
+    page.push({ ...span, ...part })
   }
   return page
 }
 
-function buoysText({ dataset }: View, page: readonly Span[]): string {
+function buoysText({ catalog }: Dataset, ordinals: readonly number[]): string {
+  const { id, names: name, slugs: slug, lat, lng, sources, source } = catalog
   return JSON.stringify(
-    page.map(({ ordinal }) => {
-      const { id, name, slug, lat, lng, source } = readingsBuoy(dataset, ordinal)
-      return { id, name, slug, lat, lng, source }
+    ordinals.map((i) => {
+      const network = sources[source[i]]
+      return {
+        id: id[i],
+        name: name[i],
+        slug: slug[i],
+        lat: lat[i],
+        lng: lng[i],
+        source: network.label ?? network.name,
+      }
     }),
   )
 }
-
-const rangeText = ({ start, end }: Found): string =>
-  `"date_range":${JSON.stringify({ start: timestampText(start), end: timestampText(end) })},`

@@ -53,7 +53,7 @@ function askedOf(view: View, query: Query, buoyId: string): Asked {
   const { dataset } = view
   const measure = measureOf(view, ordinal, query)
   const dates = seasonOf(query)
-  const clock = zoneOf(query.timezone ?? dataset.catalog.timezones[ordinal])
+  const clock = query.timezone ?? zone(dataset.catalog.timezones[ordinal])!
   const { bucket, aggregation } = query
   const { asOf } = dataset
   const years = yearsOf(query, clock, dates, asOf)
@@ -162,20 +162,6 @@ function seasonOf(query: Query): SeasonDates {
     )
   }
   return dates
-}
-
-/** @throws ApiError 400 */
-function zoneOf(name: string): Zone {
-  // A "+" that was not percent-encoded arrives as a blank, which no zone's name has.
-  const found = zone(name.replaceAll(' ', '+'))
-  if (found !== null) return found
-  throw new ApiError(
-    'bad_request',
-    'Parameter timezone is unknown. Allowed: an IANA name such as Europe/Paris',
-    {
-      parameter: 'timezone',
-    },
-  )
 }
 
 /** @throws ApiError 422 for a start after the end, or more seasons than an answer holds. */

@@ -280,6 +280,15 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'A reading with its buoy.',
     extras,
   ),
+  ReadingBucket: object(
+    {
+      ...measured,
+      time: time('First second of the bucket'),
+      sample_count: count('Readings behind the values.'),
+    },
+    'The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees.',
+    { ...extras, buoy_id: { ...id, description: 'In `/readings`: the buoy.' } },
+  ),
   BuoyOfReadings: object({ id, name, slug, ...position, source }, 'A buoy with readings on the page.'),
   ReadingSummary: object(
     { uuid, ...measured, unit },
@@ -777,6 +786,10 @@ function withOptional(schema: Schema, more: Properties): Schema {
   return { ...schema, properties: { ...(schema.properties as Properties), ...more } }
 }
 
+const buckets = {
+  buckets: list(ref('ReadingBucket'), 'With `bucket`: the buckets of this page; `readings` is empty then.'),
+}
+
 const counted = (key: string, item: string, description: string, of: string): Schema =>
   object({ [key]: list(ref(item), description), count: count(of) }, description)
 
@@ -818,9 +831,10 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       {
         buoy: ref('BuoySummary'),
         readings: list(ref('Reading'), 'The readings of this page.'),
-        count: count('Readings that match, over all pages.'),
+        count: count('Readings, or buckets, that match, over all pages.'),
       },
       'A page of readings.',
+      buckets,
     ),
     meta: pagedMeta({
       date_range: object(
@@ -834,10 +848,11 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
       {
         buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
         readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
-        count: count('Readings that match, over all pages.'),
+        count: count('Readings, or buckets, that match, over all pages.'),
         missing_ids: list({ type: 'integer', description: 'An id.' }, 'Ids asked for that no buoy has.'),
       },
       'A page of readings of many buoys.',
+      buckets,
     ),
     meta: pagedMeta({ date_range: range('The range asked for.') }),
   },

@@ -2,7 +2,6 @@
  * An answer as a table, which all formats but usual JSON are written from. A column is a member of the JSON
  * answer's items, a nested one with a dot (`last_reading.time`).
  */
-import type { MonthRows } from '../index/segments.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 
 interface Named {
@@ -83,8 +82,8 @@ export interface Table {
   readonly runs: readonly (() => Run)[]
   /** Writers of whole rows in default columns, for tables with too many rows for a call per cell. */
   readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
-  /** Readings, for a format that is written by column. */
-  readonly readings?: KeptReadings
+  /** What a file of readings says of them: the networks, and who measured, as far as sources tell. */
+  readonly about?: { readonly [key: string]: string }
   /** Nested members that JSON has as one `null`. */
   readonly absent?: { readonly [member: string]: (row: number) => boolean }
   /** Null where rows have no place. */
@@ -98,23 +97,6 @@ export interface Table {
   readonly name: string
   /** Null where the data are not a list. */
   readonly list: JsonList | null
-}
-
-/** Readings in shared memory. The rows of a run are those of the cursor's month and buoy. */
-export interface KeptReadings {
-  readonly cursor: { readonly month: MonthRows; readonly buoy: ReadingsBuoy }
-  /** What a file says of them: the networks, and who measured, as far as sources tell. */
-  readonly about: { readonly [key: string]: string }
-}
-
-export interface ReadingsBuoy {
-  readonly id: number
-  readonly slug: string
-  readonly name: string
-  readonly lat: number
-  readonly lng: number
-  readonly source: string
-  readonly dtz: string
 }
 
 export interface BulkWriter {

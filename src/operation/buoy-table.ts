@@ -5,7 +5,7 @@ import { elsewhere, flag, integer, number, text, time } from './table-columns.ts
 import { allRows } from './operation.ts'
 import { passColumns } from './pass-table.ts'
 import { readingColumns, readingSubsetColumns, type ReadingCursor } from './reading-table.ts'
-import type { Column, Place, ReadingsBuoy, Table } from './answer-table.ts'
+import type { Column, Place, Table } from './answer-table.ts'
 
 export type OrdinalOf = (row: number) => number
 
@@ -90,18 +90,6 @@ export function buoyBeside(dataset: Dataset, ordinalOf: () => number, withId: bo
     { ...id, name: 'buoy_id', added: 'tables' },
     { ...name, name: 'buoy_name', added: 'tables' },
   ]
-}
-
-export function readingsBuoy({ catalog }: Dataset, ordinal: number): ReadingsBuoy {
-  return {
-    id: catalog.id[ordinal],
-    slug: catalog.slugs[ordinal],
-    name: catalog.names[ordinal],
-    lat: catalog.lat[ordinal],
-    lng: catalog.lng[ordinal],
-    source: sourceOf(catalog, ordinal),
-    dtz: catalog.timezones[ordinal],
-  }
 }
 
 /** What files say of the readings of these buoys: their networks, each once, with credits and licences. */

@@ -4,7 +4,7 @@ import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 import { boundsOnGlobe, type Bounds } from '../sea/geo.ts'
 import { ApiError } from './errors.ts'
-import { bbox, bounds, duration, wordSet, type QueryOf } from './parameters.ts'
+import { bbox, bounds, choice, duration, wordSet, zoneName, type QueryOf } from './parameters.ts'
 
 /** Bits are those of `Latest.has`. */
 export const latestFilters = {
@@ -28,6 +28,20 @@ export const include = wordSet({
   description:
     'More members of readings: `peak_period`; with `wind` `wind_speed`, `wind_direction` and `gust_speed`; with `swell` height, period and direction of the swell and of the wind sea, as `swell_height` and `wind_wave_height`.',
 })
+
+export const bucketParameters = {
+  bucket: choice({
+    values: ['1h', '3h', '1d', '1mo'],
+    description:
+      'Buckets in place of readings: hours, days or months of the clock of `timezone`, those with readings alone. At most ten years of a buoy by day, and a hundred times as many rows in all.',
+  }),
+  aggregation: choice({
+    values: ['mean', 'max', 'min', 'median'],
+    default: 'mean',
+    description: 'With `bucket`: how values become one. Directions always have their circular mean.',
+  }),
+  timezone: zoneName({ description: 'With `bucket`: the clock of its buckets; default UTC.' }),
+}
 
 /** Which buoys `has` and `max_age` take; null where they take all. */
 export function latestFilter(

@@ -1,6 +1,7 @@
 /** Kinds of parameters, declared once in a handler's file. */
 import type { Bounds } from '../sea/geo.ts'
 import type { ParsedTime } from '../sea/time.ts'
+import { zone, type Zone } from '../sea/zones.ts'
 import {
   MALFORMED,
   MOVING_PATTERN,
@@ -217,6 +218,16 @@ export function timeOfDay(options: Common & { required: true }): Given<number> {
     schema: { type: 'number' },
     wire: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
     parse: parseTimeOfDay,
+  })
+}
+
+export function zoneName(options: Common): Parameter<Zone> {
+  return declare(options, {
+    allowed: 'an IANA name such as Europe/Paris',
+    schema: { type: 'object' },
+    wire: { type: 'string', maxLength: MAX_TEXT },
+    // A "+" that was not percent-encoded arrives as a blank, which no zone's name has.
+    parse: (given) => zone(given.replaceAll(' ', '+')) ?? MALFORMED,
   })
 }
 

@@ -208,7 +208,7 @@ export class RawQuery {
         this.names.push(name)
         this.values.push(isEncoded ? decode(value) : value)
         this.ordinals.push(ordinal)
-        mayShape ||= ordinal === UNKNOWN ? SHAPING.has(name) : name === 'include'
+        mayShape ||= ordinal === UNKNOWN ? SHAPING.has(name) : name === 'include' || name === 'bucket'
       }
       from = end + 1
     }

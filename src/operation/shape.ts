@@ -46,6 +46,7 @@ export function shapeOf(
   accepted: (formats: readonly Format[]) => Format,
 ): Shape | null {
   const includes = raw.get('include') !== ''
+  const hasBuckets = raw.get('bucket') !== ''
   if (includes && !canInclude) {
     throw refused('include', 'does not apply to this operation. Allowed: on operations that answer readings')
   }
@@ -72,8 +73,9 @@ export function shapeOf(
     const others = offered.formats.filter((other) => other !== 'json')
     throw refused('fields', `does not fit this answer as JSON. Allowed: with format=${others.join(' or ')}`)
   }
-  // What `include` adds is written from the table.
-  if (format === 'json' && fields === null && !byColumns && !(includes && offered.isList)) return null
+  // What `include` adds, and buckets are written from the table.
+  const isTable = offered.isList && (includes || hasBuckets)
+  if (format === 'json' && fields === null && !byColumns && !isTable) return null
   return { format, fields, byColumns, withUnits, isExplicit: asked !== null }
 }
 
