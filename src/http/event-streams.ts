@@ -60,7 +60,7 @@ export class EventStreams {
     const { listeners, counts, connections, totals } = this.#options
     if (exchange.method === 'HEAD') {
       const reply = exchange.later(NO_EVENTS)
-      reply?.stream(head)
+      reply?.begin(head, null)
       return reply === null ? 'body' : null
     }
     const tooMany = counts.opened(place)

@@ -96,23 +96,23 @@ export interface Answered extends Exchange {
 export interface Recorder {
   /** The answer was handed over, or the connection cut. `begun`: ms of `performance.now`. */
   answered(exchange: Answered, begun: number): void
-  /**
-   * The reply was deferred. @returns what is to be called once:
-   * with the answer, with the bytes that were out when the client went, or with `GONE`
-   */
-  deferred(exchange: Exchange, begun: number): OnAnswer
+  /** The reply was deferred. */
+  deferred(exchange: Exchange, begun: number): RecordedLater
 }
 
-/** `head`: '' if the client has gone. `at`: when the answer began, ms of `performance.now`, or now. */
-export type OnAnswer = (status: number, bytes: number, head: string | Uint8Array, at?: number) => void
+/** A deferred reply: `begun` is called once, and then `ended`. */
+export interface RecordedLater {
+  /** With the status of its head, or `GONE`; the bytes of a head may be in a buffer that is used again. */
+  begun(status: number, head: string | Uint8Array): void
+  /** `bytes` of the body were handed over. */
+  ended(bytes: number): void
+}
 
 /** In place of a status: the client has gone before its deferred reply began, or was cut off. */
 export const GONE = 499
 
-export const NO_RECORDER: Recorder = {
-  answered() {},
-  deferred: () => () => {},
-}
+export const NOT_RECORDED: RecordedLater = { begun() {}, ended() {} }
+export const NO_RECORDER: Recorder = { answered() {}, deferred: () => NOT_RECORDED }
 
 /** Events of a deferred reply's connection; never from within one of its own methods. */
 export interface LaterEvents {
@@ -125,20 +125,18 @@ export interface LaterEvents {
 /** Most bytes of a `write`, and of what waits for a client that does not read. */
 export const MOST_WRITE_BYTES = 64 * 1024
 
-/** A deferred reply: `send`, or `begin` or `stream`, then `write` and `end`. Once over, it does nothing. */
+/** A deferred reply: `send`, or `begin`, then `write` and `end`. Once over, it does nothing. */
 export interface LaterReply {
   readonly isOver: boolean
   /** On a reply to HEAD `begin` is all, and the reply is over. */
   readonly isHead: boolean
   /** As `Exchange.send`, but the bytes of `body` must never change. */
   send(head: string | Uint8Array, body: Uint8Array | null): void
-  /** `length`: bytes of the body that follows. */
-  begin(head: string | Uint8Array, length: number): void
   /**
-   * Begins a body of unknown length, the connection's last. The head goes out with the first `write`, each
-   * `write` at once; however long none comes, the connection stays.
+   * `length`: bytes of the body that follows. Null begins a stream, the connection's last answer: each `write` goes out at
+   * once, and however long none comes, the connection stays.
    */
-  stream(head: string | Uint8Array): void
+  begin(head: string | Uint8Array, length: number | null): void
   /** `bytes` may be reused at once; call it only if there is room. False: no room until `onRoom`. */
   write(bytes: Uint8Array): boolean
   end(): void
@@ -172,8 +170,6 @@ export interface Surroundings {
   readonly serving: Int32Array
   /** Called at every sign of life: requests, connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
-  /** Epoch milliseconds of the wall clock, for Date headers. */
-  readonly now: () => number
   /** Gets an error for a handler that threw or did not reply, after the client was answered. */
   readonly onThrow: (error: unknown) => void
 }
@@ -182,8 +178,6 @@ export interface Surroundings {
 export interface Pressure {
   /** Requests with an answer that was put off, or that waits for its client. */
   readonly waiting: number
-  /** Bytes buffered for slow readers. */
-  readonly bufferedBytes: number
   /** Answers so far that could not be buffered: their connections were cut. */
   readonly notBuffered: number
 }

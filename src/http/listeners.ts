@@ -119,7 +119,7 @@ export class Listeners {
     if (reply === null) return false
     listener.reply = reply
     this.#listeners.add(listener)
-    reply.stream(head)
+    reply.begin(head, null)
     if (reply.isOver) {
       this.leave(listener, 'client')
       return true

@@ -113,7 +113,7 @@ export class LongAnswers {
         const head = said.begun(reply, message)
         sending.hasBegun = true
         if (head === null) sending.isComplete = true
-        else reply.stream(head)
+        else reply.begin(head, null)
         break
       }
       case 'bytes':

@@ -53,13 +53,22 @@ export class RequestCounts {
   }
 
   count(route: number, method: string, status: number, bytes: number, ms: number): void {
-    const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
-    const at = series * SERIES_CELLS
+    const at = placeOf(route, method, status)
     const cells = this.#cells
     cells[at + bucketOf(ms / 1000)]++
     cells[at + SECONDS] += ms / 1000
     cells[at + BYTES] += bytes
   }
+
+  /** Bytes of an answer that was counted when it began. */
+  sent(route: number, method: string, status: number, bytes: number): void {
+    this.#cells[placeOf(route, method, status) + BYTES] += bytes
+  }
+}
+
+function placeOf(route: number, method: string, status: number): number {
+  const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
+  return series * SERIES_CELLS
 }
 
 /** Series that have been seen, over all workers. @param routes names by ordinal */

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Declared } from '../operation/operation.ts'
 import type { AccessLog } from './access-log.ts'
-import { TRACEPARENT, type Answered, type Exchange, type OnAnswer, type Recorder } from './exchange.ts'
+import { TRACEPARENT, type Answered, type Exchange, type RecordedLater, type Recorder } from './exchange.ts'
 import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from './request-counts.ts'
 import { callersRequestId } from './reply.ts'
 
@@ -56,16 +56,25 @@ export class RequestRecorder implements Recorder {
       write(this.#lines, this.#note(this.#lines, exchange), status, bytes, head, ms)
   }
 
-  deferred(exchange: Exchange, begun: number): OnAnswer {
+  /** Counted and timed when it begins, as streams may last for days; its bytes and its line follow when it is over. */
+  deferred(exchange: Exchange, begun: number): RecordedLater {
     const { method } = exchange
     const lines = this.#lines
     const route = this.#routeOf(exchange)
     const noted = lines && this.#note(lines, exchange)
-    return (status, bytes, head, at = performance.now()) => {
-      const ms = at - begun
-      this.#counts.count(route, method, status, bytes, ms)
-      if (lines !== null && noted !== null && lines.log.wants(status, ms))
-        write(lines, noted, status, bytes, head, ms)
+    let [status, ms, ownHead] = [0, 0, '']
+    return {
+      begun: (is, head) => {
+        status = is
+        ms = performance.now() - begun
+        ownHead = typeof head === 'string' ? head : ''
+        this.#counts.count(route, method, status, 0, ms)
+      },
+      ended: (bytes) => {
+        this.#counts.sent(route, method, status, bytes)
+        if (lines !== null && noted !== null && lines.log.wants(status, ms))
+          write(lines, noted, status, bytes, ownHead, ms)
+      },
     }
   }
 

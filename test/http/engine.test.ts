@@ -232,18 +232,6 @@ describe('the surroundings of an engine', () => {
       },
     )
   }
-
-  it(
-    'give the clock of the Date of an answer without a body that ends its connection',
-    { skip: missing('uws') },
-    async (t) => {
-      const server = await pathServer('uws').until(t)
-      const client = server.open()
-      const answer = await client.ask('HEAD /hello', ['Content-Length: 1'], 'x')
-      assert.deepEqual(answer.headers.get('date'), ['Fri, 27 Mar 2026 09:00:00 GMT'])
-      await client.closed()
-    },
-  )
 })
 
 describe('the node engine', () => {

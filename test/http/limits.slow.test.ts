@@ -9,7 +9,7 @@ import {
   countConnections,
   openFilesLimit,
 } from '../../src/http/connections.ts'
-import { BUFFER_LIMIT_BYTES, BufferedBytes } from '../../src/http/engines/base.ts'
+import { BUFFER_LIMIT_BYTES } from '../../src/http/engines/base.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
@@ -241,15 +241,5 @@ describe('connections and open files', () => {
 
   it('are limited where the system says so', { skip: process.platform !== 'linux' }, () => {
     assert.ok(openFilesLimit()! > 0)
-  })
-})
-
-describe('bytes that are buffered', () => {
-  it('are refused beyond the limit and free again when given back', () => {
-    const buffered = new BufferedBytes(100)
-    assert.deepEqual([buffered.take(60), buffered.take(41), buffered.take(40)], [true, false, true])
-    buffered.giveBack(60)
-    assert.deepEqual([buffered.take(61), buffered.take(60)], [false, true])
-    assert.deepEqual([buffered.bytes, buffered.refused], [100, 2])
   })
 })

@@ -28,15 +28,11 @@ export class Reader implements LaterReply {
     this.#over('refused')
   }
 
-  stream(head: string | Uint8Array): void {
+  begin(head: string | Uint8Array, length: number | null): void {
     assert.equal(this.head, '', 'begun twice')
     this.head = headText(head)
-    if (this.isHead) this.isOver = true
-  }
-
-  begin(head: string | Uint8Array, length: number): void {
-    this.stream(head)
     this.length = length
+    if (this.isHead) this.isOver = true
   }
 
   write(bytes: Uint8Array): boolean {

@@ -19,9 +19,6 @@ export const TEXT_HEAD = '200 OK\r\nContent-Type: text/plain\r\nX-Served-By: tes
 const BIG_LENGTH = 200_000
 /** More than the kernel's buffers of a connection hold. */
 export const HUGE_LENGTH = 8_000_000
-/** Fixed, so that Date headers can be distinguished from the machine's. */
-const NOW = Date.UTC(2026, 2, 27, 9, 0, 0)
-
 /** The headers that `/headed` is answered with, so that answers without a body weigh something. */
 const MANY_HEADERS = Array.from(
   { length: 10 },
@@ -96,7 +93,7 @@ export class EngineServer {
 
 /** A server with one path for each thing that a handler can do. */
 export const pathServer = (kind: Engine['kind'], surroundings: Partial<Surroundings> = {}): EngineServer =>
-  new EngineServer(kind, handlerOfPaths(), { now: () => NOW, ...surroundings })
+  new EngineServer(kind, handlerOfPaths(), surroundings)
 
 function handlerOfPaths(): (exchange: Exchange) => void {
   const scratch = Buffer.alloc(HUGE_LENGTH)

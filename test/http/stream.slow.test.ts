@@ -22,7 +22,7 @@ for (const kind of ENGINES) {
       reply = exchange.later({ onRoom() {}, onGone: () => gone++ })
       if (reply === null) exchange.send(TEXT_HEAD, Buffer.from('none later'))
       else {
-        reply.stream(TEXT_HEAD)
+        reply.begin(TEXT_HEAD, null)
         reply.write(Buffer.from('begun,'))
       }
     }).forSuite()
@@ -86,7 +86,7 @@ for (const kind of ENGINES) {
           if (exchange.path === '/') exchange.send(TEXT_HEAD, Buffer.from('plain'))
           else {
             const stream = exchange.later({ onRoom() {}, onGone: () => gone++ })!
-            stream.stream(TEXT_HEAD)
+            stream.begin(TEXT_HEAD, null)
             stream.write(Buffer.from('begun,'))
           }
         },
@@ -151,7 +151,7 @@ for (const kind of ENGINES) {
           }
           const stream = exchange.later({ onRoom: goOn, onGone: () => over++ })!
           begun++
-          stream.stream(TEXT_HEAD)
+          stream.begin(TEXT_HEAD, null)
           setImmediate(goOn)
         },
         { connections: new Connections(shared, 0, Infinity) },

@@ -8,17 +8,19 @@ import {
   GONE,
   NO_KEY,
   NO_ROUTE,
+  NOT_RECORDED,
   statusOf,
   TOO_MANY_CONNECTIONS,
 } from '../exchange.ts'
 import type {
   Answered,
+  Engine,
   HeaderName,
   LaterEvents,
   LaterReply,
-  OnAnswer,
   OnRequest,
   Pressure,
+  RecordedLater,
   Refusal,
   Surroundings,
 } from '../exchange.ts'
@@ -31,30 +33,68 @@ export const REFUSAL_OF_CONNECTION =
 /** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
 
-export class BufferedBytes {
-  bytes = 0
-  /** Answers that found no room. */
-  refused = 0
-  readonly #limit: number
+/** The port of an engine: when it may be closed, and when all is answered. */
+export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> implements Engine {
+  abstract readonly kind: Engine['kind']
+  protected readonly exchange: E
+  #hasStopped = false
 
-  constructor(limit = BUFFER_LIMIT_BYTES) {
-    this.#limit = limit
+  constructor(exchange: E) {
+    this.exchange = exchange
   }
 
-  /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
-  take(bytes: number): boolean {
-    if (this.bytes + bytes > this.#limit) {
-      this.refused++
-      return false
+  get pressure(): Pressure {
+    const { unfinished, notBuffered } = this.exchange
+    return { waiting: unfinished, notBuffered }
+  }
+
+  abstract listen(host: string, port: number): Promise<number>
+  abstract close(): void
+  protected abstract readonly isListening: boolean
+  /** Existing connections are still served. */
+  protected abstract closePort(): void
+
+  drain(): void {
+    this.exchange.isDraining = true
+  }
+
+  /** Closes the port behind a short turn: closing it resets connections that are not accepted yet. */
+  stopListening(): void {
+    if (this.#hasStopped) return
+    this.#hasStopped = true
+    const asked = performance.now()
+    let began = asked
+    const look = (): void => {
+      const now = performance.now()
+      const isShort = now - began < SHORT_TURN_MS
+      began = now
+      if (isShort || now - asked > CLOSING_PATIENCE_MS) this.closePort()
+      else setImmediate(look)
     }
-    this.bytes += bytes
-    return true
+    setImmediate(look)
   }
 
-  giveBack(bytes: number): void {
-    this.bytes -= bytes
+  /** Resolves when the closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
+  async finish(withinMs: number): Promise<void> {
+    let before = this.exchange.arrived
+    let quiet = 0
+    // A turn of the loop before each look reads what has come to its sockets.
+    for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
+      await setTimeout(QUIET_INTERVAL_MS)
+      const { arrived, unfinished } = this.exchange
+      quiet = !this.isListening && arrived === before && unfinished === 0 ? quiet + 1 : 0
+      before = arrived
+    }
   }
 }
+
+/** A turn of the loop as short as this has found next to no connection to accept. */
+const SHORT_TURN_MS = 0.1
+/** Time after which a port is closed without a short turn. */
+const CLOSING_PATIENCE_MS = 1000
+const QUIET_INTERVAL_MS = 10
+/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
+const QUIET_LOOKS = 5
 
 export abstract class BaseExchange<Request, Response> implements Answered {
   method = ''
@@ -69,8 +109,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   arrived = 0
   /** Requests with an answer that was put off, or that waits for its client. */
   unfinished = 0
+  /** Bytes that are copied for slow readers, and answers that found no room for theirs. */
+  #buffered = 0
+  notBuffered = 0
   readonly surroundings: Surroundings
-  protected readonly buffered = new BufferedBytes()
   readonly #onRequest: OnRequest
   /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
   #state: 'open' | 'begun' | 'answered' = 'answered'
@@ -93,12 +135,18 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.surroundings.serving[0] = route
   }
 
-  get pressure(): Pressure {
-    return {
-      waiting: this.unfinished,
-      bufferedBytes: this.buffered.bytes,
-      notBuffered: this.buffered.refused,
+  /** Counts `bytes` until they are given back. @returns false where they would pass the limit */
+  protected buffer(bytes: number): boolean {
+    if (this.#buffered + bytes > BUFFER_LIMIT_BYTES) {
+      this.notBuffered++
+      return false
     }
+    this.#buffered += bytes
+    return true
+  }
+
+  protected giveBack(bytes: number): void {
+    this.#buffered -= bytes
   }
 
   abstract header(name: HeaderName): string
@@ -151,7 +199,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     const reply = this.putOff(response, events)
     if (reply === null) return null
     this.#later = reply
-    reply.onAnswer = this.surroundings.recorder.deferred(this, this.#begun)
+    reply.recorded = this.surroundings.recorder.deferred(this, this.#begun)
     this.#state = 'answered'
     return reply
   }
@@ -187,10 +235,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 export abstract class BaseLaterReply<Response> implements LaterReply {
   readonly isHead: boolean
   isOver = false
-  /** Called once, with the status and the sent bytes of the body, or `GONE`. */
-  onAnswer: OnAnswer = () => {}
-  /** The answer that is under way; `bytes` of its body so far. */
-  #begun: { status: number; head: string; at: number; bytes: number } | null = null
+  recorded: RecordedLater = NOT_RECORDED
+  #hasBegun = false
+  /** Bytes of the body so far. */
+  #bytes = 0
   /** All of the body is offered: the reply ends when there is room again. */
   #isLastOffered = false
   protected readonly response: Response
@@ -204,76 +252,63 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
 
   send(head: string | Uint8Array, body: Uint8Array | null): void {
     if (this.isOver) return
-    if (body === null || body.length === 0 || this.isHead) {
-      this.#sendWithoutBody(head, body?.length ?? null)
-      return
+    if (body === null || body.length === 0) this.#sendWithoutBody(head, body?.length ?? null)
+    else {
+      this.begin(head, body.length)
+      if (this.isOver) return
+      this.#bytes = body.length
+      this.#isLastOffered = true
+      if (this.offer(body, true)) this.end()
     }
-    this.#note(head).bytes = body.length
-    this.#isLastOffered = true
-    if (this.sendWhole(head, body)) this.end()
   }
 
-  begin(head: string | Uint8Array, length: number): void {
-    this.#begin(head, length)
-  }
-
-  stream(head: string | Uint8Array): void {
-    this.#begin(head, null)
+  begin(head: string | Uint8Array, length: number | null): void {
+    if (this.isOver) return
+    if (this.isHead) this.#sendWithoutBody(head, length)
+    else {
+      this.#begins(head)
+      this.sendHead(head, length)
+    }
   }
 
   write(bytes: Uint8Array): boolean {
     if (this.isOver) return true
-    if (this.#begun !== null) this.#begun.bytes += bytes.length
+    this.#bytes += bytes.length
     return this.offer(bytes, false)
   }
 
   end(): void {
     if (this.isOver) return
-    this.#over(0)
+    this.#over()
     this.finish()
   }
 
   cut(): void {
     if (this.isOver) return
-    this.#over(this.unsent)
+    this.#over()
     this.destroy()
   }
 
-  /** `length`: null for a stream. */
-  #begin(head: string | Uint8Array, length: number | null): void {
-    if (this.isOver) return
-    if (this.isHead) this.#sendWithoutBody(head, length)
-    else {
-      this.#note(head)
-      this.sendHead(head, length)
-    }
-  }
-
-  #note(head: string | Uint8Array): { status: number; head: string; at: number; bytes: number } {
-    // The bytes of a head may be in a buffer that is used again.
-    const text = typeof head === 'string' ? head : ''
-    return (this.#begun = { status: statusOf(head), head: text, at: performance.now(), bytes: 0 })
+  #begins(head: string | Uint8Array): void {
+    this.#hasBegun = true
+    this.recorded.begun(statusOf(head), head)
   }
 
   #sendWithoutBody(head: string | Uint8Array, length: number | null): void {
-    this.isOver = true
-    this.onAnswer(statusOf(head), 0, head)
+    this.#begins(head)
+    this.#over()
     this.sendWithoutBody(head, length)
   }
 
-  #over(unsent: number): void {
+  #over(): void {
     this.isOver = true
-    if (this.#begun === null) this.onAnswer(GONE, 0, '')
-    else this.onAnswer(this.#begun.status, this.#begun.bytes - unsent, this.#begun.head, this.#begun.at)
+    if (!this.#hasBegun) this.recorded.begun(GONE, '')
+    this.recorded.ended(this.#bytes)
   }
 
-  /** Bytes of the body that were offered and, as far as is known, are not out. */
-  protected abstract get unsent(): number
   /** `length`: null for no length header. */
   protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
-  /** Sends a body whose bytes never change. @returns whether all of it is out */
-  protected abstract sendWhole(head: string | Uint8Array, body: Uint8Array): boolean
-  /** `length`: null for a stream. */
+  /** It may go out with the first bytes. `length`: null for a stream. */
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
   /** `lasting`: the bytes never change. @returns whether there is room for more */
   protected abstract offer(bytes: Uint8Array, lasting: boolean): boolean
@@ -282,7 +317,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
 
   protected gone(): void {
     if (this.isOver) return
-    this.#over(this.unsent)
+    this.#over()
     this.#events.onGone()
   }
 
@@ -290,45 +325,5 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     if (this.isOver) return
     if (this.#isLastOffered) this.end()
     else this.#events.onRoom()
-  }
-}
-
-/** A turn of the loop as short as this has found next to no connection to accept. */
-const SHORT_TURN_MS = 0.1
-/** Time after which a port is closed without a short turn. */
-const CLOSING_PATIENCE_MS = 1000
-
-/** Calls `close` behind a short turn: closing a port resets connections that are not accepted yet. */
-export function whenAccepted(close: () => void): void {
-  const asked = performance.now()
-  let began = asked
-  const look = (): void => {
-    const now = performance.now()
-    const isShort = now - began < SHORT_TURN_MS
-    began = now
-    if (isShort || now - asked > CLOSING_PATIENCE_MS) close()
-    else setImmediate(look)
-  }
-  setImmediate(look)
-}
-
-const QUIET_INTERVAL_MS = 10
-/** Looks in a row that see nothing new: what a client sends upon connecting has come by then. */
-const QUIET_LOOKS = 5
-
-/** Resolves when a closed port has been quiet, with all answered, for 50 ms, or after `withinMs`. */
-export async function untilQuiet(
-  isListening: () => boolean,
-  exchange: { readonly arrived: number; readonly unfinished: number },
-  withinMs: number,
-): Promise<void> {
-  let before = exchange.arrived
-  let quiet = 0
-  // A turn of the loop before each look reads what has come to its sockets.
-  for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
-    await setTimeout(QUIET_INTERVAL_MS)
-    const { arrived, unfinished } = exchange
-    quiet = !isListening() && arrived === before && unfinished === 0 ? quiet + 1 : 0
-    before = arrived
   }
 }

@@ -13,7 +13,6 @@ import {
   KEPT,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
-  type Engine,
   type Framing,
   type HeaderName,
   type LaterEvents,
@@ -22,7 +21,7 @@ import {
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION, untilQuiet, whenAccepted } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION } from './base.ts'
 
 /** For silent, slow, idle or stalled connections, as in the other engine. */
 const TIMEOUT_MS = 10_000
@@ -58,17 +57,13 @@ function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
   if (socket.parser != null) socket.parser.onIncoming = () => 2
 }
 
-export class NodeEngine implements Engine {
+export class NodeEngine extends BaseEngine<NodeExchange> {
   readonly kind = 'node'
   readonly #server: Server
-  readonly #surroundings: Surroundings
-  readonly #exchange: NodeExchange
   readonly #waiting = new WeakMap<Socket, number>()
-  #hasStopped = false
 
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
-    this.#surroundings = surroundings
-    this.#exchange = new NodeExchange(onRequest, surroundings)
+    super(new NodeExchange(onRequest, surroundings))
     const limits = {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: TIMEOUT_MS,
@@ -87,12 +82,8 @@ export class NodeEngine implements Engine {
     })
   }
 
-  get pressure(): Engine['pressure'] {
-    return this.#exchange.pressure
-  }
-
   #onOpen(socket: Socket): void {
-    const { connections, onProgress } = this.#surroundings
+    const { connections, onProgress } = this.exchange.surroundings
     onProgress()
     if (!connections.opened()) {
       socket.end(`HTTP/1.1 ${REFUSAL_OF_CONNECTION}\r\n`)
@@ -110,15 +101,16 @@ export class NodeEngine implements Engine {
     const { socket } = request
     // The connection has had its last answer.
     if (socket.destroyed || socket.writableEnded) return
-    const exchange = this.#exchange
+    const { exchange } = this
     exchange.unfinished++
     response.once('close', () => exchange.unfinished--)
     // Node hands over all pipelined requests at once. A response gets its socket when the one before is with
     // the kernel: waiting for that keeps one body per connection in memory.
+    const serve = (): void => exchange.take(request, response, (this.#waiting.get(socket) ?? 0) > 0)
     if (response.socket !== null) {
       // The last answers of a connection wait until it is known what came with their request.
-      if (exchange.isDraining) setImmediate(this.#serve, request, response)
-      else this.#serve(request, response)
+      if (exchange.isDraining) setImmediate(serve)
+      else serve()
       return
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
@@ -131,12 +123,8 @@ export class NodeEngine implements Engine {
     response.once('socket', () => {
       this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1)
       // Node is still handing over the socket during this event.
-      process.nextTick(this.#serve, request, response)
+      process.nextTick(serve)
     })
-  }
-
-  readonly #serve = (request: IncomingMessage, response: ServerResponse): void => {
-    this.#exchange.take(request, response, (this.#waiting.get(request.socket) ?? 0) > 0)
   }
 
   listen(host: string, port: number): Promise<number> {
@@ -151,19 +139,13 @@ export class NodeEngine implements Engine {
     })
   }
 
-  stopListening(): void {
-    if (this.#hasStopped) return
-    this.#hasStopped = true
-    // The HTTP server's own `close` would also close idle connections and stop looking for late requests.
-    whenAccepted(() => NetServer.prototype.close.call(this.#server))
+  protected get isListening(): boolean {
+    return this.#server.listening
   }
 
-  drain(): void {
-    this.#exchange.isDraining = true
-  }
-
-  finish(withinMs: number): Promise<void> {
-    return untilQuiet(() => this.#server.listening, this.#exchange, withinMs)
+  /** The HTTP server's own `close` would also close idle connections and stop looking for late requests. */
+  protected closePort(): void {
+    NetServer.prototype.close.call(this.#server)
   }
 
   close(): void {
@@ -215,12 +197,12 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
     }
     // Short bodies mostly are out at once.
     const held = lasting || body.length <= SHORT_BODY_BYTES ? 0 : body.length
-    if (!this.buffered.take(held)) {
+    if (!this.buffer(held)) {
       this.bytes = 0
       response.destroy()
       return
     }
-    if (held > 0) response.once('close', () => this.buffered.giveBack(held))
+    if (held > 0) response.once('close', () => this.giveBack(held))
     writeHead(response, this.head, body.length, isLast)
     response.end(lasting ? body : Buffer.from(body))
   }
@@ -277,7 +259,6 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   readonly #isLast: () => boolean
   /** How long the connection may be silent while an answer goes out. */
   readonly #silenceMs: number
-  protected unsent = 0
 
   constructor(response: ServerResponse, isHead: boolean, events: LaterEvents, isLast: () => boolean) {
     super(response, isHead, events)
@@ -295,14 +276,6 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     this.response.end()
   }
 
-  protected sendWhole(head: string | Uint8Array, body: Uint8Array): boolean {
-    this.response.cork()
-    this.sendHead(head, body.length)
-    const hasRoom = this.offer(body, true)
-    this.response.uncork()
-    return hasRoom
-  }
-
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     const isStream = length === null
     writeHead(this.response, head, length, isStream || this.#isLast())
@@ -310,12 +283,8 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
   }
 
   protected offer(bytes: Uint8Array, lasting: boolean): boolean {
-    const { length } = bytes
-    this.unsent += length
     // Node may still hold the bytes when the caller uses its buffer again.
-    return this.response.write(lasting ? bytes : Buffer.from(bytes), (error) => {
-      if (error === undefined || error === null) this.unsent -= length
-    })
+    return this.response.write(lasting ? bytes : Buffer.from(bytes))
   }
 
   protected finish(): void {

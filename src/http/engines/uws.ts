@@ -9,7 +9,6 @@ import {
   KEPT,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
-  type Engine,
   type Framing,
   type HeaderName,
   type LaterEvents,
@@ -17,7 +16,7 @@ import {
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION, untilQuiet, whenAccepted } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION } from './base.ts'
 import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './uws-binding.ts'
 
 /** A connection's last body up to this goes to the engine whole, which closes the connection behind it. */
@@ -33,6 +32,7 @@ const UNASKED_BYTES = 192 * 1024
 const ADDED_HEAD_BYTES = 90
 
 const CLOSING = '\r\nConnection: close'
+const SPECIAL: ReadonlySet<string> = new Set([CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION])
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
 const NOTHING = new Uint8Array(0)
 const NONE: readonly string[] = []
@@ -48,27 +48,23 @@ function endsByChance(head: string | Uint8Array): boolean {
 }
 
 /** Engines of several threads may share a port; so may another process, silently: see `findFreePort`. */
-export class UwsEngine implements Engine {
+export class UwsEngine extends BaseEngine<UwsExchange> {
   readonly kind = 'uws'
   readonly #binding: UwsBinding
   readonly #app: UwsApp
-  readonly #exchange: UwsExchange
   #token: UwsListenToken | null = null
   #isClosed = false
 
   constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
+    const exchange = new UwsExchange(onRequest, surroundings)
+    super(exchange)
     this.#binding = binding
-    const exchange = (this.#exchange = new UwsExchange(onRequest, surroundings))
     binding._cfg('silent')
     // Routes of their own spare the two methods that count the reading of their names.
     this.#app = countedConnections(binding.App(), surroundings)
       .get('/*', (response, request) => exchange.take('GET', request, response))
       .head('/*', (response, request) => exchange.take('HEAD', request, response))
       .any('/*', (response, request) => exchange.take(request.getCaseSensitiveMethod(), request, response))
-  }
-
-  get pressure(): Engine['pressure'] {
-    return this.#exchange.pressure
   }
 
   listen(host: string, port: number): Promise<number> {
@@ -78,19 +74,13 @@ export class UwsEngine implements Engine {
     return Promise.reject(new ListenError(host, port, reason))
   }
 
-  stopListening(): void {
-    whenAccepted(() => {
-      if (this.#token !== null) this.#binding.us_listen_socket_close(this.#token)
-      this.#token = null
-    })
+  protected get isListening(): boolean {
+    return this.#token !== null
   }
 
-  drain(): void {
-    this.#exchange.isDraining = true
-  }
-
-  finish(withinMs: number): Promise<void> {
-    return untilQuiet(() => this.#token !== null, this.#exchange, withinMs)
+  protected closePort(): void {
+    if (this.#token !== null) this.#binding.us_listen_socket_close(this.#token)
+    this.#token = null
   }
 
   close(): void {
@@ -141,8 +131,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   }
 
   readonly #takeHeader = (lowerCaseName: string, value: string): void => {
-    if (lowerCaseName === CONTENT_LENGTH || lowerCaseName === TRANSFER_ENCODING) this.#isSpecial = true
-    else if (lowerCaseName === CONNECTION) this.#isSpecial = true
+    this.#isSpecial ||= SPECIAL.has(lowerCaseName)
     this.#names[this.#headers] = lowerCaseName
     this.#values[this.#headers++] = value
   }
@@ -190,16 +179,11 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     // Pipelined answers that have outgrown the engine's buffer would go out in six pieces each.
     response.cork(() => {
       // Status and headers go in one call: a call for each of four headers takes half as long again.
-      response.writeStatus(this.headOf(this.head))
+      response.writeStatus(this.isDraining ? withClosing(this.head) : this.head)
       if (hasBody) this.#offer(response, body, lasting)
       // A length of 0 is written and done with. Given a length, `endWithoutBody` would abort the process.
       else if (body === null || !response.tryEnd(NOTHING, body.length)[1]) response.endWithoutBody()
     })
-  }
-
-  /** Clients close drained connections as they are told, or the engine after a silence. */
-  headOf(head: string | Uint8Array): string | Uint8Array {
-    return this.isDraining ? withClosing(head) : head
   }
 
   /** `end` would buffer any number of bodies for a client that pipelines and does not read. */
@@ -235,7 +219,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     held: number,
     isLast: boolean,
   ): UwsLaterReply | null {
-    if (!this.buffered.take(held)) {
+    if (!this.buffer(held)) {
       response.close()
       return null
     }
@@ -245,7 +229,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     const ending = isLast ? (isClosedByEngine ? 'by the engine' : 'by hand') : null
     return new UwsLaterReply(this, response, events, ending, () => {
       this.unfinished--
-      this.buffered.giveBack(held)
+      this.giveBack(held)
     })
   }
 
@@ -262,6 +246,8 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   readonly #onDone: () => void
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
+  /** The head, until it goes out with the first bytes of the body; then ''. */
+  #head = ''
   #untaken: Uint8Array | null = null
   /** All is with the kernel, or the client has gone: touching the dead response would throw. */
   #isDone = false
@@ -302,16 +288,12 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken, true)) this.room()
   }
 
-  protected get unsent(): number {
-    return this.#untaken?.length ?? 0
-  }
-
   protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
     const { response } = this
     const whole = headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`)
-    if (this.#ending === null && !endsByChance(head)) {
+    if (this.#ending === null) {
       response.cork(() => {
-        response.writeStatus(this.#exchange.headOf(whole))
+        response.writeStatus(this.#exchange.isDraining ? withClosing(whole) : whole)
         response.endWithoutBody()
       })
       this.#done()
@@ -319,57 +301,55 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     }
     // The engine closes by itself only in `end`, which adds a length of 0: wrong here. So the head and its
     // empty line are written, and the connection is closed when they are with the kernel.
-    const date = new Date(this.#exchange.surroundings.now()).toUTCString()
+    const date = new Date().toUTCString()
     response.cork(() => response.writeStatus(`${withClosing(whole)}\r\nDate: ${date}\r\n`))
     setImmediate(() => this.destroy())
   }
 
-  protected sendWhole(head: string | Uint8Array, body: Uint8Array): boolean {
-    const { response } = this
-    if (this.#ending === 'by hand' && body.length <= WHOLE_BYTES) {
-      response.cork(() => {
-        response.writeStatus(headText(head).replace(KEPT, ''))
-        response.end(body, true)
-      })
-      this.#done()
-      return true
-    }
-    let isTaken = false
-    response.cork(() => {
-      this.sendHead(head, body.length)
-      isTaken = this.offer(body, true)
-    })
-    return isTaken
-  }
-
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
-    const isLast = length === null || this.#ending !== null
-    this.response.cork(() =>
-      this.response.writeStatus(isLast ? withClosing(head) : this.#exchange.headOf(head)),
-    )
+    const isLast = length === null || this.#ending !== null || this.#exchange.isDraining
+    this.#head = isLast ? withClosing(head) : headText(head)
+  }
+
+  /** The engine closes the connection behind a short body that is its last, and writes the header that says so. */
+  #isLastWhole(bytes: Uint8Array): boolean {
+    const isShort = bytes.length === this.#length && bytes.length <= WHOLE_BYTES
+    return this.#ending === 'by hand' && this.#head !== '' && isShort
+  }
+
+  #writeHead(head = this.#head): void {
+    if (head !== '') this.response.writeStatus(head)
+    this.#head = ''
   }
 
   protected offer(bytes: Uint8Array, lasting: boolean): boolean {
     const { response } = this
     const length = this.#length
     if (this.#isDone) return true
-    if (length === null) {
-      // The engine keeps a copy of what is not taken, and a chunk cannot be taken back.
-      let isTaken = false
-      response.cork(() => (isTaken = response.write(bytes)))
-      return isTaken
+    if (this.#isLastWhole(bytes)) {
+      response.cork(() => {
+        this.#writeHead(this.#head.slice(0, -CLOSING.length))
+        response.end(bytes, true)
+      })
+      this.#done()
+      return true
     }
     const before = response.getWriteOffset()
     const piece = bytes.subarray(0, PIECE_BYTES)
-    let isComplete = false
-    response.cork(() => (isComplete = response.tryEnd(piece, length)[1]))
-    const taken = isComplete ? bytes.length : response.getWriteOffset() - before
+    let isTaken = false
+    response.cork(() => {
+      this.#writeHead()
+      // Of a stream the engine keeps a copy of what is not taken: a chunk cannot be taken back.
+      isTaken = length === null ? response.write(bytes) : response.tryEnd(piece, length)[1]
+    })
+    if (length === null) return isTaken
+    const taken = isTaken ? bytes.length : response.getWriteOffset() - before
     const rest = bytes.subarray(taken)
     // The engine reports room only where the kernel has not taken all.
     if (rest.length > 0 && taken === piece.length) setImmediate(this.#offerMore)
     this.#untaken = rest.length === 0 ? null : lasting ? rest : new Uint8Array(rest)
-    if (isComplete) this.#done()
+    if (isTaken) this.#done()
     return this.#untaken === null
   }
 
@@ -379,7 +359,10 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (this.#length !== null) return
     // The client closes the connection, as the head asks, or the engine after a silence: nothing reports
     // when the last chunk has left.
-    this.response.cork(() => this.response.end())
+    this.response.cork(() => {
+      this.#writeHead()
+      this.response.end()
+    })
     this.#done()
   }
 
