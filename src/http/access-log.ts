@@ -9,21 +9,6 @@ export type AccessLogged = 'errors' | 'all'
 
 const SLOW_MS = 100
 
-/** `traceparent` (W3C Trace Context): version, trace id, id of the caller's span, flags; in lower case. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
-const TRACEPARENT_LENGTH = 55
-export interface Trace {
-  traceId: string
-  spanId: string
-}
-
-/** Null if the header is missing, malformed, or there are several. */
-export function readTraceparent(value: string): Trace | null {
-  if (value.length !== TRACEPARENT_LENGTH) return null
-  const match = TRACEPARENT.exec(value)
-  return match === null ? null : { traceId: match[1], spanId: match[2] }
-}
-
 export interface AccessEntry {
   method: string
   /** Name of the operation, or what stands for it. */
@@ -35,8 +20,6 @@ export interface AccessEntry {
   /** '' without a key. */
   keyId: string
   requestId: string
-  /** All values of the header; '' without one. */
-  traceparent: string
 }
 
 export interface AccessLogOptions {
@@ -99,19 +82,8 @@ export class AccessLog {
     this.flush()
   }
 
-  #lineOf({
-    method,
-    operation,
-    route,
-    status,
-    bytes,
-    durationMs,
-    keyId,
-    requestId,
-    traceparent,
-  }: AccessEntry): string {
+  #lineOf({ method, operation, route, status, bytes, durationMs, keyId, requestId }: AccessEntry): string {
     const { format, worker, clock } = this.#options
-    const trace = readTraceparent(traceparent)
     const fields = {
       worker,
       http_request_method: method,
@@ -122,7 +94,6 @@ export class AccessLog {
       duration_ms: Number(durationMs.toFixed(3)),
       ...(keyId === '' ? {} : { key: keyId }),
       ...(requestId === '' ? {} : { request_id: requestId }),
-      ...(trace === null ? {} : { trace_id: trace.traceId, span_id: trace.spanId }),
     }
     if (format === 'json') return jsonLine(clock(), 'info', { message: 'request', ...fields })
     const texts = Object.entries(fields).map(([name, value]) => `${name}=${value}`)

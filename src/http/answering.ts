@@ -1,13 +1,11 @@
 /** Answers an admitted request: kept answer, handler, or the thread of long answers → reply. */
 import { headFields, type Admitted } from './admitted.ts'
-import type { KnownTarget } from './answer-cache.ts'
+import type { KeptAnswer, KnownTarget } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader, NO_LINK } from './links.ts'
 import type { LongRequests } from './long-requests.ts'
-import { conditionOf, partOf, preferredCoding, sendNotModified } from './parts.ts'
-import { rangeAsked } from './range.ts'
-import type { KeptAnswer } from './kept-answer.ts'
+import { isKnownToClient, partOf, preferredCoding, rangeAsked, sendNotModified } from './parts.ts'
 import type { Format } from '../operation/shape.ts'
 import type { HeadFields } from './reply.ts'
 import type { Totals } from './totals.ts'
@@ -28,10 +26,7 @@ export class Answering {
     const { operation, reader } = target
     const { cache, isPinned, pin } = served
     const format = shape?.format ?? 'json'
-    const condition = conditionOf(request, asked)
-    // A pinned answer is made first: the snapshot that it compares with may have left.
-    const isAny = condition === 'any' || (condition === 'known' && isPinned)
-    if (condition === 'known' && !isPinned) {
+    if (isKnownToClient(request, asked)) {
       sendNotModified(request, headFields(request, asked, lifetime, NO_LINK))
       return
     }
@@ -51,7 +46,7 @@ export class Answering {
         })
       }
       const fields = headFields(request, asked, lifetime, kept.link)
-      this.#sendKept(request, fields, { canonical, kept, format, isAny })
+      this.#sendKept(request, fields, { canonical, kept, format })
       return
     }
     if (!cache.isOff) this.#totals.count('made')
@@ -60,7 +55,6 @@ export class Answering {
       const fields = headFields(request, asked, lifetime, NO_LINK)
       this.#long.send(request, asked, {
         fields,
-        isAny,
         keep: (body, link) => cache.put(canonical, format, body, link),
       })
       return
@@ -74,34 +68,23 @@ export class Answering {
     const body = writer.answer()
     cache.put(canonical, format, body, link)
     const fields = headFields(request, asked, lifetime, link)
-    if (isAny) sendNotModified(request, fields)
-    else exchange.send(served.heads.write(fields), body)
+    exchange.send(served.heads.write(fields), body)
   }
 
   /** As `answer`, for a target that led to a kept answer before. */
   answerKnown(request: Admitted, { canonical, kept, low, high }: KnownTarget, lifetime: number): void {
     const fields = headFields(request, { low, high }, lifetime, kept.link)
-    const condition = conditionOf(request, fields)
-    if (condition === 'known') sendNotModified(request, fields)
-    else this.#sendKept(request, fields, { canonical, kept, format: 'json', isAny: condition === 'any' })
+    if (isKnownToClient(request, fields)) sendNotModified(request, fields)
+    else this.#sendKept(request, fields, { canonical, kept, format: 'json' })
   }
 
   #sendKept(
     request: Admitted,
     fields: HeadFields,
-    {
-      canonical,
-      kept,
-      format,
-      isAny,
-    }: { canonical: string; kept: KeptAnswer; format: Format; isAny: boolean },
+    { canonical, kept, format }: { canonical: string; kept: KeptAnswer; format: Format },
   ): void {
     const { exchange, served, moment } = request
     this.#totals.count('kept')
-    if (isAny) {
-      sendNotModified(request, fields)
-      return
-    }
     const range = format === 'json' ? '' : rangeAsked(exchange)
     const encoding = preferredCoding(exchange, format, range)
     const plain = kept.bytesAt(moment.second, kept.ownTail ?? moment.tail)

@@ -74,8 +74,6 @@ const FILES_PER_THREAD = 16
 
 /** Least share for streams of events if not all connections fit. */
 const LISTENERS_SHARE = 1 / 4
-/** Down to this share of what was wanted no warning is given. */
-const ENOUGH = 1 / 2
 
 /** At a time: connections for requests, and connections that carry streams of events. */
 export interface WantedConnections {
@@ -99,15 +97,11 @@ export function connectionsWithin(
   const spared = Math.max(Math.floor(possible * LISTENERS_SHARE), possible - connections)
   const maxListeners = Math.max(1, Math.min(listeners, spared))
   const maxConnections = Math.min(connections, possible - maxListeners)
-  if (maxConnections === connections && maxListeners >= listeners * ENOUGH)
-    return { maxConnections, maxListeners }
-  const reduced = [
-    ...(maxConnections < connections
-      ? [`--max-connections ${connections} is taken as ${maxConnections}`]
-      : []),
-    ...(maxListeners < listeners ? [`--max-listeners ${listeners} as ${maxListeners}`] : []),
-  ]
-  log(`${reduced.join(' and ')}: this process may have ${openFiles} files open (ulimit -n)`, 'warning')
+  log(
+    `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}: ` +
+      `this process may have ${openFiles} files open (ulimit -n)`,
+    'warning',
+  )
   return { maxConnections, maxListeners }
 }
 

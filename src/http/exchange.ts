@@ -33,7 +33,6 @@ export const SEC_FETCH_SITE = 'sec-fetch-site'
 export const SEC_FETCH_MODE = 'sec-fetch-mode'
 export const SEC_FETCH_DEST = 'sec-fetch-dest'
 export const LAST_EVENT_ID = 'last-event-id'
-export const TRACEPARENT = 'traceparent'
 export const CONNECTION = 'connection'
 export const CONTENT_LENGTH = 'content-length'
 export const TRANSFER_ENCODING = 'transfer-encoding'
@@ -170,6 +169,8 @@ export interface Surroundings {
   readonly serving: Int32Array
   /** Called at every sign of life: requests, connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
+  /** Epoch milliseconds of the wall clock, for Date headers. */
+  readonly now: () => number
   /** Gets an error for a handler that threw or did not reply, after the client was answered. */
   readonly onThrow: (error: unknown) => void
 }

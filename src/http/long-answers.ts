@@ -19,10 +19,10 @@ export type Refused = Extract<FromLong, { type: 'refused' | 'busy' | 'fault' }>
 /** What is to be said of an answer. */
 export interface LongReply {
   readonly request: LongRequest
-  /** Answers with a whole body at once, or returns its head and the part of it that is to be sent. */
-  whole(reply: LaterReply, answer: Whole): { head: string | Uint8Array; body: Uint8Array } | null
-  /** The head of a body that follows; null if the reply is over. */
-  begun(reply: LaterReply, answer: Begun): Uint8Array | null
+  /** The head of a whole body, and the part of it that is to be sent. */
+  whole(answer: Whole): { head: string | Uint8Array; body: Uint8Array }
+  /** The head of a body that follows. */
+  begun(answer: Begun): Uint8Array
   /** Nothing of the answer was sent. */
   refuse(reply: LaterReply, why: Refused): void
   /** The answer failed after it had begun, and its connection was cut. */
@@ -100,22 +100,17 @@ export class LongAnswers {
     const { reply, said, pieces } = sending
     switch (message.type) {
       case 'whole': {
-        const answer = said.whole(reply, message)
-        if (answer !== null) {
-          sending.hasBegun = true
-          reply.begin(answer.head, answer.body.length)
-          if (answer.body.length > 0) pieces.push(answer.body)
-        }
+        const { head, body } = said.whole(message)
+        sending.hasBegun = true
+        reply.begin(head, body.length)
+        if (body.length > 0) pieces.push(body)
         sending.isComplete = true
         break
       }
-      case 'begun': {
-        const head = said.begun(reply, message)
+      case 'begun':
         sending.hasBegun = true
-        if (head === null) sending.isComplete = true
-        else reply.begin(head, null)
+        reply.begin(said.begun(message), null)
         break
-      }
       case 'bytes':
         pieces.push(message.bytes)
         break

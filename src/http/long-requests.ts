@@ -1,12 +1,10 @@
 /** Requests for long answers: what is asked of the thread that makes them, and the heads of their replies. */
 import { commonHeaders, type Admitted } from './admitted.ts'
 import type { Asked } from './asked.ts'
-import type { LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type LongRequest } from './long-messages.ts'
 import type { LongAnswers, Refused } from './long-answers.ts'
-import { partOf, preferredCoding } from './parts.ts'
+import { partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
-import { rangeAsked } from './range.ts'
 import { errorAnswer, FAULT, sendError, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Totals } from './totals.ts'
 
@@ -25,8 +23,6 @@ export interface LongRequestsOptions {
 
 export interface Reply {
   readonly fields: HeadFields
-  /** The client has whatever there is: a 304 when it is made. */
-  readonly isAny: boolean
   /** Keeps a whole answer, as it is without a coding. */
   readonly keep: (body: Uint8Array, headers: Uint8Array) => void
 }
@@ -38,7 +34,7 @@ export class LongRequests {
     this.#options = options
   }
 
-  send(request: Admitted, asked: Asked, { fields, isAny, keep }: Reply): void {
+  send(request: Admitted, asked: Asked, { fields, keep }: Reply): void {
     const { exchange, served, client, now } = request
     const { clock, totals, long } = this.#options
     const headers = commonHeaders(request)
@@ -69,20 +65,15 @@ export class LongRequests {
     const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
       return { ...fields, lifetime: Math.max(0, fields.lifetime - Math.round(clock() - now)), encoding, link }
     }
-    const isKnown = (reply: LaterReply, link: Uint8Array): boolean => {
-      if (isAny) reply.send(served.notModifiedHeads.write(fieldsOf(null, link)), null)
-      return isAny
-    }
     const isTaken = long.ask(
       {
         request: wanted,
-        whole: (reply, { headers: more, body, encoding, plain }) => {
+        whole: ({ headers: more, body, encoding, plain }) => {
           const kept = encoding === null && (range !== '' || body.length <= MOST_KEPT_BYTES) ? body : plain
           if (kept !== null) keep(kept, more)
-          return isKnown(reply, more) ? null : partOf(served, fieldsOf(encoding, more), format, body, range)
+          return partOf(served, fieldsOf(encoding, more), format, body, range)
         },
-        begun: (reply, { headers: more, encoding }) =>
-          isKnown(reply, more) ? null : served.headsOf(format).write(fieldsOf(encoding, more)),
+        begun: ({ headers: more, encoding }) => served.headsOf(format).write(fieldsOf(encoding, more)),
         refuse: (reply, why) => {
           const error = this.#errorOf(operation.name, why, fields.requestId, headers)
           reply.send(error.head, error.body)

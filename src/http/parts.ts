@@ -1,23 +1,18 @@
 /** How much of an answer is sent, and in which coding: nothing (304), a part of a file (206), or all. */
 import type { Format } from '../operation/shape.ts'
 import type { Admitted, Tag } from './admitted.ts'
-import { ANY_TAG } from './etag.ts'
-import { ACCEPT_ENCODING, IF_NONE_MATCH, type Exchange } from './exchange.ts'
-import { ENCODINGS } from './kept-answer.ts'
-import { Preference, preferredEncoding, type Encoding } from './preferences.ts'
-import { rangeOf, UNSATISFIABLE } from './range.ts'
+import { ACCEPT_ENCODING, IF_NONE_MATCH, IF_RANGE, RANGE, type Exchange } from './exchange.ts'
+import { ENCODINGS, Preference, preferredEncoding, type Encoding } from './preferences.ts'
 import { unsatisfiableHead, type HeadFields } from './reply.ts'
 import type { ServedView } from './served.ts'
 
 const NOTHING = new Uint8Array(0)
 const codings = new Preference((accepted) => preferredEncoding(accepted, ENCODINGS))
 
-/** Whether the client has the answer: it names its tag, or (`any`) whatever there is, so it has to be made first. */
-export function conditionOf({ exchange, served }: Admitted, tag: Tag): 'none' | 'known' | 'any' {
+/** Whether the client has the answer: it names its tag. */
+export function isKnownToClient({ exchange, served }: Admitted, tag: Tag): boolean {
   const condition = exchange.headerValues(IF_NONE_MATCH)
-  if (condition === '') return 'none'
-  if (condition.trim() === ANY_TAG) return 'any'
-  return served.heads.matches(condition, tag) ? 'known' : 'none'
+  return condition !== '' && served.heads.matches(condition, tag)
 }
 
 export function sendNotModified({ exchange, served }: Admitted, fields: HeadFields): void {
@@ -29,6 +24,35 @@ export function preferredCoding(exchange: Exchange, format: Format, range: strin
   if (format === 'parquet' || range !== '') return null
   const accepted = exchange.headerValues(ACCEPT_ENCODING)
   return accepted === '' ? null : codings.of(accepted)
+}
+
+/** Bytes `from` to before `to`. */
+export interface ByteRange {
+  readonly from: number
+  readonly to: number
+}
+
+export const UNSATISFIABLE = 'unsatisfiable'
+
+const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
+
+/** `Range` (RFC 9110, section 14), or '' where all is to be sent: `If-Range` never holds, since our tags are weak. */
+export function rangeAsked(exchange: Exchange): string {
+  if (exchange.method !== 'GET' || exchange.header(IF_RANGE) !== '') return ''
+  return exchange.headerValues(RANGE)
+}
+
+/** Null where all is to be sent: no range, several, or one that is not understood. */
+export function rangeOf(asked: string, length: number): ByteRange | typeof UNSATISFIABLE | null {
+  const [, first = '', last = ''] = ONE_RANGE.exec(asked.trim()) ?? []
+  if (first === '' && last === '') return null
+  if (first === '') {
+    const count = Math.min(length, Number(last))
+    return count === 0 ? UNSATISFIABLE : { from: length - count, to: length }
+  }
+  const [from, to] = [Number(first), last === '' ? Infinity : Number(last) + 1]
+  if (to <= from) return null
+  return from >= length ? UNSATISFIABLE : { from, to: Math.min(length, to) }
 }
 
 interface Part {

@@ -6,6 +6,9 @@ import type { Format } from '../operation/shape.ts'
 
 export type Encoding = 'br' | 'gzip'
 
+/** Best first: brotli's are the smallest. */
+export const ENCODINGS: readonly Encoding[] = ['br', 'gzip']
+
 /** Browsers send some 150 characters; a longer value counts as absent. */
 const LONGEST_HEADER = 1000
 const WEIGHT = /^q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/

@@ -5,7 +5,6 @@ import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.t
 import type { Dataset } from '../dataset/dataset.ts'
 import { KEPT, X_REQUEST_ID, type Exchange } from './exchange.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
-import { ANY_TAG, namesEtag, numberText } from './etag.ts'
 import { MOST_IGNORED_BYTES } from './ignored-parameters.ts'
 import { MOST_LINK_BYTES } from './links.ts'
 import { Literal } from '../dataset/literals.ts'
@@ -210,9 +209,23 @@ export class Heads {
 
   matches(condition: string, { high, low }: Pick<HeadFields, 'high' | 'low'>): boolean {
     // After a swap most clients name an ETag of the snapshot before.
-    if (!condition.includes(this.#tagStart)) return condition.trim() === ANY_TAG
-    return namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)
+    return (
+      condition.includes(this.#tagStart) && namesEtag(condition, `${this.#tagStart}${numberText(high, low)}"`)
+    )
   }
+}
+
+/** Twelve hexadecimal digits. */
+export function numberText(high: number, low: number): string {
+  return high.toString(16).padStart(4, '0') + (low >>> 0).toString(16).padStart(8, '0')
+}
+
+/**
+ * Whether `If-None-Match` has the tag, which is without `W/`: weak comparison, any of a list (RFC 9110, 13.1.2). `*` names
+ * none: what it means on GET, nothing if there is anything, helps no client.
+ */
+export function namesEtag(condition: string, tag: string): boolean {
+  return condition.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === tag)
 }
 
 /** `length`: bytes of the whole body. */

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Declared } from '../operation/operation.ts'
 import type { AccessLog } from './access-log.ts'
-import { TRACEPARENT, type Answered, type Exchange, type RecordedLater, type Recorder } from './exchange.ts'
+import type { Answered, Exchange, RecordedLater, Recorder } from './exchange.ts'
 import { METHODS, OTHER, OTHER_ROUTES, type RequestCounts } from './request-counts.ts'
 import { callersRequestId } from './reply.ts'
 
@@ -32,7 +32,6 @@ interface Noted {
   keyId: string
   /** The caller's if it was a UUID, else ''. */
   requestId: string
-  traceparent: string
 }
 
 export class RequestRecorder implements Recorder {
@@ -90,15 +89,13 @@ export class RequestRecorder implements Recorder {
       method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
       keyId: keyRow < 0 ? '' : keyId(keyRow),
       requestId: callersRequestId(exchange),
-      // Several such headers together are not valid.
-      traceparent: exchange.headerValues(TRACEPARENT),
     }
   }
 }
 
 function write(
   { log, routes, operations }: Lines,
-  { route, method, keyId, requestId, traceparent }: Noted,
+  { route, method, keyId, requestId }: Noted,
   status: number,
   bytes: number,
   head: string | Uint8Array,
@@ -113,7 +110,6 @@ function write(
     durationMs,
     keyId,
     requestId: requestId || sentRequestId(head),
-    traceparent,
   })
 }
 

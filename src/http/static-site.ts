@@ -1,7 +1,7 @@
 /** Serves static files from memory that threads share; `server/static-files.ts` makes them ready. */
 import { Preference, preferredEncoding } from './preferences.ts'
 import { ACCEPT, ACCEPT_ENCODING, IF_NONE_MATCH, KEPT, type Exchange } from './exchange.ts'
-import { namesEtag } from './etag.ts'
+import { namesEtag } from './reply.ts'
 
 /** The page of one buoy. It answers below this path, too: its script reads the slug from the address. */
 export const EMBED_PATH = '/embed/'

@@ -186,7 +186,7 @@ const CONNECTIONS: readonly Metric[] = [
 const LISTENERS: readonly Metric[] = [
   metric(
     'groundswell_listeners{worker}',
-    'Open streams of events, by worker; their connections are not among groundswell_connections, and each is among the requests once it has ended',
+    'Open streams of events, by worker; their connections are not among groundswell_connections',
     ({ listenersByWorker }) => listenersByWorker.map((open, worker) => [String(worker), open]),
   ),
 ]

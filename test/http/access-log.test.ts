@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'node:test'
-import { AccessLog, readTraceparent, type AccessEntry, type AccessLogged } from '../../src/http/access-log.ts'
+import { AccessLog, type AccessEntry, type AccessLogged } from '../../src/http/access-log.ts'
 import { LEVELS, Log, type Format, type Level, type LogLine } from '../../src/system/log.ts'
 
 const NOW = 1_774_602_000
@@ -72,32 +72,6 @@ test('A level shows its own lines and the more serious ones; text begins with a 
   })
 })
 
-test('Of traceparent only what the standard says is taken, however long or odd it is.', () => {
-  const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  assert.deepEqual(readTraceparent(good), {
-    traceId: '0af7651916cd43dd8448eb211c80319c',
-    spanId: 'b7ad6b7169203331',
-  })
-  const bad = [
-    '',
-    good.toUpperCase(),
-    `ff${good.slice(2)}`,
-    `${good}, ${good}`,
-    `${good}\n`,
-    good.replaceAll(/0af7\w+/g, '0'.repeat(32)),
-    good.replace('b7ad6b7169203331', '0'.repeat(16)),
-    good.replaceAll('-', '"'),
-    'x'.repeat(1_000_000),
-  ]
-  for (const value of bad) assert.equal(readTraceparent(value), null, value.slice(0, 80))
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 50, maxLength: 60 }), (value) => {
-      const trace = readTraceparent(value)
-      if (trace !== null) assert.match(`${trace.traceId}${trace.spanId}`, /^[0-9a-f]{48}$/)
-    }),
-  )
-})
-
 const ENTRY: AccessEntry = {
   method: 'GET',
   operation: 'getBuoy',
@@ -107,7 +81,6 @@ const ENTRY: AccessEntry = {
   durationMs: 0.0213,
   keyId: 'k_0123456789',
   requestId: '',
-  traceparent: '',
 }
 
 function accessLog(logged: AccessLogged, format: Format = 'json') {

@@ -33,7 +33,7 @@ test('A head is matched by its own ETag, weak or strong, alone or in a list, and
     fc.property(number, number, (one, other) => {
       const [fields, tag] = [fieldsOf(one), tagOf(fieldsOf(one))]
       const strong = tag.slice(2)
-      for (const condition of [tag, ` ${tag} `, strong, `"a",${tag} , "b"`, `${strong},"b"`, '*', ' * ']) {
+      for (const condition of [tag, ` ${tag} `, strong, `"a",${tag} , "b"`, `${strong},"b"`]) {
         assert.ok(heads.matches(condition, fields), condition)
       }
       const isSame = one.low === other.low && one.high === other.high

@@ -89,6 +89,7 @@ export function getOf(onRequest: OnRequest): (headers: Headers, socket?: Modelle
     serving: new Int32Array(1),
     recorder: NO_RECORDER,
     onProgress: () => {},
+    now: () => 0,
     onThrow: (error) => assert.fail(String(error)),
   })
   assert.equal(engine.kind, 'uws')

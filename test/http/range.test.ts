@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rangeOf } from '../../src/http/range.ts'
+import { rangeOf } from '../../src/http/parts.ts'
 
 const BODY = Buffer.from('0123456789abcdefghij')
 const bytesOf = (asked: string): string | null => {

@@ -115,7 +115,7 @@ for (const kind of ENGINES) {
       const ask = await serve(t)
       const [brotli] = await ask('GET /', 'Accept-Encoding: br')
       const etag = header(brotli, 'etag')
-      for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      for (const condition of [etag, `W/${etag}`, `"other", ${etag}`]) {
         const [again, body] = await ask('GET /', 'Accept-Encoding: br', `If-None-Match: ${condition}`)
         assert.equal(again.status, 304, condition)
         assert.equal(body.length, 0)

@@ -103,11 +103,11 @@ function pairOf(options: Partial<QueueOptions> = {}) {
       Buffer.concat([Buffer.from('200 OK'), Buffer.from(headers)])
     const said = {
       request: { ...REQUEST, client, encoding, isHead },
-      whole: (_: unknown, { headers, body }: { headers: Uint8Array; body: Uint8Array }) => ({
+      whole: ({ headers, body }: { headers: Uint8Array; body: Uint8Array }) => ({
         head: headOf(headers),
         body,
       }),
-      begun: (_: unknown, { headers }: { headers: Uint8Array }) => headOf(headers),
+      begun: ({ headers }: { headers: Uint8Array }) => headOf(headers),
       refuse(reply: Pick<Reader, 'send'>, why: Refused) {
         asked.refused.push(why)
         reply.send('503 Service Unavailable', null)

@@ -12,7 +12,7 @@ export interface EngineChoice {
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  /** By default unlimited connections, a process warning for each error of a handler. */
+  /** By default the system's clock, unlimited connections, a process warning for each error of a handler. */
   create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
 }
 
@@ -48,6 +48,7 @@ function nodeChoice(warning: string | null): EngineChoice {
 
 function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
   return {
+    now: Date.now,
     connections: new Connections(Connections.allocate(1), 0, Infinity),
     serving: new Int32Array(1),
     onProgress: () => {},

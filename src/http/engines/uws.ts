@@ -301,7 +301,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     }
     // The engine closes by itself only in `end`, which adds a length of 0: wrong here. So the head and its
     // empty line are written, and the connection is closed when they are with the kernel.
-    const date = new Date().toUTCString()
+    const date = new Date(this.#exchange.surroundings.now()).toUTCString()
     response.cork(() => response.writeStatus(`${withClosing(whole)}\r\nDate: ${date}\r\n`))
     setImmediate(() => this.destroy())
   }
