@@ -25,7 +25,7 @@ const CORPORA = {
   /** The size of the real world's networks: 5.1 million readings. */
   world: 'demo:scale,buoys=1200,days=90',
   /** Few buoys over a long time: 8.4 million readings. */
-  history: 'demo:scale,buoys=50,years=10',
+  history: 'demo:scale,buoys=50,days=3652',
 }
 
 /** A corpus as a worker serves it, built where it is not there. */

@@ -20,9 +20,9 @@ export const SCALES = {
   /** The size of the real world's networks: 5 million readings. */
   demo: 'scale,buoys=1200,days=90',
   /** Ten years of many buoys: 87 million readings, 1.9 GB. */
-  big: 'scale,buoys=520,years=10',
+  big: 'scale,buoys=520,days=3652',
   /** Thirteen seasons of few buoys: 9 million readings. */
-  long: 'scale,buoys=40,years=13',
+  long: 'scale,buoys=40,days=4748',
   /** A look whether the bench runs. */
   tiny: 'scale,buoys=60,days=40',
 } as const

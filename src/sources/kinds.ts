@@ -49,7 +49,7 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
   csv: 'DIR: tables of our own plain format',
   forecast: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',
   tides: 'DIR: harbour files with harmonic constituents',
-  demo: 'nothing, or scale,buoys=N,years=N: made-up data',
+  demo: 'nothing, or scale,buoys=N,days=N: made-up data',
 }
 
 const MADE_UP: ReadonlySet<string> = new Set(['demo'])

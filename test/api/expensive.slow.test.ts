@@ -16,7 +16,7 @@ const YEARS = 9
 const AS_OF = '2026-03-27T09:00:00Z'
 const folder = folderOfFile()
 const snapshots = join(folder, 'snapshots')
-const SOURCE = ['--source', `demo:scale,buoys=4,years=${YEARS}`, '--as-of', AS_OF]
+const SOURCE = ['--source', `demo:scale,buoys=4,days=${YEARS * 365}`, '--as-of', AS_OF]
 await runCliWell(['build', ...SOURCE, '--out', snapshots])
 
 const view = await viewOf(snapshots)

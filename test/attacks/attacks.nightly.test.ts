@@ -271,7 +271,7 @@ for (const engine of ENGINES) {
     `A server on ${engine} lives through every attack, and others see no failure.`,
     { skip: missing(engine) },
     async (t) => {
-      const sources = ['--source', 'demo', '--source', 'demo:scale,buoys=4,years=13']
+      const sources = ['--source', 'demo', '--source', 'demo:scale,buoys=4,days=4748']
       const snapshots = await builtOnce('attacked', (out) => runCliWell(['build', ...sources, '--out', out]))
       const live = await startLive(t, {
         snapshots,

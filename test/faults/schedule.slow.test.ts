@@ -265,7 +265,7 @@ test('A build that takes too long is ended, reported, and tried again, and leave
   const snapshots = join(folder, 'snapshots')
   // It takes some minutes.
   const run = startRun(t, folder, [
-    '--source=demo:scale,buoys=2000,years=10',
+    '--source=demo:scale,buoys=2000,days=3652',
     '--every=3s',
     '--build-timeout=2s',
   ])

@@ -6,7 +6,7 @@ import { COMMON_NAMES, MEASURE_NAMES, MEASURES, type MeasureName } from '../../s
 import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
-import { openScale, scaleOptions } from '../../src/sources/demo/demo-scale.ts'
+import { scaleOptions } from '../../src/sources/demo/demo-scale.ts'
 import { STEP } from '../../src/sources/demo/demo-sea.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { Report, Source } from '../../src/sources/source.ts'
@@ -28,18 +28,16 @@ interface Collected {
   codes: { [name in MeasureName]: number[] }
 }
 
-/** Keeps rows by buoy, and of each batch where its rows begin and end. */
+/** Keeps rows by buoy. */
 class Collector extends RecordingSink {
   /** All of them by handle, virtual ones too. */
   all: Collected[] = []
-  batches: { buoy: Collected; from: number; to: number }[] = []
-  /** Rows that were reported for each file. */
-  reported = new Map<string, number>()
+  reported = 0
 
   report: Report = {
     maxBadShare: 0,
-    file: (path) => ({
-      rows: (count) => void this.reported.set(path, (this.reported.get(path) ?? 0) + count),
+    file: () => ({
+      rows: (count) => void (this.reported += count),
       skipped: () => assert.fail('nothing to skip'),
       bad: () => assert.fail('nothing is bad'),
       end: () => true,
@@ -56,12 +54,10 @@ class Collector extends RecordingSink {
 
   rows(handle: number, batch: RowBatch): void {
     const buoy = this.all[handle]
-    const from = buoy.times.length
     for (let row = 0; row < batch.length; row++) {
       buoy.times.push(batch.time[row])
       for (const name of NAMES) buoy.codes[name].push(batch.columns[name][row])
     }
-    this.batches.push({ buoy, from, to: buoy.times.length })
   }
 
   get rowCount(): number {
@@ -97,10 +93,8 @@ const readScale = (options: string, asOf = AS_OF): Promise<Collector> =>
 const newest = (buoy: Collected): number => buoy.times.at(-1) ?? -Infinity
 const values = (buoy: Collected, name: MeasureName): number[] =>
   buoy.codes[name].filter((code) => isThere(name, code)).map((code) => code / MEASURES[name].scale)
-const rowsOf = ({ times, codes }: Collected, from = 0, to = times.length): string[] =>
-  times
-    .slice(from, to)
-    .map((time, row) => [time, ...COMMON_NAMES.map((name) => codes[name][from + row])].join(' '))
+const rowsOf = ({ times, codes }: Collected): string[] =>
+  times.map((time, row) => [time, ...COMMON_NAMES.map((name) => codes[name][row])].join(' '))
 const ascends = (times: readonly number[]): boolean =>
   times.every((time, i) => i === 0 || time > times[i - 1])
 
@@ -155,10 +149,7 @@ test('A later demo has the rows of an earlier one, but for months that have left
 
 test('The demo has some forty buoys of six networks and virtual ones of a seventh, all marked as made up.', () => {
   assert.ok(demo.buoys.length >= 40 && demo.buoys.length <= 45)
-  assert.equal(
-    [...demo.reported.values()].reduce((sum, count) => sum + count),
-    demo.rowCount,
-  )
+  assert.equal(demo.reported, demo.rowCount)
   const identifiers = demo.all.map(({ record }) => `${record.source}/${record.identifier}`)
   assert.equal(new Set(identifiers).size, identifiers.length)
   const networks = new Map(demo.sources.map(({ name, network }) => [name, network]))
@@ -258,7 +249,8 @@ test('Buoys of the demo that tell swell from wind sea have as much energy in bot
     codes.swellHeight.forEach((swell, row) => {
       if (!isThere('swellHeight', swell)) return
       const both = Math.hypot(swell, codes.windWaveHeight[row])
-      assert.ok(Math.abs(both - codes.significantHeight[row]) <= 75, `${record.name} ${both}`)
+      // Three heights are rounded to a tenth each.
+      assert.ok(Math.abs(both - codes.significantHeight[row]) <= 121, `${record.name} ${both}`)
       for (const name of ['swellDirection', 'windWaveDirection'] as const)
         assert.equal(codes[name][row] % 2250, 0)
     })
@@ -352,11 +344,11 @@ test('Satellites bring passes of four missions, each once, in order and within i
     assert.ok(passes.at(-1)!.endedAt <= AS_OF && passes.at(-1)!.endedAt > AS_OF - 2 * HOUR)
     for (const { bounds, startedAt, endedAt } of passes) {
       assert.ok(Number.isInteger(startedAt) && Number.isInteger(endedAt))
-      const reach = mission === 'sentinel-6a' ? 66.04 : 72
+      const reach = { 'sentinel-6a': 66.04, swot: 77.66 }[mission] ?? 81.35
       assert.ok(Math.abs(bounds.north - reach) < 0.1 && Math.abs(bounds.south + reach) < 0.1)
       // Also where it crosses the antimeridian.
       const width = (bounds.east - bounds.west + 360) % 360
-      assert.ok(width > 60 && width < 170, `${mission} ${width}`)
+      assert.ok(width > 160 && width < 200, `${mission} ${width}`)
     }
   }
   assert.ok(demo.passes.some(({ bounds }) => bounds.west > bounds.east))
@@ -483,18 +475,16 @@ test('The demo has spots with the ids from 1 on, most of them near a buoy and a 
   assert.ok(within(demo.forecasts, 50) < spots.length)
 })
 
-const monthOf = (time: number): string => new Date(time * 1000).toISOString().slice(0, 7)
-
 test('The scale generator makes the bytes that it made when this test was written, and others with another seed.', async () => {
   const digest = async (options: string): Promise<string> => {
     const hash = createHash('sha256')
-    const { records, batches } = await readScale(options)
+    const { records, all } = await readScale(options)
     hash.update(JSON.stringify(records))
-    for (const { buoy, from, to } of batches) hash.update(rowsOf(buoy, from, to).join('\n'))
+    for (const buoy of all) hash.update(rowsOf(buoy).join('\n'))
     return hash.digest('hex').slice(0, 16)
   }
-  assert.equal(await digest('buoys=8,days=31'), 'db226d9f28313588')
-  assert.notEqual(await digest('buoys=8,days=31,seed=10'), 'db226d9f28313588')
+  assert.equal(await digest('buoys=8,days=31'), '0f18b60fbb7eea3f')
+  assert.notEqual(await digest('buoys=8,days=31,seed=10'), '0f18b60fbb7eea3f')
 })
 
 test('The scale generator makes the buoys and the days that were asked for, half-hourly, with gaps of a few per cent.', async () => {
@@ -505,31 +495,6 @@ test('The scale generator makes the buoys and the days that were asked for, half
   for (const { times } of all) {
     assert.ok(times.every((time) => time > AS_OF - 100 * DAY && time <= AS_OF && time % STEP === 0))
   }
-  // Years are counted by the calendar.
-  const [{ times }] = (await readScale('buoys=1,years=3')).all
-  const start = Date.UTC(2023, 5, 17, 9, 30) / 1000
-  assert.ok(times[0] > start && times[0] < start + 2 * DAY)
-  assert.equal(new Set(times.map(monthOf)).size, 37)
-})
-
-test('The scale generator hands over and reports month by month, oldest first, each batch in one month and ascending.', async () => {
-  const { batches, reported, rowCount } = await readScale('buoys=7,days=200')
-  const months = batches.map(({ buoy, from, to }) => {
-    const times = buoy.times.slice(from, to)
-    assert.ok(ascends(times))
-    assert.equal(monthOf(times[0]), monthOf(times.at(-1)!))
-    return monthOf(times[0])
-  })
-  assert.deepEqual(months, months.toSorted())
-  assert.equal(months.at(-1), monthOf(AS_OF))
-  assert.deepEqual(
-    [...reported.keys()],
-    [...new Set(months)].map((month) => `scale ${month}`),
-  )
-  assert.equal(
-    [...reported.values()].reduce((sum, count) => sum + count),
-    rowCount,
-  )
 })
 
 test('A later time moves the window of the scale generator and changes nothing inside it.', async () => {
@@ -558,47 +523,41 @@ test('Scale buoys have unique identifiers, names and places on the globe, and th
   assert.deepEqual((await readScale('buoys=60,days=1')).records, records.slice(0, 60))
 })
 
-test('Some scale buoys measure everything, the coastal ones waves alone.', async () => {
+test('Some scale buoys tell swell from wind sea, and the coastal ones have no wind.', async () => {
   const { all } = await readScale('buoys=8,days=3')
   const kinds = all.map((buoy) => NAMES.filter((name) => values(buoy, name).length > 0).join())
-  assert.ok(kinds.includes(COMMON_NAMES.join()))
+  assert.ok(kinds.some((names) => names.includes('swellHeight')))
   for (const [handle, { record }] of all.entries()) {
-    const waves = 'significantHeight,maximumHeight,period,peakPeriod,direction'
-    assert.equal(kinds[handle] === waves, record.source === 'Scale Coastal')
+    assert.equal(!kinds[handle].includes('windSpeed'), record.source === 'Scale Coastal')
   }
 })
 
 test('Bad options of the scale generator are refused with the option and what is allowed.', () => {
-  const refused: [string, RegExp][] = [
-    ['buoys=0', /buoys must be a whole number from 1 to 5000/],
-    ['buoys=5001', /buoys must be a whole number from 1 to 5000/],
-    ['buoys=', /buoys must be/],
-    ['buoys', /buoys must be/],
-    ['buoys=1e3', /buoys must be/],
-    ['buoys=-3', /buoys must be/],
-    ['buoys= 3', /buoys must be/],
-    ['years=21', /years must be a whole number from 1 to 20/],
-    ['days=7301', /days must be a whole number from 1 to 7300/],
-    ['seed=4294967296', /seed must be a whole number from 0 to 4294967295/],
-    ['days=3,years=2', /exclude each other/],
-    ['buoys=3,buoys=3', /given twice/],
-    ['boys=3', /unknown option "boys"; allowed are buoys, years or days, and seed/],
-    ['toString=3', /unknown option/],
-    ['buoys=3,', /unknown option ""/],
-    ['x'.repeat(100_000), /unknown option "x{20}"/],
+  const refused = [
+    'buoys=0',
+    'buoys=5001',
+    'buoys=',
+    'buoys',
+    'buoys=1e3',
+    'buoys=-3',
+    'buoys= 3',
+    'days=7301',
   ]
-  for (const [options, message] of refused) {
+  refused.push('seed=4294967296', 'boys=3', 'toString=3', 'buoys=3,', 'x'.repeat(100_000))
+  for (const options of refused) {
+    const option = JSON.stringify(options.split(',').at(-1)!.slice(0, 20))
+    const message = `demo:scale: not ${option}; allowed are buoys from 1 to 5000, days from 1 to 7300, seed from`
     assert.throws(
       () => openDemo(`scale,${options}`),
-      (error) => error instanceof BuildError && message.test(error.message),
+      (error) => error instanceof BuildError && error.message.startsWith(message),
       options.slice(0, 30),
     )
   }
 })
 
 test('The scale generator takes 1,200 buoys and 90 days where nothing is said.', () => {
-  assert.deepEqual(scaleOptions(''), { buoys: 1200, span: { days: 90 }, seed: 1 })
-  assert.deepEqual(scaleOptions('years=10,buoys=500'), { buoys: 500, span: { years: 10 }, seed: 1 })
+  assert.deepEqual(scaleOptions([]), { buoys: 1200, days: 90, seed: 1 })
+  assert.deepEqual(scaleOptions(['days=10', 'buoys=500']), { buoys: 500, days: 10, seed: 1 })
   assert.equal(typeof openDemo('scale').read, 'function')
-  assert.equal(openScale('').defaultAsOf?.(AS_OF + 5), AS_OF)
+  assert.equal(openDemo('scale').defaultAsOf?.(AS_OF + 5), AS_OF)
 })
