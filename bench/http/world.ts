@@ -154,6 +154,7 @@ function worldOf(sources: World['sources'], gatherings: readonly Gathering[]): B
   const world: World = {
     asOf: AS_OF,
     sources,
+    forecasts: [],
     buoys: gatherings.map(({ record, rows, newest }) => ({
       source: record.source,
       identifier: record.identifier,

@@ -276,3 +276,22 @@ test('What is left out has a preferred living neighbour that stays, and what sta
     }),
   )
 })
+
+test('A buoy that stays unmentioned is left out where a preferred network has it, and keeps another one out.', async (t) => {
+  const out = folderOf(t)
+  const feed = (source: string, network: typeof NORTH | typeof SOUTH, buoys: FakeBuoy[]): Source =>
+    configured(source, buoys, { complete: false, terms: terms(source) }, [network])
+  const north = buoy('North', 'N', 10)
+  const south = buoy('South', 'S', 10.008)
+  const both = [feed('north', NORTH, [north]), feed('south', SOUTH, [south])]
+  assert.deepEqual((await build(out, both)).buoys, ['North N', 'South S'])
+  const silent = (source: string, network: typeof NORTH | typeof SOUTH): Source => feed(source, network, [])
+  // Nobody mentions the buoy of the north.
+  const mentioned = [silent('north', NORTH), feed('south', SOUTH, [south])]
+  const first = await build(out, mentioned, { prefer: ['South', 'North'], allowLoss: 1 })
+  assert.deepEqual(first.buoys, ['South S'])
+  assert.deepEqual(first.document.duplicates, [{ left_out: 'North N', stays: 'South S', km: 0.89 }])
+  // Nobody mentions the buoy of the south, which stays and keeps the one of the north out.
+  const other = [feed('north', NORTH, [north]), silent('south', SOUTH)]
+  assert.deepEqual((await build(out, other, { prefer: ['South', 'North'], allowLoss: 1 })).buoys, ['South S'])
+})

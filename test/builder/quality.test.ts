@@ -58,6 +58,19 @@ test('A highest wave below the significant height, or far beyond it, is taken ou
   )
 })
 
+test('A highest wave at its limits stays, and one a millimetre beyond goes.', () => {
+  // 3.7 times 1.05 m are 3.885 m.
+  const highest = [999, 1000, 3885, 3886]
+  const batch = batchOf(
+    highest.map((maximumHeight, i) => ({ time: START + i, significantHeight: 1000, maximumHeight })),
+  )
+  const reported: string[] = []
+  removeImpossible(batch, false, (what) => reported.push(what))
+  assert.deepEqual(reported, ['low', 'high'])
+  const { missing } = MEASURES.maximumHeight
+  assert.deepEqual([...batch.columns.maximumHeight.subarray(0, 4)], [missing, 1000, 3885, missing])
+})
+
 test('A period of 0 s is taken out of any source, and all else of its row stays.', () => {
   const batch = batchOf([
     { time: START, significantHeight: 1000, period: 0, peakPeriod: 0 },
@@ -165,6 +178,12 @@ test('Each reason counts the readings that are suspect for it, and no others.', 
     [halfHours(...heights(1, 1.9, 1)), []],
     [halfHours(...heights(6, 8.5, 6)), []],
     [halfHours(...heights(1, 4, 4)), ['1 jump 1']],
+    // Of 2 m, and of a millimetre more; within an hour, and a second beyond it.
+    [halfHours(...heights(1, 3, 3)), []],
+    [halfHours(...heights(1, 3.001, 3.001)), ['1 jump 1']],
+    [halfHours(...heights(1, 2.5, 2.5)), []],
+    [heights(1, 4, 4).map((row, i) => ({ time: START + i * 3600, ...row })), ['1 jump 1']],
+    [heights(1, 4, 4).map((row, i) => ({ time: START + i * 3601, ...row })), []],
     [halfHours(...stuck), ['1 stuck 13']],
     // Twelve readings, but not six hours.
     [halfHours(...stuck.slice(1)), []],

@@ -106,6 +106,10 @@ test('The 404 of an unknown buoy names a near slug of ours, and never what was a
   }
   assert.equal(near.message, `Buoy not found. Did you mean ${slug}?`)
   assert.deepEqual(near.details, { did_you_mean: slug })
+  // Three letters are enough, two are not.
+  const shortest = slug.slice(0, 3)
+  assert.match(get(`/buoys/${shortest}`).text, /"did_you_mean":/)
+  assert.doesNotMatch(get(`/buoys/${shortest.slice(0, 2)}`).text, /did_you_mean/)
   for (const far of ['%3Cscript%3E', 'qqqqqqqqqq', '99999999', 'x'.repeat(3000), 'a']) {
     assert.equal(
       (JSON.parse(get(`/buoys/${far}`).text) as { message: string }).message,

@@ -5,7 +5,14 @@
  * be the same one. It takes requests whose parameters are well formed.
  */
 import { looserRanks } from './spelling.ts'
-import { COLUMNS, type Measures, type World, type WorldBuoy, type WorldRow } from './world.ts'
+import {
+  COLUMNS,
+  type ForecastHour,
+  type Measures,
+  type World,
+  type WorldBuoy,
+  type WorldRow,
+} from './world.ts'
 
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -312,7 +319,7 @@ export function makeOracle(world: World): (question: Question) => Answer {
       readings: () => readingsList(buoys, question),
       readings_search: () => readingsSearch(buoys, question),
       reading: () => readingById(buoys, question),
-      chart: () => chart(buoys, question, world.asOf),
+      chart: () => chart(buoys, question, world),
       series: () => series(buoys, question, world.asOf, networks),
       countries: () => countries(buoys),
       map: () => map(wanted(), parameters, buoys),
@@ -664,38 +671,63 @@ function readingById(buoys: Known[], question: Question): Answer {
   return success({ reading, buoy: { id: buoy.id, name: buoy.record.name } })
 }
 
-// Operation 9. A csv world has no forecast and no tide, so the only times are those of readings.
-function chart(buoys: Known[], question: Question, asOf: number): Answer {
+const FORECAST_KM = 50
+
+/** The hours of the nearest forecast point; null where two points are equally near, or one is at the border. */
+function forecastAt({ forecasts }: World, lat: number, lng: number): ForecastHour[] | null {
+  const near = forecasts
+    .map((point) => ({ point, km: kilometres(lat, lng, point.lat, point.lng) }))
+    .toSorted((a, b) => a.km - b.km)
+  const [first, second] = near
+  if (first === undefined || first.km > FORECAST_KM + SAME_KM) return []
+  const isTie = second !== undefined && second.km - first.km < SAME_KM
+  return isTie || Math.abs(first.km - FORECAST_KM) < SAME_KM ? null : first.point.hours
+}
+
+// Operation 9. Readings stand at their times and forecasts at full hours; the world has no tides.
+function chart(buoys: Known[], question: Question, world: World): Answer {
   const { parameters } = question
   const buoy = find(buoys, question.buoyId)
   if (buoy === undefined) return failure(404)
-  const start = instant(parameters.get('start_date') ?? isoTime(asOf - 7 * DAY), false)
-  const end = instant(parameters.get('end_date') ?? isoTime(asOf + 3 * DAY), true)
+  const start = instant(parameters.get('start_date') ?? isoTime(world.asOf - 7 * DAY), false)
+  const end = instant(parameters.get('end_date') ?? isoTime(world.asOf + 3 * DAY), true)
   if (start > end || end - start > 31 * DAY) return failure(422, ['start_date', 'end_date'])
-  const found = buoy.readings.filter(({ time }) => time >= start && time <= end)
   const parts = (parameters.get('include') ?? '').split(',')
+  const isWithin = ({ time }: { time: number }): boolean => time >= start && time <= end
+  const readings = new Map(buoy.readings.filter(isWithin).map((row) => [row.time, row]))
+  const forecast = forecastAt(world, buoy.record.lat, buoy.record.lng)
+  const hours = new Map((forecast ?? []).filter(isWithin).map((hour) => [hour.time, hour]))
+  const shown = (hour: ForecastHour): boolean => parts.includes('measures') || hour.wave_height !== null
+  const times = new Set([...readings.keys(), ...[...hours.values()].filter(shown).map(({ time }) => time)])
+  const axis = [...times].toSorted((a, b) => a - b)
   const columnsOf = (names: readonly string[]): JsonObject =>
-    Object.fromEntries(names.map((name) => [name, found.map((row) => row[COLUMNS[name]])]))
-  const nothing = found.map(() => null)
-  return success({
+    Object.fromEntries(
+      names.map((name) => [name, axis.map((time) => readings.get(time)?.[COLUMNS[name]] ?? null)]),
+    )
+  const ofForecast = (name: keyof ForecastHour): Json => axis.map((time) => hours.get(time)?.[name] ?? null)
+  const answer = success({
     buoy: { id: buoy.id, ...buoySummary(buoy) },
     fields: {},
-    time: found.map((row) => isoTime(row.time)),
+    time: axis.map(isoTime),
     ...columnsOf(['significant_height', 'maximum_height', 'period']),
-    forecast_wave_height: nothing,
-    tide_level: nothing,
+    forecast_wave_height: ofForecast('wave_height'),
+    tide_level: axis.map(() => null),
     ...(parts.includes('measures') && {
       ...columnsOf(['direction', 'peak_period', 'water_temperature', 'wind_speed']),
       // North is 0, as in a reading.
-      wind_direction: found.map((row) => (row.windDirection === 360 ? 0 : row.windDirection)),
+      wind_direction: axis.map((time) => {
+        const direction = readings.get(time)?.windDirection ?? null
+        return direction === 360 ? 0 : direction
+      }),
       ...columnsOf(['gust_speed']),
-      forecast_wind_speed: nothing,
-      forecast_wind_direction: nothing,
-      forecast_wave_period: nothing,
-      forecast_wave_direction: nothing,
+      forecast_wind_speed: ofForecast('wind_speed'),
+      forecast_wind_direction: ofForecast('wind_direction'),
+      forecast_wave_period: ofForecast('wave_period'),
+      forecast_wave_direction: ofForecast('wave_direction'),
     }),
     ...(parts.includes('swell') && columnsOf(SWELL_FIELDS)),
   })
+  return forecast === null ? { ...answer, unsure: 'two forecast points are equally near' } : answer
 }
 
 // Operation 14.

@@ -62,11 +62,30 @@ export interface WorldBuoy extends Station {
   rows: WorldRow[]
 }
 
+/** A forecast for a full hour, in units of the contract. */
+export interface ForecastHour {
+  /** Epoch seconds. */
+  time: number
+  wave_height: number | null
+  wave_period: number
+  wave_direction: number
+  wind_speed: number
+  wind_direction: number
+}
+
+export interface WorldForecast {
+  lat: number
+  lng: number
+  /** One after the other, without a gap. */
+  hours: ForecastHour[]
+}
+
 export interface World {
   /** Epoch seconds of the newest reading. */
   asOf: number
   sources: WorldSource[]
   buoys: WorldBuoy[]
+  forecasts: WorldForecast[]
 }
 
 /** Uniform numbers in [0, 1) from a seed. */
@@ -141,7 +160,30 @@ export function makeWorld(seed: number, ordinary = 46): World {
     for (const [index, row] of rows.entries()) adjust?.(row, index)
     return { ...station, virtual, rows: [...rows, ...(extra?.(asOf) ?? [])] }
   })
-  return { asOf, sources: SOURCES, buoys }
+  return { asOf, sources: SOURCES, buoys, forecasts: forecastsFor(buoys, asOf, new Chance(seed + 1)) }
+}
+
+const HOUR = 3600
+
+/** Near each third buoy a point of hourly forecasts, which begins and ends when it likes; some know the wind alone. */
+function forecastsFor(buoys: readonly WorldBuoy[], asOf: number, chance: Chance): WorldForecast[] {
+  const upTo = (most: number, digits: number): number => Number((chance.next() * most).toFixed(digits))
+  const points = new Map<string, WorldForecast>()
+  for (const { lat, lng } of chance.some(buoys, 35)) {
+    const point = { lat: Number((lat - Math.sign(lat) * 0.05).toFixed(3)), lng }
+    const isOfWaves = !chance.percent(15)
+    const first = Math.floor(asOf / HOUR) * HOUR - chance.below(100) * HOUR
+    const hours = Array.from({ length: 1 + chance.below(150) }, (_, i) => ({
+      time: first + i * HOUR,
+      wave_height: isOfWaves ? upTo(9, 2) : null,
+      wave_period: upTo(18, 1),
+      wave_direction: chance.below(360),
+      wind_speed: upTo(90, 1),
+      wind_direction: chance.below(360),
+    }))
+    points.set(`${point.lat} ${point.lng}`, { ...point, hours })
+  }
+  return [...points.values()]
 }
 
 /** Three buoys of one network, hourly for two days: enough where the data itself does not matter. */
@@ -152,6 +194,7 @@ export function smallWorld(): World {
   return {
     asOf,
     sources: SOURCES.slice(0, 1),
+    forecasts: [],
     buoys: names.map((name, index) => ({
       source: 'NDBC',
       identifier: `S${index}`,
@@ -265,11 +308,11 @@ function timeText(time: number, index: number): string {
 }
 
 /**
- * Writes the world as a `csv:` source folder: `sources.csv`, `buoys.csv`, and two files of readings with
- * their columns in different orders.
+ * Writes the world as a `csv:` source folder: `sources.csv`, `buoys.csv`, two files of readings with their columns in
+ * different orders, and one of forecasts.
  */
 export function writeCsv(world: World, folder: string): void {
-  mkdirSync(join(folder, 'readings'), { recursive: true })
+  for (const name of ['readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
   const write = (name: string, lines: string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`)
   write('sources.csv', [
     'name,network,credit,licence',
@@ -300,6 +343,23 @@ export function writeCsv(world: World, folder: string): void {
       if (position % 2 === 0) straight.push(line(cells))
       else turned.push(line(cells.reverse()))
     }
+  }
+  if (world.forecasts.length > 0) {
+    const quantities = [
+      'wave_height',
+      'wave_period',
+      'wave_direction',
+      'wind_speed',
+      'wind_direction',
+    ] as const
+    write(join('forecast', 'points.csv'), [
+      `lat,lng,run,time,${quantities.join()}`,
+      ...world.forecasts.flatMap(({ lat, lng, hours }) =>
+        hours.map((hour) =>
+          line([lat, lng, hours[0].time, hour.time, ...quantities.map((name) => hour[name])]),
+        ),
+      ),
+    ])
   }
   write(join('readings', 'a.csv'), straight)
   write(join('readings', 'b.csv'), turned)

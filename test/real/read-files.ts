@@ -44,6 +44,7 @@ export function worldOf(
     for (const row of rows) if (row.significantHeight !== null) newest = Math.max(newest, row.time)
   }
   return {
+    forecasts: [],
     asOf: asOf ?? newest,
     sources: [
       { name: 'NDBC', network: 'national', credit: '', licence: '' },

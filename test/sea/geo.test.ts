@@ -8,6 +8,7 @@ import {
   boundsPieces,
   FARTHEST_KM,
   haversineKm,
+  pointKey,
   wrapLongitude,
 } from '../../src/sea/geo.ts'
 
@@ -158,4 +159,20 @@ test('A viewport of 360 degrees that binary arithmetic left a hair short is the 
   )
   const short = boundsOnGlobe({ south: -1, north: 1, west: 157.4425945079593, east: 517.4425945079593 })
   assert.deepEqual(short, { south: -1, north: 1, west: -180, east: 180 })
+})
+
+test('Positions that differ by the noise of binary numbers are one point, and those of ten metres are two.', () => {
+  const single = (degrees: number): number => new Float32Array([degrees])[0]
+  for (const [lat, lng] of [
+    [43.3, -1.7],
+    [-17.6, 179.9],
+    [0.1 + 0.2, 0.3],
+  ]) {
+    assert.equal(pointKey(single(lat), single(lng)), pointKey(lat, lng))
+    assert.equal(pointKey(lat + 4e-5, lng - 4e-5), pointKey(Number(lat.toFixed(4)), Number(lng.toFixed(4))))
+    assert.notEqual(pointKey(lat + 1e-4, lng), pointKey(lat, lng))
+    assert.notEqual(pointKey(lat, lng + 1e-4), pointKey(lat, lng))
+    assert.equal(pointKey(lat, lng + 360), pointKey(lat, lng))
+  }
+  assert.equal(pointKey(10, 180), pointKey(10, -180))
 })

@@ -73,6 +73,57 @@ test('A motion turns each constituent by its speed and keeps the node factors wi
   }
 })
 
+test('M1 has the phase and size of the two waves that it joins, by vectors in place of Schureman’s angles.', () => {
+  const radians = (degrees: number): number => (degrees * Math.PI) / 180
+  const names = ['M1', 'P1', 'SSA', 'MM', 'O1']
+  for (let epoch = EPOCH - 3400 * DAY; epoch < EPOCH + 3400 * DAY; epoch += 97 * DAY) {
+    const { argument, factor } = motionBetween(names.map(known), epoch, epoch + DAY)
+    // Mean longitudes of node and perigee (Meeus, chapter 47), and the tilts of orbit and ecliptic.
+    const centuries = (epoch - Date.UTC(2000, 0, 1, 12) / 1000) / (36_525 * DAY)
+    const [node, perigee] = [
+      radians(125.0445 - 1934.1363 * centuries),
+      radians(83.3532 + 4069.0137 * centuries),
+    ]
+    const [orbit, ecliptic] = [radians(5.145), radians(23.452)]
+    // The normal of the moon's orbit, in the frame of the equator.
+    const [x, y] = [Math.sin(orbit) * Math.sin(node), -Math.sin(orbit) * Math.cos(node)]
+    const normal = [
+      x,
+      y * Math.cos(ecliptic) - Math.cos(orbit) * Math.sin(ecliptic),
+      y * Math.sin(ecliptic) + Math.cos(orbit) * Math.cos(ecliptic),
+    ]
+    const tilt = Math.acos(normal[2])
+    const nu = Math.atan2(normal[0], -normal[1])
+    // Along the orbit, from where it crosses the equator to where it crosses the ecliptic.
+    const crossing = [Math.cos(nu), Math.sin(nu), 0]
+    const ascending = [
+      Math.cos(node),
+      Math.sin(node) * Math.cos(ecliptic),
+      Math.sin(node) * Math.sin(ecliptic),
+    ]
+    const dot = crossing[0] * ascending[0] + crossing[1] * ascending[1] + crossing[2] * ascending[2]
+    const turn =
+      normal[0] * (crossing[1] * ascending[2] - crossing[2] * ascending[1]) +
+      normal[1] * (crossing[2] * ascending[0] - crossing[0] * ascending[2]) +
+      normal[2] * (crossing[0] * ascending[1] - crossing[1] * ascending[0])
+    const P = perigee - (node - Math.atan2(turn, dot))
+    const weight = (1.5 * Math.cos(tilt)) / Math.cos(tilt / 2) ** 2
+    const [real, imaginary] = [weight + 0.5 * Math.cos(2 * P), -0.5 * Math.sin(2 * P)]
+    const constant = (name: string): number => known(name).multiples[5] * (Math.PI / 2)
+    const plain =
+      argument[1] -
+      constant('P1') +
+      argument[2] -
+      constant('SSA') -
+      argument[3] +
+      constant('MM') +
+      constant('M1')
+    const off = argument[0] - plain - (Math.atan2(imaginary, real) - nu)
+    assert.ok(Math.abs(Math.sin(off / 2)) < 0.005, `${off} radians off at ${epoch}`)
+    assert.ok(Math.abs(factor[0] / factor[4] - Math.hypot(real, imaginary)) < 0.01, `size at ${epoch}`)
+  }
+})
+
 test('Motions join: the end of one is the beginning of the next.', () => {
   const constituents = ['M2', 'O1', 'K1', 'L2', 'M1', 'MF', '2MK3'].map(known)
   const first = motionBetween(constituents, EPOCH, EPOCH + 4 * DAY)

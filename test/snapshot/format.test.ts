@@ -16,7 +16,7 @@ import {
 } from '../../src/snapshot/snapshot-format.ts'
 import { decodeManifest, encodeManifest, MANIFEST_FILE, type Manifest } from '../../src/snapshot/manifest.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
-import { encodePart } from '../../src/snapshot/write-snapshot.ts'
+import { encodePart, PartFiles } from '../../src/snapshot/write-snapshot.ts'
 import { expectHeader } from '../../src/snapshot/check-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
 import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
@@ -452,4 +452,15 @@ test('A header may hold no more than its kind and rows need.', () => {
   const catalog = { ...entry('catalog', 'x'), rows: 100_000 }
   expectHeader(header(900_000), catalog)
   assert.throws(() => expectHeader(header(1_100_000), catalog), /holds too many values/)
+})
+
+test('A part that cannot be written fails the build that waits for it, with its name.', async () => {
+  const parts = new PartFiles(join(folder, 'no folder'))
+  await assert.rejects(
+    async () => {
+      await parts.write({ kind: 'catalog', meta: {}, columns: new Map() }, 1)
+      await parts.written()
+    },
+    { name: 'BuildError' },
+  )
 })

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import { openCsv } from '../../src/sources/csv/csv.ts'
-import { FIXTURES, folderOf, record, rowLines, rowTable } from './recorder.ts'
+import { FIXTURES, folderOf, identifiersOf, record, rowLines, rowTable } from './recorder.ts'
 import { RecordingSink } from './recording_sink.ts'
 
 const SOURCES = 'name,network\nNorthwatch,national\n'
@@ -338,4 +338,15 @@ test('Spreadsheets and databases: decimal commas, cells without a value, their t
     assert.deepEqual(await given(',', [time, '1', '']), { heights: [['2024-03-10T14:00', 1]], bad: 0 }, time)
   for (const time of ['45361', '20240310', '2024031014', '28501320', '202403101400', '2024-03-10 14:00:00'])
     assert.deepEqual(await given(',', [time, '1', '']), { heights: [], bad: 1 }, time)
+})
+
+test('An identifier of 64 characters is read, and one of 65 is not', async (t) => {
+  const identifiers = ['x'.repeat(64), 'y'.repeat(65)]
+  const folder = await folderOf(t, {
+    'sources.csv': 'name,network\nNet,national\n',
+    'buoys.csv': `source,identifier,name,lat,lng\n${identifiers.map((one) => `Net,${one},Buoy,1,2`).join('\n')}\n`,
+  })
+  const { buoys, bad } = await record(openCsv, folder)
+  assert.deepEqual(identifiersOf(buoys), identifiers.slice(0, 1))
+  assert.deepEqual(bad, ['buoys.csv:3 identifier is not 1 to 64 characters without quotes'])
 })
