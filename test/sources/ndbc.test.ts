@@ -311,7 +311,7 @@ test('The archive is feed 0 and the real-time file feed 1, and of two rows of on
     ['2006-01-01T00:50:00Z', 4],
   ])
   assert.deepEqual(fieldOf(rows.get('41001/1'), 'windDirection'), [5])
-  assert.deepEqual(ended, ['activestations.xml', '41001h2005.txt', '41001h2006.txt', '41001.txt'])
+  assert.deepEqual(ended, ['activestations.xml', '41001.txt', '41001h2005.txt', '41001h2006.txt'])
 })
 
 test('Positions and names come from the newest list that has them, and a station without a position is left out', async (t) => {
@@ -363,7 +363,7 @@ tfblk|IM|Buoy||10.0 nm WNW on Blakknes||12.5 S 24.778 E (12&#176;30'0" S 24&#176
   ])
   assert.deepEqual(fieldsOf(sources, 'name', 'network'), [['NDBC', 'national']])
   assert.deepEqual(doubts, [
-    'files or folders are not read × 3: latest_obs/notes.txt, README.txt, realtime2/44013.spec',
+    'files or folders are not read × 3: README.txt, latest_obs/notes.txt, realtime2/44013.spec',
     'no position × 2: 41003, 41007',
   ])
 })
@@ -429,10 +429,9 @@ test('A listed station whose file is of something else is one bad line', async (
   })
   const reason = 'no header line of an NDBC standard meteorological file'
   assert.deepEqual((await record(openNdbc, folder)).bad, [
+    `41001.txt:1 ${reason}`,
     `41001c2024.txt:1 ${reason}`,
     '41001h2024.txt:2 WSPD is not in m/s',
-    `41001h2024.txt:2 ${reason}`,
-    `41001.txt:1 ${reason}`,
     `WPOW1.txt:1 ${reason}`,
   ])
 })
@@ -521,18 +520,41 @@ test('A folder with nothing but latest_obs.txt is enough, and a copy of somethin
   const row = '41001 34.5 -72.5 2023 09 28 16 20 110 11.0 14.0 1.5 MM MM MM MM MM MM MM MM MM MM\n'
   const folder = await folderOf(t, {
     'latest_obs.txt': `${LATEST_HEADER}${row}${row.replace('41001', '41002').replace('34.5 -72.5', '0.0 0.0')}${row.replace('41001', '41003').replace('-72.5', '285.2')}`,
-    'latest_obs_2.txt': REALTIME_HEADER,
+    'latest_obs_2.txt': `${REALTIME_HEADER}2023 09 28 16 20 110 11.0 14.0 1.5 MM MM MM MM MM MM MM MM MM MM\n`,
     'latest_obs_3.txt': '<html>',
   })
   const { buoys, bad, doubts } = await record(openNdbc, folder)
   assert.deepEqual(bad, [
-    'latest_obs_2.txt:1 the header lacks STN, LAT or LON',
+    'latest_obs_2.txt:3 a row without a valid station, LAT or LON',
     'latest_obs_3.txt:1 no header line of an NDBC standard meteorological file',
   ])
   assert.deepEqual(doubts, ['the position 0 0 does not count × 1: 41002', 'no position × 1: 41002'])
   assert.deepEqual(fieldsOf(buoys, 'identifier', 'lat', 'lng'), [
     ['41001', 34.5, -72.5],
     ['41003', 34.5, -74.8],
+  ])
+})
+
+test('Files of five days are those of a station, files of an hour those of all, with positions from the lists', async (t) => {
+  const row = (minute: string, height: string) =>
+    `2023 09 28 16 ${minute} 110 11.0 14.0 ${height} 9 6.1 95 1013.2 20.1 24.4 18.0 MM +0.6 MM\n`
+  const folder = await folderOf(t, {
+    'activestations.xml': STATIONS,
+    '5day2/41001_5day.txt': REALTIME_HEADER + row('20', '1.5'),
+    '5day2/41001_5day.cwind': '#YY MM DD hh mm WDIR WSPD GDR GST GTIME\n',
+    'hourly2/hour_16.txt': `${REALTIME_HEADER.replace('#YY', '#STN YY').replace('#yr', '#text yr')}41001 ${row('50', '1.7')}41001 ${row('20', '1.6')}99999 ${row('50', '1.8')}`,
+    'hourly2/hour_16.spec': 'x\n',
+  })
+  const { rows, bad, doubts } = await record(openNdbc, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual(doubts, [
+    'files or folders are not read × 2: 5day2/41001_5day.cwind, hourly2/hour_16.spec',
+    'no position × 1: 99999',
+  ])
+  // The station's own file counts before the one of all stations.
+  assert.deepEqual(fieldsOf(rows.get('41001/1'), 'time', 'significantHeight'), [
+    ['2023-09-28T16:20:00Z', 1.5],
+    ['2023-09-28T16:50:00Z', 1.7],
   ])
 })
 

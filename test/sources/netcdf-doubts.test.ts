@@ -261,6 +261,30 @@ test('Flags without words are read by the known numbers with a doubt, and unchec
   ])
 })
 
+test('Flags of text are read by their own words, the words of flag_meanings, or the known numbers', async (t) => {
+  const flagged = async (data: string[], more: Partial<Variable> = {}): Promise<unknown> => {
+    const flags = { name: 'VHM0_QC', data, ...more }
+    const { lines, doubts } = await read(t, [heights, flags])
+    return [lines.map((line) => line.slice(3, 4)).join(''), doubts]
+  }
+  assert.deepEqual(await flagged(['good', 'bad', 'Probably_good', 'bad data']), ['13', []])
+  assert.deepEqual(await flagged(['1', '4', '2', '9']), ['13', []])
+  const words = { flag_values: 'G B', flag_meanings: 'bad good' }
+  assert.deepEqual(await flagged(['G', 'B', 'B', 'X'], { attributes: words }), ['23', []])
+  // Two characters a row make one text.
+  assert.deepEqual(await flagged([...'okNOokNO'], { levels: 2 }), ['13', []])
+  const other = { name: 'VHM0_flag', data: ['1', '4', '1', '1'] }
+  const { doubts } = await read(t, [heights, other])
+  assert.match(doubts.join(), /^grave: flags of an unknown convention .* × 1: a\.nc: VHM0_flag$/)
+  for (const [data, why] of [
+    [['1', '1', '1'], 'another length than VHM0'],
+    [Array<string>(4).fill('a'.repeat(101)), 'too much text'],
+  ] as const) {
+    const { doubts: left } = await read(t, [heights, { name: 'VHM0_QC', data: [...data] }])
+    assert.match(left.join(), new RegExp(`^grave: a file is left out whole × 1: a.nc: .*${why}$`))
+  }
+})
+
 test('Of flags with words no value with a bad one is ever served, in whatever order and numbers', async (t) => {
   const word = fc.constantFrom(
     'good',

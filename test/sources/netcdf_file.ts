@@ -9,7 +9,7 @@ type Attributes = { readonly [name: string]: string | Exclude<Numbers, BigInt64A
 export interface Variable {
   name: string
   /** Row by row. */
-  data: Numbers
+  data: Numbers | string[]
   /** Values in a row; one and a single dimension where it is left out, 0 for a single value without dimensions. */
   levels?: number
   /** The variables that are its dimensions, written before it. */
@@ -22,7 +22,8 @@ export function writeNetcdf(path: string, attributes: Attributes, variables: rea
   for (const [name, value] of Object.entries(attributes)) file.create_attribute(name, value)
   for (const { name, data, levels = 1, attributes: own = {}, scales = [] } of variables) {
     const shape = levels === 0 ? [] : levels === 1 ? [data.length] : [data.length / levels, levels]
-    const variable = file.create_dataset({ name, data, shape })
+    const dtype = Array.isArray(data) ? `S${Math.max(...data.map(({ length }) => length))}` : undefined
+    const variable = file.create_dataset({ name, data, shape, ...(dtype !== undefined && { dtype }) })
     for (const [key, value] of Object.entries(own)) variable.create_attribute(key, value)
     for (const [i, scale] of scales.entries()) {
       ;(file.get(scale) as Dataset).make_scale(scale)

@@ -283,6 +283,11 @@ test('Text is UTF-8 or else Latin-1, and names lose control characters and doubl
   assert.equal(cleanName('  Cape  Fear\u0000\r\n(013) '), 'Cape Fear (013)')
   assert.equal(cleanName('x'.repeat(1000)).length, 200)
   assert.equal(degreesOf('-180', 180), -180)
+  assert.equal(degreesOf("48°17.420'N", 90), 48.290_333)
+  assert.equal(degreesOf("004°58.100'W", 180), -4.968_333)
+  assert.equal(degreesOf('33° 30′ 36″ S', 90), -33.51)
+  for (const text of ["48°17.4'W", "48°60'N", "90°0.1'N", "48°17'", "48°17'n"])
+    assert.ok(Number.isNaN(degreesOf(text, 90)), text)
   for (const text of ['180.1', '', 'x', '1e1', '0x10', ' 1']) {
     assert.ok(Number.isNaN(degreesOf(text, 180)), text)
   }

@@ -29,6 +29,13 @@ test('One unit in its many spellings is one unit', () => {
   for (const unit of temperatures) assert.equal(codeIn('waterTemperature', unit, 15.5), 1550, unit)
   const directions = ['degree', 'degrees', 'degrees_true', 'degree_T', 'degrees true', 'deg', 'degT', '°']
   for (const unit of directions) assert.equal(codeIn('direction', unit, 15.5), 1550, unit)
+  // UCUM: the international foot and knot, and what it calls degrees and miles.
+  assert.equal(codeIn('significantHeight', '[ft_i]', 10), 3048)
+  assert.equal(codeIn('windSpeed', '[kn_i]', 10), 1852)
+  assert.equal(codeIn('windSpeed', '[nmi_i]/h', 10), 1852)
+  assert.equal(codeIn('windSpeed', '[mi_i]/h', 10), 1609)
+  assert.equal(codeIn('waterTemperature', 'Cel', 15.5), 1550)
+  assert.equal(codeIn('waterTemperature', '[degF]', 50), 1000)
 })
 
 test('A unit of another quantity, a misspelt one and none are not known', () => {

@@ -50,59 +50,55 @@ export class StationRows {
     this.files.length = 0
   }
 
-  reserve(count: number): void {
-    const needed = this.length + count
-    if (needed <= this.time.length) return
-    const capacity = Math.max(needed, this.time.length * 2)
-    const longer = new Float64Array(capacity)
-    longer.set(this.time.subarray(0, this.length))
-    this.time = longer
-    const wider = new Int32Array(capacity * WIDTH)
-    wider.set(this.codes.subarray(0, this.length * WIDTH))
-    this.codes = wider
+  add(time: number, codes: Int32Array): void {
+    if (this.length === this.time.length) {
+      const longer = new StationRows(this.length * 2)
+      longer.time.set(this.time)
+      longer.codes.set(this.codes)
+      this.time = longer.time
+      this.codes = longer.codes
+    }
+    this.time[this.length] = time
+    this.codes.set(codes, this.length++ * WIDTH)
   }
 
-  append({ length, time, codes }: StationRows, file: FileReport): void {
-    this.reserve(length)
+  begin(file: FileReport): void {
     this.files.push({ first: this.length, file })
-    this.time.set(time.subarray(0, length), this.length)
-    this.codes.set(codes.subarray(0, length * WIDTH), this.length * WIDTH)
-    this.length += length
+  }
+
+  /** Ends the newest file, whose rows go where it does not count. */
+  end(): void {
+    const { first, file } = this.files.at(-1)!
+    if (file.end()) return
+    this.length = first
+    this.files.pop()
   }
 
   fileOf(row: number): FileReport {
-    let found = this.files[0]
-    for (const entry of this.files) if (entry.first <= row) found = entry
-    return found.file
+    return this.files.findLast(({ first }) => first <= row)!.file
   }
 }
 
 /** Names of the header before 2007, and of the years in `latest_obs.txt`. */
 const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRES', YYYY: 'YY' }
 
-interface Header {
-  labels: readonly string[]
-  realtime: boolean
-  /** Fields of year, month, day, hour, minute; −1 for a minute that the generation does not have. */
-  time: readonly number[]
-  /** In the order of READ. */
-  columns: readonly MeasureColumn[]
+interface Layout {
+  readonly isRealtime: boolean
+  readonly columns: readonly MeasureColumn[]
+}
+
+/** A row; both it and its codes are used again. */
+export interface Line extends Layout {
+  time: number
+  codes: Int32Array
+  /** The text under a label, empty where the file has no such column. */
+  text(label: string): string
 }
 
 /** What a kind of file measures by its labels; null where the labels are not those of the kind. */
-export type Columns = (labels: readonly string[]) => Pick<Header, 'realtime' | 'columns'> | null
+export type LayoutOf = (labels: readonly string[]) => Layout | null
 
-function parseHeader(bytes: Uint8Array, fields: Fields, columnsOf: Columns): Header | null {
-  const labels = textsOf(bytes, fields)
-    .map((label, index) => (index === 0 ? label.replace('#', '') : label))
-    .map((label) => OLD_LABELS[label] ?? label)
-  const time = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
-  const columns = columnsOf(labels)
-  if (columns === null || time.slice(0, 4).includes(-1) || fields.count !== labels.length) return null
-  return { labels, time, ...columns }
-}
-
-const standardColumns: Columns = (labels) => {
+const standardLayout: LayoutOf = (labels) => {
   if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
   const columns = READ.map(({ label, unit, measure, nines }) =>
     measureColumn(measure, labels.indexOf(label), label, {
@@ -111,139 +107,95 @@ const standardColumns: Columns = (labels) => {
     }),
   )
   // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
-  return { realtime: labels.includes('PTDY'), columns }
+  return { isRealtime: labels.includes('PTDY'), columns }
 }
 
-/** Finds the header, or reports that it is missing. Returns a reader of the lines below (of `station`). */
-export function openRows(bytes: Uint8Array, file: FileReport, station?: string): RowReader | null {
-  const reader = openLines(bytes, file, standardColumns, station)
-  if (!(reader instanceof RowReader))
-    file.bad(reader, 'no header line of an NDBC standard meteorological file')
-  return reader instanceof RowReader ? reader : null
-}
+/** Takes a row, or returns what is wrong with it. */
+type TakeLine = (line: Line) => string | null
 
-/** A reader of the lines below the header, or the line that should have been the header. */
-export function openLines(
+/** Reads the rows with waves, wind or water temperature, of `station` or of any. */
+export function readRows(
   bytes: Uint8Array,
   file: FileReport,
-  columnsOf: Columns,
-  station?: string,
-): RowReader | number {
-  const fields = new Fields()
-  let line = 1
-  let at = 0
-  do {
-    splitBlanks(bytes, at, fields)
-    at = fields.next
-    line++
-  } while (fields.count === 0 && at < bytes.length)
-  const header = parseHeader(bytes, fields, columnsOf)
-  if (header === null) return line - 1
-  splitBlanks(bytes, at, fields)
-  const units = bytes[at] === HASH && fields.count === header.labels.length ? textsOf(bytes, fields) : []
-  // Spellings differ (degT, deg); a unit that is known and another one makes other values.
-  const other = READ.find(({ label, measure, unit }) => {
-    const factor = conversionOf(measure, units[header.labels.indexOf(label)] ?? '')?.factor
-    return factor !== undefined && factor !== conversionOf(measure, unit)?.factor
+  station: string | undefined,
+  take: TakeLine,
+): void {
+  const fault = readLines(bytes, file, standardLayout, (line) => {
+    const { codes } = line
+    if (codes[DPD] === 0) {
+      codes[DPD] = NO_CODE
+      file.skipped('dominant period of 0 s', station)
+    }
+    if ([WVHT, WTMP, WDIR, WSPD, GST].some((place) => codes[place] !== NO_CODE)) return take(line)
+    file.skipped('neither waves, wind nor water temperature', station)
+    return null
   })
-  if (other !== undefined) file.bad(line, `${other.label} is not in ${other.unit}`)
-  return other === undefined ? new RowReader(bytes, at, line, header, file, station) : line
+  if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
 }
 
 const HASH = 35
 
-class RowReader {
-  time = 0
-  readonly fields: Fields = new Fields()
-  readonly header: Header
-  readonly bytes: Uint8Array
-  readonly #file: FileReport
-  readonly #station: string | undefined
-  #at: number
-  #line: number
-  #understood = 0
-
-  constructor(
-    bytes: Uint8Array,
-    at: number,
-    line: number,
-    header: Header,
-    file: FileReport,
-    station: string | undefined,
-  ) {
-    this.#station = station
-    this.bytes = bytes
-    this.#at = at
-    this.#line = line
-    this.header = header
-    this.#file = file
-  }
-
-  /** Puts the next row with waves, wind or water temperature at `base` of `codes`; false at the end. */
-  next(codes: Int32Array, base: number): boolean {
-    while (this.any(codes, base)) {
-      if (codes[base + DPD] === 0) {
-        codes[base + DPD] = NO_CODE
-        this.#file.skipped('dominant period of 0 s', this.#station)
-      }
-      if (codes[base + WVHT] !== NO_CODE || hasWeather(codes, base)) return true
-      this.#file.skipped('neither waves, wind nor water temperature', this.#station)
+/** Reads the lines below the header; returns the number of the line that should have been the header, else 0. */
+export function readLines(bytes: Uint8Array, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
+  const fields = new Fields()
+  const { starts, ends } = fields
+  let number = 0
+  let at = 0
+  do {
+    splitBlanks(bytes, at, fields)
+    at = fields.next
+    number++
+  } while (fields.count === 0 && at < bytes.length)
+  const labels = textsOf(bytes, fields)
+    .map((label) => label.replace(/^#/, ''))
+    .map((label) => OLD_LABELS[label] ?? label)
+  const layout = layoutOf(labels)
+  const clock = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
+  if (layout === null || clock.slice(0, 4).includes(-1) || fields.count !== labels.length) return number
+  const codes = new Int32Array(layout.columns.length)
+  const text = (label: string): string => textOf(bytes, fields, labels.indexOf(label))
+  const line: Line = { ...layout, time: 0, codes, text }
+  let understood = 0
+  for (; at < bytes.length; at = fields.next) {
+    splitBlanks(bytes, at, fields)
+    number++
+    if (fields.count === 0) continue
+    if (bytes[starts[0]] === HASH) {
+      // The line of units, or a remark between the rows.
+      const other = fields.count === labels.length ? otherUnit(labels, textsOf(bytes, fields)) : undefined
+      if (other === undefined) continue
+      file.bad(number, `${other.label} is not in ${other.unit}`)
+      break
     }
-    return false
-  }
-
-  /** The same with a row of any kind. */
-  any(codes: Int32Array, base: number): boolean {
-    while (this.#at < this.bytes.length) {
-      if (!this.#read(codes, base)) continue
-      this.#understood++
-      return true
+    if (fields.count !== labels.length) {
+      file.bad(number, 'wrong number of fields', lineText(bytes, starts[0], fields))
+      continue
     }
-    this.#file.rows(this.#understood)
-    return false
-  }
-
-  refuse(reason: string): void {
-    this.#understood--
-    this.#file.bad(this.#line - 1, reason)
-  }
-
-  /** Reads a line and moves on. False if it is not a row, which is reported unless it is a comment. */
-  #read(codes: Int32Array, base: number): boolean {
-    const bytes = this.bytes
-    const { fields, header } = this
-    const { starts, ends } = fields
-    splitBlanks(bytes, this.#at, fields)
-    this.#at = fields.next
-    const line = this.#line++
-    // The unit line, and remarks between the rows.
-    if (fields.count === 0 || bytes[starts[0]] === HASH) return false
-    if (fields.count !== header.labels.length) {
-      this.#file.bad(line, 'wrong number of fields', lineText(bytes, starts[0], fields))
-      return false
-    }
-    const [year, month, day, hour, minute] = header.time.map((field) =>
+    const [year, month, day, hour, minute] = clock.map((field) =>
       field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
     )
-    this.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
-    if (this.time < 0) {
-      this.#file.bad(line, 'no valid date and time', lineText(bytes, starts[0], fields))
-      return false
+    line.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
+    const fault =
+      line.time < 0 ? 'no valid date and time' : readMeasures({ bytes, fields }, layout.columns, codes, file)
+    const refused = fault ?? take(line)
+    if (refused === null) understood++
+    else {
+      const isOfField = fault !== null && line.time >= 0
+      file.bad(
+        number,
+        refused,
+        isOfField ? textOf(bytes, fields, fields.wrong) : lineText(bytes, starts[0], fields),
+      )
     }
-    const fault = readMeasures(this, header.columns, codes, this.#file, base)
-    if (fault !== null) {
-      this.#file.bad(line, fault, textOf(bytes, fields, fields.wrong))
-      return false
-    }
-    return true
   }
+  file.rows(understood)
+  return 0
 }
 
-function hasWeather(codes: Int32Array, base: number): boolean {
-  return (
-    codes[base + WTMP] !== NO_CODE ||
-    codes[base + WDIR] !== NO_CODE ||
-    codes[base + WSPD] !== NO_CODE ||
-    codes[base + GST] !== NO_CODE
-  )
+/** Spellings of units differ (degT, deg); a unit that is known and another one makes other values. */
+function otherUnit(labels: readonly string[], units: readonly string[]): (typeof READ)[number] | undefined {
+  return READ.find(({ label, measure, unit }) => {
+    const factor = conversionOf(measure, units[labels.indexOf(label)] ?? '')?.factor
+    return factor !== undefined && factor !== conversionOf(measure, unit)?.factor
+  })
 }

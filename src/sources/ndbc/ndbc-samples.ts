@@ -4,6 +4,7 @@ import { MEASURES } from '../../sea/columns.ts'
 import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { HOUR } from '../../sea/time.ts'
 import type { Sink } from '../source.ts'
+import { directionOf } from '../reading/stations.ts'
 import { joinSummaries, type Summary } from './ndbc-spec.ts'
 
 export const BATCH_ROWS = 8192
@@ -106,14 +107,8 @@ const isOther = (code: number, later: number): boolean =>
 function timeOrder(rows: StationRows, identifier: string): Uint32Array {
   const { time, codes, length } = rows
   const order = new Uint32Array(length)
-  let ascends = 0
-  let descends = 0
-  for (let i = 1; i < length; i++) {
-    if (time[i] > time[i - 1]) ascends++
-    else if (time[i] < time[i - 1]) descends++
-  }
-  if (ascends === Math.max(length - 1, 0)) return order.map((_, i) => i)
-  if (descends === length - 1) return order.map((_, i) => length - 1 - i)
+  const direction = directionOf(time, length)
+  if (direction !== 0) return order.map((_, i) => (direction > 0 ? i : length - 1 - i))
   const sorted = Array.from({ length }, (_, row) => row)
   // The sort is stable, and linear on the few ascending or descending runs that files consist of.
   sorted.sort((a, b) => time[a] - time[b])

@@ -1,6 +1,5 @@
 /** Spectral wave summaries (`.spec`): the sea in its two parts, joined to the wave samples of the station. */
-import { APD, type Columns, openLines, type StationRows, WIDTH, WVHT } from './ndbc-rows.ts'
-import { textOf } from '../reading/fields.ts'
+import { APD, type LayoutOf, readLines, type StationRows, WIDTH, WVHT } from './ndbc-rows.ts'
 import { measureColumn } from '../reading/measured-values.ts'
 import type { FileReport } from '../source.ts'
 import { type MeasureName, MEASURES } from '../../sea/columns.ts'
@@ -42,43 +41,36 @@ export interface Summary {
   readonly file: FileReport
 }
 
-const summaryColumns: Columns = (labels) => {
+const summaryLayout: LayoutOf = (labels) => {
   if (![...NUMBERS, ...DIRECTIONS].every(([label]) => labels.includes(label))) return null
   const columns = NUMBERS.map(([label, name]) => measureColumn(name, labels.indexOf(label), label))
-  return { realtime: true, columns }
+  return { isRealtime: true, columns }
 }
 
 /** The rows of a file that have a part. A point of the compass becomes the middle of its sector. */
 export function readSummaries(bytes: Uint8Array, file: FileReport, station: string): Summary[] {
-  const reader = openLines(bytes, file, summaryColumns, station)
   const summaries: Summary[] = []
-  if (typeof reader === 'number') {
-    // Readings do without it: a page of a web server in its place must not cost the whole source.
-    file.skipped('no spectral wave summary', station)
-    return summaries
-  }
-  const codes = new Int32Array(NUMBERS.length)
-  while (reader.any(codes, 0)) {
+  const fault = readLines(bytes, file, summaryLayout, ({ time, codes, text }) => {
     const parts = new Map<MeasureName, number>()
     for (let i = SAMPLE_NUMBERS; i < NUMBERS.length; i++) {
       if (codes[i] !== NO_CODE) parts.set(NUMBERS[i][1], codes[i])
     }
     for (const [label, name] of DIRECTIONS) {
-      const word = textOf(bytes, reader.fields, reader.header.labels.indexOf(label))
+      const word = text(label)
       const point = POINTS.indexOf(word.toUpperCase())
       if (point >= 0) parts.set(name, (point * 360 * MEASURES[name].scale) / POINTS.length)
       else if (word !== 'MM' && word !== 'N/A')
         file.skipped(`${label} is not a point of the compass`, station)
     }
-    if (parts.size === 0) continue
-    if (codes[0] !== NO_CODE && Math.max(codes[SWELL], codes[WIND_WAVES]) > codes[0] + ROUNDING_MM) {
+    if (codes[0] !== NO_CODE && Math.max(codes[SWELL], codes[WIND_WAVES]) > codes[0] + ROUNDING_MM)
       file.skipped('swell or wind sea higher than the whole sea', station)
-      continue
-    }
-    if (summaries.length >= MAX_SUMMARIES)
+    else if (parts.size > 0) summaries.push({ time, height: codes[0], averagePeriod: codes[1], parts, file })
+    if (summaries.length > MAX_SUMMARIES)
       throw new BuildError(`ndbc: a spectral wave summary has more than ${MAX_SUMMARIES} rows`)
-    summaries.push({ time: reader.time, height: codes[0], averagePeriod: codes[1], parts, file })
-  }
+    return null
+  })
+  // Readings do without it: a page of a web server in its place must not cost the whole source.
+  if (fault > 0) file.skipped('no spectral wave summary', station)
   return summaries
 }
 

@@ -9,11 +9,12 @@ import { compareText } from '../../system/text.ts'
 /** Bytes; a list has 0.3 MB, and ten times as many stations with longer notes fit. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
-export const ACTIVE_STATIONS = /^activestations.*\.xml(?:\.gz)?$/i
-export const STATION_TABLE = /^station_table.*\.txt(?:\.gz)?$/i
+const ACTIVE_STATIONS = /^activestations.*\.xml(?:\.gz)?$/i
+const STATION_TABLE = /^station_table.*\.txt(?:\.gz)?$/i
+export const isStationList = (name: string): boolean => ACTIVE_STATIONS.test(name) || STATION_TABLE.test(name)
 export const IDENTIFIER = /^[0-9A-Z]{3,8}$/
 
-export interface Station {
+interface Station {
   /** Empty if no list has one. */
   name: string
   lat?: number
@@ -30,18 +31,17 @@ interface StationList {
 
 /**
  * Joins the active stations, newest list first, and the station table, which also has former stations; a list
- * fills what the ones before leave open. Null without a list.
+ * fills what the ones before leave open.
  */
 export async function readStations(
   folder: string,
   names: readonly string[],
   report: Report,
-): Promise<Map<string, Station> | null> {
+): Promise<Map<string, Station>> {
   const active: StationList[] = []
   const tables: StationList[] = []
   for (const name of names) {
     const isActive = ACTIVE_STATIONS.test(name)
-    if (!isActive && !STATION_TABLE.test(name)) continue
     const path = join(folder, name)
     const file = report.file(path)
     const text = decode(await readText(path, file, MAX_LIST_BYTES))
@@ -50,7 +50,6 @@ export async function readStations(
       : { created: name, stations: parseStationTable(text, file) }
     if (file.end()) (isActive ? active : tables).push(list)
   }
-  if (active.length + tables.length === 0) return null
   const stations = new Map<string, Station>()
   const newestFirst = (a: StationList, b: StationList): number => compareText(b.created, a.created)
   for (const list of [...active.sort(newestFirst), ...tables.sort(newestFirst)]) {

@@ -1,6 +1,6 @@
 /** What attributes tell of NetCDF variables, by CF and its users: times and quality flags. */
-import type { File } from 'h5wasm'
-import { isVariable, type Netcdf, readVariable, textAttribute, type Variable } from './netcdf.ts'
+import type { Dataset, File } from 'h5wasm'
+import { isVariable, type Netcdf, readTexts, readVariable, textAttribute, type Variable } from './netcdf.ts'
 import { momentOf, timeUnit } from './times.ts'
 import { type TakeDoubt, UnusableFile } from './source-files.ts'
 
@@ -87,17 +87,40 @@ export function flagsOf(
   const candidates = [...ENDINGS.map((end) => name + end), ...named.filter((one) => FLAG_NAME.test(one))]
   const label = [...candidates, ...Object.keys(others)].find((one) => keys.includes(one))
   if (label === undefined) return () => true
+  const numbers = others[label] ?? OCEANSITES_GOOD
+  const isUsual = others[label] !== undefined || label.endsWith('_QC')
+  const texts = readTexts(netcdf, file, label, count)
+  if (texts !== null) {
+    if (texts.length !== count && texts.length !== 1)
+      throw new UnusableFile(`${label} has another length than ${name}`)
+    const meaning = meaningsOfTexts(file.get(label) as Dataset)
+    const words = texts.map((text) => meaning.get(text) ?? text)
+    if (!isUsual && words.some((word) => IS_NUMBER.test(word))) doubt('unknownFlags', label)
+    const good = words.map((word) =>
+      IS_NUMBER.test(word) ? numbers.includes(Number(word)) : isGoodMeaning(word),
+    )
+    return (index) => good[good.length === 1 ? 0 : index]
+  }
   const flags = readVariable(netcdf, file, label, { rank: 2, maxValues: Math.max(count, 1) })
   const { values } = flags
   if (values.length !== count && values.length !== 1)
     throw new UnusableFile(`${label} has another length than ${name}`)
-  const numbers = others[label] ?? OCEANSITES_GOOD
   const told = meaningsOf(flags)
-  if (told === null && others[label] === undefined && !label.endsWith('_QC')) doubt('unknownFlags', label)
+  if (told === null && !isUsual) doubt('unknownFlags', label)
   const { isGood, unchecked } = told ?? { isGood: (flag) => numbers.includes(flag), unchecked: [] }
   if (unchecked.length > 0)
     doubt('unchecked', label, Array.from(values).filter((flag) => unchecked.includes(flag)).length)
   return (index) => isGood(values[values.length === 1 ? 0 : index])
+}
+
+const IS_NUMBER = /^\d+$/
+
+/** Meanings by the flags that are texts themselves, as in `flag_values = "G B"`. */
+function meaningsOfTexts({ attrs }: Dataset): Map<string, string> {
+  const [values, meanings] = ['flag_values', 'flag_meanings'].map((name) =>
+    wordsOf(textAttribute(attrs[name]) ?? ''),
+  )
+  return new Map(values.length === meanings.length ? values.map((value, i) => [value, meanings[i]]) : [])
 }
 
 interface Meanings {

@@ -170,8 +170,20 @@ export function cleanName(text: string, most = 200): string {
 /** Characters of a credit, as of those in a configuration. */
 export const MOST_OF_CREDIT = 1000
 
-/** Decimal degrees between −limit and limit, with a point or a comma; NaN for anything else. */
+const MINUTES = /^(\d{1,3})° ?(\d{1,2}(?:[.,]\d{0,9})?)['′’] ?(?:(\d{1,2}(?:[.,]\d{0,9})?)["″”] ?)?([NSEW])$/
+
+/**
+ * Decimal degrees between −limit and limit, with a point or a comma, or degrees and minutes (`48°17.42'N`); NaN
+ * for anything else.
+ */
 export function degreesOf(text: string, limit: number): number {
+  const [, whole, minutes, seconds = '0', side] = MINUTES.exec(text) ?? []
+  if (whole !== undefined) {
+    const [m, s] = [minutes, seconds].map((part) => Number(part.replace(',', '.')))
+    const size = Number(whole) + m / 60 + s / 3600
+    const isWhere = 'NS'.includes(side) === (limit === 90) && m < 60 && s < 60 && size <= limit
+    return isWhere ? (('SW'.includes(side) ? -1 : 1) * Math.round(size * 1e6)) / 1e6 : NaN
+  }
   if (!/^[+-]?\d{1,3}([.,]\d{0,15})?$/.test(text)) return NaN
   const value = Number(text.replace(',', '.'))
   return Math.abs(value) <= limit ? value : NaN

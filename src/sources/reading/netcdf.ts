@@ -19,6 +19,9 @@ const NO_SUCH_FILE = 44
 /** Integers and floating-point numbers among the classes of HDF5's types. */
 const FLOAT_CLASS = 1
 const NUMBER_CLASSES: ReadonlySet<number> = new Set([0, FLOAT_CLASS])
+const TEXT_CLASS = 3
+/** Longest text of one value. */
+const MAX_TEXT_BYTES = 100
 const MAX_NUMBER_BYTES = 8
 const STRAYED = 'points to values in another file'
 
@@ -288,6 +291,28 @@ function numbersOf(
   if (!isNumbers || numbers.length !== count || typeof (numbers[0] ?? 0) !== 'number')
     throw new UnusableFile(`${name} holds no numbers`)
   return numbers
+}
+
+/**
+ * Trimmed texts: the cells of a list or table where there are `count` of them, else rows of a table of characters;
+ * null for a variable of numbers.
+ */
+export function readTexts(netcdf: Netcdf, file: File, name: string, count: number): string[] | null {
+  const found = file.get(name)
+  if (!isVariable(netcdf, found) || found.metadata.type !== TEXT_CLASS) return null
+  const { size } = found.metadata
+  const cells = (found.shape ?? []).reduce((product, length) => product * length, 1)
+  if (!(cells * Math.max(size, 1) <= Math.max(count, 1) * MAX_TEXT_BYTES))
+    throw new UnusableFile(`${name} holds too much text`)
+  const value: unknown = found.value
+  const texts = (Array.isArray(value) ? value : [value]).map(String)
+  const columns = cells === count ? 1 : (found.shape?.[1] ?? 1)
+  return Array.from({ length: cells / columns }, (_, row) =>
+    texts
+      .slice(row * columns, (row + 1) * columns)
+      .join('')
+      .replaceAll(/^[\s\0]+|[\s\0]+$/g, ''),
+  )
 }
 
 export function textAttribute(attribute: Attribute | undefined): string | undefined {

@@ -157,6 +157,13 @@ export class WaitingRows {
 
 const { significantHeight: HEIGHT, period: PERIOD } = MEASURES
 
+/** 1 where each time is later than the one before, -1 where each is earlier, else 0. */
+export function directionOf(time: ArrayLike<number>, length: number): number {
+  const direction = length > 1 ? Math.sign(time[1] - time[0]) : 1
+  for (let i = 2; i < length; i++) if (Math.sign(time[i] - time[i - 1]) !== direction) return 0
+  return direction
+}
+
 /** How many of a buoy's times have two wave heights, and the first of these. */
 function timesWithTwoHeights({ length, time, columns: { significantHeight: heights } }: RowBatch): {
   times: number
@@ -164,13 +171,7 @@ function timesWithTwoHeights({ length, time, columns: { significantHeight: heigh
   example: string
 } {
   const found = { times: length, twice: 0, example: '' }
-  let ascends = 0
-  let descends = 0
-  for (let i = 1; i < length; i++) {
-    if (time[i] > time[i - 1]) ascends++
-    else if (time[i] < time[i - 1]) descends++
-  }
-  if (Math.max(ascends, descends) >= length - 1) return found
+  if (directionOf(time, length) !== 0) return found
   const order = new Uint32Array(length).map((_, i) => i).sort((a, b) => time[a] - time[b])
   order.forEach((row, i) => {
     const before = order[i - 1]
