@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { openForecast } from '../../src/sources/forecast/forecast-source.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
-import { folderOf, record } from './recorder.ts'
+import { folderOf, record, recordSource } from './recorder.ts'
 import { fieldOf } from '../fields.ts'
 
 const RUN = Date.UTC(2026, 2, 27) / 1000
@@ -544,6 +544,47 @@ test('Of several models the first counts, gaps are filled by the next, and a dou
   assert.deepEqual(doubts, [
     'of several models the first counts, and the next ones fill its gaps × 1: a.json: best_match,ecmwf_wam025',
   ])
+})
+
+test('The option pick chooses a model of Open-Meteo or a source of Stormglass; an answer without it is left out', async (t) => {
+  const units = { wave_height_best_match: 'm', wave_height_ecmwf_wam025: 'm' }
+  const answer = hourly({ wave_height_best_match: [1, null], wave_height_ecmwf_wam025: [1.5, 1.7] }, units)
+  const hour = (time: string, windSpeed: number) => ({
+    time,
+    waveHeight: { dwd: 1, sg: 1.25 },
+    waveDirection: { sg: 320 },
+    swellPeriod: { noaa: 9 },
+    windSpeed: { icon: windSpeed },
+    airTemperature: { sg: 12 },
+  })
+  const hours = [hour('2024-03-01T00:00:00+00:00', 5), hour('2024-03-01T01:00:00+00:00', 10)]
+  const folder = await folderOf(t, {
+    'a.json': JSON.stringify(answer),
+    'b.json': JSON.stringify({ hours, meta: { lat: 43.2, lng: -9.5 } }),
+  })
+  const given = async (options: { readonly [name: string]: string }): Promise<unknown> => {
+    const { forecasts, doubts } = await recordSource(openForecast(folder, options))
+    return [forecasts.map(({ model, values }) => [model, values]), doubts]
+  }
+  const left = (file: string, pick: string, models: string): string =>
+    `grave: a file is left out whole × 1: ${file}: it has no values of the model ${pick}, but of ${models}`
+  assert.deepEqual(await given({ pick: 'ecmwf_wam025' }), [
+    [['Open-Meteo ecmwf_wam025', { waveHeight: [1.5, 1.7] }]],
+    [left('b.json', 'ecmwf_wam025', 'sg, dwd, noaa, icon')],
+  ])
+  assert.deepEqual(await given({ pick: 'icon', model: 'ICON' }), [
+    [['ICON', { windSpeed: [18, 36] }]],
+    [left('a.json', 'icon', 'best_match, ecmwf_wam025')],
+  ])
+  const [all, doubts] = (await given({})) as [unknown[], string[]]
+  assert.deepEqual(all[0], [
+    'Stormglass sg, Stormglass noaa',
+    { waveHeight: [1.25, 1.25], waveDirection: [320, 320], swellPeriod: [9, 9], windSpeed: [18, 36] },
+  ])
+  assert.match(
+    doubts.join(),
+    /of several models the first counts.* × 2: a\.json: .*, b\.json: sg,dwd,noaa,icon/,
+  )
 })
 
 test('Peak periods of Open-Meteo count before its mean periods, unless they are empty.', async (t) => {

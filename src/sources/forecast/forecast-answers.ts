@@ -1,4 +1,4 @@
-/** Forecast services' answers as series at positions, by content: Open-Meteo, CoverageJSON, ERDDAP's JSON. */
+/** Forecast services' answers as series, by content: Open-Meteo, Stormglass, CoverageJSON, ERDDAP's JSON. */
 import {
   isKnownLabel,
   isWindLabel,
@@ -13,10 +13,12 @@ import { entryOf } from '../../system/entry-of.ts'
 
 export const POSITIONS_FILE = 'points.csv'
 
+/** @param pick the only model that counts of an answer with several */
 export function seriesOf(
   bytes: Uint8Array,
   position: { lat: number; lng: number } | undefined,
   doubt: TakeDoubt,
+  pick?: string,
 ): Series[] {
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile(parsed.fault)
@@ -24,7 +26,8 @@ export function seriesOf(
   const answers: unknown[] = Array.isArray(answer) ? answer : [answer]
   const [first] = answers
   if (isObject(first)) {
-    if (isObject(first.hourly)) return answers.flatMap((one) => openMeteoSeries(one, doubt))
+    if (isObject(first.hourly)) return answers.flatMap((one) => openMeteoSeries(one, doubt, pick))
+    if (Array.isArray(first.hours)) return stormglassSeries(first, doubt, pick)
     if (OPEN_METEO_OTHERS.some((name) => isObject(first[name])))
       throw new UnusableFile('it is an answer of Open-Meteo without hourly values')
     if (first.error === true) throw new UnusableFile('it is an error of the service in place of a forecast')
@@ -36,7 +39,7 @@ export function seriesOf(
     }
     if (isObject(first.table)) return tableSeries(first.table, doubt)
   }
-  throw new UnusableFile('it is neither Open-Meteo JSON, CoverageJSON nor ERDDAP JSON')
+  throw new UnusableFile('it is neither Open-Meteo, Stormglass, CoverageJSON nor ERDDAP JSON')
 }
 
 /** Other steps than an hour, of which a forecast is not made. */
@@ -96,11 +99,8 @@ function ascending(times: number[]): number[] {
   return times
 }
 
-/**
- * Open-Meteo names no run, so the first time is taken for it. Times are local, by the answer's offset. Of
- * several models, whose names follow the labels, each has a series.
- */
-function openMeteoSeries(value: unknown, doubt: TakeDoubt): Series[] {
+/** Open-Meteo's times are local, by the answer's offset. The names of models follow the labels. */
+function openMeteoSeries(value: unknown, doubt: TakeDoubt, pick?: string): Series[] {
   const answer = jsonOf(value, 'an answer')
   const hourly = jsonOf(answer.hourly, 'hourly')
   const units = isObject(answer.hourly_units) ? answer.hourly_units : {}
@@ -112,7 +112,7 @@ function openMeteoSeries(value: unknown, doubt: TakeDoubt): Series[] {
       typeof time === 'number' ? inRange(time) : secondsOf(time, offset),
     ),
   )
-  const models = new Map<string, Map<string, SeriesColumn>>()
+  const models: Models = new Map()
   for (const [name, list] of Object.entries(hourly)) {
     const label = isKnownLabel(name) ? name : beginningOf(name)
     if (label === undefined) continue
@@ -122,16 +122,75 @@ function openMeteoSeries(value: unknown, doubt: TakeDoubt): Series[] {
       values: valuesOf(listOf(list, name), times.length, name),
     })
   }
-  if (models.size > 1) doubt('models', [...models.keys()].join())
   const place = placeOf(answer.latitude, answer.longitude)
-  const series = [...models].map(([model, columns]) => ({
-    ...place,
-    runAt: times[0],
-    model: `Open-Meteo ${model}`.trim(),
-    times,
-    columns,
+  return ofModels('Open-Meteo', models, { ...place, times }, doubt, pick)
+}
+
+/** Columns by their labels, by model. */
+type Models = Map<string, Map<string, SeriesColumn>>
+
+/** A series for each model, or for the one that is picked. The service names no run: its first time counts. */
+function ofModels(
+  service: string,
+  models: Models,
+  at: Pick<Series, 'lat' | 'lng' | 'times'>,
+  doubt: TakeDoubt,
+  pick?: string,
+): Series[] {
+  const names = [...models.keys()]
+  if (pick !== undefined && !models.has(pick))
+    throw new UnusableFile(`it has no values of the model ${pick}, but of ${names.join(', ').slice(0, 200)}`)
+  if (pick === undefined && names.length > 1) doubt('models', names.join())
+  const runAt = at.times[0]
+  if (names.length === 0) return [{ ...at, runAt, columns: new Map() }]
+  return (pick === undefined ? names : [pick]).map((name) => ({
+    ...at,
+    runAt,
+    model: `${service} ${name}`.trim(),
+    columns: models.get(name)!,
   }))
-  return series.length > 0 ? series : [{ ...place, runAt: times[0], times, columns: new Map() }]
+}
+
+/** Stormglass' quantities as labels, with the units of its description. */
+const STORMGLASS: { readonly [name: string]: readonly [label: string, unit: string] } = {
+  waveHeight: ['wave_height', 'm'],
+  wavePeriod: ['wave_period', 's'],
+  waveDirection: ['wave_direction', 'degree'],
+  swellHeight: ['swell_wave_height', 'm'],
+  swellPeriod: ['swell_wave_period', 's'],
+  swellDirection: ['swell_wave_direction', 'degree'],
+  windSpeed: ['wind_speed', 'm/s'],
+  windDirection: ['wind_from_direction', 'degree'],
+}
+/** Its own choice among the sources comes first. */
+const STORMGLASS_OWN = 'sg'
+/** Stormglass has some fifteen. */
+const MOST_MODELS = 50
+
+/** An object for each hour, with a value of each source for each quantity. */
+function stormglassSeries({ hours: list, meta }: Json, doubt: TakeDoubt, pick?: string): Series[] {
+  const hours = listOf(list, 'hours').map((hour) => jsonOf(hour, 'an hour'))
+  const times = ascending(hours.map(({ time }) => secondsOf(time, 0)))
+  const cellsOf = (name: string): Json[] => hours.map((hour) => (isObject(hour[name]) ? hour[name] : {}))
+  const all = Object.keys(STORMGLASS).flatMap((name) => cellsOf(name).flatMap(Object.keys))
+  const sources = [...new Set(all)].sort(
+    (a, b) => Number(b === STORMGLASS_OWN) - Number(a === STORMGLASS_OWN),
+  )
+  if (sources.length > MOST_MODELS) throw new UnusableFile(`it has more than ${MOST_MODELS} sources`)
+  const models: Models = new Map(sources.map((source) => [source, new Map()]))
+  for (const [name, [label, unit]] of Object.entries(STORMGLASS)) {
+    const cells = cellsOf(name)
+    for (const source of sources.filter((one) => cells.some((cell) => one in cell))) {
+      const values = valuesOf(
+        cells.map((cell) => cell[source] ?? null),
+        times.length,
+        name,
+      )
+      models.get(source)!.set(label, { unit, standardName: '', values })
+    }
+  }
+  const { lat, lng } = jsonOf(meta, 'meta')
+  return ofModels('Stormglass', models, { ...placeOf(lat, lng), times }, doubt, pick)
 }
 
 /** The longest label that the name of a model follows, as in `wave_height_ecmwf_wam025`. */

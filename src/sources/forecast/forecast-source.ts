@@ -28,9 +28,13 @@ const MAX_POSITIONS_BYTES = 16 * 2 ** 20
 const COMMA = 44
 type Positions = ReadonlyMap<string, { lat: number; lng: number }>
 
+const WORD = { minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' }
+
 export const FORECAST_OPTIONS = object({
   /** What the answers' model is called: most services do not name it. */
-  model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' })),
+  model: Type.Optional(Type.String(WORD)),
+  /** The only model that counts of answers with several, by the service's own word. */
+  pick: Type.Optional(Type.String(WORD)),
 })
 
 export const openForecast: OpenSource = (folder, options: Static<typeof FORECAST_OPTIONS> = {}) => ({
@@ -39,7 +43,7 @@ export const openForecast: OpenSource = (folder, options: Static<typeof FORECAST
 
 async function readFolder(
   folder: string,
-  { model }: Static<typeof FORECAST_OPTIONS>,
+  { model, pick }: Static<typeof FORECAST_OPTIONS>,
   sink: Sink,
   { report }: SourceContext,
 ): Promise<void> {
@@ -55,7 +59,7 @@ async function readFolder(
     const file = report.file(path)
     await files.use(path, async () => {
       const doubt = takeDoubts(report, path)
-      const series = seriesOf(await readText(path, file, MAX_ANSWER_BYTES), positions.get(name), doubt)
+      const series = seriesOf(await readText(path, file, MAX_ANSWER_BYTES), positions.get(name), doubt, pick)
       if (series.length === 0) file.skipped(NOTHING_USED)
       // A fault is found before anything of the file is taken.
       const taken = series.map((one) => ({ one, quantities: quantitiesOf(one, file, doubt) }))
