@@ -272,7 +272,7 @@ test('Flags of text are read by their own words, the words of flag_meanings, or 
   const words = { flag_values: 'G B', flag_meanings: 'bad good' }
   assert.deepEqual(await flagged(['G', 'B', 'B', 'X'], { attributes: words }), ['23', []])
   // Two characters a row make one text.
-  assert.deepEqual(await flagged([...'okNOokNO'], { levels: 2 }), ['13', []])
+  assert.deepEqual(await flagged(Array.from('okNOokNO'), { levels: 2 }), ['13', []])
   const other = { name: 'VHM0_flag', data: ['1', '4', '1', '1'] }
   const { doubts } = await read(t, [heights, other])
   assert.match(doubts.join(), /^grave: flags of an unknown convention .* × 1: a\.nc: VHM0_flag$/)

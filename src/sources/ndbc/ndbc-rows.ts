@@ -92,7 +92,7 @@ export interface Line extends Layout {
   time: number
   codes: Int32Array
   /** The text under a label, empty where the file has no such column. */
-  text(label: string): string
+  readonly text: (label: string) => string
 }
 
 /** What a kind of file measures by its labels; null where the labels are not those of the kind. */
