@@ -32,7 +32,7 @@ export async function exportBuilt(
     // Builds that do not export do not load the writer of Parquet.
     const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
     const { list, written } = await exportSnapshot(
-      { dir, manifest, format: 'parquet', named: filesOfLists(dir), log: () => {} },
+      { dir, manifest, named: filesOfLists(dir), log: () => {} },
       target,
     )
     writeDurably(dir, snapshotList(manifest.id), encodeList(list), lock.folder)

@@ -7,8 +7,7 @@ import { BucketTarget } from '../formats/bulk/bucket-target.ts'
 import type { Exported } from '../formats/bulk/bulk-export.ts'
 import { FolderTarget } from '../formats/bulk/folder-target.ts'
 import type { Target } from '../formats/bulk/bulk-target.ts'
-import { type Setting, oneOf, text, UsageError } from '../server/setting.ts'
-import { EXPORT_FORMATS, type ExportFormat } from '../snapshot/file-list.ts'
+import { type Setting, text, UsageError } from '../server/setting.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { Store } from '../snapshot/store/store.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -18,12 +17,6 @@ import { openPublishing } from './publishing.ts'
 import { clock, note, print } from './surroundings.ts'
 
 const EXPORT_SETTINGS = {
-  format: {
-    placeholder: 'FORMAT',
-    help: 'parquet or csv',
-    default: 'parquet',
-    parse: oneOf(EXPORT_FORMATS),
-  } satisfies Setting<ExportFormat>,
   out: {
     placeholder: 'DIR_OR_URL',
     help: 'folder or bucket, s3://BUCKET/PREFIX, that the files go to; what it has of the same data stays',
@@ -35,7 +28,7 @@ const EXPORT_SETTINGS = {
 export const exportCommand = command({
   takes: '<DIR>',
   settings: EXPORT_SETTINGS,
-  run: async ({ format, out }, [dir]) => {
+  run: async ({ out }, [dir]) => {
     const manifest = await readManifest(dir)
     if (manifest === null) {
       throw new BuildError(
@@ -46,16 +39,8 @@ export const exportCommand = command({
     // Other commands do not load the writer of Parquet.
     const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
     try {
-      const exported = await exportSnapshot(
-        {
-          dir,
-          manifest,
-          format,
-          named: filesOfLists(dir),
-          log: note,
-        },
-        target,
-      )
+      const exporting = { dir, manifest, named: filesOfLists(dir), log: note }
+      const exported = await exportSnapshot(exporting, target)
       for (const line of linesOf(exported, target.address)) print(line)
     } finally {
       await store?.close()

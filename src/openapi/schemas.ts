@@ -650,7 +650,7 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     {
       path: text('Its path below `address`.'),
       kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
-      format: text('How it is written.', { enum: ['parquet', 'csv', 'geojson'] }),
+      format: text('How it is written.', { enum: ['parquet'] }),
       source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
       year: orNull({ type: 'integer', description: 'Year of the readings (UTC).' }),
       month: orNull(

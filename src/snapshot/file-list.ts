@@ -3,9 +3,9 @@
  * of the export.
  *
  *   files.json                                     the list
- *   readings/NETWORK/2025-HASH.parquet             readings of a network in a year that is over, or .csv
+ *   readings/NETWORK/2025-HASH.parquet             readings of a network in a year that is over
  *   readings/NETWORK/2026-03-HASH.parquet          and in a month of the last year
- *   buoys-HASH.parquet, buoys-HASH.geojson         all buoys
+ *   buoys-HASH.parquet                             all buoys
  *
  * A file is named by the hash of its bytes and never changes. Servers show the list that a build puts next to
  * its snapshot, `files-ID.json`.
@@ -17,16 +17,12 @@ import { readRegularFileSync } from '../system/regular-files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
-const LIST_VERSION = 3
+const LIST_VERSION = 4
 /** Ten networks over all months of 32-bit times take 8 MB. */
 export const MAX_LIST_BYTES = 64 * 2 ** 20
 
-export const EXPORT_FORMATS = ['parquet', 'csv'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
-
 const NAME_DIGITS = 32
-const CONTENT =
-  /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}(?:-\d{2})?-[0-9a-f]{32}\.(?:parquet|csv)|buoys-[0-9a-f]{32}\.(?:parquet|csv|geojson))$/
+const CONTENT = /^(?:readings\/[a-z0-9][a-z0-9-]{0,79}\/\d{4}(?:-\d{2})?|buoys)-[0-9a-f]{32}\.parquet$/
 const SHA256 = /^[0-9a-f]{64}$/
 const SNAPSHOT_ID = /^[0-9a-f]{24}$/
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
@@ -85,7 +81,7 @@ const isFile = object({
   /** From the folder of the list, with slashes. */
   path: like(CONTENT),
   kind: oneOf(['readings', 'buoys'] as const),
-  format: oneOf([...EXPORT_FORMATS, 'geojson'] as const),
+  format: oneOf(['parquet'] as const),
   /** Name of the readings' network; null for buoys, as the next four are. */
   network: orNull(isText),
   /** Year of the readings, UTC. */
@@ -100,8 +96,6 @@ const isFile = object({
   sha256: like(SHA256),
   /** The snapshot of the first export of this file: its data have not changed since. */
   snapshot: like(SNAPSHOT_ID),
-  /** Hash of what the file was made from. */
-  made_from: like(SHA256),
 })
 export type ExportedFile = Guarded<typeof isFile>
 
@@ -123,8 +117,6 @@ export type ExportedMonth = Guarded<typeof isMonth>
 const MEMBERS = {
   /** The bucket that holds the files; null for a folder, which stays private. */
   address: orNull(isText),
-  /** The format of the readings. */
-  as: oneOf(EXPORT_FORMATS),
   snapshot: like(SNAPSHOT_ID),
   /** The data's time. */
   as_of: isTime,
@@ -141,12 +133,9 @@ type Span = Pick<ExportedFile, 'year' | 'month'>
 /** `2026-03` or `2025`: what a file of readings covers. */
 export const spanText = ({ year, month }: Span): string => month ?? String(year)
 
-export function readingsPath(folder: string, span: Span, sha256: string, format: ExportFormat): string {
-  return `readings/${folder}/${spanText(span)}-${sha256.slice(0, NAME_DIGITS)}.${format}`
-}
-
-export function buoysPath(sha256: string, format: ExportedFile['format']): string {
-  return `buoys-${sha256.slice(0, NAME_DIGITS)}.${format}`
+/** The path of a file of readings, or of `buoys`, by the hash of its bytes. */
+export function pathOf(name: string, sha256: string): string {
+  return `${name}-${sha256.slice(0, NAME_DIGITS)}.parquet`
 }
 
 /** The same list gives the same bytes. */
@@ -163,8 +152,8 @@ export function decodeList(bytes: Uint8Array, where: string): FileList {
     list = null
   }
   if (isList(list) && list.files.every(isWhole)) {
-    const { address, as, snapshot, as_of, networks, months, files } = list
-    return { address, as, snapshot, as_of, networks, months, files }
+    const { address, snapshot, as_of, networks, months, files } = list
+    return { address, snapshot, as_of, networks, months, files }
   }
   throw new BuildError(
     `${where}: is not a list of exported files that this program can read; export to another place, or remove it`,

@@ -11,11 +11,7 @@ import type { LogLine } from '../../system/log.ts'
 const COLLECTED_AFTER_S = 86_400
 const CHANGING = 'no-cache'
 const NEVER_CHANGING = 'public, max-age=31536000, immutable'
-const TYPES: { readonly [ending: string]: string } = {
-  parquet: 'application/vnd.apache.parquet',
-  csv: 'text/csv; charset=utf-8',
-  geojson: 'application/geo+json',
-}
+const PARQUET_TYPE = 'application/vnd.apache.parquet'
 
 export class BucketTarget implements Target {
   staging = ''
@@ -80,7 +76,7 @@ export class BucketTarget implements Target {
         { path: staged.path, bytes },
         {
           sha256,
-          type: TYPES[path.slice(path.lastIndexOf('.') + 1)],
+          type: PARQUET_TYPE,
           cacheControl: NEVER_CHANGING,
           ...(object === undefined && { ifNoneMatch: '*' as const }),
         },

@@ -3,19 +3,15 @@
  * month of the last one, and all buoys. Read this file first. Unchanged files stay, and the list of files
  * comes last: a killed export leaves the export before or this one.
  */
-import { createHash } from 'node:crypto'
-import type { MonthRows } from '../../index/segments.ts'
 import { COMMON_NAMES, MEASURE_NAMES, SWELL_NAMES } from '../../sea/columns.ts'
 import { monthOf, monthText, timestampText } from '../../sea/time.ts'
 import { readCatalog, type Catalog } from '../../snapshot/catalog.ts'
 import {
-  buoysPath,
   encodeList,
-  readingsPath,
+  pathOf,
   spanText,
   type ExportedFile,
   type ExportedNetwork,
-  type ExportFormat,
   type FileList,
 } from '../../snapshot/file-list.ts'
 import { SnapshotError, type PartEntry } from '../../snapshot/snapshot-format.ts'
@@ -25,15 +21,14 @@ import { readPartHead } from '../../snapshot/read-parts.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
 import { counted } from '../../system/text.ts'
 import { collectGarbage } from '../../system/collect-garbage.ts'
-import { contentHash, networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
+import { networksOf, runsOf, type BulkNetwork } from './bulk-networks.ts'
 import { metadataOf, ReadingsFile, unitsOf, writeBuoys } from './bulk-tables.ts'
-import { StagedFileWriter, type StagedFile, type Target } from './bulk-target.ts'
+import { StagedFileWriter, type Target } from './bulk-target.ts'
 import type { LogLine } from '../../system/log.ts'
 
 export interface ExportOptions {
   dir: string
   manifest: Manifest
-  format: ExportFormat
   /** Paths of files that stay although this export does not have them: lists of kept snapshots name them. */
   named: ReadonlySet<string>
   log: LogLine
@@ -48,9 +43,7 @@ export interface Exported {
 /** @throws SnapshotError, BuildError or StoreError; then the target has what it had */
 export async function exportSnapshot(options: ExportOptions, target: Target): Promise<Exported> {
   try {
-    const found = await target.begin()
-    // In another format everything is written anew.
-    const before = found?.as === options.format ? found : null
+    const before = await target.begin()
     const job = new Export(options, target, before)
     const list = await job.all()
     const bytes = encodeList(list)
@@ -78,12 +71,8 @@ interface Span {
   months: number[]
 }
 
-/** Hashes of a network's rows by month of a span, without months that have none. */
-type Contents = Map<number, string>
-
 interface Draft {
   network: BulkNetwork
-  madeFrom: string
   writer: StagedFileWriter
   file: ReadingsFile
   rows: number
@@ -95,12 +84,9 @@ class Export {
   readonly #options: ExportOptions
   readonly #target: Target
   readonly #before: FileList | null
-  readonly #filesBefore: Map<string, ExportedFile>
   /** Networks by name and parts by month, as they were at the export before. */
   readonly #networkBefore: Map<string, string>
   readonly #partBefore: Map<string, string>
-  /** The last parts that were read: a month is looked at first, and then written. */
-  readonly #read = new Map<string, MonthRows>()
   readonly written = { files: 0, bytes: 0, rows: 0 }
   #staged = 0
 
@@ -108,27 +94,30 @@ class Export {
     this.#options = options
     this.#target = target
     this.#before = before
-    this.#filesBefore = new Map(before?.files.map((file) => [keyOf(file.network, file), file]))
     this.#networkBefore = new Map(before?.networks.map(({ name, made_from: madeFrom }) => [name, madeFrom]))
     this.#partBefore = new Map(before?.months.map(({ month, part }) => [month, part]))
   }
 
   async all(): Promise<FileList> {
-    const { manifest, format, log } = this.#options
-    const catalog = await this.#catalogOf(manifest)
-    const now = this.#sideOf(catalog, manifest)
+    const { dir, manifest, log } = this.#options
+    const catalog = await readPart(
+      dir,
+      manifest.parts.find(({ kind }) => kind === 'catalog')!,
+      readCatalog,
+    )
+    const now = this.#sideOf(catalog)
     const files: ExportedFile[] = []
     for (const span of spansOf(new Set(now.parts.keys()), manifest.asOf)) {
-      const exported = await this.#span(span, now)
-      files.push(...exported.kept, ...exported.written)
-      if (exported.written.length > 0) log(`${spanText(span)}: ${counted(exported.written.length, 'file')}`)
+      const before = this.written.files
+      files.push(...(await this.#span(span, now)))
+      if (this.written.files > before)
+        log(`${spanText(span)}: ${counted(this.written.files - before, 'file')}`)
     }
     const order = (file: ExportedFile): string => `${file.network} ${spanText(file)}`
     files.sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    files.push(...(await this.#buoys(catalog)))
+    files.push(await this.#buoys(catalog))
     return {
       address: this.#target.publicAddress,
-      as: format,
       snapshot: manifest.id,
       as_of: timestampText(manifest.asOf),
       networks: [...now.networks.values()].map(exportedOf),
@@ -137,53 +126,45 @@ class Export {
     }
   }
 
-  async #catalogOf({ parts }: Manifest): Promise<Catalog> {
-    const part = parts.find(({ kind }) => kind === 'catalog')!
-    return await readPart(this.#options.dir, part, readCatalog)
-  }
-
-  #sideOf(catalog: Catalog, { parts }: Manifest): Side {
-    const { dir, format } = this.#options
-    const readings = parts.filter(({ kind }) => kind === 'readings').sort((a, b) => b.month! - a.month!)
+  #sideOf(catalog: Catalog): Side {
+    const { dir, manifest } = this.#options
+    const readings = manifest.parts.filter(({ kind }) => kind === 'readings')
+    readings.sort((a, b) => b.month! - a.month!)
     // All files have the same columns, since programs read them as one table.
     const measures = readings.some((part) => hasSwell(dir, part)) ? MEASURE_NAMES : COMMON_NAMES
     return {
-      networks: new Map(networksOf(catalog, format, measures).map((network) => [network.name, network])),
+      networks: new Map(networksOf(catalog, measures).map((network) => [network.name, network])),
       parts: new Map(readings.map((part) => [part.month!, part])),
     }
   }
 
-  async #span(span: Span, now: Side): Promise<{ kept: ExportedFile[]; written: ExportedFile[] }> {
-    const kept: ExportedFile[] = []
-    const changed = [...now.networks.keys()].filter((name) => {
-      if (!this.#isUnread(name, span, now)) return true
-      const file = this.#filesBefore.get(keyOf(name, span))
-      if (file !== undefined) kept.push(file)
-      return false
-    })
-    const contents = await this.#contents(span, changed, now)
-    const toWrite = new Map<string, string>()
-    for (const [name, own] of contents) {
-      if (own.size === 0) continue
-      const madeFrom = madeFromOf(own)
-      const known = this.#filesBefore.get(keyOf(name, span))
-      if (known?.made_from === madeFrom && this.#target.has(known)) kept.push(known)
-      else toWrite.set(name, madeFrom)
+  async #span(span: Span, now: Side): Promise<ExportedFile[]> {
+    const [kept, changed]: [ExportedFile[], BulkNetwork[]] = [[], []]
+    for (const network of now.networks.values()) {
+      const known = this.#before?.files.find(
+        ({ network: name, year, month }) =>
+          name === network.name && year === span.year && month === span.month,
+      )
+      if (!this.#isCurrent(network, span, known, now)) changed.push(network)
+      else if (known !== undefined) kept.push(known)
     }
-    return { kept, written: await this.#write(span, toWrite, now) }
+    return [...kept, ...(changed.length === 0 ? [] : await this.#write(span, changed, now))]
   }
 
   /** Whether the export before has what this one would have, by the hashes of what it is made from. */
-  #isUnread(name: string, { year, month, months }: Span, { networks, parts }: Side): boolean {
-    const isSameNetwork = this.#networkBefore.get(name) === networks.get(name)!.made_from
+  #isCurrent(
+    { name, made_from: madeFrom }: BulkNetwork,
+    { year, month, months }: Span,
+    known: ExportedFile | undefined,
+    { parts }: Side,
+  ): boolean {
     const isSamePart = (each: number): boolean =>
       this.#partBefore.get(monthText(each)) === parts.get(each)!.sha256
-    if (!isSameNetwork || !months.every(isSamePart)) return false
+    if (this.#networkBefore.get(name) !== madeFrom || !months.every(isSamePart)) return false
     // The year may have lost a month.
     const ofYear = [...this.#partBefore.keys()].filter((each) => each.startsWith(`${year}-`))
     if (month === null && ofYear.length > months.length) return false
-    const file = this.#filesBefore.get(keyOf(name, { year, month }))
-    if (file !== undefined) return this.#target.has(file)
+    if (known !== undefined) return this.#target.has(known)
     // Until the year was over its months had files of their own; without them the network has no readings.
     const isYear = month === null
     return !this.#before!.files.some(
@@ -191,51 +172,19 @@ class Export {
     )
   }
 
-  /** Reads a part of a month, checked as a server would check it. */
-  async #rowsOf(part: PartEntry, month: number): Promise<MonthRows> {
-    const known = this.#read.get(part.file)
-    if (known !== undefined) return known
-    // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
-    if (this.#read.size > 1) {
-      this.#read.clear()
-      collectGarbage()
-    }
-    const rows = await readPart(this.#options.dir, part, (found, file) => readMonth(found, month, file))
-    this.#read.set(part.file, rows)
-    return rows
-  }
-
-  async #contents({ months }: Span, names: readonly string[], side: Side): Promise<Map<string, Contents>> {
-    const contents = new Map(names.map((name): [string, Contents] => [name, new Map()]))
-    for (const month of names.length === 0 ? [] : months) {
-      const part = side.parts.get(month)
-      if (part === undefined) continue
-      const rows = await this.#rowsOf(part, month)
-      for (const [name, own] of contents) {
-        const network = side.networks.get(name)
-        const runs = network === undefined ? [] : runsOf(network, rows)
-        if (runs.length > 0) own.set(month, contentHash(network!, runs, this.#options.format))
-      }
-    }
-    return contents
-  }
-
   /** Writes files side by side, a month after the other: one month of rows is in memory. */
-  async #write(span: Span, toWrite: ReadonlyMap<string, string>, now: Side): Promise<ExportedFile[]> {
-    const { manifest, format } = this.#options
-    const drafts: Draft[] = []
+  async #write(span: Span, networks: readonly BulkNetwork[], { parts }: Side): Promise<ExportedFile[]> {
+    const { dir, manifest } = this.#options
+    const drafts = networks.map((network): Draft => {
+      const writer = this.#stage()
+      const metadata = metadataOf(network, manifest.demo === true)
+      const file = new ReadingsFile(network.measures, metadata, (bytes) => writer.write(bytes))
+      return { network, writer, file, rows: 0, start: Infinity, end: 0 }
+    })
+    const files: ExportedFile[] = []
     try {
-      for (const [name, madeFrom] of toWrite) {
-        const network = now.networks.get(name)!
-        const writer = this.#stage()
-        const metadata = metadataOf(network, manifest.id, manifest.demo === true)
-        const file = new ReadingsFile(format, network.measures, metadata, (bytes) => writer.write(bytes))
-        drafts.push({ network, madeFrom, writer, file, rows: 0, start: Infinity, end: 0 })
-      }
-      for (const month of drafts.length === 0 ? [] : span.months) {
-        const part = now.parts.get(month)
-        if (part === undefined) continue
-        const rows = await this.#rowsOf(part, month)
+      for (const month of span.months) {
+        const rows = await readPart(dir, parts.get(month)!, (part, name) => readMonth(part, month, name))
         for (const draft of drafts) {
           const runs = runsOf(draft.network, rows)
           await draft.file.add(runs)
@@ -245,25 +194,16 @@ class Export {
             draft.end = Math.max(draft.end, rows.time[to - 1])
           }
         }
+        // V8 does not see the memory of a month's part: ten years of months would wait to be collected.
+        collectGarbage()
       }
-      const files: ExportedFile[] = []
-      for (const { network, madeFrom, writer, file, rows, start, end } of drafts) {
+      for (const { network, writer, file, rows, start, end } of drafts) {
         file.finish()
-        const staged = writer.end()
-        files.push(
-          await this.#add(staged, {
-            path: readingsPath(network.folder, span, staged.sha256, format),
-            kind: 'readings',
-            format,
-            network: network.name,
-            year: span.year,
-            month: span.month,
-            rows,
-            start: timestampText(start),
-            end: timestampText(end),
-            made_from: madeFrom,
-          }),
-        )
+        const { year, month } = span
+        const times = { start: timestampText(start), end: timestampText(end) }
+        const entry = { kind: 'readings' as const, network: network.name, year, month, ...times, rows }
+        if (rows === 0) writer.drop()
+        else files.push(await this.#add(writer, `readings/${network.folder}/${spanText(span)}`, entry))
       }
       return files
     } catch (error) {
@@ -273,47 +213,43 @@ class Export {
   }
 
   /** The buoys of all networks: some hundred kilobytes, made anew to see whether they differ. */
-  async #buoys(catalog: Catalog): Promise<ExportedFile[]> {
-    const { format } = this.#options
-    const rows = catalog.id.length
-    const none = { network: null, year: null, month: null, start: null, end: null } as const
-    const files: ExportedFile[] = []
-    for (const as of [format, 'geojson'] as const) {
-      const writer = this.#stage()
-      let staged: StagedFile
-      try {
-        writeBuoys(as, catalog, { units: unitsOf(COMMON_NAMES) }, (bytes) => writer.write(bytes))
-        staged = writer.end()
-      } catch (error) {
-        writer.drop()
-        throw error
-      }
-      const path = buoysPath(staged.sha256, as)
-      const known = this.#before?.files.find((file) => file.path === path)
-      if (known !== undefined && this.#target.has(known)) files.push(known)
-      else {
-        const entry = { ...none, kind: 'buoys' as const, path, format: as, rows, made_from: staged.sha256 }
-        files.push(await this.#add(staged, entry))
-      }
+  async #buoys(catalog: Catalog): Promise<ExportedFile> {
+    const writer = this.#stage()
+    try {
+      writeBuoys(catalog, { units: unitsOf(COMMON_NAMES) }, (bytes) => writer.write(bytes))
+      const none = { network: null, year: null, month: null, start: null, end: null }
+      return await this.#add(writer, 'buoys', { kind: 'buoys', ...none, rows: catalog.id.length })
+    } catch (error) {
+      writer.drop()
+      throw error
     }
-    return files
   }
 
   #stage(): StagedFileWriter {
     return new StagedFileWriter(this.#target.staging, String(this.#staged++))
   }
 
+  /** Ends a file, which goes where the export before has the same bytes. */
   async #add(
-    staged: StagedFile,
-    file: Omit<ExportedFile, 'bytes' | 'sha256' | 'snapshot'>,
+    writer: StagedFileWriter,
+    name: string,
+    entry: Omit<ExportedFile, 'path' | 'format' | 'bytes' | 'sha256' | 'snapshot'>,
   ): Promise<ExportedFile> {
+    const staged = writer.end()
     const { bytes, sha256 } = staged
-    const exported = { ...file, bytes, sha256, snapshot: this.#options.manifest.id }
-    await this.#target.add(exported, staged)
+    const path = pathOf(name, sha256)
+    const known = this.#before?.files.find((file) => file.path === path)
+    if (known !== undefined && this.#target.has(known)) {
+      writer.drop()
+      return known
+    }
+    const snapshot = this.#options.manifest.id
+    const file: ExportedFile = { ...entry, path, format: 'parquet', bytes, sha256, snapshot }
+    await this.#target.add(file, staged)
     this.written.files++
     this.written.bytes += bytes
-    this.written.rows += file.rows
-    return exported
+    this.written.rows += entry.rows
+    return file
   }
 }
 
@@ -344,13 +280,4 @@ function spansOf(months: ReadonlySet<number>, asOf: number): Span[] {
     spans.set(spanText(span), span)
   }
   return [...spans.values()]
-}
-
-const keyOf = (network: string | null, span: { year: number | null; month: string | null }): string =>
-  `${spanText(span)} ${network}`
-
-function madeFromOf(contents: Contents): string {
-  return createHash('sha256')
-    .update(JSON.stringify([...contents]))
-    .digest('hex')
 }

@@ -1,12 +1,12 @@
-/** The networks of a snapshot, the rows of each in a month, and hashes of what an export is made from. */
-import { createHash, type Hash } from 'node:crypto'
+/** The networks of a snapshot, and the rows of each in a month. */
+import { createHash } from 'node:crypto'
 import type { MonthRows } from '../../index/segments.ts'
-import { COMMON_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
+import type { MeasureName } from '../../sea/columns.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
-import type { ExportedNetwork, ExportFormat } from '../../snapshot/file-list.ts'
+import type { ExportedNetwork } from '../../snapshot/file-list.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
-const LAYOUT = 'groundswell-bulk 3'
+const LAYOUT = 'groundswell-bulk 4'
 const MAX_FOLDER_LENGTH = 60
 const NAMELESS_DIGITS = 8
 
@@ -34,11 +34,7 @@ export interface BulkNetwork extends ExportedNetwork {
   measures: readonly MeasureName[]
 }
 
-export function networksOf(
-  catalog: Catalog,
-  format: ExportFormat,
-  measures: readonly MeasureName[],
-): BulkNetwork[] {
+export function networksOf(catalog: Catalog, measures: readonly MeasureName[]): BulkNetwork[] {
   const buoys = catalog.sources.map(() => new Map<number, RunBuoy>())
   catalog.id.forEach((id, i) => {
     const { name, label } = catalog.sources[catalog.source[i]]
@@ -46,10 +42,8 @@ export function networksOf(
   })
   return catalog.sources.map(({ name, label, credit, licence }, i) => {
     const source = label ?? name
-    const hash = createHash('sha256')
-    add(hash, [LAYOUT, format, name, source, credit, licence, [...buoys[i].values()]])
-    if (measures.length > COMMON_NAMES.length) add(hash, measures)
-    const made_from = hash.digest('hex')
+    const own = [LAYOUT, name, source, credit, licence, [...buoys[i].values()], measures]
+    const made_from = createHash('sha256').update(JSON.stringify(own)).digest('hex')
     return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i], measures }
   })
 }
@@ -94,36 +88,4 @@ export function* groupsOf(runs: readonly Run[], size: number): Generator<Run[]> 
     }
   }
   if (count > 0) yield group
-}
-
-/** A hash that is the same for two exports of these rows where they would have the same data. */
-export function contentHash(
-  { source, credit, licence, measures }: BulkNetwork,
-  runs: readonly Run[],
-  format: ExportFormat,
-): string {
-  const hash = createHash('sha256')
-  add(hash, [LAYOUT, format, source, credit, licence])
-  for (const { buoy, rows, from, to } of runs) {
-    add(hash, [buoy.id, buoy.slug, to - from])
-    hash.update(bytesOf(rows.time.subarray(from, to)))
-    for (const name of measures) {
-      const { codes, mask } = rows.measures[name]
-      // A column that another network brought into the month is as missing as an absent one.
-      const own =
-        mask === 0 ? new Uint16Array(to - from).fill(MEASURES[name].missing) : codes.subarray(from, to)
-      hash.update(bytesOf(own))
-    }
-  }
-  return hash.digest('hex')
-}
-
-/** Adds values as JSON after its length, so that no two lists give the same bytes. */
-function add(hash: Hash, values: unknown): void {
-  const text = JSON.stringify(values)
-  hash.update(`${text.length} ${text}`)
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength)
 }

@@ -71,12 +71,6 @@ function expectedRows(world: readonly FakeBuoy[]): object[] {
 const sortKey = ({ identifier, time }: { identifier: string; time: string }): string =>
   `${identifier} ${time}`
 
-/** CSV has no types: a column of whole numbers, or of none, is one of numbers as well. */
-const columnsOf = (world: readonly FakeBuoy[]): string =>
-  measuresOf(world)
-    .map(([wire]) => `CAST(${wire} AS DOUBLE) AS ${wire}`)
-    .join(', ')
-
 const code = (max: number) => fc.option(fc.nat(max), { nil: undefined, freq: 4 })
 /** A build takes periods of 0 out. */
 const seconds = fc.option(fc.integer({ min: 1, max: 60_000 }), { nil: undefined, freq: 4 })
@@ -122,26 +116,26 @@ const worldOf = (lists: readonly (readonly object[])[]): FakeBuoy[] =>
       .toSorted((a: FakeRow, b: FakeRow) => a.time - b.time),
   }))
 
-test('DuckDB reads from the files every reading of random snapshots, in both formats.', async (t) => {
+test('DuckDB reads from the files every reading of random snapshots.', async (t) => {
   const { ask, close } = await duck()
   t.after(close)
   let ran = 0
   await fc.assert(
-    fc.asyncProperty(worlds, fc.constantFrom('parquet', 'csv'), async (lists, format) => {
+    fc.asyncProperty(worlds, async (lists) => {
       const world = worldOf(lists)
       fc.pre(world.some(({ rows }) => rows.some(({ significantHeight }) => significantHeight !== undefined)))
       const folder = temporaryFolder(t)
       const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
       await build([fakeSource(world)], dir)
-      const { list } = await exportTo(dir, out, { format })
+      const { list } = await exportTo(dir, out)
       assertWhole(out)
-      const source =
-        format === 'csv'
-          ? `read_csv('${out}/readings/*/*.csv', header = true)`
-          : `'${out}/readings/*/*.parquet'`
       const rows = await ask(
-        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${columnsOf(world)}
-         FROM ${source} r JOIN '${out}/buoys-*.${format}' b ON b.id = buoy_id AND b.slug = buoy_slug AND b.source = r.source
+        `SELECT b.source_identifier AS identifier, r.source, strftime(time, '%Y-%m-%d %H:%M:%S+00') AS time, ${measuresOf(
+          world,
+        )
+          .map(([wire]) => wire)
+          .join(', ')}
+         FROM '${out}/readings/*/*.parquet' r JOIN '${out}/buoys-*.parquet' b ON b.id = buoy_id AND b.slug = buoy_slug AND b.source = r.source
          ORDER BY identifier, time`,
       )
       const expected = expectedRows(world)
@@ -169,10 +163,10 @@ async function exported(t: Parameters<typeof temporaryFolder>[0], world = SMALL_
   return { folder, dir, out, id: manifest.id }
 }
 
-test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit and the id of its snapshot.', async (t) => {
+test('A Parquet file has times in UTC, doubles, nulls, statistics, units and credit.', async (t) => {
   const { ask, close } = await duck()
   t.after(close)
-  const { out, id } = await exported(t)
+  const { out } = await exported(t)
   const files = `'${out}/readings/north/*.parquet'`
   const types = await ask(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${files})`)
   const typeOf = Object.fromEntries(types.map((row) => [row['column_name'], row['column_type']]))
@@ -200,7 +194,6 @@ test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit
   assert.match(JSON.stringify(encodings), /DICTIONARY/)
   const metadata = await ask(`SELECT decode(key) AS k, decode(value) AS v FROM parquet_kv_metadata(${march})`)
   const valueOf = Object.fromEntries(metadata.map((row) => [row['k'], String(row['v'])]))
-  assert.equal(valueOf['snapshot'], id)
   assert.equal(valueOf['source'], 'North')
   assert.equal(valueOf['credit'], 'made up')
   assert.equal(valueOf['licence'], 'none')
@@ -211,20 +204,6 @@ test('A Parquet file has times in UTC, doubles, nulls, statistics, units, credit
     `SELECT min(id) AS least, min(buoy_id) AS buoy, min(epoch(time)) AS first FROM ${march}`,
   )
   assert.equal(Number(ids['least']), Number(ids['buoy']) * 1e10 + Number(ids['first']))
-})
-
-test('GeoJSON has all buoys, also those without a reading.', async (t) => {
-  const { out } = await exported(t)
-  const name = filesIn(out).find((file) => file.endsWith('.geojson'))!
-  const { type, features } = JSON.parse(readFileSync(join(out, name), 'utf8')) as {
-    type: string
-    features: { id: number; geometry: object; properties: { [name: string]: unknown } }[]
-  }
-  assert.equal(type, 'FeatureCollection')
-  assert.equal(features.length, SMALL_WORLD.length)
-  const alpha = features.find(({ properties }) => properties['source_identifier'] === 'N1')!
-  assert.deepEqual(alpha.geometry, { type: 'Point', coordinates: [-3.25, 45.5] })
-  assert.deepEqual([alpha.properties['name'], alpha.properties['country']], ['Alpha', 'France'])
 })
 
 test('Months that did not change keep their files, and replaced files go.', async (t) => {
@@ -403,11 +382,9 @@ test('Networks of any name get folders that are safe on every system.', async (t
   }))
   const folder = temporaryFolder(t)
   await build([fakeSource(world, networks)], join(folder, 'snapshots'))
-  const { list } = await exportTo(join(folder, 'snapshots'), join(folder, 'out'), { format: 'csv' })
+  const { list } = await exportTo(join(folder, 'snapshots'), join(folder, 'out'))
   assertWhole(join(folder, 'out'))
   assert.equal(list.files.filter(({ kind }) => kind === 'readings').length, 3)
-  const odd = list.files.find(({ network }) => network === '=Net')!
-  assert.match(readFileSync(join(folder, 'out', odd.path), 'utf8'), /,'=Net,/)
 })
 
 const hex = (length: number) =>
@@ -424,7 +401,6 @@ const lists: fc.Arbitrary<FileList> = fc
   .map(({ hash, snapshot, rows, time, isPublic, name }) => ({
     address: isPublic ? 's3://bucket/bulk' : null,
     snapshot,
-    as: 'parquet' as const,
     as_of: timestampText(time),
     networks: [{ name, source: name, credit: null, licence: name, made_from: hash }],
     months: [{ month: '2026-03', part: hash }],
@@ -441,7 +417,6 @@ const lists: fc.Arbitrary<FileList> = fc
         snapshot,
         start: timestampText(time),
         end: timestampText(time),
-        made_from: hash,
       },
     ],
   }))
@@ -454,18 +429,7 @@ test('A list comes back through its bytes, and one that lies is refused in one s
   fc.assert(
     fc.property(
       lists,
-      fc.constantFrom(
-        'path',
-        'kind',
-        'format',
-        'network',
-        'month',
-        'rows',
-        'bytes',
-        'sha256',
-        'start',
-        'made_from',
-      ),
+      fc.constantFrom('path', 'kind', 'format', 'network', 'month', 'rows', 'bytes', 'sha256', 'start'),
       fc.oneof(
         fc.constantFrom('../x', -1, 1.5, {}, 'readings/../../x.parquet', true),
         fc.constant(undefined),

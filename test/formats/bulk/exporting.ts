@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesOfLists } from '../../../src/builder/export-built.ts'
 import { exportSnapshot, type Exported } from '../../../src/formats/bulk/bulk-export.ts'
-import { decodeList, type ExportFormat, type FileList } from '../../../src/snapshot/file-list.ts'
+import { decodeList, type FileList } from '../../../src/snapshot/file-list.ts'
 import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import type { Target } from '../../../src/formats/bulk/bulk-target.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
@@ -14,21 +14,11 @@ import { SMALL_WORLD, type FakeBuoy } from '../../builder/fake_source.ts'
 /** Later than any file of a test: what a list does not name is old enough to be collected. */
 export const MUCH_LATER = 4e9
 
-export async function exportTo(
-  dir: string,
-  out: string | Target,
-  { format = 'parquet' }: { format?: ExportFormat } = {},
-): Promise<Exported> {
+export async function exportTo(dir: string, out: string | Target): Promise<Exported> {
   const manifest = await readManifest(dir)
   assert.ok(manifest !== null)
   return exportSnapshot(
-    {
-      dir,
-      manifest,
-      format,
-      named: filesOfLists(dir),
-      log: () => {},
-    },
+    { dir, manifest, named: filesOfLists(dir), log: () => {} },
     typeof out === 'string' ? new FolderTarget(out, MUCH_LATER) : out,
   )
 }

@@ -134,6 +134,6 @@ test('An export must not lie in the folder of snapshots, and goes to no web serv
   }
   const web = await runCli(['export', dir, '--out', 'https://example.org/bulk/'])
   assert.deepEqual([web.code, /a web server can be read and not written to/.test(web.stderr)], [2, true])
-  await runCliWell(['export', dir, '--out', join(folder, 'snapshots-2'), '--format', 'csv'])
+  await runCliWell(['export', dir, '--out', join(folder, 'snapshots-2')])
   assertWhole(join(folder, 'snapshots-2'))
 })
