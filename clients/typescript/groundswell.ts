@@ -919,7 +919,7 @@ export type BulkFile = {
   /** What is in it. */
   kind: 'readings' | 'buoys'
   /** How it is written. */
-  format: 'parquet' | 'csv' | 'geojson'
+  format: 'parquet'
   /** Name of the network whose readings they are. All buoys have none: `null` where there is none. */
   source: string | null
   /** Year of the readings (UTC). `null` where there is none. */

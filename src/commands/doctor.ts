@@ -291,11 +291,8 @@ async function hostFinding(url: URL): Promise<{ finding: Finding; whose: string;
     return { finding: ok('network', `${whose} answers`), whose, time: Number.isNaN(time) ? null : time }
   } catch (error) {
     const advice = 'look at name resolution, firewall and proxy of this machine'
-    return {
-      finding: advise('network', `${whose} cannot be reached: ${reasonOf(error)}`, advice),
-      whose,
-      time: null,
-    }
+    const finding = advise('network', `${whose} cannot be reached: ${reasonOf(error)}`, advice)
+    return { finding, whose, time: null }
   } finally {
     client.close()
   }

@@ -89,17 +89,20 @@ test('The doctor sees what a folder has: snapshot, keys, and what is wrong with 
   assert.match(stderr, /^groundswell: not ready to start: keys: \S+ not valid JSON\n$/)
 })
 
-test('A port that is taken makes a start impossible, also the admin port.', async (t) => {
-  const port = await listening(t, createServer())
-  const { canStart, of } = await diagnose(
-    '--data',
-    temporaryFolder(t),
-    `--port=${port}`,
-    `--admin-port=${port}`,
-  )
+test('Ports that are taken make a start impossible, the admin port too, and the last line names both.', async (t) => {
+  const [data, port] = [temporaryFolder(t), await listening(t, createServer())]
+  const taken = ['--data', data, `--port=${port}`, `--admin-port=${port}`]
+  const { canStart, of } = await diagnose(...taken)
   assert.ok(!canStart)
-  assert.match(of('port')[0], /^impossible: cannot listen on .* in use/)
-  assert.match(of('admin port')[0], /^impossible: cannot listen on .* in use/)
+  for (const check of ['port', 'admin port']) {
+    assert.match(of(check).join(), /^impossible: cannot listen on .* in use/, check)
+  }
+  const { code, stderr } = await runCli(['doctor', ...taken])
+  assert.equal(code, 1)
+  assert.match(
+    stderr,
+    /^groundswell: not ready to start: port: cannot listen [^\n]+; admin port: cannot [^\n]+\n$/,
+  )
 })
 
 test('An address that is not of this machine makes a start impossible, also for the admin port.', async (t) => {
