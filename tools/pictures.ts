@@ -39,7 +39,7 @@ const VIEWS: { readonly [name: string]: readonly [path: string, waitFor: string]
   sea: ['#lat=43.9&lng=-2.4', '.facts'],
   globe: ['#globe=1', '#content .buoys a'],
   coast: ['#map=7/43.9/-1.9', '#content .buoys a'],
-  satellites: ['#satellites=1&sheet', '.pass'],
+  beside: ['#buoy=anglet&beside=saint-jean-de-luz&days=365&sheet', '.plot'],
   docs: ['docs', 'h1'],
 }
 

@@ -83,6 +83,7 @@ export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
       explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
       refresh: String(refreshEvery),
       contact: contact ?? '',
+      embed: embedFrom.length > 0 ? 'others' : '',
       map_style: mapStyle?.address ?? '',
       public_url: publicUrl ?? '',
     })

@@ -45,7 +45,7 @@ const WORTHWHILE = 0.9
 /** 200 KB take 20 ms at this level, and 400 ms at the highest, 11, which the build uses. */
 const BROTLI_QUALITY = 9
 
-const MARK = /\{\{(base_path|explorer|refresh|contact|map_style|public_url)\}\}/g
+const MARK = /\{\{(base_path|explorer|refresh|contact|embed|map_style|public_url)\}\}/g
 
 /** Values of the marks of pages, such as `{{base_path}}`. */
 export interface PageValues {
@@ -56,6 +56,8 @@ export interface PageValues {
   refresh: string
   /** Who issues keys; may be ''. */
   contact: string
+  /** '' where only pages of this server may show a buoy in a frame. */
+  embed: string
   /** Address of the map's style; '' for the page's own. */
   map_style: string
   /** Origin of the server; '' where it is not known. */

@@ -8,6 +8,7 @@ export const USUAL: PageValues = {
   explorer: 'keyed',
   refresh: '0',
   contact: '',
+  embed: '',
   map_style: '',
   public_url: '',
 }

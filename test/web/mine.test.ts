@@ -2,20 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
+import type { BuoyDetail, PlaceForecast } from '../../clients/typescript/groundswell.ts'
 import {
   fromZero,
   intervalOf,
   longPauses,
-  inside,
   nearestIndex,
-  pinched,
   wholeOf,
   windBarb,
-  zoomed,
 } from '../../web/explorer/charts/geometry.ts'
+import { joined, partOfRows, partsOfForecast, renamed } from '../../web/explorer/charts/parts.ts'
 import { bucketStarts, bucketText, quantile, usual } from '../../web/explorer/charts/calendar.ts'
-import { arcOf, distanceKm } from '../../web/explorer/map/arc.ts'
+import { arcOf, distanceKm, middleOf } from '../../web/explorer/map/arc.ts'
 import { Api } from '../../web/explorer/api.ts'
 import { parseFavourites, toggled } from '../../web/explorer/mine/kept.ts'
 import {
@@ -187,7 +185,7 @@ test('Units in an address are read back, and what is no unit is left to the visi
 test('Favourites are listed newest first, and a damaged list is what is left of it.', () => {
   const [anglet, lion] = [
     { slug: 'anglet', name: 'Anglet' },
-    { slug: 'lion', name: 'Lion' },
+    { slug: '43.48 -1.56', name: 'A place' },
   ]
   const both = toggled(toggled([], anglet), lion)
   assert.deepEqual(both, [lion, anglet])
@@ -206,7 +204,7 @@ test('Favourites are listed newest first, and a damaged list is what is left of 
     'null',
     '7',
     '{"slug":"a"}',
-    '[null,7,"a",{"slug":1,"name":"x"},{"slug":"../x","name":"x"}]',
+    '[null,7,"a",{"slug":1,"name":"x"},{"slug":"../x","name":"x"},{"slug":"91 0","name":"x"}]',
   ]) {
     assert.deepEqual(parseFavourites(damaged), [], damaged)
   }
@@ -216,24 +214,8 @@ test('Favourites are listed newest first, and a damaged list is what is left of 
   fc.assert(fc.property(fc.json(), (text) => void parseFavourites(text)))
 })
 
-test('A zoomed range stays inside of the whole and is never narrower than the least.', () => {
-  const number = fc.double({ min: -1e6, max: 1e6, noNaN: true })
-  fc.assert(
-    fc.property(number, number, fc.double({ min: 1, max: 100, noNaN: true }), (low, high, least) => {
-      const whole = [0, 1000] as const
-      const [from, to] = inside([Math.min(low, high), Math.max(low, high)], whole, least)
-      assert.ok(from >= whole[0] - 1e-9 && to <= whole[1] + 1e-9)
-      assert.ok(to - from >= least - 1e-9)
-    }),
-  )
-  assert.deepEqual(inside([10, 20], [0, 5], 1), [0, 5])
-  assert.deepEqual(zoomed([0, 100], 25, 0.5), [12.5, 62.5])
-})
-
-test('The chart of a single reading has it in the middle of a range, and zooming keeps that range.', () => {
-  const [low, high] = wholeOf([7200], 3600)
-  assert.deepEqual([low, high], [5400, 9000])
-  assert.deepEqual(inside([low, high], wholeOf([7200], 3600), 3600), [low, high])
+test('The chart of a single reading has it in the middle of a range.', () => {
+  assert.deepEqual(wholeOf([7200], 3600), [5400, 9000])
   assert.deepEqual(wholeOf([1, 2, 9], 3600), [1, 9])
 })
 
@@ -255,24 +237,6 @@ test('A wrong clock is put right by the answers of the server, and a right one i
   assert.equal(api.clock(), own - 700 * 3_600_000)
   api.learn(new Date(own).toUTCString())
   assert.equal(api.clock(), own)
-})
-
-test('Two fingers keep the values that they were put down on, and crossing fingers change nothing.', () => {
-  const pixel = fc.integer({ min: 0, max: 300 })
-  fc.assert(
-    fc.property(pixel, pixel, pixel, pixel, (a, b, c, d) => {
-      const range = [1000, 2000] as const
-      const next = pinched(range, [a, b], [c, d], 300)
-      if (Math.sign(b - a) !== Math.sign(d - c) || Math.abs(d - c) < 16) {
-        assert.deepEqual(next, range)
-        return
-      }
-      const valueAt = ([low, high]: readonly [number, number], at: number): number =>
-        low + (at / 300) * (high - low)
-      assert.ok(Math.abs(valueAt(range, a) - valueAt(next, c)) < 1e-6 * Math.max(1, next[1] - next[0]))
-      assert.ok(Math.abs(valueAt(range, b) - valueAt(next, d)) < 1e-6 * Math.max(1, next[1] - next[0]))
-    }),
-  )
 })
 
 test('The nearest value of a list is found as by looking at all of them.', () => {
@@ -372,6 +336,64 @@ test('The arc of a map holds all longitudes, is the shortest one, and goes over 
       assert.equal(east - west, Math.min(...widths))
     }),
   )
+})
+
+test('The middle of positions is that of the sphere, across the date line and around a pole too.', () => {
+  const middle = (...all: [number, number][]) => middleOf(all.map(([lat, lng]) => ({ lat, lng })))
+  assert.equal(Math.abs(Math.round(middle([-20, 170], [-20, -170])!.lng)), 180)
+  assert.ok(middle([80, 0], [80, 120], [80, -120])!.lat > 89.9)
+  assert.deepEqual([middle(), middle([0, 0], [0, 180])], [null, null])
+})
+
+test('The parts of a chart share one axis: each value stands at its time, and the first of two at a time counts.', () => {
+  const time = fc
+    .uniqueArray(fc.integer({ min: 0, max: 50 }), { maxLength: 12 })
+    .map((each) => each.toSorted((a, b) => a - b))
+  const part = time.chain((hours) =>
+    fc
+      .array(fc.option(fc.integer({ min: 0, max: 9 })), { minLength: hours.length, maxLength: hours.length })
+      .map((list) => ({
+        time: hours.map((hour) => new Date(hour * 3_600_000).toISOString()),
+        values: { a: list },
+      })),
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 4 }), (parts) => {
+      const { x, column } = joined(parts)
+      assert.deepEqual(
+        x,
+        [...new Set(parts.flatMap((each) => each.time.map((at) => Date.parse(at) / 1000)))].toSorted(
+          (a, b) => a - b,
+        ),
+      )
+      for (const [i, value] of column('a').entries()) {
+        const there = parts.map(
+          (each) => each.values.a[each.time.findIndex((at) => Date.parse(at) === x[i] * 1000)],
+        )
+        assert.equal(value, there.find((each) => each !== undefined && each !== null) ?? null)
+      }
+      assert.ok(column('b').every((value) => value === null))
+    }),
+  )
+  const rows = {
+    buckets: {
+      time: ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', '2026-01-01T00:00:00Z'],
+      buoy_id: [1, 1, 2],
+      significient_height: [1.5, null, 3],
+    },
+  }
+  const second = renamed(partOfRows(rows, 2), 'beside_')
+  const both = joined([partOfRows(rows, 1), second])
+  assert.deepEqual(both.column('significant_height'), [1.5, null])
+  assert.deepEqual(both.column('beside_significant_height'), [3, null])
+  const [hours, turns] = partsOfForecast({
+    time: ['2026-01-01T00:00:00Z'],
+    waves_height: [2],
+    tide_level: [1],
+    tides: [{ time: '2026-01-01T00:20:00Z', type: 'high', height: 3.1 }],
+  } as PlaceForecast)
+  assert.deepEqual(joined([hours, turns]).column('tide_turn'), [null, 3.1])
+  assert.deepEqual(joined([hours, turns]).column('forecast_wave_height'), [2, null])
 })
 
 test('Distances are those of the sphere of the API.', () => {

@@ -4,13 +4,18 @@ import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { BuoyDetail } from '../../clients/typescript/groundswell.ts'
-import { chartAddress, searchAddress } from '../../web/explorer/addresses.ts'
+import {
+  chartRange,
+  curlLine,
+  pastAddress,
+  searchAddress,
+  trendAddress,
+} from '../../web/explorer/addresses.ts'
 import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
 import { clockName, dayAndTime, dayText, UTC, zoneOf } from '../../web/explorer/format.ts'
 import { buoyFeatures } from '../../web/explorer/map/features.ts'
 import { classLabels, classOf, HEIGHT_COLORS } from '../../web/explorer/heights.ts'
 import { namesOf, scaleOf, scalesOfSources } from '../../web/explorer/mine/units.ts'
-import { curlLine } from '../../web/explorer/addresses.ts'
 import {
   FIRST_VIEW,
   formatView,
@@ -34,10 +39,12 @@ const views: fc.Arbitrary<ViewState> = fc
     ),
     buoy: fc.option(fc.stringMatching(/^[a-z0-9-]{1,40}$/)),
     point: fc.option(fc.record({ lat: rounded(-90, 90, 4), lng: rounded(-180, 180, 4) })),
-    tab: fc.constantFrom('now' as const, 'seasons' as const),
+    tab: fc.constantFrom('now' as const, 'seasons' as const, 'card' as const),
+    range: fc.option(fc.constant({ from: '2026-01-31', to: '2026-02-01T05:30Z' })),
+    beside: fc.option(fc.stringMatching(/^[a-z0-9-]{1,40}$/)),
     zone: fc.constantFrom(...ZONES),
     satellites: fc.boolean(),
-    globe: fc.boolean(),
+    globe: fc.option(fc.boolean()),
     span: fc.constantFrom(...SPANS),
     metric: fc.constantFrom(...namesOf(METRICS)),
     season: fc.constantFrom(...namesOf(SEASONS)),
@@ -83,6 +90,11 @@ test('The first view has an empty address, and any text in an address is a view.
     'lat=1',
     'year=x',
     'days=3',
+    'from=2026-01-01',
+    'from=2026-01-02&to=2026-01-01',
+    'from=2026-13-01&to=2026-13-02',
+    'from=now-7d&to=now',
+    'beside=<b>',
     'zone=mars',
     'units=parsec,<script>',
     'units=',
@@ -179,15 +191,38 @@ test('The colours of heights fall in lightness and differ from their neighbours 
 test('A week of a silent buoy is the week before its newest reading; of others the server says it.', () => {
   const now = Date.UTC(2026, 10, 22, 12)
   const api = new Api('/v2', '', () => now, true)
-  const datesOf = (newest: string | null, span: 2 | 7 | 28): (string | null)[] => {
-    const buoy = { slug: 'a', last_reading_time: newest } as BuoyDetail
-    const { searchParams } = new URL(chartAddress(api, buoy, span), 'http://a')
-    return [searchParams.get('start_date'), searchParams.get('end_date')]
+  const datesOf = (newest: string | null, span: 2 | 7 | 28 | 365): (string | undefined)[] => {
+    const range = chartRange(api, { last_reading_time: newest } as BuoyDetail, { span, range: null })
+    return [range?.start, range?.end]
   }
-  assert.deepEqual(datesOf('2026-11-22T11:30:00Z', 7), [null, null])
-  assert.deepEqual(datesOf(null, 28), [null, null])
+  assert.deepEqual(datesOf('2026-11-22T11:30:00Z', 7), [undefined, undefined])
+  assert.deepEqual(datesOf(null, 28), [undefined, undefined])
   assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 7), ['2026-10-06T06:00:00Z', '2026-10-16T06:00:00Z'])
-  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 2), ['2026-10-11T06:00:00Z', '2026-10-14T06:00:00Z'])
+  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 2), ['2026-10-11T06:00:00Z', '2026-10-16T06:00:00Z'])
+  assert.deepEqual(datesOf('2026-10-13T06:00:00Z', 365), ['2025-10-13T06:00:00Z', '2026-10-13T06:00:00Z'])
+})
+
+test('A chart has all readings of a month, and of longer ranges buckets of which none is narrower than a pixel.', () => {
+  const api = new Api('/v2', '', () => 0, true)
+  const asked = (start: string, end: string, pixels: number): string => {
+    const address = pastAddress(api, { id: 7, slug: 'a' }, { start, end }, pixels)
+    const { pathname, searchParams } = new URL(address, 'http://a')
+    return `${pathname} ${searchParams.get('ids') ?? ''} ${searchParams.get('bucket') ?? ''}`
+  }
+  assert.equal(asked('2026-01-01', '2026-01-31', 400), '/v2/buoys/a/readings/chart  ')
+  assert.equal(asked('2026-01-01', '2026-02-01', 400), '/v2/readings 7 3h')
+  assert.equal(asked('2026-01-01', '2026-02-19', 400), '/v2/readings 7 3h')
+  assert.equal(asked('2026-01-01', '2026-02-20', 400), '/v2/readings 7 1d')
+  assert.equal(asked('2023-01-01', '2025-09-26', 4000), '/v2/readings 7 1d')
+  assert.equal(asked('2023-01-01', '2025-09-27', 4000), '/v2/readings 7 1mo')
+  const { searchParams } = new URL(
+    trendAddress(
+      api,
+      Array.from({ length: 500 }, (_, i) => i),
+    ),
+    'http://a',
+  )
+  assert.equal(searchParams.get('ids')!.split(',').length, 111)
 })
 
 test('A name that is longer than a query is cut between its characters.', () => {

@@ -1,7 +1,7 @@
 // Makes the documentation page: a page around the one file of Scalar, which npm fetches once and which is
 // kept beside the installed packages. As a dependency Scalar would bring some four hundred others. Where the
 // file cannot be fetched, the page says so and links the description.
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
 import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -45,12 +45,6 @@ const BEFORE_SCALAR = 'globalThis.__zod_globalConfig = { jitless: true };\n'
 const ANSWER_TIMEOUT_MS = 4000
 /** Time for the whole fetch: 11 MB on a slow line. */
 const FETCH_TIMEOUT_MS = 60_000
-/** The package's archive unpacks to 48 MB. */
-const MAX_UNPACKED_BYTES = 200e6
-/** Enough of npm's messages to find the reason in. */
-const MESSAGE_CHARACTERS = 10_000
-/** Blocks of a tar archive: headers are one block, files are filled up to whole ones. */
-const BLOCK_BYTES = 512
 
 /** Scalar's script sets styles. Only our scripts run, and the page asks no other server. */
 const CONTENT_SECURITY_POLICY = [
@@ -123,9 +117,8 @@ async function scalarFile(cache) {
     await pack(folder)
     const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))
     if (archive === undefined) throw new Error('npm wrote no archive')
-    const bytes = fileInTar(
-      gunzipSync(readFileSync(join(folder, archive)), { maxOutputLength: MAX_UNPACKED_BYTES }),
-    )
+    await run('tar', ['-xzf', archive, SCALAR.file], { cwd: folder })
+    const bytes = readFileSync(join(folder, SCALAR.file))
     if (!isGenuine(bytes)) throw new Error('the file is not the expected one: its SHA-512 differs')
     mkdirSync(cache, { recursive: true })
     // Another build may read the file at the same moment.
@@ -140,45 +133,21 @@ async function scalarFile(cache) {
 
 const isGenuine = (bytes) => createHash('sha512').update(bytes).digest('hex') === SCALAR.sha512
 
+const run = promisify(execFile)
+
 /** Lets npm, which knows registries, proxies and its own cache, put the package's archive into `folder`. */
-function pack(folder) {
+async function pack(folder) {
   const options = [
     '--ignore-scripts',
     '--fetch-retries=0',
     `--fetch-timeout=${ANSWER_TIMEOUT_MS}`,
     '--loglevel=error',
   ]
-  const npm = spawn('npm', ['pack', SCALAR.package, `--pack-destination=${folder}`, ...options], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: FETCH_TIMEOUT_MS,
-    shell: process.platform === 'win32',
-  })
-  const end = () => npm.kill()
-  process.once('exit', end)
-  let said = ''
-  npm.stderr
-    .setEncoding('utf8')
-    .on('data', (chunk) => (said += said.length < MESSAGE_CHARACTERS ? chunk : ''))
-  return new Promise((resolve, reject) => {
-    npm.once('error', reject)
-    npm.once('close', (code) => {
-      process.off('exit', end)
-      const reason =
-        /npm (?:error|ERR!) (?!code|errno|syscall|A complete)(.+)/.exec(said)?.[1] ?? 'npm took too long'
-      if (code === 0) resolve()
-      else reject(new Error(reason))
-    })
-  })
-}
-
-/** The bytes of the one file in an unpacked archive. */
-function fileInTar(tar) {
-  for (let at = 0; at + BLOCK_BYTES <= tar.length;) {
-    const text = (from, length) => tar.toString('latin1', at + from, at + from + length).replace(/\0.*$/s, '')
-    const size = Number.parseInt(text(124, 12), 8) || 0
-    if (text(0, 100) === SCALAR.file) return tar.subarray(at + BLOCK_BYTES, at + BLOCK_BYTES + size)
-    at += BLOCK_BYTES + Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES
+  const how = { cwd: folder, timeout: FETCH_TIMEOUT_MS, shell: process.platform === 'win32' }
+  try {
+    await run('npm', ['pack', SCALAR.package, `--pack-destination=${folder}`, ...options], how)
+  } catch (cause) {
+    const reason = /npm (?:error|ERR!) (?!code|errno|syscall|A complete)(.+)/.exec(cause.stderr ?? '')?.[1]
+    throw new Error(reason ?? 'npm took too long', { cause })
   }
-  throw new Error(`the package has no file ${SCALAR.file}`)
 }

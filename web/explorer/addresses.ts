@@ -3,25 +3,32 @@ import type {
   BuoyDetail,
   Chart,
   ChartParameters,
-  Conditions,
-  ConditionsParameters,
   GetBuoyParameters,
+  ForecastParameters,
   ListReadingsParameters,
-  ListSatellitePassesAnswer,
-  ListSatellitePassesParameters,
   MapBuoysAnswer,
+  PlaceForecast,
   ReadingSeriesAnswer,
   ReadingSeriesParameters,
   SearchBuoysAnswer,
   SearchBuoysParameters,
 } from '../../clients/typescript/groundswell.ts'
-import type { LngLatBounds } from 'maplibre-gl'
 import type { Address, Api } from './api.ts'
-import type { Metric, SeasonName, Span } from './view.ts'
+import type { Rows } from './charts/parts.ts'
+import type { Metric, Position, SeasonName, ViewState } from './view.ts'
 
 const DAY_MS = 86_400_000
-/** Passes in the list. */
-const PASSES = 6
+const HOUR_MS = 3_600_000
+/** Days of a chart after the newest reading, and the most that a chart has of all readings. */
+const DAYS_AHEAD = 3
+const LONGEST_CHART_MS = 31 * DAY_MS
+/** Buckets of longer ranges, by their hours, and the most rows of an answer. */
+const BUCKETS = [
+  ['3h', 3],
+  ['1d', 24],
+  ['1mo', 730],
+] as const
+const MOST_ROWS = 1000
 /** Most buoys that a search finds. */
 const MOST_FOUND = 50
 const MOST_QUERY_CHARACTERS = 100
@@ -36,19 +43,9 @@ const SEASON_DATES: { readonly [season in SeasonName]: Partial<ReadingSeriesPara
   autumn: { start_month: 9, start_day: 1, end_month: 11, end_day: 30 },
 }
 
-/** The address of all active buoys, or of those within `bounds`, to three decimals: within 60 m. */
-export function mapAddress(api: Api, bounds?: LngLatBounds): Address<MapBuoysAnswer['data']> {
-  if (bounds === undefined) return api.address('/buoys/map')
-  const [west, south, east, north] = bounds
-    .toArray()
-    .flat()
-    .map((degrees) => Number(degrees.toFixed(3)))
-  return api.address('/buoys/map', { bounds: JSON.stringify({ north, south, east, west }) })
-}
-
-export function passesAddress(api: Api): Address<ListSatellitePassesAnswer['data']> {
-  return api.address('/buoys/satellite_passes', { limit: PASSES } satisfies ListSatellitePassesParameters)
-}
+/** The address of all active buoys, or of none, for what is told of their networks: at the South Pole there is no sea. */
+export const mapAddress = (api: Api, isOfNone = false): Address<MapBuoysAnswer['data']> =>
+  api.address('/buoys/map', isOfNone ? { bbox: '0,-90,0,-90' } : {})
 
 export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail }> {
   return api.address(buoyPath(slug), {
@@ -56,26 +53,68 @@ export function buoyAddress(api: Api, slug: string): Address<{ buoy: BuoyDetail 
   } satisfies GetBuoyParameters)
 }
 
-/**
- * The chart of a `span` of days around the newest reading. Without dates the operation gives a week back and three
- * days ahead of now, which is wrong for a buoy that has been silent for long.
- */
-export function chartAddress(
-  api: Api,
-  { slug, last_reading_time: newest, available = {} }: BuoyDetail,
-  span: Span,
-): Address<Chart> {
-  const at = Date.parse(newest ?? '')
-  const isUsual = newest === null || (span === 7 && api.clock() - at < DAY_MS)
-  const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-  return api.address(`${buoyPath(slug)}/readings/chart`, {
-    ...(isUsual
-      ? {}
-      : { start_date: text(at - span * DAY_MS), end_date: text(at + (span === 2 ? 1 : 3) * DAY_MS) }),
-    // Most buoys do not tell swell from wind sea.
-    include: Object.hasOwn(available, 'swell_height') ? 'measures,swell' : 'measures',
-  } satisfies ChartParameters)
+/** First and last moment of a chart. */
+export interface ChartRange {
+  start: string
+  end: string
 }
+
+/**
+ * The range of a buoy's chart; null for the usual one of the operation. That is a week back and three days ahead of
+ * now, which is wrong for a buoy that has been silent for long.
+ */
+export function chartRange(
+  api: Api,
+  { last_reading_time: newest }: BuoyDetail,
+  { span, range }: Pick<ViewState, 'span' | 'range'>,
+): ChartRange | null {
+  if (range !== null) return { start: range.from, end: range.to }
+  const at = Date.parse(newest ?? '')
+  if (newest === null || (span === 7 && api.clock() - at < DAY_MS)) return null
+  const text = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+  const ahead = span === 365 ? 0 : DAYS_AHEAD
+  return { start: text(at - span * DAY_MS), end: text(at + ahead * DAY_MS) }
+}
+
+/** Milliseconds of a range; the last day is a whole one. */
+const lengthOf = ({ start, end }: ChartRange): number =>
+  Date.parse(end) - Date.parse(start) + (end.includes('T') ? 0 : DAY_MS)
+
+/**
+ * What is drawn of a buoy: all readings of some weeks with forecast and tide, or the means of a longer range, in
+ * buckets of which there are no more than pixels.
+ */
+export function pastAddress(
+  api: Api,
+  { id, slug, available = {} }: Pick<BuoyDetail, 'id' | 'slug' | 'available'>,
+  range: ChartRange | null,
+  pixels: number,
+): Address<Chart | Rows> {
+  const dates = range && { start_date: range.start, end_date: range.end }
+  // Most buoys do not tell swell from wind sea.
+  const swell = Object.hasOwn(available, 'swell_height') ? ',swell' : ''
+  if (range === null || lengthOf(range) <= LONGEST_CHART_MS) {
+    const include = `measures${swell}`
+    return api.address(`${buoyPath(slug)}/readings/chart`, { ...dates, include } satisfies ChartParameters)
+  }
+  const most = Math.min(pixels, MOST_ROWS)
+  const [bucket] = BUCKETS.find(([, hours]) => lengthOf(range) <= hours * HOUR_MS * most) ?? BUCKETS[2]
+  const include = `wind,peak_period${swell}`
+  return api.address('/readings', { ids: id, ...dates, ...ROWS, bucket, include })
+}
+
+/** Rows of many buoys by columns, oldest first. */
+const ROWS = { aggregation: 'mean', layout: 'columns', order: 'asc', per_page: MOST_ROWS }
+const TREND_HOURS = 3
+
+/** Heights of the last 24 hours in buckets of three, of as many buoys as an answer has rows for. */
+export const trendAddress = (api: Api, ids: readonly number[]): Address<Rows> =>
+  api.address('/readings', {
+    ids: ids.slice(0, Math.floor(MOST_ROWS / (24 / TREND_HOURS + 1))).join(),
+    ...ROWS,
+    bucket: `${TREND_HOURS}h`,
+    fields: 'buoy_id,time,significient_height',
+  })
 
 /** All readings of a range with all measures; the API gives the range as a whole in other formats. */
 export function readingsAddress(api: Api, slug: string, start: string, end: string): Address<unknown> {
@@ -113,19 +152,14 @@ export function seriesAddress(
   } satisfies ReadingSeriesParameters)
 }
 
-/** Forecast, nearest reading and tide of the current minute. */
-export function conditionsAddress(api: Api, { lat, lng }: { lat: number; lng: number }): Address<Conditions> {
-  return api.address('/conditions', {
-    lat: Number(lat.toFixed(4)),
-    lng: Number(lng.toFixed(4)),
-    include: 'model',
-  } satisfies ConditionsParameters)
+/** Forecast and tide of a place from the current hour on. */
+export function forecastAddress(api: Api, { lat, lng }: Position): Address<PlaceForecast> {
+  const at = { lat: Number(lat.toFixed(4)), lng: Number(lng.toFixed(4)) } satisfies ForecastParameters
+  return api.address('/forecast', at)
 }
 
-/** Conditions without a time change with the minute. */
-export function isOfNow(address: string): boolean {
-  return address.includes('/conditions?')
-}
+/** A forecast without a start changes with the hour. */
+export const isOfNow = (address: string): boolean => address.includes('/forecast?')
 
 function buoyPath(slug: string): string {
   return `/buoys/${encodeURIComponent(slug)}`

@@ -4,10 +4,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { clockTime, UTC } from './format.ts'
 import { isKey, keepKey, MOST_CHARACTERS } from './key.ts'
-import { chosenUnits, keepUnits } from './mine/kept.ts'
-import { formatUnits, KINDS, type SomeUnits, type Units } from './mine/units.ts'
+import { keepUnits } from './mine/kept.ts'
+import { KINDS, type SomeUnits, type Units } from './mine/units.ts'
 import { Button, Choices, External, Note } from './pieces.tsx'
-import { api, keyPrompt, takeKey, unitsOf, update, view } from './store.ts'
+import { api, keyPrompt, takeKey, units, update } from './store.ts'
 
 export const isUnitsOpen = signal(false)
 
@@ -21,7 +21,12 @@ export function Dialogs() {
 }
 
 /** Is open as long as it is in the page. Closing it gives the focus back. */
-function Dialog(props: { name: string; title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog(props: {
+  name: string
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
   const { name, title, onClose, children } = props
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => dialog.current?.showModal(), [])
@@ -132,7 +137,7 @@ const UNITS = {
 
 /** Only a choice made here is kept in the browser. */
 function UnitsDialog() {
-  const chosen = unitsOf(view.value.units)
+  const chosen = units.value
   const choose = (change: SomeUnits): void => {
     const next = { ...chosen, ...change }
     keepUnits(next)
@@ -153,15 +158,7 @@ function UnitsDialog() {
             />
           </div>
         ))}
-        {formatUnits(chosen) === formatUnits(unitsOf({})) ? (
-          <Note>Your choice is kept in this browser and is part of the address.</Note>
-        ) : (
-          // Units that came with a link hold for this page only, until the visitor chooses.
-          <Note>
-            These units came with the address. Yours are kept.{' '}
-            <Button text="Use mine" class="small" onClick={() => update({ units: chosenUnits() })} />
-          </Note>
-        )}
+        <Note>Your choice is kept in this browser and is part of the address.</Note>
         <div class="buttons row wraps">
           <Button text="Done" type="submit" class="primary" />
         </div>

@@ -1,24 +1,68 @@
-/** Shows one buoy within the page of somebody else, at `/embed/SLUG`. */
+/** Shows one buoy within the page of somebody else, at `/embed/SLUG`; as a card at `/embed/SLUG#tab=card`. */
 import { render } from 'preact'
 import { isOfNow } from './addresses.ts'
+import { directionText } from './format.ts'
+import type { KnownBuoy } from './guest.ts'
+import { scaledText } from './mine/units.ts'
+import { heightsOf, type Trend } from './page.ts'
 import { Known, Now } from './panel/now.tsx'
-import { External, Heading } from './pieces.tsx'
-import { answers, byId, clock, now, page } from './store.ts'
+import { Ago, Chip, External, Heading, Note, Spark, Waiting } from './pieces.tsx'
+import { answers, byId, clock, now, page, scalesOf } from './store.ts'
 
 /** A stream of events for each reader of other pages would be too much for what changes twice an hour. */
 const REFRESH_MS = 300_000
 
 function Embedded() {
-  const { subject, view } = page.value
+  const { subject, view, buoys } = page.value
+  // Values are written with the decimals of their networks from the first time on.
+  if (buoys.state === 'waiting') return <Waiting what="the buoy" />
   return (
     <>
       <Heading />
       {subject.kind === 'buoy' && subject.now !== null ? <Now buoy={subject.buoy} now={subject.now} /> : null}
-      {subject.kind === 'known' ? <Known {...subject} /> : null}
+      {subject.kind === 'buoy' && view.tab === 'card' ? (
+        <Card buoy={subject.buoy} id={subject.buoy.id} trend={subject.trend} />
+      ) : null}
+      {subject.kind === 'known' && view.tab === 'card' && subject.known ? (
+        <Card buoy={subject.known} />
+      ) : null}
+      {subject.kind === 'known' && (view.tab !== 'card' || !subject.known) ? <Known {...subject} /> : null}
       <p class="note">
         <External href={`../#buoy=${view.buoy}`} text="This buoy in the explorer" />
       </p>
     </>
+  )
+}
+
+function Card({
+  buoy,
+  id = -1,
+  trend = null,
+}: {
+  buoy: Pick<KnownBuoy, 'source' | 'last_reading'>
+  id?: number
+  trend?: Trend
+}) {
+  const { last_reading: reading } = buoy
+  if (reading === null) return <Note>No reading.</Note>
+  const scales = scalesOf.value(buoy)
+  const { significient_height: height, period, direction, time } = reading
+  const parts = [
+    period == null ? '' : scaledText(scales('period'), period),
+    direction == null ? '' : `from ${directionText(direction)}`,
+  ]
+  return (
+    <div class="card latest">
+      <p class="hero row">
+        <Chip height={height} />
+        <strong>{scaledText(scales('height'), height)}</strong>
+        <Spark heights={heightsOf(trend, id)} />
+      </p>
+      <p>{parts.filter(Boolean).join(' ')}</p>
+      <p class="age">
+        <Ago time={time} />
+      </p>
+    </div>
   )
 }
 

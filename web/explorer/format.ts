@@ -79,6 +79,10 @@ export function dayAndTime(time: Date, zone: Zone, now: number): string {
 export const dayText = (time: Date, zone: Zone, now: number): string =>
   formatOf(zone, dayOf(time, zone, now)).format(time)
 
+/** `Sat 21` */
+export const dayName = (time: Date, zone: Zone): string =>
+  formatOf(zone, { weekday: 'short', day: 'numeric' }).format(time)
+
 function dayOf(time: Date, zone: Zone, now: number): Intl.DateTimeFormatOptions {
   const year = { year: 'numeric' } as const
   const isOther = formatOf(zone, year).format(time) !== formatOf(zone, year).format(now)

@@ -10,16 +10,12 @@ import type {
 } from '../../clients/typescript/groundswell.ts'
 import { searchAddress } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
-import { type ActiveBuoy, type Address, type Api, ApiTrouble } from './api.ts'
+import { type ActiveBuoy, type Api, ApiTrouble } from './api.ts'
 import type { Position, ViewState } from './view.ts'
 
 const MOST_NEAREST = 20
 /** Half of the way around the Earth: the nearest buoys, however far away. */
 const ANYWHERE_KM = 20_016
-/** Beyond this distance a buoy tells little about a point. */
-export const NEAR_KM = 300
-/** Buoys in the panel of a point. */
-const FEW = 3
 const FIRST_POINTS: readonly Position[] = [
   { lat: 45, lng: -5 },
   { lat: 56, lng: 8 },
@@ -34,21 +30,6 @@ const FIRST_POINTS: readonly Position[] = [
 const MOST_LOOKS = 20
 /** The middle of a map of half of the world does not tell what the visitor looks at. */
 const LEAST_ZOOM = 3
-
-/** The answer for one buoy has another shape, so `limit` is 2 or more. */
-function nearestAddress(
-  api: Api,
-  at: Position,
-  limit: number,
-  within: number,
-): Address<{ buoys?: NearestBuoy[] }> {
-  const [lat, lng] = [Number(at.lat.toFixed(4)), Number(at.lng.toFixed(4))]
-  const asked = { lat, lng, limit, max_distance: within } satisfies NearestBuoysParameters
-  return api.address('/buoys/nearest', asked)
-}
-
-/** The few nearest buoys of a point. */
-export const nearAddress = (api: Api, at: Position) => nearestAddress(api, at, FEW, NEAR_KM)
 
 /** What lists and searches tell of a buoy. */
 export type KnownBuoy = Pick<ActiveBuoy, 'name' | 'slug' | 'lat' | 'lng' | 'source' | 'last_reading'> &
@@ -81,7 +62,14 @@ export class Guest {
   }
 
   #nearest(point: Position): Answer<{ buoys?: NearestBuoy[] }> {
-    return this.#answers.get(nearestAddress(this.#api, point, MOST_NEAREST, ANYWHERE_KM))
+    const [lat, lng] = [Number(point.lat.toFixed(4)), Number(point.lng.toFixed(4))]
+    const asked = {
+      lat,
+      lng,
+      limit: MOST_NEAREST,
+      max_distance: ANYWHERE_KM,
+    } satisfies NearestBuoysParameters
+    return this.#answers.get(this.#api.address('/buoys/nearest', asked))
   }
 
   /** Notes where the visitor looks, by whole degrees. */

@@ -2,23 +2,23 @@
 import type {
   BuoyDetail,
   Chart,
-  Conditions,
-  ListSatellitePassesAnswer,
-  NearestBuoy,
+  PlaceForecast,
   ReadingSeriesAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import {
   buoyAddress,
-  chartAddress,
-  conditionsAddress,
+  chartRange,
+  forecastAddress,
   mapAddress,
-  passesAddress,
+  pastAddress,
   seriesAddress,
+  trendAddress,
 } from './addresses.ts'
 import type { Answer, Answers } from './answers.ts'
 import type { ActiveBuoy, Address, Api } from './api.ts'
+import type { Rows } from './charts/parts.ts'
 import { position } from './format.ts'
-import { type Guest, type KnownBuoy, nearAddress } from './guest.ts'
+import type { Guest, KnownBuoy } from './guest.ts'
 import { type Decimals, namesOf } from './mine/units.ts'
 import { FIRST_VIEW, type Metric, METRICS, type Position, type ViewState } from './view.ts'
 
@@ -28,16 +28,20 @@ export interface Asked<T> {
   readonly answer: Answer<T>
 }
 
-/** The panel by its kind. */
+/** The heights of the last day, by buoy. */
+export type Trend = Asked<Rows> | null
+
+/** The heights of the last day that a trend has of a buoy. */
+export function heightsOf(trend: Trend, id: number): number[] {
+  if (trend?.answer.state !== 'here') return []
+  const { buoy_id: ids, significient_height: heights } = trend.answer.data.buckets
+  return heights.filter((height, i): height is number => ids[i] === id && height !== null)
+}
+
+/** The panel by its kind. A guest gets neither forecast nor trend. */
 export type Subject =
-  | { kind: 'list'; passes: Asked<ListSatellitePassesAnswer['data']> | null }
-  /** A guest gets the nearest buoys in place of the conditions. */
-  | {
-      kind: 'point'
-      point: Position
-      conditions: Asked<Conditions> | null
-      near: Asked<{ buoys?: NearestBuoy[] }> | null
-    }
+  | { kind: 'list'; trend: Trend }
+  | { kind: 'point'; point: Position; forecast: Asked<PlaceForecast> | null }
   /** A buoy without details: they have not come, or never will. */
   | { kind: 'known'; slug: string; known: KnownBuoy | null; answer: Answer<unknown> }
   | {
@@ -45,10 +49,22 @@ export type Subject =
       buoy: BuoyDetail
       address: Address<unknown>
       /** The tab "Now". */
-      now: { chart: Asked<Chart>; conditions: Asked<Conditions> } | null
+      now: NowAsked | null
       /** The tab "Seasons". */
       seasons: Asked<ReadingSeriesAnswer['data']> | null
+      /** Of the card. */
+      trend: Trend
     }
+
+/** What a buoy measured, another one beside it, and the days ahead. */
+export interface NowAsked {
+  readonly past: Asked<Chart | Rows>
+  readonly beside: (Asked<Chart | Rows> & { readonly buoy: ActiveBuoy }) | null
+  readonly forecast: Asked<PlaceForecast>
+  /** Whether the chart goes on to now, and to the days ahead. */
+  readonly isToNow: boolean
+  readonly isAhead: boolean
+}
 
 export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>
 
@@ -78,35 +94,46 @@ export function metricOf({ available = {} }: BuoyDetail, { metric }: ViewState):
 export const isVirtualOnly = (buoys: readonly ActiveBuoy[]): boolean =>
   buoys.length > 0 && buoys.every(({ virtual }) => virtual)
 
-const NO_LIST = { state: 'here', data: { buoys: [] } } as const
-
-/** Asks for what is not known yet, first for all buoys. `isOfOneBuoy`: within a page of somebody else's. */
-export function pageOf(
-  api: Api,
-  answers: Answers,
-  guest: Guest,
-  view: ViewState,
-  isOfOneBuoy: boolean,
-): Page {
-  answers.beginDrawing()
-  const buoys = isOfOneBuoy ? NO_LIST : api.isGuest ? guest.buoys(view) : answers.get(mapAddress(api))
-  const subject = api.isGuest
-    ? guestSubject(api, answers, guest, view)
-    : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [])
-  return { view, buoys, subject, title: titleOf(subject, api.isGuest) }
+/** Where the page is shown. */
+export interface Place {
+  /** Whether it is within a page of somebody else's, about one buoy. */
+  readonly isOfOneBuoy: boolean
+  /** Width of a chart. */
+  readonly pixels: number
 }
 
-function guestSubject(api: Api, answers: Answers, guest: Guest, { buoy: slug, point }: ViewState): Subject {
+const NO_LIST = { state: 'here', data: { buoys: [] } } as const
+
+/** Asks for what is not known yet, first for all buoys. */
+export function pageOf(api: Api, answers: Answers, guest: Guest, view: ViewState, place: Place): Page {
+  answers.beginDrawing()
+  const { isGuest } = api
+  const buoys = !isGuest
+    ? answers.get(mapAddress(api, place.isOfOneBuoy))
+    : place.isOfOneBuoy
+      ? NO_LIST
+      : guest.buoys(view)
+  const subject = isGuest
+    ? guestSubject(guest, view)
+    : subjectOf(api, answers, view, buoys.state === 'here' ? buoys.data.buoys : [], place)
+  return { view, buoys, subject, title: titleOf(subject, isGuest) }
+}
+
+function guestSubject(guest: Guest, { buoy: slug, point }: ViewState): Subject {
   if (slug !== null) {
     const answer = guest.buoy(slug)
     return { kind: 'known', slug, answer, known: answer.state === 'here' ? answer.data : null }
   }
-  if (point === null) return { kind: 'list', passes: null }
-  const address = nearAddress(api, point)
-  return { kind: 'point', point, conditions: null, near: { address, answer: answers.get(address) } }
+  return point === null ? { kind: 'list', trend: null } : { kind: 'point', point, forecast: null }
 }
 
-function subjectOf(api: Api, answers: Answers, view: ViewState, active: readonly ActiveBuoy[]): Subject {
+function subjectOf(
+  api: Api,
+  answers: Answers,
+  view: ViewState,
+  active: readonly ActiveBuoy[],
+  { isOfOneBuoy, pixels }: Place,
+): Subject {
   const ask = <T>(address: Address<T>): Asked<T> => ({ address, answer: answers.get(address) })
   const { buoy: slug, point } = view
   if (slug !== null) {
@@ -118,20 +145,31 @@ function subjectOf(api: Api, answers: Answers, view: ViewState, active: readonly
       return { kind: 'known', slug, answer, known: known ?? null }
     }
     const { buoy } = answer.data
-    const isNow = view.tab === 'now'
-    const [chart, conditions] = [chartAddress(api, buoy, view.span), conditionsAddress(api, buoy)]
+    const range = chartRange(api, buoy, view)
+    const other = active.find((each) => each.slug === view.beside)
+    const now = (): NowAsked => ({
+      past: ask(pastAddress(api, buoy, range, pixels)),
+      beside: other === undefined ? null : { ...ask(pastAddress(api, other, range, pixels)), buoy: other },
+      forecast: ask(forecastAddress(api, buoy)),
+      isToNow: view.range === null && view.span !== 365,
+      isAhead: range === null || (view.span !== 365 && Date.parse(range.end) > api.clock()),
+    })
+    const series = { ...view, metric: metricOf(buoy, view) }
     return {
       kind: 'buoy',
       buoy,
       address,
-      now: isNow ? { chart: ask(chart), conditions: ask(conditions) } : null,
-      seasons: isNow ? null : ask(seriesAddress(api, slug, { ...view, metric: metricOf(buoy, view) })),
+      now: view.tab === 'now' ? now() : null,
+      seasons: view.tab === 'seasons' ? ask(seriesAddress(api, slug, series)) : null,
+      trend: view.tab === 'card' ? ask(trendAddress(api, [buoy.id])) : null,
     }
   }
-  if (point !== null)
-    return { kind: 'point', point, conditions: ask(conditionsAddress(api, point)), near: null }
-  const withPasses = view.satellites || isVirtualOnly(active)
-  return { kind: 'list', passes: withPasses ? ask(passesAddress(api)) : null }
+  if (point !== null) return { kind: 'point', point, forecast: ask(forecastAddress(api, point)) }
+  const ids = active
+    .filter(({ virtual, last_reading: reading }) => !virtual && reading !== null)
+    .toSorted((a, b) => b.last_reading!.significient_height - a.last_reading!.significient_height)
+    .map(({ id }) => id)
+  return { kind: 'list', trend: ids.length === 0 || isOfOneBuoy ? null : ask(trendAddress(api, ids)) }
 }
 
 function titleOf(subject: Subject, isGuest: boolean): string {

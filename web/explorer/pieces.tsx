@@ -11,7 +11,6 @@ import { announce, now, page, units, update } from './store.ts'
 
 /** Strokes of drawings of 24 by 24 units. */
 const ICONS = {
-  aim: 'M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM12 2v6M12 16v6M2 12h6M16 12h6',
   back: 'M15 5l-7 7 7 7',
   book: 'M5 4h9a4 4 0 0 1 4 4v12H8a3 3 0 0 1-3-3zM5 17a3 3 0 0 1 3-3h10',
   globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c3 3 3 15 0 18M12 3c-3 3-3 15 0 18',
@@ -20,6 +19,7 @@ const ICONS = {
   moon: 'M20 14.5A8 8 0 0 1 9.5 4 8 8 0 1 0 20 14.5z',
   plus: 'M12 5v14M5 12h14',
   satellite: 'M8 12l4-4 4 4-4 4zM9.5 10.5L5.5 6.5l-2.5 2.5 4 4M14.5 13.5l4 4 2.5-2.5-4-4M13 19a5 5 0 0 0 5-5',
+  share: 'M12 15V3M8 7l4-4 4 4M5 12v8h14v-8',
   star: 'M12 3.5l2.6 5.4 5.9.8-4.3 4.1 1 5.9-5.2-2.8-5.2 2.8 1-5.9L3.5 9.7l5.9-.8z',
   sun: 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5',
 } as const
@@ -51,6 +51,36 @@ export function Chip({ height, isRing = false }: { height: number | null; isRing
   const style = height === null ? {} : { '--height-color': HEIGHT_COLORS[classOf(height, scale)] }
   return <span class={isRing ? 'chip ring' : 'chip'} aria-hidden="true" style={style} />
 }
+
+/** Pixels of a sparkline. */
+const SPARK = { width: 56, height: 20, edge: 2 } as const
+
+/** The heights of a day as a line over at least the upper half of their scale, with a word for how they change. */
+export function Spark({ heights }: { heights: readonly number[] }) {
+  const [first, last] = [heights[0], heights.at(-1)]
+  if (first === undefined || last === undefined || heights.length < 2) return null
+  const top = Math.max(...heights, 0.1)
+  const bottom = Math.min(...heights, top / 2)
+  const x = (i: number): number => SPARK.edge + (i / (heights.length - 1)) * (SPARK.width - 2 * SPARK.edge)
+  const y = (height: number): number =>
+    SPARK.height - SPARK.edge - ((height - bottom) / (top - bottom)) * (SPARK.height - 2 * SPARK.edge)
+  const points = heights.map((height, i) => `${x(i).toFixed(1)} ${y(height).toFixed(1)}`)
+  const turn = last > first * STEADY ? 'rising' : first > last * STEADY ? 'falling' : 'steady'
+  return (
+    <svg
+      class="spark"
+      viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
+      role="img"
+      aria-label={`${turn} in 24 hours`}
+    >
+      <path d={`M${points.join('L')}`} />
+      <circle cx={x(heights.length - 1)} cy={y(last)} r="2" />
+    </svg>
+  )
+}
+
+/** A tenth up or down is not a change. */
+const STEADY = 1.1
 
 /** What is said of a failure: the server's messages are for those who write programs. */
 export const TROUBLE_TEXTS: { readonly [kind in TroubleKind]: string } = {
@@ -201,11 +231,10 @@ export function Copy(props: {
   shown?: string
   /** Read out when it has been copied. */
   done: string
-  /** The class of the row with the button; `children` stand before it. */
-  row: string
+  /** Stand before the button. */
   children?: ComponentChildren
 }) {
-  const { what, label, text, shown = text, done, row, children } = props
+  const { what, label, text, shown = text, done, children } = props
   const code = useRef<HTMLElement>(null)
   const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
   const copy = async (): Promise<void> => {
@@ -223,7 +252,7 @@ export function Copy(props: {
   const name = state === 'copied' ? 'Copied' : what
   return (
     <>
-      <div class={row}>
+      <div class="row wraps">
         {children}
         <Button text={name} aria-label={`${name}: ${label}`} class="small" onClick={() => void copy()} />
       </div>

@@ -9,7 +9,7 @@ import { loadTowns, type Town, townsNamed } from './towns.ts'
 
 /** Time without a keystroke before a call is spent. */
 const PAUSE_MS = 180
-export const LEAST_CHARACTERS = 2
+const LEAST_CHARACTERS = 2
 const MOST_CHARACTERS = 100
 const MOST_BUOYS = 8
 const MOST_TOWNS = 5

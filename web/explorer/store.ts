@@ -1,7 +1,6 @@
 /** The state of the page, in signals, and what changes it. Components read it and keep none of their own. */
 import { batch, computed, effect, signal, untracked } from '@preact/signals'
 import type { Map as MapView } from 'maplibre-gl'
-import type { SatellitePass } from '../../clients/typescript/groundswell.ts'
 import { Answers } from './answers.ts'
 import { type ActiveBuoy, Api, type ApiTrouble } from './api.ts'
 import { Guest } from './guest.ts'
@@ -9,17 +8,15 @@ import { keptKey, takeKeyFromAddress } from './key.ts'
 import { chosenUnits, type Favourite, keepFavourites, keptFavourites, toggled } from './mine/kept.ts'
 import {
   type Decimals,
-  decimalsIn,
   formatUnits,
   parseUnits,
   scalesOfSources,
-  type SomeUnits,
   type Units,
   unitsOfLocales,
 } from './mine/units.ts'
 import { clockTime, DAY_MS, dayText, duration, viewerZone } from './format.ts'
 import { aboutOf, isVirtualOnly, type Page, pageOf, placeNames } from './page.ts'
-import { formatView, parseView, type Position, type ViewState } from './view.ts'
+import { formatView, MAP_END, parseView, type Position, type ViewState } from './view.ts'
 
 const { basePath = '', explorer, refresh } = document.documentElement.dataset
 /** The one buoy of a page within the page of somebody else, which does not use up the visitor's key. */
@@ -37,22 +34,22 @@ export const now = signal(clock())
 export function viewOfAddress(): ViewState {
   const view = parseView(location.hash.slice(1))
   const units = { ...chosenUnits(), ...view.units }
-  return embedded === undefined ? { ...view, units } : { ...view, units, buoy: embedded, tab: 'now' }
+  const tab = (view.tab === 'card') === (embedded !== undefined) ? view.tab : 'now'
+  return embedded === undefined ? { ...view, units, tab } : { ...view, units, buoy: embedded, tab }
 }
 
 /** What is shown, as the address has it. */
 export const view = signal(viewOfAddress())
-/** The units of a view: those of its address before those chosen here before those of the locale. */
-export const unitsOf = (address: SomeUnits): Units => ({
-  ...unitsOfLocales(navigator.languages),
-  ...chosenUnits(),
-  ...address,
-})
-const unitsText = computed(() => formatUnits(unitsOf(view.value.units)))
+/** Units of the address before those chosen here before those of the locale. */
+const unitsText = computed(() =>
+  formatUnits({ ...unitsOfLocales(navigator.languages), ...chosenUnits(), ...view.value.units }),
+)
 /** The units of all that the page shows; the same object until they change. */
 export const units = computed(() => parseUnits(unitsText.value) as Units)
 
 export const favourites = signal(keptFavourites())
+// A favourite place has its name also where only the address leads to it.
+for (const { slug, name } of favourites.peek()) if (!placeNames.has(slug)) placeNames.set(slug, name)
 /** The text in the search box. */
 export const query = signal('')
 /** What is wrong with the connection, or null. */
@@ -63,8 +60,6 @@ export const keyPrompt = signal<string | null>(null)
 export const buoys = signal<readonly ActiveBuoy[] | null>(null)
 /** How the values of a buoy are written, everywhere. */
 export const scalesOf = computed(() => scalesOfSources(buoys.value ?? [], decimals.value, units.value))
-/** The pass drawn on the map. */
-export const chosenPass = signal<SatellitePass | null>(null)
 /** Null without a map, and before it has come. */
 export const map = signal<MapView | null>(null)
 /** When the page was known to be current, by `performance.now`: a clock that nobody sets. */
@@ -89,7 +84,10 @@ export const answers: Answers = new Answers(api, (failure, isOther) => {
 })
 const guest = new Guest(api, answers)
 
-const pageNow = (): Page => pageOf(api, answers, guest, view.peek(), embedded !== undefined)
+const pageNow = (): Page => {
+  const pixels = document.getElementById('content')?.clientWidth ?? innerWidth
+  return pageOf(api, answers, guest, view.peek(), { isOfOneBuoy: embedded !== undefined, pixels })
+}
 
 /** What the panel shows. */
 export const page = signal(pageNow())
@@ -109,13 +107,10 @@ effect(() => {
   page.value = next
 })
 
-/** The decimals of networks, as the list of all buoys tells them; a page of one buoy has its chart instead. */
+/** The decimals of networks, as the list of all buoys tells them. */
 const decimals = computed((): Decimals => {
-  const { buoys: list, subject } = page.value
-  const told = list.state === 'here' ? list.data.decimals : undefined
-  const chart = subject.kind === 'buoy' ? subject.now?.chart.answer : undefined
-  if (told !== undefined || chart?.state !== 'here' || subject.kind !== 'buoy') return told ?? {}
-  return { [subject.buoy.source]: decimalsIn(chart.data) }
+  const { buoys: list } = page.value
+  return (list.state === 'here' && list.data.decimals) || {}
 })
 
 /** Data of networks that report every hour are as old before the next ones come. */
@@ -141,6 +136,11 @@ export const recently = computed(() =>
 
 /** Buoys that satellites measure are shown where the visitor wants them, or where there are no others. */
 export const showsSatellites = computed(() => view.value.satellites || isVirtualOnly(buoys.value ?? []))
+
+/** A globe, where the visitor wants it, or where a flat map would have buoys at its edge. */
+export const showsGlobe = computed(
+  () => view.value.globe ?? (buoys.value ?? []).some(({ lat }) => Math.abs(lat) > MAP_END),
+)
 
 /** What the panel is about. */
 export const about = computed(() => aboutOf(view.value))
@@ -174,12 +174,15 @@ export function update(patch: Partial<ViewState>): void {
 }
 
 export const openBuoy = (slug: string): void => update({ buoy: slug, point: null })
-export const openPoint = ({ lat, lng }: Position): void => update({ buoy: null, point: { lat, lng } })
+/** Opens what is known of a point: its days ahead, and its nearest buoys. */
+export function openPoint({ lat, lng }: Position): void {
+  update({ buoy: null, point: { lat: Number(lat.toFixed(4)), lng: Number(lng.toFixed(4)) } })
+}
 
-/** Opens what is known of a place: its conditions, and its nearest buoys. */
+/** A point with a name. */
 export function openPlace(name: string, point: Position): void {
   placeNames.set(aboutOf({ buoy: null, point }), name)
-  update({ buoy: null, point })
+  openPoint(point)
 }
 
 /** The element of an id in `index.html`. @throws Error when the page has none */
@@ -192,11 +195,6 @@ export function byId(id: string): HTMLElement {
 /** Gives screen readers a text to read out. */
 export function announce(text: string): void {
   byId('announcer').textContent = text
-}
-
-export function choosePass(pass: SatellitePass | null): void {
-  chosenPass.value = pass
-  if (pass !== null) sheet.value = 'half'
 }
 
 /** Puts a buoy on the visitor's list, or takes it off. */

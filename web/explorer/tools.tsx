@@ -3,12 +3,12 @@ import { isUnitsOpen } from './dialogs.tsx'
 import { classLabels, HEIGHT_COLORS } from './heights.ts'
 import { KINDS, scaleOf } from './mine/units.ts'
 import { Icon, Tool } from './pieces.tsx'
-import { api, choosePass, keyPrompt, map, openPoint, showsSatellites, units, update, view } from './store.ts'
+import { api, keyPrompt, map, showsGlobe, showsSatellites, units, update, view } from './store.ts'
 import { theme, toggleTheme } from './theme.ts'
 
 export function PageTools() {
   const isDark = theme.value === 'dark'
-  const written = KINDS.map((kind) => scaleOf(kind, units.value).unit).join('\u00a0· ')
+  const written = KINDS.map((kind) => scaleOf(kind, units.value).unit).join('·')
   const keyLabel = api.key.value === '' ? 'Enter an API key' : 'API key'
   return (
     <>
@@ -28,19 +28,9 @@ export function PageTools() {
   )
 }
 
-/** The list of passes is part of the list of buoys. */
-function toggleSatellites(): void {
-  const satellites = !view.peek().satellites
-  if (!satellites) choosePass(null)
-  update(satellites ? { satellites, buoy: null, point: null } : { satellites })
-}
-
 export function MapTools() {
-  const { globe } = view.value
-  const aim = (): void => {
-    const center = map.peek()?.getCenter().wrap()
-    if (center !== undefined) openPoint(center)
-  }
+  const { satellites } = view.value
+  const globe = showsGlobe.value
   return (
     <div id="map-tools">
       <Tool name="plus" label="Zoom in" onClick={() => map.peek()?.zoomIn()} />
@@ -48,22 +38,22 @@ export function MapTools() {
       <Tool name="globe" label="Globe" onClick={() => update({ globe: !globe })} aria-pressed={globe} />
       <Tool
         name="satellite"
-        label="Satellite passes"
-        onClick={toggleSatellites}
+        label="Points measured by satellites"
+        onClick={() => update({ satellites: !satellites })}
         aria-pressed={showsSatellites.value}
       />
-      <Tool name="aim" label="Conditions at the middle of the map" onClick={aim} />
     </div>
   )
 }
 
+/** Folded on a phone, whose map is small. */
 export function Legend() {
   const scale = scaleOf('height', units.value)
   const labels = classLabels(scale)
   return (
-    <div id="legend">
-      <h2>
-        Significant wave height, {scale.unit}
+    <details id="legend" open={!matchMedia('(max-width: 760px)').matches}>
+      <summary>Significant wave height, {scale.unit}</summary>
+      <p>
         <span>
           <i class="chip" aria-hidden="true" />
           over 3 h old
@@ -74,7 +64,7 @@ export function Legend() {
             by satellite
           </span>
         ) : null}
-      </h2>
+      </p>
       <ol>
         {HEIGHT_COLORS.map((background, i) => (
           <li key={background}>
@@ -83,6 +73,6 @@ export function Legend() {
           </li>
         ))}
       </ol>
-    </div>
+    </details>
   )
 }

@@ -6,9 +6,10 @@ export const ZONES = ['utc', 'buoy', 'viewer'] as const
 /** The clock that times are given by. */
 type ZoneChoice = (typeof ZONES)[number]
 
-export const SPANS = [2, 7, 28] as const
 /** Days of readings in the chart. */
-export type Span = (typeof SPANS)[number]
+export const SPANS = [2, 7, 28, 365] as const
+/** A UTC day, or a minute of one. */
+const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\dZ)?$/
 
 /** How the measures of the seasons are called and written. */
 export const METRICS = {
@@ -37,9 +38,14 @@ export interface Position {
   lng: number
 }
 
+/** A flat map ends at this latitude. */
+export const MAP_END = 85
+
 export interface Camera extends Position {
   zoom: number
 }
+
+const TABS = ['now', 'seasons', 'card'] as const
 
 /** What the address leaves out is as here. */
 export const FIRST_VIEW = {
@@ -49,11 +55,17 @@ export const FIRST_VIEW = {
   buoy: null as string | null,
   /** The point of the sea in the panel. */
   point: null as Position | null,
-  tab: 'now' as 'now' | 'seasons',
+  /** The card is for pages of others alone. */
+  tab: 'now' as (typeof TABS)[number],
   zone: 'buoy' as ZoneChoice,
   satellites: false,
-  globe: false,
-  span: 7 as Span,
+  /** Null for a globe where buoys lie beyond the edge of a flat map. */
+  globe: null as boolean | null,
+  span: 7 as (typeof SPANS)[number],
+  /** Days or minutes of the chart in place of a span, both included. */
+  range: null as { from: string; to: string } | null,
+  /** Slug of a second buoy in the chart. */
+  beside: null as string | null,
   metric: 'significient_height' as Metric,
   season: 'year' as SeasonName,
   /** The highlighted year and the one it is compared with; null for the newest two. */
@@ -67,6 +79,17 @@ export type ViewState = typeof FIRST_VIEW
 /** The form of a buoy's slug. */
 export const SLUG = /^[a-z0-9-]{1,250}$/
 
+/** What tells a favourite place from a buoy: its position, to four decimals. */
+const POINT = /^(-?\d{1,2}(?:\.\d{1,4})?) (-?\d{1,3}(?:\.\d{1,4})?)$/
+
+/** The position in `LAT LNG`; null in any other text. */
+export function pointOf(text: string): Position | null {
+  const [lat, lng] = (POINT.exec(text) ?? []).slice(1).map(Number)
+  return lat !== undefined && lng !== undefined && Math.abs(lat) <= 90 && Math.abs(lng) <= 180
+    ? { lat, lng }
+    : null
+}
+
 /** The view of a fragment, given without its `#`. What is missing or invalid is as in the first view. */
 export function parseView(fragment: string): ViewState {
   const fields = new URLSearchParams(fragment)
@@ -77,24 +100,32 @@ export function parseView(fragment: string): ViewState {
   }
   const oneOf = <T extends string | number>(name: string, values: readonly T[], otherwise: T): T =>
     values.find((value) => String(value) === fields.get(name)) ?? otherwise
-  const slug = fields.get('buoy') ?? ''
-  const buoy = SLUG.test(slug) ? slug : null
+  const slug = (name: string): string | null => SLUG.exec(fields.get(name) ?? '')?.[0] ?? null
+  const buoy = slug('buoy')
   const [lat, lng] = [number('lat', -90, 90), number('lng', -180, 180)]
   return {
     camera: parseCamera(fields.get('map') ?? ''),
     buoy,
     point: buoy === null && lat !== null && lng !== null ? { lat, lng } : null,
-    tab: oneOf('tab', ['now', 'seasons'], FIRST_VIEW.tab),
+    tab: oneOf('tab', TABS, FIRST_VIEW.tab),
     zone: oneOf('zone', ZONES, FIRST_VIEW.zone),
     satellites: fields.get('satellites') === '1',
-    globe: fields.get('globe') === '1',
+    globe: fields.has('globe') ? fields.get('globe') === '1' : null,
     span: oneOf('days', SPANS, FIRST_VIEW.span),
+    range: parseRange(fields.get('from') ?? '', fields.get('to') ?? ''),
+    beside: slug('beside'),
     metric: oneOf('metric', namesOf(METRICS), FIRST_VIEW.metric),
     season: oneOf('season', namesOf(SEASONS), FIRST_VIEW.season),
     year: number('year', 1900, 2200),
     against: number('against', 1900, 2200),
     units: parseUnits(fields.get('units') ?? ''),
   }
+}
+
+/** Null unless both are moments of the calendar, the first one not after the last. */
+export function parseRange(from: string, to: string): ViewState['range'] {
+  const isMoment = (text: string): boolean => MOMENT.test(text) && !Number.isNaN(Date.parse(text))
+  return isMoment(from) && isMoment(to) && from <= to ? { from, to } : null
 }
 
 /** `ZOOM/LAT/LNG`, as most maps write it. */
@@ -125,8 +156,11 @@ function fieldsOf({ camera, buoy, point, ...view }: ViewState): [string, string 
     ['tab', view.tab],
     ['zone', view.zone],
     ['satellites', Number(view.satellites)],
-    ['globe', Number(view.globe)],
+    ['globe', view.globe === null ? null : Number(view.globe)],
     ['days', view.span],
+    ['from', view.range?.from ?? null],
+    ['to', view.range?.to ?? null],
+    ['beside', view.beside],
     ['metric', view.metric],
     ['season', view.season],
     ['year', view.year],

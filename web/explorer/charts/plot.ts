@@ -4,6 +4,7 @@ import { variable } from '../theme.ts'
 import { directionText } from '../format.ts'
 import { scaledText, type Scale } from '../mine/units.ts'
 import { ARROW, longPauses, type Range } from './geometry.ts'
+import { has } from './parts.ts'
 
 /** Heights of what lines are drawn in. On wide panels the tall one grows with the width. */
 const HEIGHT_PIXELS = { tall: 190, short: 92 } as const
@@ -28,11 +29,10 @@ const SIGN_ROW_PIXELS = 22
 const SIGN_SPACE_PIXELS = 22
 const DAY_S = 86_400
 
-/** Shown in the place of the time while nothing is pointed at. */
-const HINTS = {
-  touch: 'Tap or drag to read, pinch or double-tap to zoom',
-  mouse: 'Hover to read, drag to zoom, double-click to reset',
-} as const
+/** A drag with the mouse that is shorter chooses nothing. */
+const LEAST_DRAG_PIXELS = 8
+/** Texts at the dots of a line. */
+const DOT_TEXT = { size: 11, away: 6 } as const
 
 export interface Line {
   label: string
@@ -51,6 +51,8 @@ export interface Line {
   textOf?: (value: number, index: number) => string
   /** Draws signs in place of a line: the one that stands for north, about its middle. */
   sign?: (index: number) => Path2D
+  /** Dots in place of a line, with this text above those of an upper half, and below the others. */
+  dotText?: (index: number) => string
   /** Signs of the same row do not cover each other. */
   row?: string
   /** Of signs: the label of the line whose entry in the legend has them, too. */
@@ -71,8 +73,11 @@ export interface Plot {
 
 /** What plots over one x axis have in common. */
 export interface Shared {
-  /** Epoch seconds, ascending. */
+  /** Epoch seconds, ascending, and the range of them that the axis has. */
   x: readonly number[]
+  range: Range
+  /** Takes the range that the visitor has chosen with the mouse. */
+  onSelect?: ((range: Range) => void) | undefined
   /** IANA name of the clock. */
   zone: string
   /** Names of the ticks, and the pixels of the axis below the last plot. */
@@ -88,23 +93,21 @@ export interface Shared {
   axis: { pixels: number }
 }
 
-/**
- * Draws a plot at the end of `host`, as wide as its place is, now and later. `onRange` is called when the visitor
- * has zoomed with the mouse; `remove` takes everything away again.
- */
+/** Draws a plot at the end of `host`, as wide as its place is, now and later; `remove` takes it away again. */
 export function draw(
   host: HTMLElement,
   { name, scale, lines, size, range, bands = [] }: Plot,
-  { x, zone, times, timesPixels, now, textOfX, longestPauseOf, axis }: Shared,
+  shared: Shared,
   { isFirst, isLast }: { isFirst: boolean; isLast: boolean },
-  onRange: (range: Range) => void,
 ): { plot: UPlot; remove: () => void } {
+  const { x, zone, times, timesPixels, now, textOfX, longestPauseOf, axis, onSelect } = shared
   const place = document.createElement('div')
   place.className = `plot ${size}`
   Object.assign(place.dataset, { name, unit: scale.unit })
   host.append(place)
-  const hint = matchMedia('(pointer: coarse)').matches ? HINTS.touch : HINTS.mouse
-  let pointer = 'mouse'
+  // In the place of the time while nothing is pointed at.
+  const isTouch = matchMedia('(pointer: coarse)').matches
+  const hint = `${isTouch ? 'Tap or drag' : 'Hover'} to read${isTouch || !onSelect ? '' : ', drag to choose a range'}`
   // A line breaks where uPlot is told to, and goes on over cells without a value.
   const cells = lines.map(({ values, sign }) =>
     values.map((value) => (value === null ? undefined : sign === undefined ? scale.from(value) : value)),
@@ -163,29 +166,28 @@ export function draw(
       ...sizeNow(),
       tzDate: (epoch) => UPlot.tzDate(new Date(epoch * 1000), zone),
       axes: [timeAxis, valueAxis],
-      scales: { y: range ? { range } : {}, turn: { range: [0, 360] } },
+      scales: { x: { range: () => [...shared.range] }, y: range ? { range } : {}, turn: { range: [0, 360] } },
       cursor: {
         y: false,
-        drag: { x: true, y: false },
+        drag: { x: onSelect !== undefined, y: false, setScale: false, dist: LEAST_DRAG_PIXELS },
         points: { size: MARK_PIXELS },
         sync: { key: 'charts' },
         hover: { prox: HOVER_PIXELS },
-        bind: {
-          // Browsers make a double-click of a double-tap, which has its own meaning.
-          dblclick: (_plot, _target, showAll) => (event) => {
-            if (pointer === 'mouse') showAll(event)
-            return null
-          },
-        },
       },
       // The last day's name needs some room behind it, and the word at the line of now above it.
       padding: [isFirst && now !== undefined ? 18 : 10, 22, 0, 0],
       legend: { live: true, markers: { fill: (_plot, i) => lines[i - 1]?.mark ?? 'transparent' } },
       hooks: {
         setSeries: [(drawn) => markShown(drawn, lines)],
-        setScale: [({ scales }, key) => key === 'x' && onRange([scales.x?.min ?? 0, scales.x?.max ?? 0])],
+        setSelect: [
+          (drawn) => {
+            const { left, width } = drawn.select
+            if (width > 0) onSelect?.([drawn.posToVal(left, 'x'), drawn.posToVal(left + width, 'x')])
+          },
+        ],
         draw: [
           (drawn) => drawSigns(drawn, lines, rows),
+          (drawn) => drawDotTexts(drawn, lines),
           (drawn) => now && drawNow(drawn, now(), signPixels, isFirst),
         ],
       },
@@ -198,9 +200,6 @@ export function draw(
     place,
   )
   makeButtons(plot, lines)
-  plot.over.addEventListener('pointerdown', ({ pointerType }) => {
-    pointer = pointerType
-  })
   // Draws now, not in the next microtask: the caller may want to read a value at once.
   plot.batch(() => {})
   const watch = new ResizeObserver(() => {
@@ -256,7 +255,7 @@ function markShown(plot: UPlot, lines: readonly Line[]): void {
 }
 
 function seriesOf(
-  { label, color, width = 2, values, sign, textOf, of, ...more }: Line,
+  { label, color, width = 2, values, sign, dotText, textOf, of, ...more }: Line,
   lines: readonly Line[],
   scale: Scale,
   x: readonly number[],
@@ -270,8 +269,11 @@ function seriesOf(
   const text = textOf ?? ((value: number, index: number) => `${scaledText(scale, value)}${fromText(index)}`)
   const pauses = longPauses(x, values, longestPauseOf(values))
   // Begin and end of each part of the line. Without a dot, a part of one value would not be seen.
-  const ends = [values.findIndex(isValue), ...pauses.flat(), values.findLastIndex(isValue)]
-  const lone = ends.filter((end, i) => i % 2 === 0 && end >= 0 && end === ends[i + 1] && sign === undefined)
+  const ends = [values.findIndex(has), ...pauses.flat(), values.findLastIndex(has)]
+  const lone =
+    dotText === undefined
+      ? ends.filter((end, i) => i % 2 === 0 && end >= 0 && end === ends[i + 1] && sign === undefined)
+      : [...values.keys()].filter((i) => values[i] !== null)
   return {
     ...more,
     label,
@@ -283,6 +285,7 @@ function seriesOf(
         plot.valToPos(x[to] ?? 0, 'x', true),
       ]),
     points: { show: lone.length > 0, filter: () => lone, size: LONE_DOT_PIXELS, width: 0, fill: color },
+    ...(dotText && { paths: () => null }),
     ...(sign === undefined
       ? {}
       : { scale: 'turn', class: of === undefined ? 'sign' : 'behind', paths: () => null }),
@@ -293,8 +296,6 @@ function seriesOf(
     },
   }
 }
-
-export const isValue = (value: number | null): boolean => value !== null
 
 /** Draws as many signs into the rows below a plot as have room next to each other. */
 function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[]): void {
@@ -321,6 +322,33 @@ function drawSigns(plot: UPlot, lines: readonly Line[], rows: readonly string[])
       ctx.restore()
     }
   }
+}
+
+/** Writes the texts of dots that have room beside each other. */
+function drawDotTexts(plot: UPlot, lines: readonly Line[]): void {
+  const { ctx, data, scales } = plot
+  const ratio = devicePixelRatio
+  const middle = ((scales.y?.min ?? 0) + (scales.y?.max ?? 0)) / 2
+  ctx.save()
+  Object.assign(ctx, { font: `${DOT_TEXT.size * ratio}px ${variable('--font')}`, textAlign: 'center' })
+  ctx.fillStyle = variable('--text')
+  for (const [at, { values, dotText }] of lines.entries()) {
+    if (dotText === undefined || plot.series[at + 1]?.show === false) continue
+    const free = { above: -Infinity, below: -Infinity }
+    for (const [i, value] of values.entries()) {
+      const level = data[at + 1]?.[i]
+      if (value === null || typeof level !== 'number') continue
+      const side = level > middle ? 'above' : 'below'
+      const text = dotText(i)
+      const [left, top] = [plot.valToPos(data[0][i] ?? 0, 'x', true), plot.valToPos(level, 'y', true)]
+      const half = ctx.measureText(text).width / 2
+      if (left - half < free[side]) continue
+      free[side] = left + half + DOT_TEXT.away * ratio
+      const away = side === 'above' ? -DOT_TEXT.away : DOT_TEXT.away + DOT_TEXT.size * 0.8
+      ctx.fillText(text, left, top + away * ratio)
+    }
+  }
+  ctx.restore()
 }
 
 /** Draws a line through a plot and its signs; the first plot has the word for it. */

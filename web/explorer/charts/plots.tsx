@@ -1,6 +1,6 @@
 /**
  * The place of a chart. Its code is loaded when the first one is needed: the first view of the page has none. A
- * chart that is drawn anew keeps its zoom, what is read, and the focus.
+ * chart that is drawn anew keeps what is read, and the focus.
  */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -10,7 +10,7 @@ import type { Memory } from './group.ts'
 import type * as Charts from './readings.ts'
 
 /** The code of the charts; null before it has come. */
-export const charts = signal<typeof Charts | null>(null)
+const charts = signal<typeof Charts | null>(null)
 let isAsked = false
 
 /** A load that failed is tried at the next call. */
@@ -23,15 +23,12 @@ function load(): void {
   )
 }
 
-/** What the visitor has zoomed and reads; a picture shows the same. */
-export let shown: Memory = { range: null, at: null }
-
 /** Draws into a place of the page; returns what removes it. */
-export type Draw = (code: typeof Charts, place: HTMLElement, memory: Memory) => () => void
+type Draw = (code: typeof Charts, place: HTMLElement, memory: Memory) => () => void
 
 /**
- * `draw` is called whenever a value of `on`, or the theme, has changed. The chart of another `about` has its own
- * zoom; null draws nothing. `label` tells screen readers what the chart shows.
+ * `draw` is called whenever a value of `on`, or the theme, has changed. In the chart of another `about` nothing is
+ * read yet; null draws nothing. `label` tells screen readers what the chart shows.
  */
 export function Plots({
   about,
@@ -46,13 +43,12 @@ export function Plots({
 }) {
   const place = useRef<HTMLDivElement>(null)
   const hadFocus = useRef(false)
-  const memory = useMemo((): Memory => ({ range: null, at: null }), [about])
+  const memory = useMemo((): Memory => ({ at: null }), [about])
   const code = charts.value
   if (code === null) load()
   useLayoutEffect(() => {
     const host = place.current
     if (host === null || code === null || draw === null) return
-    shown = memory
     const remove = draw(code, host, memory)
     host.style.minHeight = ''
     if (hadFocus.current) host.querySelector<HTMLElement>('#chart-cursor')?.focus({ preventScroll: true })

@@ -1,52 +1,61 @@
-/** The readings of a buoy over some days: heights with the forecast, and all else that it measures below. */
+/** What a buoy measures and what is forecast over some time: heights, and all else below them. */
 import type UPlot from 'uplot'
-import type { Chart } from '../../../clients/typescript/groundswell.ts'
-import { dayTimeAndZone, directionText, type Zone } from '../format.ts'
+import { clockTime, dayTimeAndZone, directionText, type Zone } from '../format.ts'
 import { KM_PER_NAUTICAL_MILE, type Scales } from '../mine/units.ts'
 import { now } from '../store.ts'
 import { variable } from '../theme.ts'
-import { ARROW, fromZero, intervalOf, windBarb } from './geometry.ts'
+import { ARROW, fromZero, intervalOf, nearestIndex, type Range, wholeOf, windBarb } from './geometry.ts'
 import { drawTogether, type Memory } from './group.ts'
-import { isValue, type Line, type Plot, type Shared } from './plot.ts'
+import { has, joined, type Part, type Values } from './parts.ts'
+import { type Line, type Plot, type Shared } from './plot.ts'
 
 /** Longest pause that a line bridges, at least, and in intervals of its own values: some come once a day. */
 const LONGEST_PAUSE = { seconds: 3 * 3600, intervals: 2.5 } as const
 /** The chart of a buoy that has been silent for so many times its days does not go on to now. */
 const MOST_SILENCE = 10
-/** A zoom goes no further. */
+/** The range of a single reading. */
 const LEAST_RANGE_S = 3 * 3600
 const DAY_S = 86_400
 
-/** Ticks by length of step: days of the week, with the month where it changes, and 24-hour clocks. */
+/** Ticks by length of step: months, days of the week with the month where it changes, and 24-hour clocks. */
 const TIMES: UPlot.Axis.Values = [
+  [28 * DAY_S, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
   [DAY_S, '{WWW}\n{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
   [60, '{HH}:{mm}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}\n{MMM}', '\n{WWW} {D}', null, null, null, 1],
 ]
 
-type Values = readonly (number | null)[]
-type Range = (plot: UPlot, low: number | null, high: number | null) => [number, number]
-/** The arrays of a chart, without its times. */
-export type Column = Exclude<keyof Chart, 'buoy' | 'fields' | 'time'>
+type Limits = (plot: UPlot, low: number | null, high: number | null) => [number, number]
+
+export interface ReadingsView {
+  parts: readonly Part[]
+  zone: Zone
+  scaleOf: Scales
+  isSouth: boolean
+  /** The name of a second buoy, whose values have names that begin with `beside_`. */
+  beside: string | null
+  /** Whether the chart goes on to the line of now, which moves. */
+  isToNow: boolean
+  onSelect?: (range: Range) => void
+}
 
 /** Draws a plot for each quantity that has values into `place`. One cursor runs through all. */
-export function drawReadings(
-  place: HTMLElement,
-  data: Chart,
-  zone: Zone,
-  scaleOf: Scales,
-  memory: Memory,
-): () => void {
-  const x = data.time.map((time) => Date.parse(time) / 1000)
-  const [oldest = 0, last = 0] = [x[0], x.at(-1)]
-  // The chart of a silent buoy goes on to the line of now, which moves.
+export function drawReadings(place: HTMLElement, view: ReadingsView, memory: Memory): () => void {
+  const { parts, zone, scaleOf, onSelect } = view
+  // An empty part at the end of the axis.
+  const { x: own } = joined(parts)
+  const [oldest = 0, last = 0] = [own[0], own.at(-1)]
   const end = Math.ceil(now.peek() / 3_600_000) * 3600
-  if (end > last && end - last <= MOST_SILENCE * Math.max(DAY_S, last - oldest)) x.push(end)
-  const column = (name: Column): Values => x.map((_, i) => data[name]?.[i] ?? null)
-  const plots = plotsOf(column, scaleOf, data.buoy.lat < 0)
+  const isLater = view.isToNow && end > last && end - last <= MOST_SILENCE * Math.max(DAY_S, last - oldest)
+  const rest = isLater ? [{ time: [new Date(end * 1000).toISOString()], values: {} }] : []
+  const { x, column } = joined([...parts, ...rest])
+  const textOfTurn = (i: number): string => clockTime(new Date((x[i] ?? 0) * 1000), zone)
+  const plots = plotsOf(column, scaleOf, view, textOfTurn)
     .map((plot) => ({ ...plot, lines: plot.lines.filter(hasValues).map(withoutLost) }))
     .filter(({ lines }) => lines.length > 0)
   const shared: Shared = {
     x,
+    range: wholeOf(x, LEAST_RANGE_S),
+    onSelect,
     zone: zone.name,
     times: TIMES,
     timesPixels: 56,
@@ -56,16 +65,15 @@ export function drawReadings(
       Math.max(LONGEST_PAUSE.seconds, LONGEST_PAUSE.intervals * intervalOf(x, values)),
     axis: { pixels: 0 },
   }
-  const newest = column('significant_height').findLastIndex((value) => value !== null)
+  const newest = column('significant_height').findLastIndex(has)
   return drawTogether(place, plots, shared, {
     memory,
-    leastWidth: LEAST_RANGE_S,
     label: 'Time in the chart',
-    first: Math.max(0, newest),
+    first: newest === -1 ? nearestIndex(x, now.peek() / 1000) : newest,
   })
 }
 
-const hasValues = ({ values }: Line): boolean => values.some(isValue)
+const hasValues = ({ values }: Line): boolean => values.some(has)
 
 /** Directions without the line that they are of have an entry of their own. */
 function withoutLost(line: Line, _i: number, lines: readonly Line[]): Line {
@@ -74,8 +82,13 @@ function withoutLost(line: Line, _i: number, lines: readonly Line[]): Line {
 }
 
 /** The plots from top to bottom, with lines that may have no values. */
-function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boolean): Plot[] {
-  const line = (label: string, name: Column, color: number, more: Partial<Line> = {}): Line => ({
+function plotsOf(
+  column: (name: string) => Values,
+  scaleOf: Scales,
+  { isSouth, beside }: ReadingsView,
+  textOfTurn: (index: number) => string,
+): Plot[] {
+  const line = (label: string, name: string, color: number, more: Partial<Line> = {}): Line => ({
     label,
     values: column(name),
     color: variable(`--chart-${color}`),
@@ -83,6 +96,8 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
   })
   const thin = { width: 1 }
   const forecast = { dash: [6, 4] }
+  const forecastSwell = { width: 1.5, dash: [2, 5] }
+  const other = (name: string): Line => line(beside ?? '', `beside_${name}`, 6, { dash: [10, 2] })
   // Without colours dots and dashes tell the parts of the sea apart.
   const [swell, windSea] = [
     { width: 1.5, dash: [2, 3] },
@@ -97,20 +112,21 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
   })
   // A tenth up and down is not an event.
   const atLeast =
-    (span: number): Range =>
+    (span: number, share = 0): Limits =>
     (_plot, low, high) => {
-      const missing = Math.max(0, span - ((high ?? 0) - (low ?? 0))) / 2
+      const own = (high ?? 0) - (low ?? 0)
+      const missing = Math.max(own * share, (span - own) / 2)
       return [(low ?? 0) - missing, (high ?? 0) + missing]
     }
   const [height, speed] = [scaleOf('height'), scaleOf('speed')]
   const [wind, forecastWind] = [column('wind_speed'), column('forecast_wind_speed')]
   // A barb needs both.
-  const where = (speeds: Values, name: Column): Values =>
+  const where = (speeds: Values, name: string): Values =>
     column(name).map((value, i) => (speeds[i] === null ? null : value))
   const windFrom = where(wind, 'wind_direction')
   // Where something was measured, the forecast is left out.
   const after = (measured: Values, ahead: Values): Values => {
-    const last = measured.findLastIndex(isValue)
+    const last = measured.findLastIndex(has)
     return ahead.map((value, i) => (i > last ? value : null))
   }
   return [
@@ -122,7 +138,9 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       lines: [
         line('Significant', 'significant_height', 1, { fill: variable('--chart-band') }),
         line('Maximum', 'maximum_height', 2, thin),
+        other('significant_height'),
         line('Forecast', 'forecast_wave_height', 3, forecast),
+        line('Forecast swell', 'forecast_swell_height', 4, forecastSwell),
         line('Swell', 'swell_height', 4, swell),
         line('Wind sea', 'wind_wave_height', 5, windSea),
         line('Waves from', 'direction', 1, { ...arrows, of: 'Significant' }),
@@ -133,6 +151,12 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
           values: after(column('direction'), column('forecast_wave_direction')),
         }),
         line('Swell from', 'swell_direction', 4, { ...arrows, of: 'Swell' }),
+        line('Forecast swell from', 'forecast_swell_direction', 4, {
+          ...arrows,
+          of: 'Forecast swell',
+          row: 'Swell from',
+          values: after(column('swell_direction'), column('forecast_swell_direction')),
+        }),
         line('Wind sea from', 'wind_wave_direction', 5, { ...arrows, of: 'Wind sea' }),
       ],
     },
@@ -144,7 +168,9 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       lines: [
         line('Period', 'period', 1),
         line('Peak', 'peak_period', 2, thin),
+        other('period'),
         line('Forecast', 'forecast_wave_period', 3, forecast),
+        line('Forecast swell', 'forecast_swell_period', 4, forecastSwell),
         line('Swell', 'swell_period', 4, swell),
         line('Wind sea', 'wind_wave_period', 5, windSea),
       ],
@@ -157,6 +183,7 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       lines: [
         line('Wind', 'wind_speed', 1),
         line('Gusts', 'gust_speed', 2, thin),
+        other('wind_speed'),
         line('Forecast', 'forecast_wind_speed', 3, forecast),
         line('Wind from', 'wind_direction', 1, { ...barbs(wind), of: 'Wind', values: windFrom }),
         line('Forecast from', 'forecast_wind_direction', 3, {
@@ -171,9 +198,19 @@ function plotsOf(column: (name: Column) => Values, scaleOf: Scales, isSouth: boo
       scale: scaleOf('temperature'),
       size: 'short',
       range: atLeast(4),
-      lines: [line('Water', 'water_temperature', 6)],
+      lines: [line('Water', 'water_temperature', 1), other('water_temperature')],
     },
-    { name: 'Tide', scale: height, size: 'short', range: atLeast(1), lines: [line('Tide', 'tide_level', 5)] },
+    {
+      name: 'Tide',
+      scale: height,
+      size: 'short',
+      // The times of high and low water stand above and below the line.
+      range: atLeast(1, 0.3),
+      lines: [
+        line('Tide', 'tide_level', 5),
+        line('High and low water', 'tide_turn', 5, { dotText: textOfTurn }),
+      ],
+    },
   ]
 }
 

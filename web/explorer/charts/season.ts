@@ -8,17 +8,14 @@ import { decimalText, type Scale } from '../mine/units.ts'
 import { bucketStarts, bucketText, usual, type Usual } from './calendar.ts'
 import { variable } from '../theme.ts'
 import { drawTogether, type Memory } from './group.ts'
-import { fromZero } from './geometry.ts'
+import { fromZero, wholeOf } from './geometry.ts'
 import type { Line } from './plot.ts'
 
-/** Names of the ticks: months, and days where the visitor has zoomed. */
+/** Names of the ticks: months, and days of a short season. */
 const TIMES: UPlot.Axis.Values = [
   [28 * 86_400, '{MMM}', null, null, null, null, null, null, 1],
   [60, '{D}', '\n{MMM}', '\n{MMM}', null, null, null, null, 1],
 ]
-/** Buckets of the least zoomed range. */
-const LEAST_RANGE = { day: 7, week: 4 } as const
-
 export interface SeasonView {
   /** What is measured. */
   label: string
@@ -49,6 +46,7 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
   const step = (x[1] ?? 0) - (x[0] ?? 0)
   const shared = {
     x,
+    range: wholeOf(x, step),
     longestPauseOf: () => step,
     axis: { pixels: 0 },
     zone: 'UTC',
@@ -59,7 +57,6 @@ export function drawSeason(place: HTMLElement, view: SeasonView, memory: Memory)
   const range = view.isFromZero ? { range: fromZero(0.1) } : {}
   return drawTogether(place, [{ name: label, scale, lines, size: 'tall', bands, ...range }], shared, {
     memory,
-    leastWidth: LEAST_RANGE[bucket] * step,
     label: 'Part of the season in the chart',
     first: Math.max(0, lines.at(-1)?.values.findLastIndex((value) => value !== null) ?? 0),
   })

@@ -1,4 +1,4 @@
-/** Longitudes on their circle, and distances on the sphere. */
+/** Longitudes on their circle, and middles and distances on the sphere. */
 import type { Position } from '../view.ts'
 
 /**
@@ -20,6 +20,20 @@ export function arcOf(longitudes: readonly number[]): [number, number] {
 }
 
 const RADIANS = Math.PI / 180
+
+/** The middle of positions on the sphere; null without one, as of two that lie opposite each other. */
+export function middleOf(positions: readonly Position[]): Position | null {
+  let [x, y, z] = [0, 0, 0]
+  for (const { lat, lng } of positions) {
+    const across = Math.cos(lat * RADIANS)
+    x += across * Math.cos(lng * RADIANS)
+    y += across * Math.sin(lng * RADIANS)
+    z += Math.sin(lat * RADIANS)
+  }
+  if (Math.hypot(x, y, z) < positions.length * 1e-9 || positions.length === 0) return null
+  return { lat: Math.atan2(z, Math.hypot(x, y)) / RADIANS, lng: Math.atan2(y, x) / RADIANS }
+}
+
 /** Radius of the sphere that the API's distances are on. */
 const EARTH_KM = 6371
 

@@ -2,9 +2,9 @@
 import { LngLatBounds, type Map as MapView } from 'maplibre-gl'
 import type { ActiveBuoy } from '../api.ts'
 import { coveredByPanel } from '../panel/panel.tsx'
-import { byId } from '../store.ts'
-import type { Position } from '../view.ts'
-import { arcOf } from './arc.ts'
+import { byId, showsGlobe } from '../store.ts'
+import { MAP_END, type Position } from '../view.ts'
+import { arcOf, middleOf } from './arc.ts'
 import { firstBuoys } from './first.ts'
 
 const FLIGHT_MS = 700
@@ -17,12 +17,17 @@ const BUOY_ZOOM = 4.5
 const FIT_ZOOM = { several: 9, one: 7.5, part: 3.9 } as const
 /** Half of the largest dot. */
 const DOT_PIXELS = 12
-/** A flat map ends at this latitude. */
-const MAP_END = 85
 /** What lies further south than Cape Horn has no buoys and much room on a flat map. */
 const SOUTHMOST = -60
 /** Tells movements of the page's own from those of the visitor. */
 export const OWN_MOVE = { isOwn: true } as const
+
+/** The highest latitude of a globe's middle: at a pole itself a zoom means nothing. */
+export const GLOBE_END = 89
+
+/** What the zoom of a globe with this in its middle has in addition to that of one as large that shows the equator. */
+const beyondEquator = (lat: number): number =>
+  showsGlobe.peek() ? Math.log2(Math.cos((Math.min(GLOBE_END, Math.abs(lat)) * Math.PI) / 180)) : 0
 
 /** Goes to a position, unless it is in view already. With `sameZoom` the map is only moved. */
 export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: boolean): void {
@@ -31,10 +36,11 @@ export function bringIntoView(map: MapView, { lat, lng }: Position, sameZoom: bo
   const { x, y } = map.project([lng, lat])
   const [right, lower] = [width - EDGE_PIXELS, height - covered - EDGE_PIXELS]
   const isInView = x > EDGE_PIXELS && x < right && y > EDGE_PIXELS && y < lower
-  if (isInView && (sameZoom || map.getZoom() >= CLOSE_ZOOM)) return
+  const now = map.getZoom() - beyondEquator(map.getCenter().lat)
+  if (isInView && (sameZoom || now >= CLOSE_ZOOM)) return
   map.easeTo({
     center: [lng, lat],
-    zoom: sameZoom ? map.getZoom() : Math.max(map.getZoom(), BUOY_ZOOM),
+    zoom: (sameZoom ? now : Math.max(now, BUOY_ZOOM)) + beyondEquator(lat),
     offset: [0, -covered / 2],
     duration: FLIGHT_MS,
   })
@@ -48,7 +54,7 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
   const visitor = { timezone, hours: new Date().getTimezoneOffset() / -60 }
   const shown = firstBuoys(buoys, { width, height: height - covered }, visitor)
   if (isGlobe) return fitGlobe(map, shown)
-  fitPositions(map, shown, shown.length < buoys.length ? { maxZoom: FIT_ZOOM.part } : {})
+  fitPositions(map, shown, shown.length < buoys.length)
   if (shown.length === 0) return
   // Antarctica goes out of view where the buoys leave room.
   const yOf = (lat: number): number => map.project([map.getCenter().lng, lat]).y
@@ -58,13 +64,9 @@ export function fitFirst(map: MapView, buoys: readonly ActiveBuoy[], isGlobe: bo
 }
 
 /** Shows all positions at once, over the antimeridian where that is the shorter way around. */
-export function fitPositions(
-  map: MapView,
-  positions: readonly Position[],
-  options: { maxZoom?: number; isOwn?: boolean } = {},
-): void {
+function fitPositions(map: MapView, positions: readonly Position[], isPart: boolean): void {
   if (positions.length === 0) return
-  const { maxZoom = positions.length === 1 ? FIT_ZOOM.one : FIT_ZOOM.several, isOwn = true } = options
+  const maxZoom = isPart ? FIT_ZOOM.part : positions.length === 1 ? FIT_ZOOM.one : FIT_ZOOM.several
   const { clientWidth: width, clientHeight: height } = map.getContainer()
   // A small map is not all frame.
   const edge = Math.min(EDGE_PIXELS, width / 16, height / 8)
@@ -81,9 +83,9 @@ export function fitPositions(
         bottom: beside(cover.bottom, height / 2),
       },
       maxZoom,
-      duration: isOwn ? 0 : FLIGHT_MS,
+      duration: 0,
     },
-    isOwn ? OWN_MOVE : {},
+    OWN_MOVE,
   )
 }
 
@@ -110,9 +112,13 @@ const DISC_SHARE = 0.9
 const CAMERA_HEIGHTS = 1.5
 export const TILE_PIXELS = 512
 
+/** From here a pole and what lies around it are seen. */
+const MOST_GLOBE_LATITUDE = 70
+
 /** Shows the whole globe, with the middle of `positions` in front. */
 function fitGlobe(map: MapView, positions: readonly Position[]): void {
-  const center = positions.length === 0 ? map.getCenter() : boundsOf(positions).getCenter()
+  const { lat, lng } = middleOf(positions) ?? map.getCenter()
+  const center = { lat: Math.max(-MOST_GLOBE_LATITUDE, Math.min(MOST_GLOBE_LATITUDE, lat)), lng }
   const { clientWidth: width, clientHeight: height } = map.getContainer()
   const bottom = coveredByPanel()
   const distance = CAMERA_HEIGHTS * height

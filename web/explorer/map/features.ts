@@ -1,5 +1,5 @@
-/** Buoys and passes as GeoJSON. */
-import type { ReadingSummary, SatellitePass } from '../../../clients/typescript/groundswell.ts'
+/** Buoys as GeoJSON. */
+import type { ReadingSummary } from '../../../clients/typescript/groundswell.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { duration, isOld } from '../format.ts'
 import { classOf } from '../heights.ts'
@@ -56,11 +56,4 @@ function labelOf(reading: ReadingSummary, virtual: boolean, scale: Scale, now: n
   if (!isOld(time, now, virtual)) return height
   const hours = Math.floor((now - time) / HOUR_MS)
   return `${height} · ${duration(hours * 3600)} ago`
-}
-
-/** The points that `pass` measured, in the order of its track, where no later one has measured them since. */
-export function passPoints(pass: SatellitePass, buoys: readonly ActiveBuoy[]): ActiveBuoy[] {
-  return buoys
-    .filter((buoy) => 'pass_id' in buoy && buoy.pass_id === pass.id && buoy.last_reading !== null)
-    .toSorted((a, b) => (a.last_reading_time ?? '').localeCompare(b.last_reading_time ?? ''))
 }

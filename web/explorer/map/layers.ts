@@ -27,7 +27,6 @@ const COLORS = {
   outline: ['#16323f', '#eef6fa'],
   old: ['#6f7f88', '#8b9aa4'],
   mark: ['#c2185b', '#ff7eb6'],
-  pass: ['#7b3fa0', '#c79bf2'],
 } as const
 
 const colorsOf = (theme: Theme) =>
@@ -85,7 +84,6 @@ export const BUOY_LAYERS = ['buoys', 'virtual-buoys', 'mark-dot']
 /** All layers above a basemap's own, from the lowest. */
 export function layers(theme: Theme, font: string[]): LayerSpecification[] {
   return [
-    passLayer(theme),
     markLayer(theme, 'ring'),
     ...buoyLayers(theme),
     markLayer(theme, 'dot'),
@@ -135,18 +133,6 @@ const circle = (
   paint: CircleLayerSpecification['paint'],
   more: Partial<CircleLayerSpecification> = {},
 ): LayerSpecification => ({ id, type: 'circle', source, ...(paint && { paint }), ...more })
-
-/** The points that the chosen pass measured. */
-function passLayer(theme: Theme): LayerSpecification {
-  const color = colorsOf(theme).pass
-  return circle('pass', 'pass', {
-    'circle-radius': 14,
-    'circle-color': color,
-    'circle-opacity': 0.25,
-    'circle-stroke-width': 2,
-    'circle-stroke-color': color,
-  })
-}
 
 /** Virtual buoys are rings, buoys in the water full circles above them; grey and hollow where old. */
 function buoyLayers(theme: Theme): LayerSpecification[] {

@@ -1,5 +1,5 @@
 /**
- * The map: sea, land, names, buoys coloured by height, satellite passes. It shows the state of the page, and a
+ * The map: sea, land, names, buoys coloured by height. It shows the state of the page, and a
  * click on it opens a buoy or a point of the sea.
  */
 import { computed, effect, signal } from '@preact/signals'
@@ -14,11 +14,11 @@ import {
 import {
   about,
   buoys,
-  chosenPass,
   map as shownMap,
   now,
   page,
   scalesOf,
+  showsGlobe as globe,
   showsSatellites,
   units,
   update,
@@ -26,10 +26,10 @@ import {
 } from '../store.ts'
 import { placeNames } from '../page.ts'
 import { theme } from '../theme.ts'
-import type { Camera, Position } from '../view.ts'
+import { type Camera, MAP_END, type Position } from '../view.ts'
 import { addressIn, type Basemap, loadBasemap } from './basemap.ts'
-import { bringIntoView, fitFirst, fitPositions, OWN_MOVE, TILE_PIXELS } from './camera.ts'
-import { buoyFeatures, EMPTY, passPoints, pointAt } from './features.ts'
+import { bringIntoView, fitFirst, GLOBE_END, OWN_MOVE, TILE_PIXELS } from './camera.ts'
+import { buoyFeatures, EMPTY, pointAt } from './features.ts'
 import { NARROW_PIXELS } from './first.ts'
 import { BOX_IMAGE, BUOY_LAYERS, DOT_IMAGE, layers, namesFirst, OLD } from './layers.ts'
 import { answerPointer } from './pointer.ts'
@@ -43,17 +43,13 @@ const CLUSTER = { radius: 22, maxZoom: 6 } as const
 /** A zoom at which even a watch shows the whole world. */
 const MIN_ZOOM = -2
 const MAX_ZOOM = 10
-/** The highest latitude of the map's middle: a flat map ends there. */
-const MOST_LATITUDE = 85
-/** Points that lie close together are not brought closer than this. */
-const PASS_ZOOM = 5
 
 const DOT_PIXELS = 5
 /** What lies over the map. */
 const COVERS = '#live, #map-tools, #legend, #credit, #panel'
 
 const DESCRIPTION = [
-  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the conditions at its middle.',
+  'Map of buoys. Arrow keys move it, plus and minus zoom, Enter shows the forecast at its middle.',
   'The list beside it holds the same buoys.',
 ].join(' ')
 
@@ -115,7 +111,6 @@ function styleOf({ style, layersBelow, font }: Basemap): StyleSpecification {
           old: ['all', OLD],
         },
       },
-      pass: { type: 'geojson', data: EMPTY },
       mark: { type: 'geojson', data: EMPTY },
     },
     layers: [...layersBelow(theme.peek()), ...layers(theme.peek(), font)],
@@ -148,7 +143,8 @@ function createMap(host: HTMLElement, style: StyleSpecification): MapView {
 
 /** Without this the world is as wide as the map is high, and an upright phone cannot show all of it. */
 function transformConstrain(center: LngLat, zoom: number): { center: LngLat; zoom: number } {
-  const lat = Math.min(MOST_LATITUDE, Math.max(-MOST_LATITUDE, center.lat))
+  const end = globe.peek() ? GLOBE_END : MAP_END
+  const lat = Math.min(end, Math.max(-end, center.lat))
   return {
     center: new LngLat(center.lng, lat),
     zoom: Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, zoom)),
@@ -169,7 +165,6 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
   const host = map.getContainer()
   const setData = (id: string, data: Parameters<GeoJSONSource['setData']>[0]): void =>
     void map.getSource<GeoJSONSource>(id)?.setData(data)
-  const globe = computed(() => view.value.globe)
   const isNarrow = signal(host.clientWidth < NARROW_PIXELS)
   // Dots are spread anew after each move, also after the first one, which fits the buoys.
   const zoom = signal(map.getZoom())
@@ -236,7 +231,7 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
 
   const fit = (): void => {
     // Until the visitor looks at something.
-    const isFirst = view.peek().camera === null && about.peek() === '' && chosenPass.peek() === null
+    const isFirst = view.peek().camera === null && about.peek() === ''
     if (isFirst) fitFirst(map, shownBuoys.peek(), globe.peek())
   }
   effect(() => {
@@ -260,12 +255,6 @@ function show(map: MapView, { layersBelow, font }: Basemap): void {
       fitFirst(map, shownBuoys.peek(), globe.peek())
     if (position.value !== null) bringIntoView(map, position.value, isClicked)
     reached = about.value
-  })
-  effect(() => {
-    const pass = showsSatellites.value ? chosenPass.value : null
-    const points = pass === null ? [] : passPoints(pass, buoys.peek() ?? [])
-    setData('pass', { ...EMPTY, features: points.map(pointAt) })
-    fitPositions(map, points, { maxZoom: PASS_ZOOM, isOwn: false })
   })
   new ResizeObserver(() => {
     map.resize(OWN_MOVE).redraw()

@@ -13,7 +13,7 @@ const COAST_PIXELS = 12
 /** Levels beyond the zoom at which a cluster falls apart: its buoys lie apart then. */
 const CLUSTER_STEP = 0.5
 const ZOOM_MS = 250
-const LAND_TEXT = 'This is land. Click on the sea to see conditions there.'
+const LAND_TEXT = 'This is land. Click on the sea to see its forecast.'
 
 export function answerPointer(map: MapView): void {
   const canvas = map.getCanvas()

@@ -37,7 +37,9 @@ export function spread<Feature extends Placed>(features: readonly Feature[], equ
   for (let round = 0; round < ROUNDS; round++) pushApart(dots, gap, equator)
   return features.map((feature, i) => {
     const { x, y, east, south } = dots[i] as Dot
-    if (east === 0 && south === 0) return feature
+    // Around the poles only a globe has room, and Mercator's pixels do not count.
+    if ((east === 0 && south === 0) || Math.abs(feature.geometry.coordinates[1] ?? 0) > MAP_END)
+      return feature
     const lat = Math.atan(Math.sinh(-(y + south) / radian)) / RADIANS
     const coordinates = [shortest(x + east, equator) / radian / RADIANS, lat]
     return { ...feature, geometry: { ...feature.geometry, coordinates } }

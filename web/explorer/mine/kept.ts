@@ -1,5 +1,5 @@
 /** What the browser keeps for the visitor. Where it forbids that, it lasts as long as the page. */
-import { SLUG } from '../view.ts'
+import { pointOf, SLUG } from '../view.ts'
 import { formatUnits, parseUnits, type SomeUnits } from './units.ts'
 
 /** The tests are checked under Node's types. */
@@ -27,7 +27,7 @@ const FAVOURITES_KEY = 'groundswell-favourites'
 const MOST_FAVOURITES = 100
 const MOST_CHARACTERS = 200
 
-/** The name is shown where the buoy is not among the active ones. */
+/** A buoy by its slug, or a place by its position. The name is shown where the buoy is not among the active ones. */
 export interface Favourite {
   slug: string
   name: string
@@ -39,7 +39,8 @@ export function parseFavourites(text: string): Favourite[] {
   const found = new Map<string, Favourite>()
   for (const each of Array.isArray(parsed) ? (parsed as unknown[]) : []) {
     const { slug, name } = (each ?? {}) as { slug?: unknown; name?: unknown }
-    if (typeof slug !== 'string' || typeof name !== 'string' || !SLUG.test(slug) || found.has(slug)) continue
+    if (typeof slug !== 'string' || typeof name !== 'string' || found.has(slug)) continue
+    if (!SLUG.test(slug) && pointOf(slug) === null) continue
     found.set(slug, { slug, name: name.slice(0, MOST_CHARACTERS) })
   }
   return [...found.values()].slice(0, MOST_FAVOURITES)

@@ -1,9 +1,9 @@
 /** The panel of one buoy: its name and position, and below them one of two tabs. */
 import { Invitation } from '../dialogs.tsx'
-import { Downloads } from '../downloads/menu.tsx'
 import type { SubjectOf } from '../page.ts'
 import { Choices, Tool, Whereabouts } from '../pieces.tsx'
 import { api, favourites, page, toggle, update } from '../store.ts'
+import { Downloads } from './downloads.tsx'
 import { Known, Now } from './now.tsx'
 import { Seasons } from './seasons.tsx'
 
@@ -28,7 +28,7 @@ export function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
         name="tab"
         label="Views"
         options={{ now: 'Now', seasons: 'Seasons' }}
-        chosen={page.value.view.tab}
+        chosen={page.value.view.tab === 'seasons' ? 'seasons' : 'now'}
         onChoice={(tab) => update({ tab })}
       />
       {now === null ? null : <Now buoy={buoy} now={now} />}
@@ -38,7 +38,7 @@ export function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
   )
 }
 
-/** Puts the buoy on the visitor's list, or takes it off. */
+/** Puts the buoy or place on the visitor's list, or takes it off. */
 export function Star({ slug, name }: { slug: string; name: string }) {
   const isOn = favourites.value.some((each) => each.slug === slug)
   return (

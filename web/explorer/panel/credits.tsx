@@ -1,5 +1,5 @@
 /** Who measured and forecast what the panel shows, with the way to the station's own page. */
-import type { BuoyDetail, Conditions } from '../../../clients/typescript/groundswell.ts'
+import type { BuoyDetail, PlaceForecast } from '../../../clients/typescript/groundswell.ts'
 import { ownerOf, stationPage } from '../addresses.ts'
 import { dayTimeAndZone, type Zone } from '../format.ts'
 import { External } from '../pieces.tsx'
@@ -12,7 +12,7 @@ const ADDRESS = /(https:\/\/[^\s<>"…]*[^\s<>".,;:!?()…])(?![^\s<>"…]*…)/
  * Who measured, and what the server's operator has to say of it. Of a demo only names and positions are real, and
  * the operator's terms are not of made-up readings.
  */
-export function creditText({ source, credit, licence }: BuoyDetail): string {
+function creditText({ source, credit, licence }: BuoyDetail): string {
   const owner = ownerOf(source)
   if (api.isDemo.value === true) return `Made-up readings. Name and position: ${owner}`
   // Most credits name the owner, in full or in part.
@@ -36,7 +36,7 @@ export function ReadingsCredit({ buoy }: { buoy: BuoyDetail }) {
 
 /** A forecast's model, its run, and its owner's line; '' where there is no run. */
 export function forecastText(
-  { forecast_updated_at: run, forecast_model: model, forecast_credit: credit }: Conditions['metadata'],
+  { forecast_updated_at: run, forecast_model: model, forecast_credit: credit }: PlaceForecast['metadata'],
   zone: Zone,
 ): string {
   if (run === null) return ''

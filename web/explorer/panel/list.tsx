@@ -1,29 +1,15 @@
-/**
- * The panel of all buoys: a row each, in an order that the visitor chooses, and the latest satellite passes. Below
- * it that of a point, with the rows of its nearest buoys.
- */
+/** The panel of all buoys: a row each, in an order that the visitor chooses. */
 import { signal } from '@preact/signals'
-import type {
-  Conditions,
-  ListSatellitePassesAnswer,
-  SatellitePass,
-} from '../../../clients/typescript/groundswell.ts'
-import type { Answer } from '../answers.ts'
 import type { ActiveBuoy } from '../api.ts'
 import { Invitation } from '../dialogs.tsx'
-import { Downloads } from '../downloads/menu.tsx'
-import { chosenZone, clockTime, DAY_MS, dayAndTime, isOld, UTC } from '../format.ts'
-import { NEAR_KM } from '../guest.ts'
+import { DAY_MS, isOld } from '../format.ts'
 import { distanceKm } from '../map/arc.ts'
-import { passPoints } from '../map/features.ts'
 import { scaledText } from '../mine/units.ts'
-import type { Asked, SubjectOf } from '../page.ts'
-import { Ago, Button, Chip, Choices, Instead, Note, ZoneSwitch } from '../pieces.tsx'
+import { heightsOf, type SubjectOf, type Trend } from '../page.ts'
+import { Ago, Button, Chip, Choices, Instead, Spark } from '../pieces.tsx'
 import {
   api,
   buoys as known,
-  choosePass,
-  chosenPass,
   clock,
   dataAge,
   favourites,
@@ -33,13 +19,14 @@ import {
   page,
   recently,
   scalesOf,
+  showsSatellites,
 } from '../store.ts'
-import type { Position } from '../view.ts'
-import { ConditionFacts } from './conditions.tsx'
+import { pointOf, type Position } from '../view.ts'
+import { Downloads } from './downloads.tsx'
 
 /** Buoys around a point, and how far away they tell something about it. */
-const MOST_NEAREST = 4
-const MOST_KM = 500
+const MOST_NEAREST = 6
+export const MOST_KM = 500
 
 /** Rows of the list before the visitor asks for all. */
 const FIRST_ROWS = 100
@@ -57,13 +44,10 @@ function rank({ virtual, last_reading: reading, last_reading_time: time }: Activ
   return isStale ? -1 / (1 + reading.significient_height) : reading.significient_height
 }
 
-export function BuoyList(props: {
-  buoys: Answer<{ buoys: readonly ActiveBuoy[] }>
-  passes: Asked<ListSatellitePassesAnswer['data']> | null
-}) {
-  const { buoys: answer, passes } = props
+export function BuoyList({ trend }: SubjectOf<'list'>) {
+  const { buoys: answer } = page.value
   const all = answer.state === 'here' ? answer.data.buoys : []
-  const buoys = passes === null ? all.filter(({ virtual }) => !virtual) : all
+  const buoys = showsSatellites.value ? all : all.filter(({ virtual }) => !virtual)
   const none = `No buoy has reported ${recently.value}.`
   const { isGuest } = api
   return (
@@ -79,10 +63,9 @@ export function BuoyList(props: {
               ? 'A selection of buoys; move the map to see more.'
               : countText(buoys, none)}
           </p>
-          <Favourites buoys={all} />
-          {passes === null ? null : <Passes answer={passes.answer} />}
-          {passes !== null || favourites.value.length > 0 ? <h3>All buoys</h3> : null}
-          <BuoyRows buoys={buoys} />
+          <Favourites buoys={all} trend={trend} />
+          {favourites.value.length > 0 ? <h3>All buoys</h3> : null}
+          <BuoyRows buoys={buoys} trend={trend} />
           <Downloads />
         </>
       )}
@@ -101,7 +84,7 @@ function countText(buoys: readonly ActiveBuoy[], none: string): string {
 }
 
 /** The visitor's own buoys come first, those without a recent reading too. */
-function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
+function Favourites({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend }) {
   if (favourites.value.length === 0) return null
   return (
     <>
@@ -112,6 +95,7 @@ function Favourites({ buoys }: { buoys: readonly ActiveBuoy[] }) {
             key={own.slug}
             buoy={buoys.find(({ slug }) => slug === own.slug) ?? own}
             start="favourite"
+            trend={trend}
           />
         ))}
       </ul>
@@ -145,66 +129,17 @@ export function NearMe() {
   )
 }
 
-/** The panel of a point of the sea. */
-export function PointPanel({ point, conditions, near }: SubjectOf<'point'>) {
-  return (
-    <>
-      {conditions === null ? null : <PointConditions answer={conditions.answer} />}
-      {near === null ? null : (
-        <Instead
-          of={near.answer}
-          what="the nearest buoys"
-          none={`No buoy within ${NEAR_KM} km has reported ${recently.value}.`}
-        />
-      )}
-      {near !== null && near.answer.state !== 'here' ? null : <NearestBuoys of={point} />}
-      <Downloads />
-      {near === null ? null : <Invitation text="Forecast and tide of this point need an API key." />}
-    </>
-  )
-}
-
-function PointConditions({ answer }: { answer: Answer<Conditions> }) {
-  return (
-    <>
-      <p class="sub">Conditions now</p>
-      <ZoneSwitch here="Local" />
-      <Instead of={answer} what="the conditions" />
-      {answer.state === 'here' ? (
-        <ConditionFacts
-          conditions={answer.data}
-          zone={chosenZone(page.value.view.zone, answer.data.location.timezone)}
-        />
-      ) : null}
-    </>
-  )
-}
-
 /** The nearest buoys of a point that have a reading, as far as they tell something about the point. */
-export function NearestBuoys({ of }: { of: Position }) {
-  const near = (known.value ?? [])
+export const nearestOf = (of: Position): { buoy: ActiveBuoy; km: number }[] =>
+  (known.value ?? [])
     .filter(({ virtual, last_reading: reading }) => !virtual && reading !== null)
     .map((buoy) => ({ buoy, km: distanceKm(buoy, of) }))
     .filter(({ km }) => km <= MOST_KM)
     .toSorted((a, b) => a.km - b.km)
     .slice(0, MOST_NEAREST)
-  return (
-    <>
-      <h3>Nearest buoys</h3>
-      {near.length === 0 ? (
-        <Note>{`No buoy within ${MOST_KM} km has reported ${recently.value}.`}</Note>
-      ) : null}
-      <ul class="buoys">
-        {near.map(({ buoy, km }) => (
-          <BuoyRow key={buoy.slug} buoy={buoy} start="near" where={`${Math.round(km)} km away`} />
-        ))}
-      </ul>
-    </>
-  )
-}
 
 /** A row for each buoy, below the choice of their order. */
-export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
+function BuoyRows({ buoys, trend }: { buoys: readonly ActiveBuoy[]; trend: Trend }) {
   const ranks = new Map(buoys.map((buoy) => [buoy, rank(buoy)]))
   const sorted = buoys.toSorted(
     (a, b) => (ranks.get(b) ?? 0) - (ranks.get(a) ?? 0) || a.name.localeCompare(b.name),
@@ -223,7 +158,7 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
       )}
       <ul class="buoys">
         {rows.map((buoy) => (
-          <BuoyRow key={buoy.slug} buoy={buoy} start="row" />
+          <BuoyRow key={buoy.slug} buoy={buoy} start="row" trend={trend} />
         ))}
       </ul>
       {rows.length === sorted.length ? null : (
@@ -233,101 +168,57 @@ export function BuoyRows({ buoys }: { buoys: readonly ActiveBuoy[] }) {
   )
 }
 
-const heightText = (buoy: ActiveBuoy | undefined): string =>
-  buoy?.last_reading ? scaledText(scalesOf.value(buoy)('height'), buoy.last_reading.significient_height) : '–'
-
-/** Only the name of a silent favourite is known. */
-function BuoyRow(props: {
+/** Of a favourite that is silent, or a place, only the name is known. */
+export function BuoyRow(props: {
   buoy: ActiveBuoy | { slug: string; name: string }
   start: string
   /** In place of who measures. */
   where?: string
+  trend?: Trend
 }) {
-  const { buoy, start, where } = props
+  const { buoy, start, where, trend = null } = props
   const { slug, name } = buoy
-  const isKnown = 'last_reading' in buoy
-  const reading = isKnown ? buoy.last_reading : null
+  const own = 'last_reading' in buoy ? buoy : null
+  const reading = own?.last_reading ?? null
+  const point = pointOf(slug)
   // A link, for whoever opens it elsewhere.
   const open = (event: Event): void => {
     event.preventDefault()
-    openBuoy(slug)
+    if (point === null) openBuoy(slug)
+    else openPlace(name, point)
   }
+  const age = reading === null ? 'no reading' : <Ago time={reading.time} isVirtual={own?.virtual ?? false} />
   return (
     <li>
-      <a class="row" id={`${start}-${slug}`} href={`#buoy=${slug}`} onClick={open}>
-        <Chip height={reading?.significient_height ?? null} isRing={isKnown && buoy.virtual} />
+      <a
+        class="row"
+        id={`${start}-${slug.replaceAll(/[ .]/g, '_')}`}
+        href={point === null ? `#buoy=${slug}` : `#lat=${point.lat}&lng=${point.lng}`}
+        onClick={open}
+      >
+        {point === null ? (
+          <Chip height={reading?.significient_height ?? null} isRing={own?.virtual ?? false} />
+        ) : null}
         <span class="row-name">
           {name}
           <small>
-            {isKnown ? `${where ?? buoy.source} · ` : `no reading ${recently.value}`}
-            {reading === null ? (
-              isKnown ? (
-                'no reading'
-              ) : null
-            ) : (
-              <Ago time={reading.time} isVirtual={isKnown && buoy.virtual} />
-            )}
+            {point !== null
+              ? 'Forecast and tide'
+              : own === null
+                ? `no reading ${recently.value}`
+                : `${where ?? own.source} · `}
+            {own === null ? null : age}
           </small>
         </span>
-        <span class="row-height">{heightText(isKnown ? buoy : undefined)}</span>
-      </a>
-    </li>
-  )
-}
-
-function Passes({ answer }: { answer: Answer<ListSatellitePassesAnswer['data']> }) {
-  const passes = answer.state === 'here' ? answer.data.satellite_passes : null
-  return (
-    <section class="passes">
-      <h3>Latest satellite passes</h3>
-      <Note>Rings on the map are fixed points at sea, measured by satellites as they pass over.</Note>
-      <Instead of={answer} what="the passes" />
-      {passes?.length === 0 ? <Note>{`No pass ${recently.value}.`}</Note> : null}
-      <ul class="buoys">
-        {passes?.map((pass) => (
-          <PassRow key={pass.id} pass={pass} />
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-const pointsText = (count: number): string => `${count} ${count === 1 ? 'point' : 'points'}`
-
-function PassRow({ pass }: { pass: SatellitePass }) {
-  const { id, platform, started_at: start, ended_at: end, buoy_count: count } = pass
-  const points = passPoints(pass, known.value ?? [])
-  const height = ({ last_reading: reading }: ActiveBuoy): number => reading?.significient_height ?? 0
-  const [highest] = points.toSorted((a, b) => height(b) - height(a))
-  const missing = count - points.length
-  const isChosen = chosenPass.value?.id === id
-  const times = `${dayAndTime(new Date(start), UTC, now.value)} – ${clockTime(new Date(end), UTC)} UTC`
-  const choose = (): void => choosePass(isChosen ? null : pass)
-  return (
-    <li>
-      <button type="button" class="pass row" id={`pass-${id}`} aria-pressed={isChosen} onClick={choose}>
-        <span class="row-name">
-          {platform}
-          <small>{`${pointsText(count)} · ${times}`}</small>
-        </span>
+        {own === null ? null : <Spark heights={heightsOf(trend, own.id)} />}
         <span class="row-height">
-          {points.length > 1 ? 'up to ' : ''}
-          {heightText(highest)}
+          {own !== null && reading !== null
+            ? scaledText(scalesOf.value(own)('height'), reading.significient_height)
+            : point === null
+              ? '–'
+              : ''}
         </span>
-      </button>
-      <ul class="pass-points">
-        {(isChosen ? points : []).map((buoy) => (
-          <BuoyRow
-            key={buoy.slug}
-            buoy={buoy}
-            start="point"
-            where={`${clockTime(new Date(buoy.last_reading_time ?? ''), UTC)} UTC`}
-          />
-        ))}
-      </ul>
-      {isChosen && missing > 0 ? (
-        <Note>{pointsText(missing)} measured again since by a later pass.</Note>
-      ) : null}
+      </a>
     </li>
   )
 }

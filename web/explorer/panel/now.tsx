@@ -1,62 +1,188 @@
-/** What a buoy measures now: newest reading, chart and table of the last days, forecast and tide. */
-import type { BuoyDetail, Chart, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+/** What a buoy measures now: newest reading, chart and table of some time, and the days ahead. */
+import type { BuoyDetail, ReadingSummary } from '../../../clients/typescript/groundswell.ts'
+import type { Answer } from '../answers.ts'
+import { has, type Part, partOfChart, partOfRows, partsOfForecast, renamed } from '../charts/parts.ts'
 import { Plots } from '../charts/plots.tsx'
-import type { Column } from '../charts/readings.ts'
-import { chosenZone, dayAndTime, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
-import { type Quantity, scaledText, type Scales, valueText } from '../mine/units.ts'
-import type { SubjectOf } from '../page.ts'
+import { chosenZone, dayTimeAndZone, directionText, UTC, type Zone } from '../format.ts'
+import { scaledText, type Scales, valueText } from '../mine/units.ts'
+import type { NowAsked, SubjectOf } from '../page.ts'
 import { Ago, Chip, Choices, Fact, Instead, Note, Whereabouts, ZoneSwitch } from '../pieces.tsx'
-import { api, clock, now as nowOf, page, scalesOf, units, update } from '../store.ts'
-import { METRICS, type Span } from '../view.ts'
-import { ConditionFacts } from './conditions.tsx'
+import { api, buoys, clock, favourites, now as nowOf, page, scalesOf, units, update } from '../store.ts'
+import { METRICS, parseRange, SPANS } from '../view.ts'
+import { Ahead, hasForecast, hasTide } from './ahead.tsx'
 import { ReadingsCredit } from './credits.tsx'
+import { nearestOf } from './list.tsx'
+import { type Column, PartTable } from './table.tsx'
 
-export function Now({ buoy, now }: { buoy: BuoyDetail; now: NonNullable<SubjectOf<'buoy'>['now']> }) {
-  const [chart, conditions] = [now.chart.answer, now.conditions.answer]
+/** What an answer has of a buoy; null before it is there, and where it has nothing. */
+function partOf(answer: NowAsked['past']['answer'], id: number): Part | null {
+  if (answer.state !== 'here') return null
+  const { data } = answer
+  const part = 'time' in data ? partOfChart(data) : partOfRows(data, id)
+  return part.time.length === 0 ? null : part
+}
+
+export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
   const { view } = page.value
   const zone = chosenZone(view.zone, buoy.timezone)
   const scales = scalesOf.value(buoy)
-  const data = chart.state === 'here' && chart.data.time.length > 0 ? chart.data : null
+  const { past, beside, forecast } = now
+  const own = partOf(past.answer, buoy.id)
+  const ahead = forecast.answer.state === 'here' ? forecast.answer.data : null
+  const other = beside && partOf(beside.answer, beside.buoy.id)
+  const means = MEANS.get(new URLSearchParams(past.address.split('?')[1]).get('bucket') ?? '')
+  const draw = own && {
+    parts: [
+      own,
+      ...(ahead !== null && now.isAhead && (hasForecast(ahead) || hasTide(ahead))
+        ? partsOfForecast(ahead)
+        : []),
+      ...(other ? [renamed(other, 'beside_')] : []),
+    ],
+    zone,
+    scaleOf: scales,
+    isSouth: buoy.lat < 0,
+    beside: beside?.buoy.name ?? null,
+    isToNow: now.isToNow,
+    onSelect: ([from, to]: readonly [number, number]) =>
+      update({ range: parseRange(minuteText(from), minuteText(to)) }),
+  }
   return (
     <>
       <Latest buoy={buoy} zone={zone} />
-      <ReadingsCredit buoy={buoy} />
-      <ZoneSwitch here="Buoy’s" />
       <section aria-label="Chart">
-        <div class="section-head row wraps apart">
-          <h3>Waves</h3>
-          <Choices
-            name="span"
-            label="Days of the chart"
-            options={{ 2: '2 days', 7: 'Week', 28: '4 weeks' }}
-            chosen={`${view.span}`}
-            onChoice={(days) => update({ span: Number(days) as Span })}
-          />
-        </div>
-        <Instead of={chart} what="the chart" />
-        {chart.state === 'here' && data === null ? (
+        <Times buoy={buoy} />
+        <Instead of={past.answer} what="the chart" />
+        {past.answer.state === 'here' && own?.values.significant_height?.some(has) !== true ? (
           <Note>No readings in this period.</Note>
-        ) : (
+        ) : null}
+        {past.answer.state === 'here' && own === null ? null : (
           <Plots
-            about={String(view.span)}
-            label={data === null ? 'Chart' : description(data, zone, scales)}
-            draw={data && ((charts, place, memory) => charts.drawReadings(place, data, zone, scales, memory))}
-            on={[data, zone.name, units.value, scales]}
+            about={`${view.span} ${view.range?.from} ${view.range?.to}`}
+            label={own === null ? 'Chart' : description(own, zone, scales)}
+            draw={draw && ((charts, place, memory) => charts.drawReadings(place, draw, memory))}
+            on={[
+              dataOf(past.answer),
+              dataOf(forecast.answer),
+              beside && dataOf(beside.answer),
+              zone.name,
+              units.value,
+              scales,
+            ]}
           />
         )}
-        {data === null ? null : (
+        {own === null ? null : (
           <>
-            <Note>
-              Arrows point where waves go, barbs where wind comes from: half 5 kn, full 10 kn, pennant 50 kn.
-            </Note>
-            <ChartTable chart={data} zone={zone} scales={scales} />
+            <Beside buoy={buoy} />
+            {means === undefined ? null : <Note>{means}, by UTC.</Note>}
+            <SignsNote />
+            <ReadingsCredit buoy={buoy} />
+            <PartTable
+              title={`${means ?? 'Readings'} as a table`}
+              part={own}
+              columns={READ}
+              zone={zone}
+              scales={scales}
+              isReversed
+            />
           </>
         )}
       </section>
-      <h3>Forecast and tide now</h3>
-      <Instead of={conditions} what="the conditions" />
-      {conditions.state === 'here' ? <ConditionFacts conditions={conditions.data} zone={zone} /> : null}
+      <h3>Forecast and tide</h3>
+      <ZoneSwitch here="Buoy’s" />
+      <Instead of={forecast.answer} what="the forecast" />
+      {ahead === null ? null : <Ahead forecast={ahead} zone={zone} />}
     </>
+  )
+}
+
+/** What is drawn of a long range, by its buckets. */
+const MEANS = new Map([
+  ['3h', 'Means of three hours'],
+  ['1d', 'Daily means'],
+  ['1mo', 'Monthly means'],
+])
+
+/** The same object until another answer comes. */
+const dataOf = (answer: Answer<unknown>): unknown => (answer.state === 'here' ? answer.data : null)
+
+const minuteText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 16)}Z`
+
+export const SignsNote = () => (
+  <Note>Arrows point where waves go, barbs where wind comes from: half 5 kn, full 10 kn, pennant 50 kn.</Note>
+)
+
+const SPAN_TEXTS = { 2: '2 days', 7: 'Week', 28: '4 weeks', 365: 'Year', dates: 'Dates' } as const
+
+/** Chooses the time of the chart. */
+function Times({ buoy }: { buoy: BuoyDetail }) {
+  const { span, range } = page.value.view
+  const dayBefore = (days: number): string =>
+    new Date(Date.parse(buoy.last_reading_time ?? '') - days * 86_400_000 || clock())
+      .toISOString()
+      .slice(0, 10)
+  const choose = (word: string): void => {
+    const days = SPANS.find((each) => String(each) === word)
+    update(
+      days === undefined
+        ? { range: { from: dayBefore(span), to: dayBefore(0) } }
+        : { span: days, range: null },
+    )
+  }
+  const input = (end: 'from' | 'to') => (
+    <input
+      type="date"
+      id={`chart-${end}`}
+      aria-label={end === 'from' ? 'First day' : 'Last day'}
+      value={range?.[end].slice(0, 10)}
+      onChange={({ currentTarget: { value } }) => {
+        const days = { from: range?.from.slice(0, 10) ?? '', to: range?.to.slice(0, 10) ?? '', [end]: value }
+        update({ range: parseRange(days.from, days.to) ?? range })
+      }}
+    />
+  )
+  return (
+    <>
+      <div class="section-head row wraps apart">
+        <h3>Waves</h3>
+        <Choices<string>
+          name="span"
+          label="Time of the chart"
+          options={SPAN_TEXTS}
+          chosen={range === null ? `${span}` : 'dates'}
+          onChoice={choose}
+        />
+      </div>
+      {range === null ? null : (
+        <p class="dates row wraps">
+          {input('from')} to {input('to')}
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Chooses another buoy for the chart: one nearby, or a favourite. */
+function Beside({ buoy }: { buoy: BuoyDetail }) {
+  const near = nearestOf(buoy).filter(({ buoy: { slug } }) => slug !== buoy.slug)
+  const own = (buoys.value ?? []).filter(({ slug }) => favourites.value.some((each) => each.slug === slug))
+  const others = new Map([...near.map((each) => each.buoy), ...own].map(({ slug, name }) => [slug, name]))
+  others.delete(buoy.slug)
+  if (others.size === 0) return null
+  return (
+    <label class="select beside row">
+      <span>Beside</span>
+      <select
+        id="beside"
+        value={page.value.view.beside ?? ''}
+        onChange={({ currentTarget }) => update({ beside: currentTarget.value || null })}
+      >
+        <option value="">no other buoy</option>
+        {[...others].map(([slug, name]) => (
+          <option key={slug} value={slug} children={name} />
+        ))}
+      </select>
+    </label>
   )
 }
 
@@ -120,7 +246,7 @@ function withoutReading(available: BuoyDetail['available']): string {
 }
 
 /** What buoys measure in addition to the significant height, in the order of tiles and of the table. */
-const MEASURES: readonly [name: Column & keyof ReadingSummary, label: string, quantity: Quantity][] = [
+const MEASURES = [
   ['maximum_height', 'Maximum', 'height'],
   ['period', 'Period', 'period'],
   ['peak_period', 'Peak', 'period'],
@@ -135,8 +261,9 @@ const MEASURES: readonly [name: Column & keyof ReadingSummary, label: string, qu
   ['wind_wave_height', 'Wind sea', 'height'],
   ['wind_wave_period', 'Wind sea period', 'period'],
   ['wind_wave_direction', 'Wind sea from', 'direction'],
-]
-const isPart = (name: Column): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
+] as const satisfies readonly Column[]
+const READ: readonly Column[] = [['significant_height', 'Height', 'height'], ...MEASURES]
+const isPart = (name: string): boolean => name.startsWith('swell') || name.startsWith('wind_wave')
 
 /** A tile for each measure of a reading. */
 function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
@@ -156,8 +283,6 @@ function Tiles({ reading, scales }: { reading: ReadingSummary; scales: Scales })
   )
 }
 
-const has = (value: number | null | undefined): value is number => value !== null && value !== undefined
-
 /** Swell and wind sea, of which the significant height is made, where the buoy tells them apart. */
 function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales }) {
   return (['swell', 'wind_wave'] as const).map((part) => {
@@ -175,59 +300,13 @@ function Parts({ reading, scales }: { reading: ReadingSummary; scales: Scales })
 }
 
 /** The chart in a sentence. */
-function description({ time, significant_height: heights }: Chart, zone: Zone, scales: Scales): string {
-  const highest = Math.max(...heights.map((height) => height ?? -Infinity))
-  if (highest === -Infinity) return 'Chart with no readings'
-  const lowest = Math.min(...heights.map((height) => height ?? Infinity))
+function description({ time, values }: Part, zone: Zone, scales: Scales): string {
+  const heights = (values.significant_height ?? []).filter(has)
+  if (heights.length === 0) return 'Chart with no readings'
+  const highest = Math.max(...heights)
   const scale = scales('height')
-  const [low, high] = [lowest, highest].map((height) => valueText(scale, height))
+  const [low, high] = [Math.min(...heights), highest].map((height) => valueText(scale, height))
   const range = `significant heights from ${low} to ${high} ${scale.unit === 'ft' ? 'feet' : 'metres'}`
-  const when = dayTimeAndZone(new Date(time[heights.indexOf(highest)] ?? ''), zone, clock())
-  return `Chart of wave heights: ${range}, the highest on ${when}. A table follows.`
-}
-
-/** A day of readings; the API has all of them. */
-const TABLE_ROWS = 48
-
-/** The newest readings of the chart, newest first, with all that was measured. */
-function ChartTable({ chart, zone, scales }: { chart: Chart; zone: Zone; scales: Scales }) {
-  const heights = ['significant_height', 'Height', 'height'] as const
-  const columns = [heights, ...MEASURES].filter(([name]) => chart[name]?.some(has))
-  const rows = [...chart.time.entries()]
-    .filter(([i]) => has(chart.significant_height[i]))
-    .slice(-TABLE_ROWS)
-    .toReversed()
-  const text = (value: number | null | undefined, quantity: Quantity): string => {
-    if (!has(value)) return '–'
-    return quantity === 'direction' ? directionText(value) : valueText(scales(quantity), value)
-  }
-  return (
-    <details id="table">
-      <summary>Readings as a table</summary>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Table of readings">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Time, {zone.label}</th>
-              {columns.map(([name, label, quantity]) => (
-                <th scope="col" key={name}>
-                  {quantity === 'direction' ? label : `${label} ${scales(quantity).unit}`}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([i, time]) => (
-              <tr key={time}>
-                <th scope="row">{dayAndTime(new Date(time), zone, clock())}</th>
-                {columns.map(([name, , quantity]) => (
-                  <td key={name}>{text(chart[name]?.[i], quantity)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
-  )
+  const at = time[values.significant_height!.indexOf(highest)] ?? ''
+  return `Chart of wave heights: ${range}, the highest on ${dayTimeAndZone(new Date(at), zone, clock())}. A table follows.`
 }

@@ -9,22 +9,30 @@ import { aboutOf, type Page } from '../page.ts'
 import { byId, page, sheet, SHEET_HEIGHTS } from '../store.ts'
 import { Back, Heading } from '../pieces.tsx'
 import { BuoyPanel, KnownPanel, Star } from './buoy.tsx'
-import { BuoyList, NearMe, PointPanel } from './list.tsx'
+import { BuoyList, NearMe } from './list.tsx'
+import { PlacePanel } from './place.tsx'
+import { Share } from './share.tsx'
 
 export function Panel() {
   const shown = page.value
   const content = useRef<HTMLDivElement>(null)
   useKeptPlace(content, shown)
+  const about = aboutOf(shown.view)
   return (
     <>
       <Handle />
       <div id="content" ref={content}>
-        <Fragment key={aboutOf(shown.view)}>
-          {aboutOf(shown.view) === '' ? null : <Back />}
+        <Fragment key={about}>
+          {about === '' ? null : <Back />}
           {/* It stays, and the focus on it, when more becomes known of what it names. */}
           <Heading>
             {shown.subject.kind === 'list' ? <NearMe /> : null}
-            {shown.subject.kind === 'buoy' ? <Star {...shown.subject.buoy} /> : null}
+            {about === '' || shown.subject.kind === 'known' ? null : (
+              <span class="row">
+                <Share />
+                <Star slug={about} name={shown.title} />
+              </span>
+            )}
           </Heading>
           <Subject {...shown} />
         </Fragment>
@@ -33,16 +41,16 @@ export function Panel() {
   )
 }
 
-function Subject({ subject, buoys }: Page) {
+function Subject({ subject }: Page) {
   switch (subject.kind) {
     case 'list':
-      return <BuoyList buoys={buoys} passes={subject.passes} />
+      return <BuoyList {...subject} />
     case 'buoy':
       return <BuoyPanel {...subject} />
     case 'known':
       return <KnownPanel {...subject} />
     case 'point':
-      return <PointPanel {...subject} />
+      return <PlacePanel {...subject} />
   }
 }
 

@@ -1,0 +1,60 @@
+/** The values of a chart as a table. */
+import { has, type Part } from '../charts/parts.ts'
+import { dayAndTime, directionText, type Zone } from '../format.ts'
+import { type Quantity, type Scales, valueText } from '../mine/units.ts'
+import { clock } from '../store.ts'
+
+/** A column that is shown where it has values: its name in the part, its title, and what it is. */
+export type Column = readonly [name: string, label: string, quantity: Quantity]
+
+/** The hours of a forecast, or a day and a half of readings; the API has all of them. */
+const MOST_ROWS = 72
+
+/** The first or the newest rows that have a value of the first column with values. */
+export function PartTable(props: {
+  title: string
+  part: Part
+  columns: readonly Column[]
+  zone: Zone
+  scales: Scales
+  /** Newest first. */
+  isReversed: boolean
+}) {
+  const { title, part, zone, scales, isReversed } = props
+  const columns = props.columns.filter(([name]) => part.values[name]?.some(has))
+  const rows = [...part.time.entries()].filter(([i]) => has(part.values[columns[0]?.[0] ?? '']?.[i]))
+  const shown = (isReversed ? rows.toReversed() : rows).slice(0, MOST_ROWS)
+  const text = (value: number | null | undefined, quantity: Quantity): string => {
+    if (!has(value)) return '–'
+    return quantity === 'direction' ? directionText(value) : valueText(scales(quantity), value)
+  }
+  return (
+    <details id="table">
+      <summary>{title}</summary>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`Table: ${title}`}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Time, {zone.label}</th>
+              {columns.map(([name, label, quantity]) => (
+                <th scope="col" key={name}>
+                  {quantity === 'direction' ? label : `${label} ${scales(quantity).unit}`}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(([i, time]) => (
+              <tr key={time}>
+                <th scope="row">{dayAndTime(new Date(time), zone, clock())}</th>
+                {columns.map(([name, , quantity]) => (
+                  <td key={name}>{text(part.values[name]?.[i], quantity)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  )
+}
