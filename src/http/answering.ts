@@ -94,8 +94,8 @@ export class Answering {
       exchange.send(served.headsOf(format).write(fields), coded.bytesAt(moment.second, moment.tail))
     } else if (format === 'json') exchange.send(served.heads.write(fields), plain)
     else {
-      const part = partOf(served, fields, format, plain, range)
-      exchange.send(part.head, part.body)
+      const part = partOf(served, fields, format, [plain], range)
+      exchange.send(part.head, part.body[0])
     }
   }
 }

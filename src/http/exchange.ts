@@ -121,22 +121,19 @@ export interface LaterEvents {
   readonly onGone: () => void
 }
 
-/** Most bytes of a `write`, and of what waits for a client that does not read. */
-export const MOST_WRITE_BYTES = 64 * 1024
-
 /** A deferred reply: `send`, or `begin`, then `write` and `end`. Once over, it does nothing. */
 export interface LaterReply {
   readonly isOver: boolean
   /** On a reply to HEAD `begin` is all, and the reply is over. */
   readonly isHead: boolean
-  /** As `Exchange.send`, but the bytes of `body` must never change. */
+  /** As `Exchange.send`; the bytes of `body` must never change. */
   send(head: string | Uint8Array, body: Uint8Array | null): void
   /**
    * `length`: bytes of the body that follows. Null begins a stream, the connection's last answer: each `write` goes out at
    * once, and however long none comes, the connection stays.
    */
   begin(head: string | Uint8Array, length: number | null): void
-  /** `bytes` may be reused at once; call it only if there is room. False: no room until `onRoom`. */
+  /** `bytes` must never change; call it only if there is room. False: they are not all out until `onRoom`. */
   write(bytes: Uint8Array): boolean
   end(): void
   /** Ends the connection, so that the client sees that the body is not whole. */

@@ -2,7 +2,7 @@
  * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers take
  * them. A fault is a status until the first byte has gone out, and a cut connection from then on.
  */
-import { MOST_WRITE_BYTES, type LaterEvents, type LaterReply } from './exchange.ts'
+import type { LaterEvents, LaterReply } from './exchange.ts'
 import type { FromLong, LongRequest, ToLong } from './long-messages.ts'
 
 /** One end of a channel to the thread. */
@@ -20,7 +20,7 @@ export type Refused = Extract<FromLong, { type: 'refused' | 'busy' | 'fault' }>
 export interface LongReply {
   readonly request: LongRequest
   /** The head of a whole body, and the part of it that is to be sent. */
-  whole(answer: Whole): { head: string | Uint8Array; body: Uint8Array }
+  whole(answer: Whole): { head: string | Uint8Array; body: readonly Uint8Array[] }
   /** The head of a body that follows. */
   begun(answer: Begun): Uint8Array
   /** Nothing of the answer was sent. */
@@ -37,6 +37,8 @@ interface Sending {
   hasBegun: boolean
   /** Bytes that have come and are not written, the next first. */
   readonly pieces: Uint8Array[]
+  /** Bytes that were written since the thread was last told of some. */
+  untaken: number
   hasRoom: boolean
   isComplete: boolean
 }
@@ -85,6 +87,7 @@ export class LongAnswers {
       said,
       hasBegun: false,
       pieces: [],
+      untaken: 0,
       hasRoom: true,
       isComplete: false,
     })
@@ -102,8 +105,9 @@ export class LongAnswers {
       case 'whole': {
         const { head, body } = said.whole(message)
         sending.hasBegun = true
-        reply.begin(head, body.length)
-        if (body.length > 0) pieces.push(body)
+        const length = body.reduce((sum, piece) => sum + piece.length, 0)
+        reply.begin(head, length)
+        if (length > 0) pieces.push(...body)
         sending.isComplete = true
         break
       }
@@ -128,20 +132,20 @@ export class LongAnswers {
 
   #send(number: number, sending: Sending): void {
     const { reply, pieces } = sending
-    let taken = 0
     while (pieces.length > 0 && sending.hasRoom && !reply.isOver) {
-      const [piece] = pieces
-      const part = piece.subarray(0, MOST_WRITE_BYTES)
-      if (part.length === piece.length) pieces.shift()
-      else pieces[0] = piece.subarray(part.length)
-      taken += part.length
-      sending.hasRoom = reply.write(part)
+      const piece = pieces.shift()!
+      sending.untaken += piece.length
+      sending.hasRoom = reply.write(piece)
     }
     if (reply.isOver) this.#done(number)
-    else if (sending.isComplete && pieces.length === 0) {
+    else if (!sending.hasRoom) return
+    else if (sending.isComplete) {
       this.#done(number)
       reply.end()
-    } else if (taken > 0) this.#port?.postMessage({ type: 'taken', number, bytes: taken })
+    } else if (sending.untaken > 0) {
+      this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
+      sending.untaken = 0
+    }
   }
 
   #fail(number: number, { reply, said, hasBegun }: Sending, why: Refused): void {

@@ -44,7 +44,8 @@ export type FromLong =
       type: 'whole'
       number: number
       headers: Uint8Array
-      body: Uint8Array
+      /** The body. */
+      pieces: readonly Uint8Array[]
       encoding: Encoding | null
       /** The body without its coding, if that is short enough to be kept. */
       plain: Uint8Array | null

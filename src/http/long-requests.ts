@@ -3,7 +3,7 @@ import { commonHeaders, type Admitted } from './admitted.ts'
 import type { Asked } from './asked.ts'
 import { MOST_KEPT_BYTES, type LongRequest } from './long-messages.ts'
 import type { LongAnswers, Refused } from './long-answers.ts'
-import { partOf, preferredCoding, rangeAsked } from './parts.ts'
+import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
 import { errorAnswer, FAULT, sendError, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Totals } from './totals.ts'
@@ -68,8 +68,12 @@ export class LongRequests {
     const isTaken = long.ask(
       {
         request: wanted,
-        whole: ({ headers: more, body, encoding, plain }) => {
-          const kept = encoding === null && (range !== '' || body.length <= MOST_KEPT_BYTES) ? body : plain
+        whole: ({ headers: more, pieces, encoding, plain }) => {
+          const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+          // A long body stays in pieces, unless it is kept or a part of it is asked for.
+          const isOne = range !== '' || length <= MOST_KEPT_BYTES
+          const body = isOne && pieces.length > 1 ? [joined(pieces, length)] : pieces
+          const kept = encoding !== null ? plain : isOne ? body[0] : null
           if (kept !== null) keep(kept, more)
           return partOf(served, fieldsOf(encoding, more), format, body, range)
         },

@@ -55,28 +55,34 @@ export function rangeOf(asked: string, length: number): ByteRange | typeof UNSAT
   return from >= length ? UNSATISFIABLE : { from, to: Math.min(length, to) }
 }
 
-interface Part {
-  readonly head: string | Uint8Array
-  readonly body: Uint8Array
-}
-
-/** The whole body, or the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
+/** The whole body, or, of one in one piece, the part of a file that `range` asks for (`rangeAsked`). JSON tells the time, so no two bodies are the same. */
 export function partOf(
   served: ServedView,
   fields: HeadFields,
   format: Format,
-  body: Uint8Array,
+  body: readonly Uint8Array[],
   range: string,
-): Part {
+): { head: string | Uint8Array; body: readonly Uint8Array[] } {
   if (format === 'json' || fields.encoding !== null)
     return { head: served.headsOf(format).write(fields), body }
-  const part = rangeOf(range, body.length)
-  if (part === UNSATISFIABLE) return { head: unsatisfiableHead(body.length), body: NOTHING }
-  const more = part === null ? '' : `\r\nContent-Range: bytes ${part.from}-${part.to - 1}/${body.length}`
+  const [{ length }] = body
+  const part = rangeOf(range, length)
+  if (part === UNSATISFIABLE) return { head: unsatisfiableHead(length), body: [NOTHING] }
+  const more = part === null ? '' : `\r\nContent-Range: bytes ${part.from}-${part.to - 1}/${length}`
   const link = Buffer.concat([fields.link, Buffer.from(`\r\nAccept-Ranges: bytes${more}`)])
   if (part === null) return { head: served.headsOf(format).write({ ...fields, link }), body }
   return {
     head: served.partialHeadsOf(format).write({ ...fields, link }),
-    body: body.subarray(part.from, part.to),
+    body: [body[0].subarray(part.from, part.to)],
   }
+}
+
+export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
 }

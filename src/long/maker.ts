@@ -20,9 +20,9 @@ export interface MakeRequest<P extends Parameters = Parameters> {
 /** Both throw ApiError for what the parameters' schemas cannot say. */
 export interface Maker {
   /** The answer in the formats that the operation offers. */
-  table?(request: MakeRequest): Table
+  table?(this: void, request: MakeRequest): Table
   /** The usual JSON of an operation without `answer`; missing where it is the table's list. */
-  json?(request: MakeRequest): LongJson
+  json?(this: void, request: MakeRequest): LongJson
 }
 
 /** The `data` that a short answer has. */

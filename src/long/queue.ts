@@ -4,6 +4,7 @@
  * one there is never much more than its reader has taken.
  */
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest } from '../http/long-messages.ts'
+import { joined } from '../http/parts.ts'
 import { ApiError } from '../operation/errors.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { coderOf, type Coder } from './coder.ts'
@@ -264,14 +265,13 @@ export class LongQueue {
   }
 
   #sendWhole(job: Job, pieces: readonly Uint8Array<ArrayBuffer>[]): void {
-    const { answer, request, made, plainBytes } = job
+    const { answer, request, plainBytes } = job
     const isKept = request.encoding !== null && plainBytes <= MOST_KEPT_BYTES
     const plain = isKept ? joined(job.plain, plainBytes) : null
     job.pieces = null
-    const body = pieces.length === 1 ? pieces[0] : joined(pieces, made)
     const headers = new Uint8Array(answer!.headers)
-    const transferred = plain === null ? [body.buffer] : [body.buffer, plain.buffer]
-    job.post({ type: 'whole', headers, body, encoding: request.encoding, plain }, transferred)
+    const transferred = [...pieces, ...(plain === null ? [] : [plain])].map(({ buffer }) => buffer)
+    job.post({ type: 'whole', headers, pieces, encoding: request.encoding, plain }, transferred)
   }
 
   /** Back into the rotation, if there is more to make and room for it. */
@@ -290,16 +290,6 @@ export class LongQueue {
       job.post({ type: 'refused', code, message, details })
     } else job.post({ type: 'fault', fault: this.#options.faultText(error) })
   }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
 }
 
 function countOf(jobs: ReadonlySet<Job>, client: number): number {

@@ -4,19 +4,14 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import {
-  GONE,
-  MOST_WRITE_BYTES,
-  type Exchange,
-  type LaterReply,
-  type Recorder,
-} from '../../src/http/exchange.ts'
+import { GONE, type Exchange, type LaterReply, type Recorder } from '../../src/http/exchange.ts'
 import { until } from '../until.ts'
 import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 
 type Recorded = [path: string, status: number, bytes: number]
 
 const BODY = Buffer.from('0123456789')
+const PIECE = 64 * 1024
 const EVENTS = { onRoom: () => {}, onGone: () => {} }
 
 /** Sends a request and resolves to what comes; with `leavesAfterMs` the client goes then. */
@@ -164,8 +159,8 @@ for (const kind of ENGINES) {
         let at = 0
         const goOn = (): void => {
           while (at < long.length) {
-            at += MOST_WRITE_BYTES
-            if (!reply.write(long.subarray(at - MOST_WRITE_BYTES, at))) return
+            at += PIECE
+            if (!reply.write(long.subarray(at - PIECE, at))) return
           }
           reply.end()
         }

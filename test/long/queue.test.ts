@@ -103,9 +103,9 @@ function pairOf(options: Partial<QueueOptions> = {}) {
       Buffer.concat([Buffer.from('200 OK'), Buffer.from(headers)])
     const said = {
       request: { ...REQUEST, client, encoding, isHead },
-      whole: ({ headers, body }: { headers: Uint8Array; body: Uint8Array }) => ({
+      whole: ({ headers, pieces }: { headers: Uint8Array; pieces: readonly Uint8Array[] }) => ({
         head: headOf(headers),
-        body,
+        body: pieces,
       }),
       begun: ({ headers }: { headers: Uint8Array }) => headOf(headers),
       refuse(reply: Pick<Reader, 'send'>, why: Refused) {

@@ -258,7 +258,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
       if (this.isOver) return
       this.#bytes = body.length
       this.#isLastOffered = true
-      if (this.offer(body, true)) this.end()
+      if (this.offer(body)) this.end()
     }
   }
 
@@ -274,7 +274,7 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   write(bytes: Uint8Array): boolean {
     if (this.isOver) return true
     this.#bytes += bytes.length
-    return this.offer(bytes, false)
+    return this.offer(bytes)
   }
 
   end(): void {
@@ -310,8 +310,8 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
   /** It may go out with the first bytes. `length`: null for a stream. */
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
-  /** `lasting`: the bytes never change. @returns whether there is room for more */
-  protected abstract offer(bytes: Uint8Array, lasting: boolean): boolean
+  /** @returns whether all is out, and there is room for more */
+  protected abstract offer(bytes: Uint8Array): boolean
   protected abstract finish(): void
   protected abstract destroy(): void
 

@@ -282,9 +282,8 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
   }
 
-  protected offer(bytes: Uint8Array, lasting: boolean): boolean {
-    // Node may still hold the bytes when the caller uses its buffer again.
-    return this.response.write(lasting ? bytes : Buffer.from(bytes))
+  protected offer(bytes: Uint8Array): boolean {
+    return this.response.write(bytes)
   }
 
   protected finish(): void {

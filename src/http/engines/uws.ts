@@ -23,6 +23,8 @@ import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from
 const WHOLE_BYTES = 64 * 1024
 /** Longer bodies go to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
 const PIECE_BYTES = 256 * 1024
+/** Most bytes of a chunk, which is what waits for a client that does not read a stream. */
+const CHUNK_BYTES = 64 * 1024
 /**
  * The engine buffers answers without a body (HEAD, 204, 304) whether or not they are read. So each ends its
  * connection, in good order, with a chance that lets this many bytes pass on average.
@@ -271,7 +273,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
       exchange.surroundings.onProgress()
       // Unless asked, the engine sends what it keeps of a stream only with the next write.
       if (this.#length === null) response.cork(() => {})
-      else if (this.#untaken !== null && !this.offer(this.#untaken, true)) return false
+      if (this.#untaken !== null && !this.offer(this.#untaken)) return false
       this.room()
       return true
     })
@@ -285,7 +287,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   }
 
   readonly #offerMore = (): void => {
-    if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken, true)) this.room()
+    if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken)) this.room()
   }
 
   protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
@@ -323,10 +325,11 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     this.#head = ''
   }
 
-  protected offer(bytes: Uint8Array, lasting: boolean): boolean {
+  protected offer(bytes: Uint8Array): boolean {
+    if (this.#isDone) return true
     const { response } = this
     const length = this.#length
-    if (this.#isDone) return true
+    if (length === null) return this.#offerChunks(bytes)
     if (this.#isLastWhole(bytes)) {
       response.cork(() => {
         this.#writeHead(this.#head.slice(0, -CLOSING.length))
@@ -337,25 +340,35 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     }
     const before = response.getWriteOffset()
     const piece = bytes.subarray(0, PIECE_BYTES)
-    let isTaken = false
+    let isComplete = false
     response.cork(() => {
       this.#writeHead()
-      // Of a stream the engine keeps a copy of what is not taken: a chunk cannot be taken back.
-      isTaken = length === null ? response.write(bytes) : response.tryEnd(piece, length)[1]
+      isComplete = response.tryEnd(piece, length)[1]
     })
-    if (length === null) return isTaken
-    const taken = isTaken ? bytes.length : response.getWriteOffset() - before
-    const rest = bytes.subarray(taken)
+    const taken = isComplete ? bytes.length : response.getWriteOffset() - before
     // The engine reports room only where the kernel has not taken all.
-    if (rest.length > 0 && taken === piece.length) setImmediate(this.#offerMore)
-    this.#untaken = rest.length === 0 ? null : lasting ? rest : new Uint8Array(rest)
-    if (isTaken) this.#done()
+    if (taken < bytes.length && taken === piece.length) setImmediate(this.#offerMore)
+    this.#untaken = taken === bytes.length ? null : bytes.subarray(taken)
+    if (isComplete) this.#done()
     return this.#untaken === null
+  }
+
+  /** Of a stream the engine keeps a copy of what is not taken: a chunk cannot be taken back. */
+  #offerChunks(bytes: Uint8Array): boolean {
+    let hasRoom = true
+    let at = 0
+    this.response.cork(() => {
+      this.#writeHead()
+      for (; hasRoom && at < bytes.length; at += CHUNK_BYTES)
+        hasRoom = this.response.write(bytes.subarray(at, at + CHUNK_BYTES))
+    })
+    this.#untaken = at < bytes.length ? bytes.subarray(at) : null
+    return hasRoom
   }
 
   protected finish(): void {
     // A body of known length has ended with its last byte, unless it has none.
-    if (this.#length === 0) this.offer(NOTHING, true)
+    if (this.#length === 0) this.offer(NOTHING)
     if (this.#length !== null) return
     // The client closes the connection, as the head asks, or the engine after a silence: nothing reports
     // when the last chunk has left.
