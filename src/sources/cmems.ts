@@ -51,6 +51,9 @@ const NO_CODES = /^(?:.|unknown|undefined|none|null|nan|n\/?a|-+|\?+|0+|9+)$/i
 
 const HINT = '; wmo_platform_code or site_code may tell them apart'
 
+/** Rows that are kept of all files, at some 50 bytes each, until all stations are known. */
+const MAX_HELD_ROWS = 4_000_000
+
 /** Positions that are kept of one file. */
 const MAX_FIXES = 16
 
@@ -95,6 +98,8 @@ interface Head {
   /** Some of its good positions from the first to the last, at most MAX_FIXES. */
   fixes: readonly Fix[]
   hasWaves: boolean
+  /** The rows, where there is room for them; else the file is read again. */
+  held: FileRows | null
 }
 
 async function readCmems(
@@ -112,12 +117,20 @@ async function readCmems(
   const netcdf = await loadNetcdf()
   const heads: Head[] = []
   const files = new WholeFiles('cmems', report)
+  let held = 0
   for (const path of paths) {
     report.reads?.(path)
+    const doubt = takeDoubts(report, path)
     await files.use(path, () => {
-      heads.push(
-        withFile(netcdf, path, (file) => headOf(netcdf, file, path, columns, takeDoubts(report, path))),
-      )
+      withFile(netcdf, path, (file) => {
+        const times = goodTimes(netcdf, file, doubt)
+        const head = headOf(netcdf, file, path, times, columns, doubt)
+        if (head.hasWaves && held + times.length <= MAX_HELD_ROWS) {
+          held += times.length
+          head.held = readRows(netcdf, file, times, columns, report.file(path), doubt)
+        }
+        heads.push(head)
+      })
     })
   }
   files.expectUsed()
@@ -132,17 +145,22 @@ async function readCmems(
   heads.sort((a, b) => compareText(a.identifier, b.identifier) || compareText(a.updated, b.updated))
   let known = new Map<number, number>()
   let last = ''
-  for (const { path, identifier } of heads) {
+  for (const { path, identifier, held: rows } of heads) {
     const buoy = handles.get(identifier)
     if (buoy === undefined) continue
     if (identifier !== last) known = new Map()
     last = identifier
     await files.use(path, () => {
-      const file = report.file(path)
       const doubt = takeDoubts(report, path)
-      const rows = withFile(netcdf, path, (opened) => rowsOf(netcdf, opened, columns, file, doubt))
-      doubt('replaced', identifier, replacedOf(rows, known))
-      sendRows(rows, file, buoy, new WaitingRows(sink, doubt))
+      const found =
+        rows ??
+        withFile(netcdf, path, (file) => {
+          // The first look at the file has told its doubts about times.
+          const times = goodTimes(netcdf, file, () => undefined)
+          return readRows(netcdf, file, times, columns, report.file(path), doubt)
+        })
+      doubt('replaced', identifier, replacedOf(found, known))
+      sendRows(found, buoy, new WaitingRows(sink, doubt))
     })
   }
 }
@@ -176,12 +194,18 @@ function announce(heads: readonly Head[], sink: Sink, report: Report): Map<strin
   return stations.announce(sink, SOURCE, report, known, HINT)
 }
 
-function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doubt: TakeDoubt): Head {
+function headOf(
+  netcdf: Netcdf,
+  file: File,
+  path: string,
+  times: Float64Array,
+  columns: Columns,
+  doubt: TakeDoubt,
+): Head {
   const attribute = (name: string): string => cleanName(textAttribute(file.attrs[name]) ?? '')
   const codes = CODES.map(attribute)
   const identifier = codes.find((code) => IDENTIFIER.test(code) && !NO_CODES.test(code))
   if (identifier === undefined) throw new UnusableFile(`does not name its platform in ${CODES.join(', ')}`)
-  const times = goodTimes(netcdf, file, doubt)
   const lat = readPositions(netcdf, file, 'LATITUDE', times, doubt)
   const lng = readPositions(netcdf, file, 'LONGITUDE', times, doubt)
   const good = [...times.keys()].filter((i) => times[i] >= 0 && !Number.isNaN(lat(i) + lng(i)))
@@ -198,6 +222,7 @@ function headOf(netcdf: Netcdf, file: File, path: string, columns: Columns, doub
       .filter((_, k) => (good.length - 1 - k) % step === 0)
       .map((i) => ({ time: times[i], lat: rounded(lat(i)), lng: rounded(lng(i)) })),
     hasWaves: hasHeights(netcdf, file, columns),
+    held: null,
   }
 }
 
@@ -260,20 +285,20 @@ function candidatesOf(
 }
 
 interface FileRows {
+  file: FileReport
   times: Float64Array
   /** Codes by row for each of QUANTITIES; null where the file has no values of it. */
   codes: (Int32Array | null)[]
 }
 
-function rowsOf(
+function readRows(
   netcdf: Netcdf,
   file: File,
+  times: Float64Array,
   columns: Columns,
   counted: FileReport,
   doubt: TakeDoubt,
 ): FileRows {
-  // The first look at the file has told its doubts about times.
-  const times = goodTimes(netcdf, file, () => undefined)
   const depths = readDepths(netcdf, file, doubt)
   const names = namesOf(netcdf, file)
   const codes = QUANTITIES.map((quantity) => {
@@ -327,8 +352,9 @@ function rowsOf(
     }
     return filled > 0 ? found : null
   })
-  return { times, codes }
+  return { file: counted, times, codes }
 }
+
 /** Metres below the surface of a value in a table of rows and levels; NaN where the file does not tell. */
 type Depths = (row: number, level: number, levels: number) => number
 
@@ -393,7 +419,7 @@ function bestLevel(
   return best
 }
 
-function sendRows({ times, codes }: FileRows, file: FileReport, buoy: number, waiting: WaitingRows): void {
+function sendRows({ file, times, codes }: FileRows, buoy: number, waiting: WaitingRows): void {
   const row = new Int32Array(codes.length)
   let understood = 0
   for (let i = 0; i < times.length; i++) {

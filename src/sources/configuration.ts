@@ -197,7 +197,7 @@ const TYPES: { readonly [type: string]: string } = {
 }
 
 /** `sources[2].fetch[0].url must be …`. */
-function faultText({ instancePath, keyword, message, params, parentSchema, data }: ErrorObject): string {
+function faultText({ instancePath, keyword, message, params, parentSchema }: ErrorObject): string {
   const place = instancePath
     .split('/')
     .slice(1)
@@ -206,55 +206,24 @@ function faultText({ instancePath, keyword, message, params, parentSchema, data 
     .join('')
     .replace(/^\./, '')
   const at = place === '' ? 'the file' : place
-  const details = params as {
-    additionalProperty?: string
-    allowedValues?: unknown[]
-    limit?: number
-    missingProperty?: string
-    propertyName?: string
-    type?: string
+  const { additionalProperty, allowedValues, limit, missingProperty, propertyName, type } = params as {
+    readonly [name: string]: string
   }
   const { description, propertyNames } = (parentSchema ?? {}) as {
     description?: string
     propertyNames?: { description?: string }
   }
-  if (keyword === 'propertyNames')
-    return `${at} has the key "${details.propertyName}", which is not ${propertyNames?.description}`
-  if (keyword === 'pattern' && description !== undefined) return `${at} must be ${description}`
-  if (keyword === 'additionalProperties') return `${at} has an unknown key "${details.additionalProperty}"`
-  if (keyword === 'type' && Object.hasOwn(TYPES, String(details.type)))
-    return `${at} must be ${TYPES[String(details.type)]}`
-  if (keyword === 'required') return `${at} lacks "${details.missingProperty}"`
-  if (keyword === 'minItems') return `${at} must have ${details.limit} or more elements`
-  if (keyword === 'maxProperties' && details.limit === 0) return `${at}: this kind of source takes none`
-  if (keyword === 'enum') {
-    const words = (details.allowedValues ?? []).map(String)
-    const meant = typeof data === 'string' ? words.find((word) => isTypoOf(data, word)) : undefined
-    return `${at} must be one of ${words.join(', ')}${meant === undefined ? '' : `; is ${meant} meant?`}`
+  const sentences: { readonly [keyword: string]: string | undefined } = {
+    propertyNames: `has the key "${propertyName}", which is not ${propertyNames?.description}`,
+    pattern: description === undefined ? undefined : `must be ${description}`,
+    additionalProperties: `has an unknown key "${additionalProperty}"`,
+    type: Object.hasOwn(TYPES, String(type)) ? `must be ${TYPES[String(type)]}` : undefined,
+    required: `lacks "${missingProperty}"`,
+    minItems: `must have ${limit} or more elements`,
+    maxProperties: Number(limit) === 0 ? 'must be absent: this kind of source takes none' : undefined,
+    enum: `must be one of ${[allowedValues].flat().join(', ')}`,
   }
-  return `${at} ${message ?? 'is wrong'}`
-}
-
-const MOST_TYPOS = 2
-
-/** Whether at most two letters of `text` are wrong, missing, too many or swapped with a neighbour. */
-function isTypoOf(text: string, word: string): boolean {
-  if (Math.abs(text.length - word.length) > MOST_TYPOS) return false
-  const [from, to] = [text.toLowerCase(), word.toLowerCase()]
-  let before: number[] = []
-  let row = Array.from({ length: to.length + 1 }, (_, j) => j)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const isSame = from[i - 1] === to[j - 1]
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (isSame ? 0 : 1))
-      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
-      if (isSwapped) next[j] = Math.min(next[j], before[j - 2] + 1)
-    }
-    before = row
-    row = next
-  }
-  return row[to.length] <= MOST_TYPOS && row[to.length] < word.length - 1
+  return `${at} ${sentences[keyword] ?? message ?? 'is wrong'}`
 }
 
 function secondsOf(duration: string, mostDays: number, fail: (what: string) => never): number {
@@ -310,25 +279,10 @@ function open(entry: FileSource, folder: string, fail: (what: string) => never):
     if (error instanceof BuildError) return fail(`: ${error.message}`)
     throw error
   }
-  const terms: SourceTerms = {
-    name,
-    info: {
-      ...(network !== undefined && { network }),
-      ...(label !== undefined && { label }),
-      ...(aliases !== undefined && { aliases }),
-      ...(credit !== undefined && { credit }),
-      ...(licence !== undefined && { licence }),
-    },
-    accepts: acceptance(entry.filter),
-  }
-  return {
-    complete: complete ?? source.complete ?? true,
-    isControlled: source.isControlled ?? false,
-    isMadeUp: source.isMadeUp ?? false,
-    terms,
-    ...(source.defaultAsOf !== undefined && { defaultAsOf: (now: number) => source.defaultAsOf!(now) }),
-    read: (sink, context) => source.read(sink, context),
-  }
+  const given = Object.entries({ network, label, aliases, credit, licence })
+  const info = Object.fromEntries(given.filter(([, value]) => value !== undefined))
+  const terms: SourceTerms = { name, info, accepts: acceptance(entry.filter) }
+  return { ...source, complete: complete ?? source.complete ?? true, terms }
 }
 
 /** The filter of a source; identifiers and types are compared without case. */

@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { readRegularFile, UnfitFile } from '../system/regular-files.ts'
 import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
-import { listSource, parseBounded } from './reading/source-files.ts'
+import { listSource, parseBounded, UnusableFile, WholeFiles } from './reading/source-files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { HarbourRecord } from '../sea/records.ts'
@@ -56,76 +56,75 @@ async function readDatabase(sink: Sink, { report }: SourceContext): Promise<void
   for (const station of stations) {
     // The list also holds stations of tidal currents.
     if (station.kind !== 'tide') continue
-    const harbour = harbourOf(station, station.id, file)
-    if (typeof harbour === 'string') file.skipped(`tide station left out: ${harbour}`)
-    else {
-      sink.harbour(harbour)
+    try {
+      sink.harbour(harbourOf(station, station.id, file))
       file.rows(1)
+    } catch (error) {
+      if (!(error instanceof UnusableFile)) throw error
+      file.skipped(`tide station left out: ${error.message}`)
     }
   }
   file.end()
 }
 
 async function readFolder(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
-  const listing = await listSource('tides', folder)
+  const { files } = await listSource('tides', folder)
+  if (files.length === 0) throw new BuildError(`tides: ${folder} holds no station`)
   const file = report.file(folder)
-  let taken = 0
-  let fault = ''
-  for (const name of listing.files) {
+  const whole = new WholeFiles('tides', report)
+  for (const name of files) {
+    const path = join(folder, name)
     const identifier = name.replace(/\.json$/i, '')
-    const station = identifier === name ? 'is not a JSON file' : await readStation(join(folder, name))
-    const harbour = typeof station === 'string' ? station : harbourOf(station.value, identifier, file)
-    if (typeof harbour === 'string') {
-      fault ||= `; ${JSON.stringify(name).slice(1, -1)} ${harbour}`
-      report.doubt({ what: 'a file is left out whole', examples: [`${name} ${harbour}`], isGrave: true })
-    } else {
-      sink.harbour(harbour)
-      taken++
-    }
+    await whole.use(path, async () => {
+      if (identifier === name) throw new UnusableFile('is not a JSON file')
+      sink.harbour(harbourOf(await readStation(path), identifier, file))
+      file.rows(1)
+    })
   }
-  if (taken === 0) throw new BuildError(`tides: ${folder} holds no station that can be used${fault}`)
-  file.rows(taken)
+  whole.expectUsed()
   file.end()
 }
 
-/** The JSON value in a file, or what is wrong with it. */
-async function readStation(path: string): Promise<{ value: unknown } | string> {
-  let bytes: Buffer
-  try {
-    bytes = await readRegularFile(path, MAX_STATION_BYTES)
-  } catch (error) {
-    return error instanceof UnfitFile ? error.message : 'cannot be read'
-  }
+/** The JSON value in a file. @throws UnusableFile */
+async function readStation(path: string): Promise<unknown> {
+  const bytes = await readRegularFile(path, MAX_STATION_BYTES).catch((error: unknown) => {
+    throw new UnusableFile(error instanceof UnfitFile ? error.message : 'cannot be read')
+  })
   const parsed = parseBounded(bytes)
-  return 'value' in parsed ? parsed : 'is not JSON'
+  if ('fault' in parsed) throw new UnusableFile('is not JSON')
+  return parsed.value
 }
 
-/** A station in the database's shape as a harbour, or why it cannot be one. */
-function harbourOf(station: unknown, identifier: string, file: FileReport): HarbourRecord | string {
+function expect(condition: boolean, otherwise: string): asserts condition {
+  if (!condition) throw new UnusableFile(otherwise)
+}
+
+/** A station in the database's shape as a harbour. @throws UnusableFile where it cannot be one */
+function harbourOf(station: unknown, identifier: string, file: FileReport): HarbourRecord {
   const { name, latitude, longitude, type, source, license, attribution, datums, chart_datum, ...rest } =
     fieldsOf(station)
   const unit = rest.units ?? 'm'
   const metres = typeof unit === 'string' ? conversionOf('significantHeight', unit)?.factor : undefined
-  if (metres === undefined) return 'has levels in an unknown unit'
-  if (type !== 'reference') return 'is not a reference station'
+  expect(metres !== undefined, 'has levels in an unknown unit')
+  expect(type === 'reference', 'is not a reference station')
   const { type: licence, commercial_use } = fieldsOf(license)
-  if (commercial_use !== true) return 'has a licence that does not allow commercial use'
-  if (typeof name !== 'string' || cleanName(name) === '') return 'has no name'
-  if (!isWithin(latitude, 90) || !isWithin(longitude, 360)) return 'has no position on the globe'
+  expect(commercial_use === true, 'has a licence that does not allow commercial use')
+  expect(typeof name === 'string' && cleanName(name) !== '', 'has no name')
+  expect(isWithin(latitude, 90) && isWithin(longitude, 360), 'has no position on the globe')
   const levels = fieldsOf(datums)
   const meanLevel = levels.MSL
   const chartDatum = typeof chart_datum === 'string' ? levels[chart_datum] : undefined
-  if (!isWithin(meanLevel, MAX_DATUM) || !isWithin(chartDatum, MAX_DATUM)) {
-    return 'has no mean sea level or no chart datum'
-  }
+  const isLevelled = isWithin(meanLevel, MAX_DATUM) && isWithin(chartDatum, MAX_DATUM)
+  expect(isLevelled, 'has no mean sea level or no chart datum')
   const { name: publisher, url } = fieldsOf(source)
-  if (typeof publisher !== 'string' || cleanName(publisher) === '') return 'names no source'
+  expect(typeof publisher === 'string' && cleanName(publisher) !== '', 'names no source')
   const constituents = constituentsOf(rest.harmonic_constituents, /\bTICON/.test(publisher), metres, file)
-  if (typeof constituents === 'string') return constituents
   const highest = Number(levels.HAT) - meanLevel
   const share = constituents.reduce((sum, { amplitude }) => sum + amplitude, 0) / (highest * metres)
-  if (share < LEAST_OF_HIGHEST || share > MOST_OF_HIGHEST)
-    return 'has amplitudes that do not fit its highest astronomical tide (HAT): are they in different units?'
+  expect(
+    !(share < LEAST_OF_HIGHEST || share > MOST_OF_HIGHEST),
+    'has amplitudes that do not fit its highest astronomical tide (HAT): are they in different units?',
+  )
   const credits = [
     `${publisher} (${typeof licence === 'string' ? licence : 'free'})`,
     ...[attribution, url].filter((text) => typeof text === 'string').slice(0, 1),
@@ -146,25 +145,25 @@ function constituentsOf(
   isTicon: boolean,
   metres: number,
   file: FileReport,
-): HarbourRecord['constituents'] | string {
-  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_CONSTITUENTS) {
-    return `does not have 1 to ${MAX_CONSTITUENTS} constituents`
-  }
+): HarbourRecord['constituents'] {
+  const isList = Array.isArray(list) && list.length > 0 && list.length <= MAX_CONSTITUENTS
+  expect(isList, `does not have 1 to ${MAX_CONSTITUENTS} constituents`)
   const constituents = new Map<string, HarbourRecord['constituents'][number]>()
   for (const entry of list) {
     const { name: spelling, amplitude: size, phase: lag } = fieldsOf(entry)
-    if (typeof spelling !== 'string' || !isWithin(lag, 3600) || typeof size !== 'number' || !(size >= 0))
-      return 'has a constituent without a name, an amplitude or a phase'
+    const isWhole =
+      typeof spelling === 'string' && isWithin(lag, 3600) && typeof size === 'number' && size >= 0
+    expect(isWhole, 'has a constituent without a name, an amplitude or a phase')
     const amplitude = size * metres
-    if (amplitude > MAX_AMPLITUDE) return `has a constituent of more than ${MAX_AMPLITUDE} m`
+    expect(amplitude <= MAX_AMPLITUDE, `has a constituent of more than ${MAX_AMPLITUDE} m`)
     const name = constituentOf(spelling)?.name
     if (isTicon && name === TICON_UNKNOWN) {
       file.skipped('a constituent with a speed that its publisher contradicts')
       continue
     }
     if (name === undefined) {
-      if (amplitude > MAX_UNKNOWN_AMPLITUDE)
-        return `has an unknown constituent of more than ${MAX_UNKNOWN_AMPLITUDE} m`
+      const isSmall = amplitude <= MAX_UNKNOWN_AMPLITUDE
+      expect(isSmall, `has an unknown constituent of more than ${MAX_UNKNOWN_AMPLITUDE} m`)
       file.skipped('an unknown constituent')
       continue
     }
@@ -174,9 +173,10 @@ function constituentsOf(
       if (amplitude > 0) constituents.set(name, { name, amplitude, phase })
     } else if (other.amplitude === amplitude && other.phase === phase) {
       file.skipped('a constituent that is listed again')
-    } else return `lists the constituent ${name} twice with other values`
+    } else throw new UnusableFile(`lists the constituent ${name} twice with other values`)
   }
-  return constituents.size === 0 ? 'has no tide' : [...constituents.values()]
+  expect(constituents.size > 0, 'has no tide')
+  return [...constituents.values()]
 }
 
 function fieldsOf(value: unknown): { readonly [name: string]: unknown } {

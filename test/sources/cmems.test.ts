@@ -261,10 +261,10 @@ test('Platforms without waves or position are left out, and so are files of anyt
       'calendar.nc: its times are in an unknown unit',
       'cut.nc: is not a whole NetCDF-4 (HDF5) file',
       'nobody.nc: does not name its platform in platform_code, wmo_platform_code, site_code',
+      'short.nc: VAVH has another length than TIME',
       'wide.nc: LATITUDE has another length than TIME',
       'notes/classic.nc: is NetCDF-3 (classic); convert it to NetCDF-4, as with: nccopy -k nc4 FILE NEW',
       'notes/empty.nc: is not a whole NetCDF-4 (HDF5) file',
-      'short.nc: VAVH has another length than TIME',
     ],
   )
 })

@@ -201,53 +201,51 @@ class ReaderProcess implements FrameTaker {
   }
 
   message(message: Message): void {
-    const sink = this.#sink
     const { report } = this.#context
+    const [kind, ...body] = message
     switch (message[0]) {
-      case 'source':
-        return sink.source(message[1])
       case 'buoy':
-        this.#handles.push(sink.buoy(message[1]))
+        this.#handles.push(this.#sink.buoy(message[1]))
         return
       case 'pass': {
-        const observations = message[1].observations.map(({ buoy, time }) => ({
+        const ofBuilder = message[1].observations.map(({ buoy, time }) => ({
           buoy: this.#handles[buoy],
           time,
         }))
-        return sink.pass({ ...message[1], observations })
+        this.#sink.pass({ ...message[1], observations: ofBuilder })
+        return
       }
+      case 'source':
       case 'forecast':
-        return sink.forecast(message[1])
       case 'harbour':
-        return sink.harbour(message[1])
       case 'spot':
-        return sink.spot(message[1])
+        this.#sink[kind as 'source'](body[0] as Parameters<Sink['source']>[0])
+        return
       case 'doubt':
-        return report.doubt(message[1])
+        report.doubt(message[1])
+        return
       case 'withoutPosition':
-        return report.withoutPosition(message[1])
+        report.withoutPosition(message[1])
+        return
+      case 'file':
+        this.#files.push(report.file(message[1]))
+        this.#lastFile = message[1]
+        return
       case 'reads':
         this.#lastFile = message[1]
         return
-      case 'file':
-        this.#lastFile = message[1]
-        this.#files.push(report.file(message[1]))
-        return
       case 'counts': {
-        const [, file, { rows, skipped, bad }] = message
-        if (rows > 0) this.#files[file].rows(rows)
-        for (const [reason, station, times] of skipped)
-          this.#files[file].skipped(reason, station ?? undefined, times)
-        for (const [line, reason, text, times] of bad)
-          this.#files[file].bad(line, reason, text ?? undefined, times)
+        const [, number, { rows, skipped, bad }] = message
+        const file = this.#files[number]
+        file.rows(rows)
+        for (const [reason, station, times] of skipped) file.skipped(reason, station ?? undefined, times)
+        for (const [line, reason, text, times] of bad) file.bad(line, reason, text ?? undefined, times)
         return
       }
       case 'end':
         this.#files[message[1]].end()
         return
-      case 'done':
-      case 'refused':
-      case 'fault':
+      default:
         this.#last = message
     }
   }

@@ -80,12 +80,10 @@ export function flagsOf(
   others: { readonly [label: string]: readonly number[] } = {},
 ): (index: number) => boolean {
   const keys = file.keys()
-  const own = file.get(name)
-  const named = isVariable(netcdf, own)
-    ? REFERENCES.flatMap((attribute) => wordsOf(textAttribute(own.attrs[attribute]) ?? ''))
-    : []
-  const candidates = [...ENDINGS.map((end) => name + end), ...named.filter((one) => FLAG_NAME.test(one))]
-  const label = [...candidates, ...Object.keys(others)].find((one) => keys.includes(one))
+  const isThere = (one: string): boolean => keys.includes(one)
+  const label =
+    ENDINGS.map((end) => name + end).find(isThere) ??
+    [...referencesOf(netcdf, file.get(name)), ...Object.keys(others)].find(isThere)
   if (label === undefined) return () => true
   const numbers = others[label] ?? OCEANSITES_GOOD
   const isUsual = others[label] !== undefined || label.endsWith('_QC')
@@ -121,6 +119,15 @@ function meaningsOfTexts({ attrs }: Dataset): Map<string, string> {
     wordsOf(textAttribute(attrs[name]) ?? ''),
   )
   return new Map(values.length === meanings.length ? values.map((value, i) => [value, meanings[i]]) : [])
+}
+
+/** Variables of flags that the attributes of a variable name. Looking at attributes takes as long as reading values. */
+function referencesOf(netcdf: Netcdf, found: unknown): string[] {
+  if (!isVariable(netcdf, found)) return []
+  const { attrs } = found
+  return REFERENCES.flatMap((name) => wordsOf(textAttribute(attrs[name]) ?? '')).filter((one) =>
+    FLAG_NAME.test(one),
+  )
 }
 
 interface Meanings {

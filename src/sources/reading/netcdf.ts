@@ -210,14 +210,15 @@ export function readVariable(
 ): Variable {
   const found = file.get(name)
   if (!isVariable(netcdf, found)) throw new UnusableFile(`${name} is not a variable`)
-  const shape = found.shape?.length === 0 ? [1] : (found.shape ?? [])
+  const { metadata } = found
+  const shape = metadata.shape?.length === 0 ? [1] : (metadata.shape ?? [])
   if (shape.length < 1 || shape.length > rank) {
     throw new UnusableFile(`${name} is ${rank === 1 ? 'not a list' : 'neither a list nor a table'}`)
   }
   const { attrs } = found
   const text = (attribute: string): string => textAttribute(attrs[attribute]) ?? ''
   const numbers = (attribute: string): number[] => numbersOfAttribute(attrs[attribute])
-  const values = numbersOf(found, name, shape, maxValues)
+  const values = numbersOf(found, metadata, name, shape, maxValues)
   const scale = numbers('scale_factor')[0] ?? 1
   const offset = numbers('add_offset')[0] ?? 0
   const stored = asStored(values, /^true$/i.test(text('_Unsigned')))
@@ -275,13 +276,13 @@ export function isVariable(netcdf: Netcdf, found: unknown): found is Dataset {
 /** Raw values, with their number and size checked before anything is read. */
 function numbersOf(
   dataset: Dataset,
+  { type, size }: Dataset['metadata'],
   name: string,
   shape: readonly number[],
   maxValues: number,
 ): ArrayLike<number> {
   const count = shape.reduce((product, length) => product * length, 1)
   if (!(count <= maxValues)) throw new UnusableFile(`has more than ${maxValues} points`)
-  const { type, size } = dataset.metadata
   if (!NUMBER_CLASSES.has(type) || size > MAX_NUMBER_BYTES) throw new UnusableFile(`${name} holds no numbers`)
   const found: unknown = dataset.value
   // A single value is not in a list.
@@ -299,14 +300,15 @@ function numbersOf(
  */
 export function readTexts(netcdf: Netcdf, file: File, name: string, count: number): string[] | null {
   const found = file.get(name)
-  if (!isVariable(netcdf, found) || found.metadata.type !== TEXT_CLASS) return null
-  const { size } = found.metadata
-  const cells = (found.shape ?? []).reduce((product, length) => product * length, 1)
+  if (!isVariable(netcdf, found)) return null
+  const { type, size, shape } = found.metadata
+  if (type !== TEXT_CLASS) return null
+  const cells = (shape ?? []).reduce((product, length) => product * length, 1)
   if (!(cells * Math.max(size, 1) <= Math.max(count, 1) * MAX_TEXT_BYTES))
     throw new UnusableFile(`${name} holds too much text`)
   const value: unknown = found.value
   const texts = (Array.isArray(value) ? value : [value]).map(String)
-  const columns = cells === count ? 1 : (found.shape?.[1] ?? 1)
+  const columns = cells === count ? 1 : (shape?.[1] ?? 1)
   return Array.from({ length: cells / columns }, (_, row) =>
     texts
       .slice(row * columns, (row + 1) * columns)
