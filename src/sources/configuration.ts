@@ -217,7 +217,7 @@ function faultText({ instancePath, keyword, message, params, parentSchema }: Err
     propertyNames: `has the key "${propertyName}", which is not ${propertyNames?.description}`,
     pattern: description === undefined ? undefined : `must be ${description}`,
     additionalProperties: `has an unknown key "${additionalProperty}"`,
-    type: Object.hasOwn(TYPES, String(type)) ? `must be ${TYPES[String(type)]}` : undefined,
+    type: Object.hasOwn(TYPES, type) ? `must be ${TYPES[type]}` : undefined,
     required: `lacks "${missingProperty}"`,
     minItems: `must have ${limit} or more elements`,
     maxProperties: Number(limit) === 0 ? 'must be absent: this kind of source takes none' : undefined,

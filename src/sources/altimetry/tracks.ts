@@ -102,17 +102,8 @@ export function trackOf(
     const [south, east] = [lat.at(i), lng.at(i)]
     const code = codeOf(HEIGHT.scale, HEIGHT_LIMITS, height.at(i) * factor)
     // A missing value is NaN, for which no comparison holds.
-    const valid =
-      second >= 0 &&
-      Math.abs(south) <= 90 &&
-      Math.abs(east) <= 360 &&
-      code !== NO_CODE &&
-      code !== OUTSIDE &&
-      isGood(i)
-    if (!valid) {
-      report.skipped('no valid significant wave height at a point of a track')
-      continue
-    }
+    const isPlaced = second >= 0 && Math.abs(south) <= 90 && Math.abs(east) <= 360
+    if (!isPlaced || code === NO_CODE || code === OUTSIDE || !isGood(i)) continue
     track.time[taken] = second
     track.lat[taken] = Math.round(south * MICRO)
     track.lng[taken] = Math.round(wrapLongitude(east) * MICRO)
@@ -121,6 +112,8 @@ export function trackOf(
     taken++
   }
   report.rows(taken)
+  if (taken < times.length)
+    report.skipped('no valid significant wave height at a point of a track', undefined, times.length - taken)
   return { mission, track: slice(track, taken), cycle: cycleOf(mission, textAttribute(attrs.cycle)) }
 }
 
@@ -138,14 +131,13 @@ const emptyTrack = (count: number): Track => ({
   height: new Uint16Array(count),
   box: new Uint8Array(count),
 })
+const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
 
-const slice = ({ time, lat, lng, height, box }: Track, count: number): Track => ({
-  time: time.slice(0, count),
-  lat: lat.slice(0, count),
-  lng: lng.slice(0, count),
-  height: height.slice(0, count),
-  box: box.slice(0, count),
-})
+function slice(track: Track, count: number): Track {
+  const cut = emptyTrack(count)
+  for (const name of TRACK_COLUMNS) cut[name].set(track[name].subarray(0, count))
+  return cut
+}
 
 /** The points of several files in order of time, one for each second: that of the file with the last name. */
 export function joinTracks(files: readonly Track[]): Track {
@@ -169,8 +161,6 @@ export function joinTracks(files: readonly Track[]): Track {
   }
   return slice(sorted, kept)
 }
-
-const TRACK_COLUMNS = ['time', 'lat', 'lng', 'height', 'box'] as const
 
 export function boundsOf({ lat, lng }: Track, from: number, to: number): Bounds {
   let [south, north] = [Infinity, -Infinity]

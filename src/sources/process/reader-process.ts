@@ -245,7 +245,9 @@ class ReaderProcess implements FrameTaker {
       case 'end':
         this.#files[message[1]].end()
         return
-      default:
+      case 'done':
+      case 'refused':
+      case 'fault':
         this.#last = message
     }
   }
