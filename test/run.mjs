@@ -2,10 +2,11 @@
 // contains one of the parts, or all. The name of a file says its tier: `x.slow.test.ts`, `x.nightly.test.ts`,
 // and `x.test.ts` for the fast one. At the end stand the files that took longest, and what was left out.
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { basename, join, relative, resolve } from 'node:path'
 import { run } from 'node:test'
 import { tap } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
@@ -46,11 +47,28 @@ const SLOWEST = 10
 /** What `missingTool` in programs.ts gives as the reason of a test that is skipped. */
 const NOT_INSTALLED = /^(\S+) is not installed: sudo apt-get install -y (.+)$/
 
-/** A file that does not end, such as by a timer that a failed test has left, fails. Long forms take hours. */
+/**
+ * A process that does not end, such as by a timer that a failed test has left, fails, and the tests that it was at are
+ * named. Long forms take hours. The limits are those of two quiet cores.
+ */
 const LONGEST_FILE_MS = { fast: 600_000, slow: 600_000 }
 const LONGEST_FORM_MS = 7_200_000
+/** What two quiet cores take to hash `HASHED`. */
+const HASHED = Buffer.alloc(64 * 2 ** 20)
+const USUAL_HASH_MS = 200
+
+/** How many times longer this machine takes than a quiet one: by what waits for its cores, and by a hash. */
+function slowness() {
+  const began = performance.now()
+  createHash('sha256').update(HASHED).digest()
+  return Math.max(1, loadavg()[0] / availableParallelism(), (performance.now() - began) / USUAL_HASH_MS)
+}
 
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
+/** Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both engines. */
+const DOES_MORE = /\brounds\(|\bSLOW_ENGINES\b|'\.\/(damage|browser)\.ts'/
+const isOf = (tier, file) =>
+  tierOf(file) === tier || (tier === 'nightly' && DOES_MORE.test(readFileSync(file, 'utf8')))
 
 /** Node starts each file with the arguments of its own that this process was started with. */
 const PRELOADED = '--import=./test/setup.mjs'
@@ -71,6 +89,8 @@ if (tier !== undefined && !(tier in CONCURRENCY)) {
   process.stderr.write(`${tier} is not a tier; there are ${Object.keys(CONCURRENCY).join(', ')}\n`)
   process.exit(2)
 }
+// The processes of the files take it over.
+if (tier === 'nightly') process.env.GROUNDSWELL_NIGHTLY = '1'
 const parts = args.filter((arg) => !arg.startsWith('--'))
 const files = readdirSync('test', { recursive: true })
   .map((file) => join('test', file).replaceAll('\\', '/'))
@@ -78,7 +98,7 @@ const files = readdirSync('test', { recursive: true })
     (file) =>
       !file.includes('/node_modules/') &&
       file.endsWith('.test.ts') &&
-      (tier === undefined || tierOf(file) === tier),
+      (tier === undefined || isOf(tier, file)),
   )
   .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   .toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
@@ -91,7 +111,7 @@ if (files.length === 0) {
 function processesOf(files) {
   const rooms = new Map()
   for (const file of files) {
-    const isAlone = tierOf(file) !== 'fast' || WAITS.test(readFileSync(file, 'utf8'))
+    const isAlone = tierOf(file) !== 'fast' || tier === 'nightly' || WAITS.test(readFileSync(file, 'utf8'))
     const room = (isAlone ? undefined : TOGETHER.exec(file)?.[1]) ?? file
     rooms.set(room, [...(rooms.get(room) ?? []), file])
   }
@@ -108,11 +128,30 @@ function processesOf(files) {
   })
 }
 
+/** Tests that have begun and not ended, by their file. */
+const underWay = new Map()
+
+function begun({ file, name }) {
+  if (file !== undefined) underWay.set(file, (underWay.get(file) ?? new Set()).add(name))
+}
+
+/** Says which tests a process was at when its time was over. */
+function nameUnderWay({ name, details }) {
+  if (details.error?.failureType !== 'testTimeoutFailure') return
+  const members = name.endsWith('.mjs') ? `/test/${basename(name, '.mjs')}/` : name
+  for (const [file, names] of underWay) {
+    if (!file.includes(members)) continue
+    for (const test of names)
+      if (test !== file) process.stdout.write(`# Time was over within "${test}" of ${file}\n`)
+  }
+}
+
 const milliseconds = new Map()
 const leftOut = new Map()
 let leftOutTests = 0
 
-function count({ nesting, file, details, skip }) {
+function count({ nesting, file, name, details, skip }) {
+  underWay.get(file)?.delete(name)
   const missing = typeof skip === 'string' ? NOT_INSTALLED.exec(skip) : null
   if (missing !== null) {
     leftOut.set(missing[1], missing[2])
@@ -141,10 +180,12 @@ function summary() {
 run({
   files: processesOf(files),
   concurrency: CONCURRENCY[tier] ?? 3,
-  timeout: LONGEST_FILE_MS[tier] ?? LONGEST_FORM_MS,
+  timeout: (LONGEST_FILE_MS[tier] ?? LONGEST_FORM_MS) * slowness(),
 })
+  .on('test:dequeue', begun)
   .on('test:pass', count)
   .on('test:fail', (data) => {
+    nameUnderWay(data)
     count(data)
     if (data.todo === undefined || data.todo === false) process.exitCode = 1
   })

@@ -1,12 +1,24 @@
 // How much there is to read: `npm run size` prints lines and files of code room by room, and what a worker
-// imports. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
+// imports, with their bounds; it fails where a bound is no longer met that was. Code is .ts, .tsx, .mjs, .js, .css and .wat; JSON is not.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const CODE = /\.(?:tsx?|mjs|js|css|wat)$/
-/** Bounds that hold for the program and its pages, for what a worker imports, and for the tests. */
-const MOST = { lines: 65_000, files: 430, worker: 16_000, tests: 58_000 }
+/**
+ * What there may be. `held` bounds are met, and a test sees when one is no longer; the others are where the project is
+ * going.
+ */
+const BOUNDS = {
+  program: { lines: 55_000, files: 350, held: false },
+  src: { lines: 46_500, held: false },
+  web: { lines: 8600, held: false },
+  worker: { lines: 16_000, held: true },
+  tests: { lines: 47_000, held: false },
+  tools: { lines: 9500, held: true },
+  docs: { words: 30_000, held: false },
+  allDocs: { words: 38_000, held: false },
+}
 
 const linesOf = (file) => readFileSync(file, 'utf8').split('\n').length - 1
 
@@ -38,16 +50,61 @@ async function workerLines() {
   return files.map((file) => ({ file, lines: linesOf(file) }))
 }
 
-const row = (name, counted, most) =>
-  `| ${[name, sum(counted), counted.length, most].map((cell) => String(cell ?? '')).join(' | ')} |\n`
+const wordsOf = (file) =>
+  readFileSync(file, 'utf8')
+    .split(/\s+/)
+    .filter((word) => word !== '').length
 
-const program = countedIn('src', 'web')
+function words(...paths) {
+  const tracked = execFileSync('git', ['ls-files', '--', ...paths], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  return tracked
+    .filter((file) => file.endsWith('.md') && existsSync(file))
+    .reduce((all, file) => all + wordsOf(file), 0)
+}
+
+const line = (...cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`)
+let isOver = false
+
+/** A row of what has a bound: `found` has the same members. */
+function bounded(name, found, { held, ...most }) {
+  const over = Object.keys(most).filter((what) => found[what] > most[what])
+  if (held && over.length > 0) isOver = true
+  const bounds = Object.entries(most).map(([what, count]) => `${count} ${what}`)
+  line(
+    name,
+    found.lines ?? '',
+    found.files ?? '',
+    found.words ?? '',
+    bounds.join(', '),
+    over.length > 0 ? 'over' : 'met',
+  )
+}
+
+const counts = (counted) => ({ lines: sum(counted), files: counted.length })
+const [src, web] = [countedIn('src'), countedIn('web')]
+line('Room', 'Lines', 'Files', 'Words', 'At most', '')
+line('---', '---:', '---:', '---:', '---', '---')
 const rooms = new Map()
-for (const one of program) rooms.set(roomOf(one.file), [...(rooms.get(roomOf(one.file)) ?? []), one])
-const bySize = [...rooms].sort(([, a], [, b]) => sum(b) - sum(a))
-process.stdout.write('| Room | Lines | Files | At most |\n| --- | ---: | ---: | --- |\n')
-for (const [room, counted] of bySize) process.stdout.write(row(`\`${room}\``, counted))
-process.stdout.write(row('**program and pages**', program, `${MOST.lines} lines, ${MOST.files} files`))
-process.stdout.write(row('what a worker imports', await workerLines(), `${MOST.worker} lines`))
-process.stdout.write(row('tests', countedIn('test'), `${MOST.tests} lines`))
-process.stdout.write(row('tools, bench, deploy, clients', countedIn('tools', 'bench', 'deploy', 'clients')))
+for (const one of [...src, ...web]) rooms.set(roomOf(one.file), [...(rooms.get(roomOf(one.file)) ?? []), one])
+for (const [room, counted] of [...rooms].sort(([, a], [, b]) => sum(b) - sum(a)))
+  line(`\`${room}\``, sum(counted), counted.length, '', '', '')
+bounded('**program and pages**', counts([...src, ...web]), BOUNDS.program)
+bounded('`src/`, all of it', counts(src), BOUNDS.src)
+bounded('`web/`, all of it', counts(web), BOUNDS.web)
+bounded('what a worker imports', counts(await workerLines()), BOUNDS.worker)
+bounded('tests', counts(countedIn('test')), BOUNDS.tests)
+bounded(
+  'tools, bench, deploy, clients',
+  counts(countedIn('tools', 'bench', 'deploy', 'clients')),
+  BOUNDS.tools,
+)
+bounded('docs', { words: words('docs') }, BOUNDS.docs)
+bounded(
+  'docs, README and CONTRIBUTING',
+  { words: words('docs', 'README.md', 'CONTRIBUTING.md') },
+  BOUNDS.allDocs,
+)
+// What was met has to stay so.
+if (isOver) process.exitCode = 1

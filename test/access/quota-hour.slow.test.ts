@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { issueKey } from '../../src/access/keys-file.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
 import { Load, smallSnapshot, startTurned, type Outcome } from './turned_clock.ts'
@@ -45,7 +45,7 @@ function counted(answers: readonly Outcome[][], reset: number): { successes: num
   return { successes, refusals }
 }
 
-for (const engine of ENGINES)
+for (const engine of SLOW_ENGINES)
   test(
     `Over ${engine}, exactly the quota succeeds in each hour, from 64 connections over two workers while the hour turns and the clock is set.`,
     { skip: missing(engine), timeout: 600_000 },

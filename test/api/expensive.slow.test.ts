@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { Aggregates } from '../../src/index/day-aggregates.ts'
 import { AskedPath, KEY, KEYED, viewOf } from '../answered.ts'
 import { RawClient, request } from '../http/raw_client.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { ask, Client, folderOfFile, type Live, type Reply, runCliWell, startLive } from '../live.ts'
 import { rounds } from '../rounds.ts'
 
@@ -157,7 +157,7 @@ const comparable = (text: string): string => text.replace(/"timestamp":"[^"]*"/,
 const get = (live: Live, agent: Agent, path: string): Promise<Reply> =>
   ask(live.port, `/v2${path}`, { agent, headers: { authorization: `Bearer ${live.key}` } })
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, long answers crowd out no others, leave no place taken when their readers go, and end before the server does.`,
     { skip: missing(engine) },

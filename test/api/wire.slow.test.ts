@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { OPERATION_TEXTS } from '../../src/openapi/operation-texts.ts'
 import { DESCRIPTION_FILE } from '../../tools/openapi/made.ts'
 import { examplesSnapshots } from '../built_once.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { Client, startLive, type CallOptions, type Reply } from '../live.ts'
 import type { Json } from '../openapi/conformance.ts'
 import {
@@ -156,7 +156,7 @@ async function checkExample(
   }
 }
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, every operation keeps to its description, and keys, quota headers and validators to the contract.`,
     { skip: missing(engine) },
@@ -306,7 +306,7 @@ for (const engine of ENGINES) {
       })
 
       // No engine knows which parameters there are.
-      const first = ENGINES.find((one) => missing(one) === false)
+      const first = SLOW_ENGINES.find((one) => missing(one) === false)
       if (engine === first) await askFromDescription(t, keyed)
 
       await t.test('Nothing that the server wrote holds a key.', () => {

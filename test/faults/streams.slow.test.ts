@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { IssuedKey } from '../../src/access/key-records.ts'
 import { issueKey, revokeKey } from '../../src/access/keys-file.ts'
 import { EventClient } from '../api/event_client.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { fieldOf } from '../fields.ts'
 import { temporaryFolder } from '../live.ts'
 import { startDrill, statusWhen } from './drill.ts'
@@ -26,7 +26,7 @@ before(async (t) => {
   await build(folder, step)
 })
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Streams of the ${engine} engine end with their key, thread and server, and others go on.`,
     { skip: missing(engine) },

@@ -9,7 +9,7 @@ import { runCliWell, temporaryFolder } from '../live.ts'
 import { CLI, startProgram } from '../started_program.ts'
 import { until } from '../until.ts'
 import { request } from './raw_client.ts'
-import { ENGINES, missing } from './server_for_tests.ts'
+import { SLOW_ENGINES, missing } from './server_for_tests.ts'
 
 /** Of which 8 are left for connections, so far as the server counts; it refuses the others one by one. */
 const FILES = 160
@@ -25,7 +25,7 @@ function processorTime(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS
 }
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   test(
     `A server on ${kind} that may open ${FILES} files outlives ${CROWD} connections, rests beside them, and counts what it refused.`,
     { skip: process.platform === 'linux' ? missing(kind) : 'limits are those of Linux' },

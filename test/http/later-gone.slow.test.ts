@@ -5,13 +5,13 @@ import { test } from 'node:test'
 import { Connections } from '../../src/http/connections.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { request } from './raw_client.ts'
-import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { SLOW_ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** More than an engine keeps apart without asking. */
 const CLIENTS = 300
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   test(
     `Later answers of the ${kind} engine hear that their connections are gone, and no connection is counted for good.`,
     { skip: missing(kind) },

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { ask as askPort, type AskOptions } from '../live.ts'
 import { request, type RawClient } from './raw_client.ts'
-import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { SLOW_ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** More than the kernel's buffers of a connection hold. */
@@ -36,7 +36,7 @@ function longText(): string {
   return Buffer.concat(pieces).toString()
 }
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   describe(`later replies of the ${kind} engine`, { skip: missing(kind) }, () => {
     let last: Seen
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -13,11 +13,11 @@ import { BUFFER_LIMIT_BYTES } from '../../src/http/engines/base.ts'
 import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
-import { ENGINES, missing, pathServer } from './server_for_tests.ts'
+import { SLOW_ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const MEGABYTE = 1e6
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   describe(`one client of the ${kind} engine`, { skip: missing(kind) }, () => {
     const server = pathServer(kind).forSuite()
     const open = (): RawClient => server.open()

@@ -3,12 +3,15 @@ import { connect, type Socket } from 'node:net'
 import { after, before, type TestContext } from 'node:test'
 import { loadEngine } from '../../src/http/engines/engine.ts'
 import type { Engine, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
+import { rounds } from '../rounds.ts'
 import { RawClient } from './raw_client.ts'
 
 const X_TEST = 'x-test' as HeaderName
 const X_MISSING = 'x-missing' as HeaderName
 
 export const ENGINES = ['uws', 'node'] as const
+/** Of these the slow tier tries one, and the nightly tier both. */
+export const SLOW_ENGINES = ENGINES.slice(0, rounds(1, 2))
 
 /** A reason to skip where the native binary has no build for this machine; false where it loads. */
 export function missing(kind: Engine['kind']): string | false {

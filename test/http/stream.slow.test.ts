@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Connections, countConnections } from '../../src/http/connections.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { request, type RawClient } from './raw_client.ts'
-import { ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { SLOW_ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** Longer than both engines give a silent connection. */
@@ -17,7 +17,7 @@ const MANY_BYTES = 64_000_000
 /** Longer than what an engine writes at once. */
 const PIECE = 150_000
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   describe(`streams of the ${kind} engine`, { skip: missing(kind) }, () => {
     let reply: LaterReply | null = null
     let gone = 0

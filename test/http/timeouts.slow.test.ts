@@ -4,12 +4,12 @@ import { describe, it } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LEAST_IDLE_S } from '../../src/http/exchange.ts'
 import { request } from './raw_client.ts'
-import { ENGINES, missing, pathServer } from './server_for_tests.ts'
+import { SLOW_ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const LIMIT_MS = 14_000
 
 describe('a connection that does nothing', { concurrency: true }, () => {
-  for (const kind of ENGINES) {
+  for (const kind of SLOW_ENGINES) {
     // Node takes what the kernel took of an answer for progress, and begins anew.
     const stallLimitMs = kind === 'uws' ? LIMIT_MS : 2 * LIMIT_MS - 4_000
     const skip = missing(kind)

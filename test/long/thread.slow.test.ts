@@ -17,7 +17,7 @@ import { finish } from '../../src/system/steps.ts'
 import { startThread } from '../../src/system/thread.ts'
 import { KEY, KEYED, keysOf, openedOf, optionsOf } from '../answered.ts'
 import { duck } from '../formats/bulk/duck.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { ask, folderOfFile, runCliWell, type AskOptions } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -87,7 +87,7 @@ async function countOf(bytes: Buffer): Promise<number> {
   return Number((await database.ask(`SELECT count(*) AS rows FROM '${file}'`))[0]['rows'])
 }
 
-for (const kind of ENGINES) {
+for (const kind of SLOW_ENGINES) {
   test(
     `Over ${kind}, files are whole, with a length, in parts, by HEAD and compressed, as readers by address ask for them.`,
     { skip: missing(kind) },

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { drain } from '../../src/server/server.ts'
 import { snapshotOf } from '../faults/folder.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { exchange, folderOfFile, temporaryFolder } from '../live.ts'
 import { CLI, type Program, startProgram } from '../started_program.ts'
 
@@ -77,7 +77,7 @@ async function serve(t: TestContext, engine: string, drainTime: string): Promise
 const checkByHttp10 = async (admin: string): Promise<number> =>
   Number((await exchange(Number(new URL(admin).port), 'GET /readyz HTTP/1.0\r\n\r\n')).slice(9, 12))
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   describe(`a server that is stopped, on ${engine}`, { skip: missing(engine) }, () => {
     const sockets: Socket[] = []
     const open = (live: Served): Promise<Socket> =>

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fixtureSnapshots } from '../built_once.ts'
 import { adminOf, exchange, type Live, startLive } from '../live.ts'
-import { ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
 import { findTool } from '../programs.ts'
 import { parseExposition, sumOf, type ParsedSample } from './metrics_text.ts'
 
@@ -35,7 +35,7 @@ async function start(t: TestContext, args: string[] = [], quota = 1_000_000): Pr
   })
 }
 
-for (const engine of ENGINES) {
+for (const engine of SLOW_ENGINES) {
   test(
     `Every request is counted by method, route and status, whatever its answer (${engine}).`,
     { skip: missing(engine) },
