@@ -5,15 +5,15 @@ import { openCandhis } from './candhis.ts'
 import { CMEMS_OPTIONS, openCmems } from './cmems.ts'
 import { openCsv } from './csv/csv.ts'
 import { openDemo } from './demo/demo.ts'
-import { ERDDAP_OPTIONS } from './erddap/erddap-columns.ts'
-import { openErddap } from './erddap/erddap.ts'
 import { FORECAST_OPTIONS, openForecast } from './forecast/forecast-source.ts'
-import { JSON_OPTIONS } from './json/json-map.ts'
-import { openJson } from './json/json-source.ts'
 import { openMeteofrance } from './meteofrance.ts'
 import { openNdbc } from './ndbc/ndbc.ts'
 import { inReaderProcess } from './process/reader-process.ts'
 import { type OpenSource, type Source, type SourceLimits, type SourceOptions } from './source.ts'
+import { TABLE_OPTIONS } from './tables/column-map.ts'
+import { openErddap } from './tables/erddap.ts'
+import { openJsonSource } from './tables/json.ts'
+import { openTable } from './tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides-source.ts'
 
@@ -27,9 +27,10 @@ const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
   ndbc: openNdbc,
   candhis: openCandhis,
   cmems: { open: openCmems, options: CMEMS_OPTIONS },
-  erddap: { open: openErddap, options: ERDDAP_OPTIONS },
+  erddap: { open: openErddap, options: TABLE_OPTIONS },
   meteofrance: openMeteofrance,
-  json: { open: openJson, options: JSON_OPTIONS },
+  table: { open: openTable, options: TABLE_OPTIONS },
+  json: { open: openJsonSource, options: TABLE_OPTIONS },
   altimetry: openAltimetry,
   csv: openCsv,
   forecast: { open: openForecast, options: FORECAST_OPTIONS },
@@ -44,7 +45,8 @@ export const KIND_HELP: { readonly [kind: string]: string } = {
   cmems: 'DIR: Copernicus Marine in-situ NetCDF',
   erddap: 'DIR: ERDDAP tables as CSV, CSVP or JSON',
   meteofrance: 'DIR: Météo-France marine CSV',
-  json: 'DIR: rows of any JSON, mapped by columns.json',
+  table: 'DIR: tables of text with well-known names, or mapped',
+  json: 'DIR: rows of any JSON, mapped',
   altimetry: 'DIR: Copernicus Marine L3 along-track NetCDF: satellite passes',
   csv: 'DIR: tables of our own plain format',
   forecast: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',

@@ -3,7 +3,7 @@ import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
 import { MICRO, type Track } from './tracks.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
 import type { Sink, SourceContext } from '../source.ts'
-import { identifiedPlaceOf, type NamedPlace, readTable } from '../reading/text-table.ts'
+import { readTable, STATION_COLUMNS } from '../reading/text-table.ts'
 import { entryOf } from '../../system/entry-of.ts'
 
 export const SOURCE = 'Satellite altimetry'
@@ -22,8 +22,11 @@ const GRID_STEP = 4
 const GRID_MAX_LAT = 72
 const MAX_VIRTUAL_BUOYS = 100_000
 
-interface VirtualPoint extends NamedPlace {
+interface VirtualPoint {
   identifier: string
+  name: string
+  lat: number
+  lng: number
 }
 
 export function gridPoints(): VirtualPoint[] {
@@ -49,10 +52,7 @@ export async function readVirtualBuoys(
 ): Promise<VirtualPoint[]> {
   const points: VirtualPoint[] = []
   const known = new Set<string>()
-  const columns = ['identifier', 'name', 'lat', 'lng']
-  await readTable(path, report.file(path), columns, columns, (cell) => {
-    const place = identifiedPlaceOf(cell, 'virtual buoy')
-    if (typeof place === 'string') return place
+  await readTable(path, report.file(path), STATION_COLUMNS, 4, (place) => {
     if (known.has(place.identifier)) return 'a virtual buoy with this identifier is listed above'
     if (known.size === MAX_VIRTUAL_BUOYS) return `more than ${MAX_VIRTUAL_BUOYS} virtual buoys`
     known.add(place.identifier)

@@ -1,27 +1,23 @@
 /** `readings/*.csv`, rows of buoys by the hundred million, and `forecast/*.csv`, points of the sea. */
-import { MEASURE_NAMES, MEASURES } from '../../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { pointKey } from '../../sea/geo.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
-import { dropUnusable, measureColumns, readMeasures } from '../reading/measured-values.ts'
-import { labelsFault, SeparatedTable } from '../reading/text-table.ts'
-import { epochSeconds, isoSeconds } from '../reading/times.ts'
+import { labelOf } from '../reading/known-names.ts'
+import { dropUnusable } from '../reading/measured-values.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
+import { labelsFault, type SeparatedTable, Unfit } from '../reading/text-table.ts'
+import { epochSeconds, isoSeconds } from '../reading/times.ts'
 import { WaitingRows } from '../reading/stations.ts'
+import { valueColumn } from '../reading/units.ts'
 import type { FileReport, Sink } from '../source.ts'
+import type { MeasuredColumn } from '../tables/layout.ts'
+import { readValues } from '../tables/rows.ts'
+import { openText, type OpenTable } from '../tables/text-form.ts'
 
 /** Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for anything else. */
-function timeOf({ bytes, fields }: SeparatedTable, column: number): number {
-  return secondsAt(bytes, fields.starts[column], fields.ends[column])
-}
-
-export function secondsOf(text: string): number {
-  const bytes = Buffer.from(text)
-  return secondsAt(bytes, 0, bytes.length)
-}
-
 function secondsAt(bytes: Uint8Array, from: number, to: number): number {
   const digits = to - from
   if (digits > 10) return isoSeconds(bytes, from, to, 'offset')
@@ -40,20 +36,60 @@ function isDateWithHour(number: number): boolean {
 
 const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
 
-/** Two cells as they are written: what follows from them is looked up once for each run of lines. */
-function pairOf({ bytes, fields: { starts, ends } }: SeparatedTable, a: number, b: number): string {
-  return `${bytes.toString('latin1', starts[a], ends[a])}\0${bytes.toString('latin1', starts[b], ends[b])}`
+function secondsOf(text: string): number {
+  const bytes = Buffer.from(text)
+  return secondsAt(bytes, 0, bytes.length)
 }
 
-const labelOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** A cell with a time. @throws Unfit */
+export function moment(text: string): number {
+  const seconds = secondsOf(text)
+  if (seconds < 0) throw new Unfit(TIME_FAULT)
+  return seconds
+}
 
-const MEASURE_COLUMNS = MEASURE_NAMES.map((name) => [labelOf(name), name] as const)
+type Columns = readonly (readonly [label: string, name: MeasureName])[]
+
 const READING_KEYS = ['source', 'identifier', 'time']
-const READING_COLUMNS = [...READING_KEYS, ...MEASURE_COLUMNS.map(([label]) => label)]
+const READING_COLUMNS: Columns = MEASURE_NAMES.map((name) => [labelOf(name), name])
 
 export type Handles = Map<string, Map<string, number>>
 
-/** Sends the rows of a file; a file with a faulty header is one bad line. */
+/** A table of numbers: its measured columns in the contract's units, and their codes in the present row. */
+interface Numbers {
+  table: OpenTable & { readonly source: SeparatedTable }
+  measured: MeasuredColumn[]
+  codes: Int32Array
+}
+
+/** Opens a table with `keys` and at least none of the other columns; a faulty header is one bad line. */
+function openNumbers(
+  bytes: Buffer,
+  file: FileReport,
+  keys: readonly string[],
+  columns: Columns,
+  more: readonly string[] = [],
+): Numbers | null {
+  const form = { separator: null, header: { at: 0, line: 1 } }
+  const table = openText(bytes, form, { units: false, decimalComma: true, comment: '\0' }, file)
+  if (table === null) return null
+  const { labels } = table
+  const fault = labelsFault(labels, [...keys, ...more, ...columns.map(([label]) => label)], keys)
+  if (fault !== null) {
+    file.bad(1, fault)
+    return null
+  }
+  const measured = columns.flatMap(([label, name]): MeasuredColumn[] => {
+    const field = labels.indexOf(label)
+    if (field < 0) return []
+    const column = valueColumn(name, label, MEASURES[name].unit, { isWithinCircle: true })!
+    const rest = { flags: [], missing: new Set<string>(), flagged: '', isGiven: true, isFound: false }
+    return [{ field, column, fault: `${label} is not a decimal number`, ...rest }]
+  })
+  return { table, measured, codes: new Int32Array(measured.length) }
+}
+
+/** Sends the rows of a file. */
 export function sendReadings(
   bytes: Buffer,
   file: FileReport,
@@ -61,154 +97,97 @@ export function sendReadings(
   sink: Sink,
   doubt: TakeDoubt,
 ): void {
-  const table = new SeparatedTable(bytes)
-  const headerFault = labelsFault(table.labels, READING_COLUMNS, READING_KEYS)
-  if (headerFault !== null) {
-    file.bad(1, headerFault)
+  const numbers = openNumbers(bytes, file, READING_KEYS, READING_COLUMNS)
+  if (numbers === null) {
     file.end()
     return
   }
-  const columns = measureColumns(table.labels, MEASURE_COLUMNS)
-  const names = columns.map(({ name }) => name)
-  const codes = new Int32Array(columns.length)
-  const [source, identifier, timeColumn] = table.columns(READING_KEYS)
+  const { table, measured, codes } = numbers
+  const lines = table.source
+  const names = measured.map(({ column }) => column.name)
+  const [source, identifier, timeColumn] = lines.columns(READING_KEYS)
+  const { starts, ends } = lines.fields
   const waiting = new WaitingRows(sink, doubt)
   let buoy = ''
   let handle: number | undefined
   let understood = 0
-  while (table.next(file)) {
-    const pair = pairOf(table, source, identifier)
+  while (table.next()) {
+    // What follows from two cells is looked up once for each run of lines.
+    const pair = `${table.text(source)}\0${table.text(identifier)}`
     if (pair !== buoy) {
       buoy = pair
       handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
     }
     if (handle === undefined) {
-      const text = `${table.text(source)},${table.text(identifier)}`
-      file.bad(table.line, 'this source and identifier are not in buoys.csv', text)
+      file.bad(lines.line, 'this source and identifier are not in buoys.csv', pair.replace('\0', ','))
       continue
     }
-    const time = timeOf(table, timeColumn)
-    const fault = time < 0 ? `time ${TIME_FAULT}` : readMeasures(table, columns, codes, file)
-    if (fault !== null) {
-      file.bad(table.line, fault, table.text(time < 0 ? timeColumn : table.fields.wrong))
-      continue
+    const time = secondsAt(bytes, starts[timeColumn], ends[timeColumn])
+    if (time < 0) file.bad(lines.line, `time ${TIME_FAULT}`, lines.text(timeColumn))
+    else if (readValues(table, measured, codes, file)) {
+      understood++
+      if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
     }
-    understood++
-    if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
   }
   file.rows(understood)
   waiting.end(file.end())
 }
 
-const FORECAST_COLUMNS = FORECAST_NAMES.map((name) => [labelOf(name), name] as const)
+const FORECAST_COLUMNS: Columns = FORECAST_NAMES.map((name) => [labelOf(name), FORECAST_MEASURES[name]])
 const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
-const LINE_COLUMNS = [...FORECAST_KEYS, 'model', ...FORECAST_COLUMNS.map(([label]) => label)]
 
-/** The lines of one point's newest run, in the files' order: a time and one code for each quantity. */
+/** The lines of one point's newest run, in the files' order: the codes of each time by label. */
 interface PointLines {
   lat: number
   lng: number
   runAt: number
   model: string
-  times: number[]
-  codes: number[]
+  lines: Map<number, ReadonlyMap<string, number>>
 }
 
 export type ForecastPoints = Map<string, PointLines>
 
 /** Adds the lines of a file to its points. If a point has several runs, only the newest is kept. */
 export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
-  const table = new SeparatedTable(bytes)
-  const headerFault = labelsFault(table.labels, LINE_COLUMNS, FORECAST_KEYS)
-  if (headerFault !== null) {
-    file.bad(1, headerFault)
-    return
-  }
-  const given = FORECAST_COLUMNS.filter(([label]) => table.labels.includes(label))
-  const columns = measureColumns(
-    table.labels,
-    given.map(([label, name]) => [label, FORECAST_MEASURES[name]]),
-  )
-  const quantities = given.map(([, name]) => FORECAST_NAMES.indexOf(name))
-  const codes = new Int32Array(columns.length)
-  const [latColumn, lngColumn, runColumn, timeColumn, modelColumn] = table.columns([
-    ...FORECAST_KEYS,
-    'model',
-  ])
-  let position = ''
-  let lat = NaN
-  let lng = NaN
-  while (table.next(file)) {
-    const pair = pairOf(table, latColumn, lngColumn)
-    if (pair !== position) {
-      position = pair
-      lat = degreesOf(table.text(latColumn), 90)
-      lng = degreesOf(table.text(lngColumn), 180)
-    }
-    const runAt = timeOf(table, runColumn)
-    const time = timeOf(table, timeColumn)
+  const numbers = openNumbers(bytes, file, FORECAST_KEYS, FORECAST_COLUMNS, ['model'])
+  if (numbers === null) return
+  const { table, measured, codes } = numbers
+  const labels = measured.map(({ field }) => table.labels[field])
+  const columns = [...FORECAST_KEYS, 'model'].map((label) => table.labels.indexOf(label))
+  while (table.next()) {
+    const [lat, lng] = [table.text(columns[0]), table.text(columns[1])].map((text, i) =>
+      degreesOf(text, 90 * (i + 1)),
+    )
+    const [runAt, time] = [2, 3].map((i) => secondsOf(table.text(columns[i])))
     if (Number.isNaN(lat) || Number.isNaN(lng)) {
-      const text = `${table.text(latColumn)},${table.text(lngColumn)}`
-      file.bad(table.line, 'lat and lng are not numbers from -90 to 90 and -180 to 180', text)
-      continue
+      const text = `${table.text(columns[0])},${table.text(columns[1])}`
+      file.bad(table.row(), 'lat and lng are not numbers from -90 to 90 and -180 to 180', text)
+    } else if (runAt < 0 || time < 0)
+      file.bad(table.row(), `run or time ${TIME_FAULT}`, table.text(columns[runAt < 0 ? 2 : 3]))
+    else if (readValues(table, measured, codes, file)) {
+      file.rows(1)
+      const key = pointKey(lat, lng)
+      const known = points.get(key)
+      if (known === undefined || runAt > known.runAt) {
+        const model = columns[4] < 0 ? '' : table.text(columns[4])
+        points.set(key, { lat, lng, runAt, model, lines: new Map() })
+      } else if (runAt < known.runAt) {
+        file.skipped('an older run of the same forecast point')
+        continue
+      }
+      points.get(key)!.lines.set(time, new Map(labels.map((label, i) => [label, codes[i]])))
     }
-    if (runAt < 0 || time < 0) {
-      const text = table.text(runAt < 0 ? runColumn : timeColumn)
-      file.bad(table.line, `run or time ${TIME_FAULT}`, text)
-      continue
-    }
-    const fault = readMeasures(table, columns, codes, file)
-    if (fault !== null) {
-      file.bad(table.line, fault, table.text(table.fields.wrong))
-      continue
-    }
-    file.rows(1)
-    const point = pointOf(points, { lat, lng, runAt, table, modelColumn })
-    if (point === null) {
-      file.skipped('an older run of the same forecast point')
-      continue
-    }
-    point.times.push(time)
-    const first = point.codes.length
-    for (let i = 0; i < FORECAST_NAMES.length; i++) point.codes.push(NO_CODE)
-    for (let i = 0; i < codes.length; i++) point.codes[first + quantities[i]] = codes[i]
   }
-}
-
-interface PointLine {
-  lat: number
-  lng: number
-  runAt: number
-  table: SeparatedTable
-  /** −1 where the file has no such column. */
-  modelColumn: number
-}
-
-/** The point that a line of this run belongs to; null where a newer run of it is known. */
-function pointOf(
-  points: ForecastPoints,
-  { lat, lng, runAt, table, modelColumn }: PointLine,
-): PointLines | null {
-  const key = pointKey(lat, lng)
-  const known = points.get(key)
-  if (known !== undefined && runAt <= known.runAt) return runAt === known.runAt ? known : null
-  const model = modelColumn === -1 ? '' : table.text(modelColumn)
-  const point = { lat, lng, runAt, model, times: [], codes: [] }
-  points.set(key, point)
-  return point
 }
 
 /** The lines in order of time; of two with one time the later one counts. */
-export function forecastOf({ lat, lng, runAt, model, times: given, codes }: PointLines): ForecastRecord {
-  const lineOf = new Map(given.map((time, i) => [time, i]))
-  const times = [...lineOf.keys()].sort((a, b) => a - b)
-  const valuesOf = (name: ForecastName, quantity: number): (number | null)[] => {
-    const { scale } = MEASURES[FORECAST_MEASURES[name]]
-    return times.map((time) => {
-      const code = codes[lineOf.get(time)! * FORECAST_NAMES.length + quantity]
-      return code === NO_CODE ? null : code / scale
+export function forecastOf({ lat, lng, runAt, model, lines }: PointLines): ForecastRecord {
+  const times = [...lines.keys()].sort((a, b) => a - b)
+  const valuesOf = (name: ForecastName): (number | null)[] =>
+    times.map((time) => {
+      const code = lines.get(time)?.get(labelOf(name)) ?? NO_CODE
+      return code === NO_CODE ? null : code / MEASURES[FORECAST_MEASURES[name]].scale
     })
-  }
-  const values = Object.fromEntries(FORECAST_NAMES.map((name, i) => [name, valuesOf(name, i)]))
+  const values = Object.fromEntries(FORECAST_NAMES.map((name) => [name, valuesOf(name)]))
   return { lat, lng, runAt, ...(model !== '' && { model }), times, values }
 }

@@ -14,8 +14,8 @@ const LINE_SHOWN_BYTES = 200
 export const LF = 10
 const CR = 13
 const TAB = 9
-const BLANK = 32
-const QUOTE = 34
+export const BLANK = 32
+export const QUOTE = 34
 
 export class Fields {
   readonly starts: Int32Array = new Int32Array(MAX_FIELDS)
@@ -51,6 +51,8 @@ export function splitBlanks(bytes: Uint8Array, from: number, fields: Fields): vo
   }
   fields.count = count
   fields.next = at + 1
+  fields.lines = 1
+  fields.fault = null
 }
 
 /**

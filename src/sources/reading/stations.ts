@@ -103,7 +103,7 @@ const STEEPEST = 0.1
 
 /** The rows of a file, which wait until it is known whether the file counts. It may alternate its buoys row by row. */
 export class WaitingRows {
-  readonly #sink: Sink
+  readonly #sink: Pick<Sink, 'rows'>
   readonly #doubt: TakeDoubt
   readonly #feed: number
   readonly #batches = new Map<number, RowBatch>()
@@ -111,7 +111,7 @@ export class WaitingRows {
   #isPartlySent = false
 
   /** @param doubt names the file */
-  constructor(sink: Sink, doubt: TakeDoubt, feed = 0) {
+  constructor(sink: Pick<Sink, 'rows'>, doubt: TakeDoubt, feed = 0) {
     this.#sink = sink
     this.#doubt = doubt
     this.#feed = feed

@@ -1,16 +1,18 @@
 /** Tables of separated text, line by line: their header, their cells by column name, and their faults. */
-import usualLabels from './usual-labels.json' with { type: 'json' }
 import { BuildError } from '../../system/build-error.ts'
 import {
+  BLANK,
   cleanName,
   degreesOf,
   Fields,
   lineText,
   separatorOf,
+  splitBlanks,
   splitSeparated,
   textOf,
   textsOf,
 } from './fields.ts'
+import { ourLabel } from './known-names.ts'
 import type { FileReport } from '../source.ts'
 import { readText } from './source-files.ts'
 
@@ -29,21 +31,28 @@ export class SeparatedTable {
   readonly fields = new Fields()
   line = 1
   readonly #separator: number
+  readonly #header: number
   #start = 0
   #nextLine: number
 
   /** @param separator by default what stands most often in the first line: a comma, a semicolon or a tab */
-  constructor(bytes: Buffer, separator?: number) {
+  constructor(
+    bytes: Buffer,
+    separator?: number,
+    { at, line }: { at: number; line: number } = { at: 0, line: 1 },
+  ) {
     // A first line "sep=;" tells a spreadsheet the separator.
-    const told = /^sep=([,;\t])\r?\n/i.exec(bytes.toString('latin1', 0, 8))
-    const begin = told?.[0].length ?? 0
+    const told = at > 0 ? null : /^sep=([,;\t])\r?\n/i.exec(bytes.toString('latin1', 0, 8))
+    this.#header = at + (told?.[0].length ?? 0)
     this.bytes = bytes
     this.#separator = separator ?? told?.[1].charCodeAt(0) ?? separatorOf(bytes)
-    splitSeparated(bytes, begin, this.#separator, this.fields)
+    this.line = line
+    this.#nextLine = line + Number(told !== null)
+    this.fields.next = this.#header
+    this.#split()
     this.labels = textsOf(bytes, this.fields)
     const { fault, count } = this.fields
     this.headerFault = fault ?? (count === this.labels.length ? null : 'too many columns')
-    this.#nextLine = 1 + this.fields.lines + Number(begin > 0)
   }
 
   /** Indexes of columns by their names, −1 for one that the table does not have. */
@@ -51,34 +60,57 @@ export class SeparatedTable {
     return names.map((name) => this.labels.indexOf(name))
   }
 
-  /** The texts of the next line, whatever their number: a second line of the header. */
-  secondHeader(): string[] {
+  /** The texts of the next line, without going on to it. */
+  peek(): string[] {
+    const { fields, line } = this
+    const [next, nextLine] = [fields.next, this.#nextLine]
+    if (next >= this.bytes.length) return []
     this.#split()
-    return textsOf(this.bytes, this.fields)
+    const texts = textsOf(this.bytes, fields)
+    fields.next = next
+    this.line = line
+    this.#nextLine = nextLine
+    return texts
+  }
+
+  /** Makes the header the next line. */
+  rewind(): void {
+    this.fields.next = this.#header
+    this.#nextLine = this.line
   }
 
   /**
-   * Goes on to the next line with as many fields as the header; false at the end. Empty lines are passed
-   * over, and lines with another fault are reported.
+   * Goes on to the next line that `isRow`; false at the end. Empty lines and those that begin with a mark are passed
+   * over, and others are reported.
    */
-  next(file: FileReport): boolean {
-    const { fields, labels } = this
-    const end = this.bytes.length
-    while (fields.next < end) {
+  next(
+    file: FileReport,
+    isRow = ({ count }: Fields): boolean => count === this.labels.length,
+    mark?: Buffer,
+  ): boolean {
+    const { fields, bytes } = this
+    while (fields.next < bytes.length) {
       this.#split()
-      const { fault, count } = fields
+      const { fault, count, starts, ends } = fields
       // In a table of one column an empty line is a row without a value.
-      if (fault === null && count === labels.length) return true
-      const isEmpty = fault === null && count === 1 && fields.starts[0] === fields.ends[0]
-      if (!isEmpty) file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
+      if (fault === null && isRow(fields) && !this.#begins(mark)) return true
+      const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
+      if (!isEmpty && !this.#begins(mark))
+        file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
     }
     return false
+  }
+
+  #begins(mark: Buffer | undefined): boolean {
+    if (mark === undefined || this.bytes[this.#start] !== mark[0]) return false
+    return this.bytes.compare(mark, 0, mark.length, this.#start, this.#start + mark.length) === 0
   }
 
   #split(): void {
     const { fields } = this
     this.#start = fields.next
-    splitSeparated(this.bytes, this.#start, this.#separator, fields)
+    if (this.#separator === BLANK) splitBlanks(this.bytes, this.#start, fields)
+    else splitSeparated(this.bytes, this.#start, this.#separator, fields)
     this.line = this.#nextLine
     this.#nextLine += fields.lines
   }
@@ -93,33 +125,48 @@ export class SeparatedTable {
   }
 }
 
-/** Cell of the present line by its column's name, trimmed; empty where the table has no such column. */
-export type Cell = (column: string) => string
+/** What is wrong with a cell, behind the name of its column: "is not a number from -90 to 90". */
+export class Unfit extends Error {}
 
-/** Takes in a line; returns what is wrong with it, or null. */
-export type ReadLine = (cell: Cell) => string | null
+/** The columns of a small table by name, each with what reads its trimmed cell. @throws Unfit */
+export type Columns = { readonly [column: string]: (text: string) => unknown }
+
+type Values<C extends Columns> = { -readonly [column in keyof C]: ReturnType<C[column]> }
+
+/** Takes in a line, with its cells as they are written; returns what is wrong with it, or null. */
+export type ReadRecord<C extends Columns> = (
+  values: Values<C>,
+  cell: (column: string) => string,
+) => string | null
 
 /**
- * Reads a table of 128 MiB at most.
+ * Reads a table of 128 MiB at most whose first `required` columns must be there; others are empty where they are not.
  * @throws BuildError when it, or a column of its header, is missing, or too many of its lines are bad
  */
-export async function readTable(
+export async function readTable<C extends Columns>(
   path: string,
   file: FileReport,
-  columns: readonly string[],
-  required: readonly string[],
-  read: ReadLine,
+  columns: C,
+  required: number,
+  read: ReadRecord<C>,
 ): Promise<void> {
   const table = new SeparatedTable(await readText(path, file, MAX_TABLE_BYTES))
-  const fault = labelsFault(table.labels, columns, required)
+  const names = Object.keys(columns)
+  const fault = labelsFault(table.labels, names, names.slice(0, required))
   if (fault !== null) throw new BuildError(`${path}: ${fault}`)
-  // The cell that was looked at last is the one to blame.
-  let looked = ''
-  const cell: Cell = (column) => (looked = table.text(table.labels.indexOf(column)).trim())
+  const cell = (column: string): string => table.text(table.labels.indexOf(column)).trim()
   while (table.next(file)) {
-    const bad = read(cell)
-    if (bad === null) file.rows(1)
-    else file.bad(table.line, bad, looked)
+    let column = ''
+    try {
+      const values: { [name: string]: unknown } = {}
+      for (column of names) values[column] = columns[column](cell(column))
+      const bad = read(values as Values<C>, cell)
+      if (bad === null) file.rows(1)
+      else file.bad(table.line, bad, table.lineText())
+    } catch (error) {
+      if (!(error instanceof Unfit)) throw error
+      file.bad(table.line, `${column} ${error.message}`, cell(column))
+    }
   }
   endList(path, file)
 }
@@ -129,32 +176,48 @@ export function endList(path: string, file: FileReport): void {
   if (!file.end()) throw new BuildError(`${path}: too many of its lines are bad (--max-bad)`)
 }
 
-export interface NamedPlace {
-  name: string
-  lat: number
-  lng: number
+export const matching =
+  (fits: (text: string) => boolean, what: string) =>
+  (text: string): string => {
+    if (!fits(text)) throw new Unfit(`is not ${what}`)
+    return text
+  }
+
+export const oneOf =
+  <Word extends string>(...words: Word[]) =>
+  (text: string): Word =>
+    matching(
+      (word) => words.includes(word as Word),
+      `one of ${words.filter((word) => word !== '').join(', ')}`,
+    )(text) as Word
+
+/** Decimal degrees, or other decimal numbers, from −limit to limit. */
+export const degrees =
+  (limit: number) =>
+  (text: string): number => {
+    const value = degreesOf(text, limit)
+    if (Number.isNaN(value)) throw new Unfit(`is not a number from -${limit} to ${limit}`)
+    return value
+  }
+
+export const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^[0-9]{1,10}$/.test(text) ? Number(text) : NaN
+    if (!(value >= least && value <= most)) throw new Unfit(`is not a whole number from ${least} to ${most}`)
+    return value
+  }
+
+export const PLACE_COLUMNS = {
+  name: (text: string) => matching((name) => name !== '', 'a name')(cleanName(text)),
+  lat: degrees(90),
+  lng: degrees(180),
 }
 
-/** The columns `name`, `lat` and `lng` of a line, or what is wrong with them. */
-export function placeOf(cell: Cell, what: string): NamedPlace | string {
-  const name = cleanName(cell('name'))
-  if (name === '') return `a ${what} without a name`
-  const lat = degreesOf(cell('lat'), 90)
-  if (Number.isNaN(lat)) return 'lat is not a number from -90 to 90'
-  const lng = degreesOf(cell('lng'), 180)
-  if (Number.isNaN(lng)) return 'lng is not a number from -180 to 180'
-  return { name, lat, lng }
+export const STATION_COLUMNS = {
+  identifier: matching((text) => /^[^"\p{Cc}]{1,64}$/u.test(text), '1 to 64 characters without quotes'),
+  ...PLACE_COLUMNS,
 }
-
-export function identifiedPlaceOf(cell: Cell, what: string): (NamedPlace & { identifier: string }) | string {
-  const identifier = cell('identifier')
-  if (!/^[^"\p{Cc}]{1,64}$/u.test(identifier)) return 'identifier is not 1 to 64 characters without quotes'
-  const place = placeOf(cell, what)
-  return typeof place === 'string' ? place : { identifier, ...place }
-}
-
-/** Names that others give our columns, in lower case. */
-const USUAL_LABELS: { readonly [label: string]: string } = usualLabels
 
 /** What is wrong with the names of the columns, or null; an unknown name is a fault. */
 export function labelsFault(
@@ -163,8 +226,8 @@ export function labelsFault(
   required: readonly string[],
 ): string | null {
   const meant = (label: string): string | undefined => {
-    const usual = USUAL_LABELS[label.trim().toLowerCase()] ?? label.trim().toLowerCase()
-    return columns.includes(usual) ? usual : undefined
+    const usual = [label.trim().toLowerCase(), ourLabel(label)]
+    return usual.find((name) => name !== undefined && columns.includes(name))
   }
   const missing = required.find((column) => !labels.includes(column))
   if (missing !== undefined) {

@@ -53,6 +53,10 @@ export function conversionOf(measure: MeasureName, unit: string): Conversion | n
   return CONVERSIONS[MEASURES[measure].unit].get(normal(unit)) ?? null
 }
 
+/** Whether a text is a unit of any measure, or says how times are counted. */
+export const isUnit = (text: string): boolean =>
+  /^utc$| since /i.test(text) || Object.values(CONVERSIONS).some((known) => known.has(normal(text)))
+
 /** Seconds of a unit of time such as `hours`; null for an unknown one. */
 export function secondsOfUnit(word: string): number | null {
   return CONVERSIONS.time.get(word.toLowerCase())?.factor ?? null
@@ -81,6 +85,11 @@ export interface ValueColumn {
 interface ValueOptions {
   missing?: readonly number[]
   goesTo?: boolean
+  /** The value in the unit is `written × factor + offset`. */
+  factor?: number
+  offset?: number
+  /** Directions below 0 and beyond 360 are out of limits; else a full circle either way is notation. */
+  isWithinCircle?: boolean
 }
 
 /** Describes the column `label` with values of `name` in `unit`; null for an unknown unit. */
@@ -88,19 +97,20 @@ export function valueColumn(
   name: MeasureName,
   label: string,
   unit: string,
-  { missing = [], goesTo = false }: ValueOptions = {},
+  { missing = [], goesTo = false, factor = 1, offset = 0, isWithinCircle = false }: ValueOptions = {},
 ): ValueColumn | null {
   const conversion = conversionOf(name, unit)
   if (conversion === null) return null
   const { scale, min, max, unit: measured } = MEASURES[name]
   return {
     name,
-    ...conversion,
+    factor: factor * conversion.factor,
+    offset: offset * conversion.factor + conversion.offset,
     turn: goesTo ? 180 : 0,
     missing,
     scale,
     limits: codeLimits(MEASURES[name]),
-    isDirection: measured === 'degree',
+    isDirection: measured === 'degree' && !isWithinCircle,
     outside: `${label} outside ${min} to ${max} ${measured}`,
   }
 }
@@ -137,11 +147,33 @@ export function numberOf(text: string): number | null {
   return Number(text)
 }
 
+/** A text that is the same for "1.0" and "1", empty for nothing. */
+export function plainText(text: string): string {
+  const number = numberOf(text.trim())
+  return number === null ? text.trim() : Number.isNaN(number) ? '' : String(number)
+}
+
+/** Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC and people. */
+export const NO_VALUE: ReadonlySet<string> = new Set([
+  'NULL',
+  '\\N',
+  'NAN',
+  'N/A',
+  'NA',
+  'MM',
+  '-',
+  '--',
+  '---',
+])
+
 /** Powers of ten that a float holds exactly. */
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
-/** As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. */
-export function numberAt(bytes: Buffer, from: number, to: number): number | null {
+/**
+ * As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. With `comma` one may
+ * stand in place of the point.
+ */
+export function numberAt(bytes: Buffer, from: number, to: number, comma = false): number | null {
   let at = from
   const negative = bytes[at] === 45
   if (negative) at++
@@ -151,13 +183,16 @@ export function numberAt(bytes: Buffer, from: number, to: number): number | null
   let isFraction = false
   for (; at < to && digits < 16; at++) {
     const digit = bytes[at] - 48
-    if (digit === -2 && !isFraction) isFraction = true
+    if ((digit === -2 || (comma && digit === -4)) && !isFraction) isFraction = true
     else if (digit >= 0 && digit <= 9) {
       value = value * 10 + digit
       digits++
       if (isFraction) decimals++
     } else break
   }
-  if (at < to || digits === 0 || digits > 15) return numberOf(bytes.toString('latin1', from, to))
+  if (at < to || digits === 0 || digits > 15) {
+    const text = bytes.toString('latin1', from, to)
+    return numberOf(comma ? text.replace(',', '.') : text)
+  }
   return (negative ? -value : value) / TENS[decimals]
 }
