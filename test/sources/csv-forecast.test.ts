@@ -176,7 +176,7 @@ test('Spots are read with their own ids, faulty ones reported.', async (t) => {
     'spots.csv:5 id is not a whole number from 1 to 4294967295',
     'spots.csv:6 id is not a whole number from 1 to 4294967295',
     'spots.csv:7 id is not a whole number from 1 to 4294967295',
-    'spots.csv:8 a spot without a name',
+    'spots.csv:8 name is empty',
     'spots.csv:9 lat is not a number from -90 to 90',
     'spots.csv:10 lng is not a number from -180 to 180',
   ])

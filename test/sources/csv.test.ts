@@ -91,19 +91,19 @@ test('Every rule of the format that the broken fixture breaks is reported with f
   assert.equal(textAt('lines.csv:9 '), 'high')
   assert.equal(textAt('lines.csv:12 '), 'Northwatch,10001,2024-03-01T00:30:00Z,1.5,8,90')
   assert.deepEqual(bad, [
-    'sources.csv:3 a source needs a name, without quotes',
+    'sources.csv:3 name is empty or has quotes',
     'sources.csv:4 network is not one of national, coastal, satellite',
     'sources.csv:5 a source with this name is listed above',
     'sources.csv:6 wrong number of fields',
     'buoys.csv:3 a buoy with this source and identifier is listed above',
     'buoys.csv:4 this source is not in sources.csv',
     'buoys.csv:5 identifier is not 1 to 64 characters without quotes',
-    'buoys.csv:6 a buoy without a name',
+    'buoys.csv:6 name is empty',
     'buoys.csv:7 lat is not a number from -90 to 90',
     'buoys.csv:8 lng is not a number from -180 to 180',
     'buoys.csv:9 country is not two capital letters',
     'buoys.csv:10 timezone is not an IANA time zone',
-    'buoys.csv:11 virtual is not true or false',
+    'buoys.csv:11 virtual is not one of true, false, 1, 0',
     'buoys.csv:12 text after a closing quote',
     'buoys.csv:13 wrong number of fields',
     'buoys.csv:14 a quote is not closed',

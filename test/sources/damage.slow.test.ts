@@ -1,8 +1,8 @@
 /** Files of every kind of source that are cut, swapped and filled with what does not belong there. */
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { openErddap } from '../../src/sources/erddap/erddap.ts'
-import { openJson } from '../../src/sources/json/json-source.ts'
+import { openErddap } from '../../src/sources/tables/erddap.ts'
+import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { openKind } from '../../src/sources/kinds.ts'
 import { assertWithstands, damaged, mostly, type AnyContent } from './damage.ts'
 import { SAMPLES } from './samples.ts'

@@ -70,6 +70,12 @@ const GIVEN: { readonly [kind: string]: (recording: Recording) => unknown } = {
       '2024-03-01T00:28:20Z 2.35 - 13.33 13.33 301.66 - - - -',
     )
   },
+  table: (recording) => {
+    assert.deepEqual(rowTable(recording.rows), [
+      'bank/0 2024-03-01T00:00:00Z 1.25 2.1 9.1 9.1 95 26.4 - - -',
+      'bank/0 2024-03-01T00:30:00Z 1.3 - 9.3 9.3 96 - - - -',
+    ])
+  },
   json: (recording) => {
     assert.deepEqual(recording.buoys, [
       { source: 'Boyas de Ejemplo', identifier: '3545', name: 'Boya de Ejemplo', lat: 43.5, lng: -9.2 },

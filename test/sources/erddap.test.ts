@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { openErddap } from '../../src/sources/erddap/erddap.ts'
+import { openErddap } from '../../src/sources/tables/erddap.ts'
 import { folderOf, record, rowLines, rowTable } from './recorder.ts'
 
 const CDIP = `station_id,metaStationName,latitude,longitude,time,waveHs,waveTp,waveTa,waveDp,waveFlagPrimary
@@ -117,7 +117,11 @@ test('NERACOOS: a description gives position, flags and markers; tables of one b
       'M01,2020-10-05T15:00:00Z,43.49,-67.88,1.0,14.25\nM01,2020-10-05T15:00:00Z,43.49,-67.88,50.0,8.5\n',
   })
   const { sources, buoys, rows, bad, skipped } = await record(
-    (path) => openErddap(path, { source: 'NERACOOS', columns: { temperature: 'waterTemperature' } }),
+    (path) =>
+      openErddap(path, {
+        source: 'NERACOOS',
+        tables: [{ values: { waterTemperature: { at: 'temperature' } } }],
+      }),
     folder,
   )
   assert.deepEqual(sources, [
@@ -137,10 +141,8 @@ test('NERACOOS: a description gives position, flags and markers; tables of one b
     { name: 'M01', source: 'NERACOOS', identifier: 'M01', lat: 43.496932, lng: -67.875743 },
   ])
   assert.deepEqual(rowTable(rows), [
-    'M01/0 2020-10-05T15:00:00Z 1.25 - 8 8 - - - - -',
+    'M01/0 2020-10-05T15:00:00Z 1.25 - 8 8 - 14.25 - - -',
     'M01/0 2020-10-05T17:00:00Z 1.5 - - - - - - - -',
-    // Rows without waves never take the place of one with waves.
-    'M01/3 2020-10-05T15:00:00Z - - - - - 14.25 - - -',
   ])
   assert.equal(skipped.get('significantHeight flagged bad'), 1)
   assert.equal(skipped.get('a temperature deeper than 5 m'), 1)
@@ -185,7 +187,7 @@ test('A column in an unknown unit or with flags that nothing explains is left ou
     ['tp flags in tp_qc', 'wtmp furlong', 'gust'],
   )
   const told = await record(
-    (path) => openErddap(path, { flags: { tp_qc: [0] }, columns: { gust: 'none' } }),
+    (path) => openErddap(path, { tables: [{ flags: { tp_qc: [0] }, values: { gustSpeed: null } }] }),
     folder,
   )
   assert.deepEqual(rowLines(told.rows.get('A/0')), ['2024-01-01T00:00:00Z 1 - 8 8 - - - - -'])
@@ -207,8 +209,8 @@ test('Flags of Copernicus, QARTOD and words are understood without a description
   })
   const { rows } = await record(openErddap, folder)
   assert.deepEqual(rowTable(rows), [
-    '6200001/1 2024-01-01T00:00:00Z 1.5 - - - - 13.2 - - -',
-    '6200001/3 2024-01-01T01:00:00Z - - - - - 13.2 - - -',
+    '6200001/0 2024-01-01T00:00:00Z 1.5 - - - - 13.2 - - -',
+    '6200001/0 2024-01-01T01:00:00Z - - - - - 13.2 - - -',
     'A01/0 2024-01-01T00:00:00Z 1.5 - - - - - - - -',
   ])
 })
@@ -231,7 +233,7 @@ test('Counts of time since any day and of any step are read, and no other units 
   }
   for (const name of ['offset', 'local']) {
     const { bad } = await record(openErddap, join(folder, name))
-    assert.deepEqual(bad, ['a.csv:1 the column time is in an unknown unit'], name)
+    assert.deepEqual(bad, ['a.csv:2 the column time is in an unknown unit'], name)
   }
   assert.deepEqual((await record(openErddap, join(folder, 'early'))).bad, ['a.csv:3 no valid time'])
 })
@@ -250,7 +252,7 @@ test('Heights in feet and centimetres, kelvin and Fahrenheit, radians and knots 
   assert.deepEqual(rowLines(rows.get('A/0')), [
     '2024-01-01T00:00:00Z 3.048 4.125 8.25 8.25 270 15.01 18.52 - 44.44',
   ])
-  assert.deepEqual(rowLines(rows.get('B/1')), ['2024-01-01T00:00:00Z 1.001 - - - - 15 9 - -'])
+  assert.deepEqual(rowLines(rows.get('B/0')), ['2024-01-01T00:00:00Z 1.001 - - - - 15 9 - -'])
 })
 
 test('A table without stations belongs to the station of its name, whose position a list gives', async (t) => {
@@ -288,15 +290,14 @@ test('Answers without rows count as empty, errors and other files are reported',
   assert.deepEqual(bad, [
     'info.csv:1 it is not the description of a dataset',
     'b.json:1 an error message of the server instead of a table',
-    'c.csv:2 no line of units',
-    'd.csv:1 the column time is in an unknown unit',
     'e.json:1 no table with columnNames and rows',
     'f.json:1 not JSON, or cut off',
-    'g.csv:1 the table has no column time',
+    'g.csv:2 no column is the time: one of station, hs must be called time, or named in "time"',
     'k.json:1 more than 64 levels of lists and objects',
   ])
-  assert.equal(doubts.length, 1)
-  assert.match(doubts[0], /grave: a table has no column that is read .*h\.csv/)
+  assert.equal(doubts.length, 2)
+  assert.match(doubts[0], /^grave: a column without a unit is left out .*d\.csv: hs$/)
+  assert.match(doubts[1], /grave: a table has no column that is read .*h\.csv/)
 })
 
 test('Files of other names are named in one remark', async (t) => {
@@ -308,7 +309,7 @@ test('Files of other names are named in one remark', async (t) => {
     'set/deeper/b.csv': '',
   })
   assert.deepEqual((await record(openErddap, folder)).doubts, [
-    'files or folders are not read (not .csv, .csvp or .json) × 3: classic.ncCF, set/notes.txt, set/deeper',
+    'files or folders are not read (not .csv, .csvp or .json) × 3: set/deeper, classic.ncCF, set/notes.txt',
   ])
 })
 
@@ -332,9 +333,9 @@ test('Two stations whose column of identifiers has an unknown name are not one, 
   assert.equal(rows.size, 0)
   assert.match(
     doubts.join(),
-    /^grave: one identifier stands for several stations.*: waves: 3 fixes at -30 153, 3 fixes at -32 115; its identifier could be in whereabouts$/,
+    /,grave: one identifier stands for several stations.*: waves: 3 fixes at -30 153, 3 fixes at -32 115; its identifier could be in whereabouts$/,
   )
-  const option = await record((path) => openErddap(path, { station: 'whereabouts' }), folder)
+  const option = await record((path) => openErddap(path, { tables: [{ station: 'whereabouts' }] }), folder)
   assert.deepEqual([...option.rows.keys()], ['EAST/0', 'WEST/0'])
 })
 
@@ -352,8 +353,8 @@ test('A well-known name counts more than a standard name that contradicts it, an
     { time: '2024-01-01T00:00:00Z', significantHeight: 0.8, period: 4, peakPeriod: 4, direction: 108 },
   ])
   assert.match(doubts.join(), /^a standard name contradicts .* × 3: .*dpd with .*, .*apd with .*, .*mwd/)
-  const columns = { dpd: 'none', apd: 'period', mwd: 'none' } as const
-  const told = await record((path) => openErddap(path, { columns }), folder)
+  const values = { peakPeriod: null, period: { at: 'apd' }, direction: null }
+  const told = await record((path) => openErddap(path, { tables: [{ values }] }), folder)
   assert.deepEqual(told.rows.get('B/0'), [
     { time: '2024-01-01T00:00:00Z', significantHeight: 0.8, period: 3.3 },
   ])

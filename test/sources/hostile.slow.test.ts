@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readConfiguration } from '../../src/sources/configuration.ts'
 import { openCsv } from '../../src/sources/csv/csv.ts'
-import { openErddap } from '../../src/sources/erddap/erddap.ts'
+import { openErddap } from '../../src/sources/tables/erddap.ts'
 import { openForecast } from '../../src/sources/forecast/forecast-source.ts'
-import { openJson } from '../../src/sources/json/json-source.ts'
+import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { openCandhis } from '../../src/sources/candhis.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { type OpenSource } from '../../src/sources/source.ts'
@@ -116,7 +116,6 @@ test('A pipe or a device in the place of a file that is opened by its name is re
   for (const [open, files, name] of [
     [openCsv, CSV_FILES, 'sources.csv'],
     [openCsv, CSV_FILES, 'buoys.csv'],
-    [openJson, { 'a.json': '[]', 'columns.json': JSON.stringify(MAP) }, 'columns.json'],
   ] as const) {
     const folder = await folderOf(t, files)
     const path = join(folder, name)

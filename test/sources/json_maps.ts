@@ -1,8 +1,10 @@
 /** Maps of networks that publish JSON, for made-up rows and for real files of theirs. */
 import type { MeasureName } from '../../src/sea/columns.ts'
-import type { JsonColumns } from '../../src/sources/json/json-map.ts'
+import type { TableOptions, TableSpec } from '../../src/sources/tables/column-map.ts'
 
-export const IRISH_MAP: JsonColumns = {
+export type JsonMap = TableOptions & { tables: TableSpec[] }
+
+export const IRISH_MAP: JsonMap = {
   source: 'Irish Marine Institute',
   network: 'national',
   tables: [
@@ -27,7 +29,7 @@ export const IRISH_MAP: JsonColumns = {
 }
 
 /** Names the station in the document, not in its rows. */
-export const SOFAR_MAP: JsonColumns = {
+export const SOFAR_MAP: JsonMap = {
   source: 'Sofar',
   network: 'coastal',
   tables: [
@@ -50,8 +52,8 @@ export const SOFAR_MAP: JsonColumns = {
 /** Rows of pairs of value and flag below a header that has the names of `columns`, in metres and seconds. */
 export function portusMap(
   columns: { readonly [name in MeasureName]?: string },
-  stations: NonNullable<JsonColumns['stations']>,
-): JsonColumns {
+  stations: NonNullable<TableOptions['stations']>,
+): JsonMap {
   const values = Object.entries(columns).map(([measure, name]) => [
     measure,
     {
@@ -71,14 +73,14 @@ export function portusMap(
         rows: '/1',
         header: '/0',
         time: { at: '/@UTC', unit: 'seconds since 1970-01-01' },
-        values: Object.fromEntries(values) as JsonColumns['tables'][number]['values'],
+        values: Object.fromEntries(values) as NonNullable<TableSpec['values']>,
       },
     ],
   }
 }
 
 /** Of objects with an identifier, a time in UTC and a height in metres. */
-export const plainMap = (rows: string, station: string, time: string, height: string): JsonColumns => ({
+export const plainMap = (rows: string, station: string, time: string, height: string): JsonMap => ({
   source: 'S',
   network: 'national',
   tables: [

@@ -101,10 +101,9 @@ test('A source that needs more memory than it may have is refused, with the file
   const folder = await folderOf(t, {
     'a.json': '[]',
     'bomb.json.gz': gzipSync(rows),
-    'columns.json': JSON.stringify(plainMap('', '/b', '/t', '/h')),
   })
   await assert.rejects(
-    recordSource(openSource('json', folder, undefined, { megabytes: 150 })),
+    recordSource(openSource('json', folder, { ...plainMap('', '/b', '/t', '/h') }, { megabytes: 150 })),
     isRefused(/^json: it needs more than 150 MiB of memory, its limit; it was at .*bomb\.json\.gz$/),
   )
 })

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { MeasureName } from '../../src/sea/columns.ts'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
+import texts from '../../src/sources/doubts.json' with { type: 'json' }
 import { type Doubt, Doubts } from '../../src/sources/doubts.ts'
 import type { OpenSource, Source } from '../../src/sources/source.ts'
 import type { BuoyRecord } from '../../src/sea/records.ts'
@@ -27,6 +28,8 @@ export interface Recording extends Records {
   /** The examples of all doubts. */
   examples: string[]
   /** By file name. */
+  /** Which column became what, file by file. */
+  columns: string[]
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
   bad: string[]
@@ -41,6 +44,8 @@ export interface Recording extends Records {
 export function record(open: OpenSource, argument: string, maxBadShare?: number): Promise<Recording> {
   return recordSource(open(argument), maxBadShare)
 }
+
+const { what: COLUMNS } = texts.columns
 
 class Recorder extends RecordingSink {
   readonly byFeed = new Map<string, Row[]>()
@@ -67,6 +72,7 @@ export async function recordSource(source: Source, maxBadShare = 1): Promise<Rec
     rows: sink.byFeed,
     doubts: [],
     examples: [],
+    columns: [],
     understood: new Map(),
     bad: [],
     badTexts: [],
@@ -107,7 +113,10 @@ export async function recordSource(source: Source, maxBadShare = 1): Promise<Rec
     },
   }
   await source.read(sink, { asOf: null, now: 0, report })
-  recording.doubts = doubts.list().map(({ what, times, examples, isGrave }) => {
+  const account = doubts.list().find(({ what }) => what === COLUMNS)
+  recording.columns = (account?.examples ?? []).map((example) => example.replace(/^.*?: /, ''))
+  const others = doubts.list().filter((doubt) => doubt !== account)
+  recording.doubts = others.map(({ what, times, examples, isGrave }) => {
     const shown = examples.join(', ').replaceAll(/\/\S*?\/sources-\w+\/?/g, '')
     return `${isGrave === true ? 'grave: ' : ''}${what} × ${times}${shown === '' ? '' : `: ${shown}`}`
   })

@@ -135,8 +135,14 @@ export const SAMPLES: { readonly [kind: string]: Sample } = {
     sound: { 'marine.20240101.csv': METEOFRANCE },
     damaged: { 'marine.100#.csv': METEOFRANCE, 'bouees.200#.csv': METEOFRANCE },
   },
+  table: {
+    options: exampleOf('table').entry.options,
+    sound: filesOf('table'),
+    damaged: { '#.csv': Object.values(filesOf('table'))[0], '#.txt': ERDDAP },
+  },
   json: {
-    sound: { 'columns.json': json(exampleOf('json').entry.options), 'buoy_good.json': JSON_ROWS },
+    options: exampleOf('json').entry.options,
+    sound: { 'buoy_good.json': JSON_ROWS },
     damaged: { 'buoy_#.json': JSON_ROWS },
   },
   csv: {

@@ -34,12 +34,12 @@ import {
 
 const credit = (text: string): string => cleanName(text, MOST_OF_CREDIT)
 const MISSION = {
-  mission: matching((text) => missionOfSlug(text) !== undefined, 'the slug of a satellite mission'),
+  mission: matching((text) => missionOfSlug(text) !== undefined, 'is not the slug of a satellite mission'),
   cycle: whole(0, MAX_CYCLE),
   number: whole(1, MAX_PASS_NUMBER),
 }
 const NETWORKS = {
-  name: (text: string) => matching((name) => /^[^"]+$/.test(name), 'a name without quotes')(cleanName(text)),
+  name: (text: string) => matching((name) => /^[^"]+$/.test(name), 'is empty or has quotes')(cleanName(text)),
   network: oneOf('national', 'coastal', 'satellite'),
   credit,
   licence: credit,
@@ -47,8 +47,8 @@ const NETWORKS = {
 const BUOYS = {
   source: cleanName,
   ...STATION_COLUMNS,
-  country: matching((text) => /^([A-Z]{2})?$/.test(text), 'two capital letters'),
-  timezone: matching(isKnownZone, 'an IANA time zone'),
+  country: matching((text) => /^([A-Z]{2})?$/.test(text), 'is not two capital letters'),
+  timezone: matching(isKnownZone, 'is not an IANA time zone'),
   virtual: oneOf('true', 'false', '1', '0', ''),
 }
 const SPOTS = { id: whole(1, 0xffff_ffff), ...PLACE_COLUMNS }
@@ -67,11 +67,14 @@ const MAX_DATUM_OFFSET = 20
 const HARBOURS = {
   ...STATION_COLUMNS,
   datum_offset: degrees(MAX_DATUM_OFFSET),
-  credit: (text: string) => matching((line) => line !== '', 'a credit')(credit(text)),
+  credit: (text: string) => matching((line) => line !== '', 'is empty')(credit(text)),
 }
 const CONSTITUENTS = {
   harbour: String,
-  constituent: matching((text) => constituentOf(text) !== undefined, 'the name of a tidal constituent'),
+  constituent: matching(
+    (text) => constituentOf(text) !== undefined,
+    'is not the name of a tidal constituent',
+  ),
   amplitude: (text: string) => {
     const amplitude = degrees(MAX_AMPLITUDE)(text)
     if (amplitude < 0) throw new Unfit(`is not a number from 0 to ${MAX_AMPLITUDE}`)

@@ -177,9 +177,9 @@ export function endList(path: string, file: FileReport): void {
 }
 
 export const matching =
-  (fits: (text: string) => boolean, what: string) =>
+  (fits: (text: string) => boolean, fault: string) =>
   (text: string): string => {
-    if (!fits(text)) throw new Unfit(`is not ${what}`)
+    if (!fits(text)) throw new Unfit(fault)
     return text
   }
 
@@ -188,7 +188,7 @@ export const oneOf =
   (text: string): Word =>
     matching(
       (word) => words.includes(word as Word),
-      `one of ${words.filter((word) => word !== '').join(', ')}`,
+      `is not one of ${words.filter((word) => word !== '').join(', ')}`,
     )(text) as Word
 
 /** Decimal degrees, or other decimal numbers, from −limit to limit. */
@@ -209,13 +209,16 @@ export const whole =
   }
 
 export const PLACE_COLUMNS = {
-  name: (text: string) => matching((name) => name !== '', 'a name')(cleanName(text)),
+  name: (text: string) => matching((name) => name !== '', 'is empty')(cleanName(text)),
   lat: degrees(90),
   lng: degrees(180),
 }
 
 export const STATION_COLUMNS = {
-  identifier: matching((text) => /^[^"\p{Cc}]{1,64}$/u.test(text), '1 to 64 characters without quotes'),
+  identifier: matching(
+    (text) => /^[^"\p{Cc}]{1,64}$/u.test(text),
+    'is not 1 to 64 characters without quotes',
+  ),
   ...PLACE_COLUMNS,
 }
 

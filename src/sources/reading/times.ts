@@ -102,7 +102,7 @@ function formatReader(format: string): ((text: string) => Written) | null {
   return (text) => {
     const found = text.length > MAX_TEXT ? null : pattern.exec(text)
     if (found === null) return null
-    const part = (name: string): string => found[parts.indexOf(name) + 1] ?? '0'
+    const part = (name: string): string => (parts.includes(name) ? found[parts.indexOf(name) + 1] : '0')
     const [year, day, hour, minute, second] = ['year', 'day', 'hour', 'minute', 'second'].map((name) =>
       Math.floor(Number(part(name))),
     )
@@ -147,12 +147,15 @@ export function formatsOf(texts: readonly string[]): string[] {
   const isMixed = best.some(({ unread }) =>
     unread.some((text) => all.some((other) => !other.unread.includes(text))),
   )
-  return isMixed || least * 2 > texts.length ? [] : best.map(({ format }) => format)
+  const formats = isMixed || least * 2 > texts.length ? [] : best.map(({ format }) => format)
+  return formats.includes('ISO') ? ['ISO'] : formats
 }
 
-/** Whether a text in one of the formats names its zone itself. */
-export const namesZone = (text: string, format: string): boolean =>
-  (isIsoUnit(format) ? isoWritten(text) : formatReader(format)?.(text))?.offset != null
+/** Whether a text in one of the formats names its zone itself; null for one that is no time in it. */
+export function namesZone(text: string, format: string): boolean | null {
+  const time = isIsoUnit(format) ? isoWritten(text) : formatReader(format)?.(text)
+  return time == null ? null : time.offset !== null
+}
 
 /**
  * The reader of a station's times on the wall clock of a zone: −1 for one that the clock leaps over. Of the two

@@ -115,16 +115,18 @@ export function valueColumn(
   }
 }
 
+/** Whether a value marks "missing". A marker kept as a 32-bit float is written with seven digits, here and there differently. */
+export function isMissing({ missing }: ValueColumn, value: number): boolean {
+  for (const marker of missing) if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return true
+  return false
+}
+
 /**
  * The code of a value in the column's unit. NO_CODE stands for a marker of "missing", for what is not finite,
  * and for a value beyond the measure's limits, which is counted as skipped.
  */
 export function codeOf(column: ValueColumn, value: number, file: FileReport): number {
-  if (!Number.isFinite(value)) return NO_CODE
-  for (const marker of column.missing) {
-    // A marker kept as a 32-bit float is written with seven digits, here and there differently.
-    if (Math.abs(value - marker) <= Math.abs(marker) * 1e-6) return NO_CODE
-  }
+  if (!Number.isFinite(value) || isMissing(column, value)) return NO_CODE
   let converted = value * column.factor + column.offset
   if (column.isDirection) {
     // A full circle either way is notation; anything farther marks a missing value.

@@ -184,7 +184,7 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
     }
     const word = offsetWord(fields.map((field) => `${labels[field]} ${units[field]}`).join(' '))
     wall ??= word === null ? null : offsetSeconds(word)
-    const isTold = timeUnit(unit) !== null || texts.every((text) => namesZone(text, unit))
+    const isTold = timeUnit(unit) !== null || texts.every((text) => namesZone(text, unit) !== false)
     if (wall === null && !isTold)
       return `the times of "${labels[first]}" name no zone: say "offset" ("+00:00" for UTC) or "zone" in "time"`
   }

@@ -13,7 +13,7 @@ import { dropUnusable } from '../reading/measured-values.ts'
 import { doubtIgnored, listSource, readText, takeDoubts, type TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { readTable, STATION_COLUMNS } from '../reading/text-table.ts'
-import { codeOf } from '../reading/units.ts'
+import { codeOf, isMissing } from '../reading/units.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
 import { isGood } from './flags.ts'
@@ -171,8 +171,8 @@ class Rows {
    */
   rows(station: number, { length, time, columns: given }: RowBatch): void {
     const { batch, rowAt } = (this.#stations[station] ??= { batch: new RowBatch(64), rowAt: new Map() })
-    const has = ({ [name]: codes }: RowBatch['columns'], name: MeasureName, row: number): boolean =>
-      codes[row] !== MEASURES[name].missing
+    const has = (columns: RowBatch['columns'], name: MeasureName, row: number): boolean =>
+      columns[name][row] !== MEASURES[name].missing
     let twice = 0
     let example = 0
     for (let from = 0; from < length; from++) {
@@ -255,7 +255,7 @@ export function readValues(
       file.bad(table.row(), one.fault, table.text(one.field))
       return false
     }
-    if (Number.isNaN(value)) continue
+    if (Number.isNaN(value) || (one.flags.length > 0 && isMissing(one.column, value))) continue
     one.isFound = true
     if (one.flags.every((flag) => isGood(table, flag))) codes[i] = codeOf(one.column, value, file)
     else file.skipped(one.flagged)

@@ -60,11 +60,11 @@ export function textForm(bytes: Buffer, spec: TableSpec): TextForm | null {
       return {
         separator,
         known,
-        count: labels.length,
         isHeader: labels.some(isTime) && labels.some(isMeasure),
       }
     })
-    forms.sort((a, b) => b.known - a.known || b.count - a.count)
+    // Blanks are in names and dates, too: they come last.
+    forms.sort((a, b) => b.known - a.known)
     const [{ separator, isHeader }] = forms
     const text = bytes.toString('utf8', place.at, Math.min(bytes.length, place.at + 4096)).split('\n')[0]
     const isTold = typeof spec.header === 'string' && text.includes(spec.header)
