@@ -24,7 +24,7 @@ export const build = command({
   run: runBuild,
 })
 
-async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
+export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const store = config.publish === null ? null : openPublishing('--publish', config.publish)
   const exporting = config.export === null ? null : openTarget('--export', config.export, config.out)
   const { sources, configuration } = await openSources(config)

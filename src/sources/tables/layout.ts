@@ -49,7 +49,7 @@ export interface MeasuredColumn {
 }
 
 export interface Layout {
-  time: { fields: readonly number[]; reader: () => TimeReader; isOfStation: boolean }
+  time: { fields: readonly number[]; unit: string; reader: () => TimeReader; isOfStation: boolean }
   /** The column of the identifier, or the identifier of all rows. */
   station: number | string
   /** Columns; −1 for one that the table does not have. */
@@ -190,7 +190,12 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
   }
   const moments = wall ?? 0
   if (timeReader(unit, moments) === null) return 'the column time is in an unknown unit'
-  return { fields, reader: () => timeReader(unit, moments)!, isOfStation: typeof moments !== 'number' }
+  return {
+    fields,
+    unit,
+    reader: () => timeReader(unit, moments)!,
+    isOfStation: typeof moments !== 'number',
+  }
 }
 
 function unknownFormat(label: string, formats: readonly string[], texts: readonly string[]): string {
