@@ -95,10 +95,7 @@ export async function proposeTables(paths: readonly string[], told: Told): Promi
 }
 
 /** Looks at a table until everything is told. */
-async function understand(
-  path: string,
-  answers: Answers,
-): Promise<{ found: FoundTable; layout: Layout }> {
+async function understand(path: string, answers: Answers): Promise<{ found: FoundTable; layout: Layout }> {
   for (let turn = 0; ; turn++) {
     const { found, layout, doubts } = await lookAt(path, answers)
     const problem =

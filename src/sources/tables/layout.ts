@@ -139,7 +139,7 @@ function accountOf(
 ): string {
   const used = new Map<number, string[]>()
   const take = (field: number, what: string): unknown => used.set(field, [...(used.get(field) ?? []), what])
-  for (const field of time.fields) take(field, 'time')
+  for (const field of time.fields) take(field, `time (${time.unit === '' ? 'ISO' : time.unit})`)
   if (typeof station === 'number') take(station, 'station')
   const places = { name, lat, lng, depth }
   for (const [what, field] of Object.entries(places)) take(field, what)
