@@ -21,7 +21,7 @@ async function initialise(t: TestContext, file: string, text: string, options: r
     const { options: map } = (JSON.parse(textAt(config)) as { sources: [{ options: object }] }).sources[0]
     return rowTable((await recordSource(openKind(kind, place, { ...map }))).rows)
   }
-  return { ...run, read, isBuilt: existsSync(join(folder, 'data', 'snapshots', 'manifest.json')) }
+  return { ...run, read, isBuilt: existsSync(join(folder, 'data', 'snapshots', 'manifest.msgpack')) }
 }
 
 const textAt = (path: string): string => readFileSync(path, 'utf8')
@@ -65,7 +65,8 @@ test('What a table does not say is asked for by the option that says it, one aft
 })
 
 test('init --kind writes an example of every kind, which its configuration reads.', async (t) => {
-  for (const kind of KINDS.filter((name) => exampleOf(name).files.length > 0)) {
+  // No page shows NetCDF.
+  for (const kind of KINDS.filter((name) => !['cmems', 'altimetry', 'demo'].includes(name))) {
     const config = join(temporaryFolder(t), 'c.json')
     const { code, stderr } = await runCli(['init', '--kind', kind, '--config', config])
     assert.equal(code, 0, stderr)
