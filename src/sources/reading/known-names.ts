@@ -50,8 +50,8 @@ export const isFrom = (label: string): boolean => isIn(vocabulary.from, label)
 /** The column with a role, of several that of the name listed first; −1 for none. */
 export function fieldOf(role: Role, labels: readonly string[]): number {
   const plain = labels.map(normal)
-  const [found] = vocabulary[role].map((name) => plain.indexOf(name)).filter((field) => field >= 0)
-  return found ?? -1
+  const found = vocabulary[role].find((name) => plain.includes(name))
+  return found === undefined ? -1 : plain.indexOf(found)
 }
 
 /** Our column, such as `significant_height` or `lng`, that a name of others means. */

@@ -244,9 +244,10 @@ export function standInForPeriod(
 function measuredColumn(
   name: MeasureName,
   field: number,
-  { table: { labels, units, column: columnAt }, map, info, look }: FoundTable,
+  { table, map, info, look }: FoundTable,
   doubt: TakeDoubt,
 ): MeasuredColumn | null {
+  const { labels, units } = table
   const label = labels[field] ?? ''
   // What stands in for the period is read as it is where it stands.
   const given = map.values?.[name] ?? (name === 'period' ? map.values?.peakPeriod : undefined) ?? {}
@@ -275,7 +276,7 @@ function measuredColumn(
     doubt('unexplainedFlags', `${label} flags in ${flags}`)
     return null
   }
-  if (quality !== undefined) flags.push({ field: columnAt(quality.at), good: goodSet(quality.good) })
+  if (quality !== undefined) flags.push({ field: table.column(quality.at), good: goodSet(quality.good) })
   const words = new Set(markers.map((marker) => String(marker).trim()))
   const texts = { fault: `${name} is not a number`, flagged: `${name} flagged bad` }
   return { field, column, missing: words, flags, ...texts, isGiven: 'at' in given, isFound: false }
