@@ -87,7 +87,6 @@ export async function serveUntilStopped(
   const mirror = await openMirror(config)
   const starting = startServer(config, {
     log: note,
-    logLevel: logSettings,
     logFormat: logSettings.format,
     writeAccess: (lines, written) => void process.stdout.write(lines, () => written()),
     clock,

@@ -33,7 +33,7 @@ const NOT_PINNED =
   'Parameter snapshot does not apply to streams, which follow the current snapshot. Allowed: no snapshot'
 
 /** Paths of the admin port, which newcomers look for here. */
-const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics', '/log-level'])
+const ADMIN_PATHS: ReadonlySet<string> = new Set(['/livez', '/readyz', '/status', '/metrics'])
 const ON_ADMIN_PORT = 'No such path here. Health, status and metrics are on the admin port'
 
 const NOT_HERE_RETRY_SECONDS = 1

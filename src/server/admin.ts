@@ -7,7 +7,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { isIP, type AddressInfo } from 'node:net'
-import { LEVELS, type Level, type LogLine } from '../system/log.ts'
+import type { LogLine } from '../system/log.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { isElsewhere, ListenError, type AddressOptions } from '../http/port.ts'
 import type { ServeConfig } from './serve-settings.ts'
@@ -24,8 +24,6 @@ export interface AdminOptions {
   status: () => object
   metrics: () => string
   reload: () => Promise<void>
-  /** The level of the log, which `POST /log-level` changes; null where it cannot be changed. */
-  logLevel: { level: Level } | null
   unreadTimeoutMs?: number
   /** Called when the status or the metrics cannot be made. */
   onFault: (path: string, error: unknown) => void
@@ -76,7 +74,6 @@ export async function openAdminPort(
   try {
     return await startAdmin({
       ...options,
-      logLevel: options.logLevel === null ? null : announced(options.logLevel, log),
       host,
       names: config['admin-name'],
       token,
@@ -86,23 +83,6 @@ export async function openAdminPort(
     if (wanted !== 'auto' || isElsewhere(error)) throw error
     log(`no admin port: ${(error as Error).message}`, 'warning')
     return null
-  }
-}
-
-/** A change of the level is in the log, with the level that shows it. */
-function announced(logLevel: { level: Level }, log: LogLine): { level: Level } {
-  return {
-    get level() {
-      return logLevel.level
-    },
-    set level(level) {
-      const before = logLevel.level
-      const line = `the log level is now ${level}, it was ${before}`
-      const showsMore = LEVELS.indexOf(level) > LEVELS.indexOf(before)
-      if (!showsMore) log(line, 'warning')
-      logLevel.level = level
-      if (showsMore) log(line, 'warning')
-    },
   }
 }
 
@@ -150,10 +130,6 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
     case 'GET /metrics':
       answerMetrics(response, options)
       break
-    case 'GET /log-level':
-    case 'POST /log-level':
-      answerLogLevel(request, response, options)
-      break
     case 'POST /reload':
       // A load may take minutes, in which nothing is sent.
       response.setTimeout(0)
@@ -162,72 +138,47 @@ function route(request: IncomingMessage, response: ServerResponse, options: Admi
     default:
       answer(response, 404, {
         error: 'resource_not_found',
-        message:
-          'This port answers GET /livez, /readyz, /status, /metrics and /log-level, and POST /reload and /log-level',
+        message: 'This port answers GET /livez, /readyz, /status and /metrics, and POST /reload',
       })
   }
+}
+
+/** Answers with what `make` gives. A look at a server must not end it: a fault is a 500, and in the log. */
+function answerMade<T>(
+  response: ServerResponse,
+  path: string,
+  { onFault }: AdminOptions,
+  make: () => T,
+  send: (made: T) => void,
+): void {
+  let made: T
+  try {
+    made = make()
+  } catch (error) {
+    onFault(path, error)
+    answer(response, 500, {
+      error: 'internal_error',
+      message: `${path} cannot be answered; the log says why`,
+    })
+    return
+  }
+  send(made)
 }
 
 function answerStatus(response: ServerResponse, options: AdminOptions): void {
-  let status: object
-  try {
-    status = options.status()
-  } catch (error) {
-    // A look at a server must not end it.
-    options.onFault('/status', error)
-    answer(response, 500, {
-      error: 'internal_error',
-      message: 'The status cannot be made; the log says why',
-    })
-    return
-  }
-  answer(response, 200, status)
-}
-
-/** Both POST and GET answer with the level of the moment. */
-function answerLogLevel(
-  { method, url }: IncomingMessage,
-  response: ServerResponse,
-  { logLevel }: AdminOptions,
-): void {
-  if (logLevel === null) {
-    answer(response, 404, { error: 'resource_not_found', message: 'The log of this server has no level' })
-    return
-  }
-  if (method === 'POST') {
-    const wanted = new URLSearchParams((url ?? '').split('?')[1] ?? '').getAll('level')
-    const level = LEVELS.find((each) => each === wanted[0])
-    if (level === undefined || wanted.length > 1) {
-      answer(response, 400, {
-        error: 'bad_request',
-        message: `Parameter level: expected one of ${LEVELS.join(', ')}, as in POST /log-level?level=debug`,
-      })
-      return
-    }
-    logLevel.level = level
-  }
-  answer(response, 200, { level: logLevel.level, levels: LEVELS })
+  answerMade(response, '/status', options, options.status, (status) => answer(response, 200, status))
 }
 
 function answerMetrics(response: ServerResponse, options: AdminOptions): void {
-  let text: string
-  try {
-    text = options.metrics()
-  } catch (error) {
-    options.onFault('/metrics', error)
-    answer(response, 500, {
-      error: 'internal_error',
-      message: 'The metrics cannot be made; the log says why',
+  answerMade(response, '/metrics', options, options.metrics, (text) => {
+    // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
+    response.writeHead(200, {
+      'Content-Type': EXPOSITION_TYPE,
+      'Cache-Control': 'no-store',
+      Connection: 'close',
     })
-    return
-  }
-  // A text fits into what the kernel holds for a connection: a client that does not read is done with here.
-  response.writeHead(200, {
-    'Content-Type': EXPOSITION_TYPE,
-    'Cache-Control': 'no-store',
-    Connection: 'close',
+    response.end(text)
   })
-  response.end(text)
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

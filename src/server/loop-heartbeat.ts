@@ -2,6 +2,8 @@
  * Signs of life of one worker, in memory that the main thread reads. A timer is not enough: a loop with enough
  * ready sockets runs no timers.
  */
+import { NO_ROUTE } from '../http/exchange.ts'
+
 const PROGRESS = 0
 const SERVING = 1
 const CELLS = 2
@@ -12,7 +14,10 @@ export class Heartbeat {
   readonly serving: Int32Array
 
   static allocate(): SharedArrayBuffer {
-    return new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT)
+    const buffer = new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT)
+    // A worker that was asked nothing yet answers no route.
+    new Int32Array(buffer)[SERVING] = NO_ROUTE
+    return buffer
   }
 
   constructor(buffer: SharedArrayBuffer) {

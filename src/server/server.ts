@@ -375,7 +375,7 @@ export class RunningServer {
   }
 
   #openAdminPort(): Promise<AdminPort | null> {
-    const { log, logLevel } = this.#surroundings
+    const { log } = this.#surroundings
     return openAdminPort(this.#config, log, {
       notReady: () => {
         this.#readinessAskedAt = performance.now()
@@ -384,7 +384,6 @@ export class RunningServer {
       status: () => this.#status.document(this.#observed()),
       metrics: this.#metrics,
       reload: () => this.reload(),
-      logLevel: logLevel ?? null,
       onFault: (path, error) =>
         log(`${path}: ${error instanceof Error ? error.stack : String(error)}`, 'error'),
     })

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
 import { type AnonymousAccess, anonymousAccessOf } from '../http/anonymous-access.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
-import type { Format, Level, LogLine } from '../system/log.ts'
+import type { Format, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
 import { RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
@@ -29,7 +29,6 @@ export interface Surroundings {
   /** Seconds between two scheduled builds; 0 where none are scheduled. */
   refreshEvery?: number
   moreStatus?: () => object
-  logLevel?: { level: Level }
   logFormat?: Format
   /** Writes lines of the access log, and tells when they have left. Without it there is no such log. */
   writeAccess?: (lines: Uint8Array, written: () => void) => void

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { AdminTokenError, readToken, startAdmin, type AdminOptions } from '../../src/server/admin.ts'
-import type { Level } from '../../src/system/log.ts'
 import { ask, exchange, runCli, temporaryFolder, type Reply } from '../live.ts'
 
 interface Running {
@@ -26,7 +25,6 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     status: () => ({ secret: 'what only the operator knows' }),
     metrics: () => '# HELP a_metric\n',
     reload: async () => void reloads++,
-    logLevel: null,
     onFault: (_path, error) => assert.fail(error as Error),
     ...options,
   })
@@ -37,36 +35,6 @@ async function start(t: TestContext, options: Partial<AdminOptions> = {}): Promi
     ask: (path, headers = {}, method = 'GET') => ask(port, path, { headers, method }),
   }
 }
-
-test('The level of the log is changed by a POST alone, to one that there is, under the rules of the port.', async (t) => {
-  const logLevel: { level: Level } = { level: 'info' }
-  const admin = await start(t, { logLevel })
-  const levelOf = (text: string): unknown => (JSON.parse(text) as { level: unknown }).level
-  assert.equal(levelOf((await admin.ask('/log-level')).text), 'info')
-  assert.equal((await admin.ask('/log-level?level=debug')).status, 200)
-  assert.equal(logLevel.level, 'info')
-  for (const query of [
-    '',
-    '?level',
-    '?level=',
-    '?level=DEBUG',
-    '?level=degub',
-    '?level=debug&level=info',
-    '?l=debug',
-  ]) {
-    const { status, text } = await admin.ask(`/log-level${query}`, {}, 'POST')
-    assert.equal(status, 400, query)
-    assert.match(text, /level: expected one of error, warning, info, debug/)
-    assert.ok(!text.includes('degub'))
-  }
-  assert.equal(
-    (await admin.ask('/log-level?level=error', { origin: 'https://evil.example' }, 'POST')).status,
-    403,
-  )
-  assert.equal(logLevel.level, 'info')
-  const { status, text } = await admin.ask('/log-level?level=debug', {}, 'POST')
-  assert.deepEqual([status, levelOf(text), logLevel.level], [200, 'debug', 'debug'])
-})
 
 test('Metrics come as Prometheus reads them; what cannot be made is reported.', async (t) => {
   const faults: string[] = []

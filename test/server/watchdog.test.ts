@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { NO_ROUTE } from '../../src/http/exchange.ts'
+import { Heartbeat } from '../../src/server/loop-heartbeat.ts'
 import { StallDetector } from '../../src/server/watchdog.ts'
 
 /** The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none does. */
@@ -37,4 +39,8 @@ test('Any progress counts: a thread that makes some in any fifteen looks is neve
       assert.equal(found(all), 0)
     }),
   )
+})
+
+test('A worker that was asked nothing yet answers no route.', () => {
+  assert.equal(new Heartbeat(Heartbeat.allocate()).serving[0], NO_ROUTE)
 })
