@@ -8,13 +8,14 @@ import type {
   ConditionsAnswer,
   GetBuoyAnswer,
   LastReadingsAnswer,
+  ListReadingsAnswer,
   NearestBuoysAnswer,
   ReadingSeriesAnswer,
   SearchBuoysAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { SWELL_NAMES } from '../sea/columns.ts'
-import { ageText, DAY, HOUR, monthOf, monthStart, parseTimestamp, timestampText } from '../sea/time.ts'
+import { ageText, DAY, HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'
 import { service } from './command.ts'
 import { AdviceError, plainText, ToolCall } from './mcp-call.ts'
@@ -27,8 +28,6 @@ const CALLS_AT_A_TIME = 8
 const MOST_BUOYS = 15
 const MOST_ROWS = 200
 const MOST_FOUND = 50
-/** Resultant length below which directions cancel out, as in the seasonal series. */
-const LEAST_RESULTANT = 1e-6
 
 const FIELDS = Object.values(WIRE_NAMES)
 /** Parts of the sea, which few buoys tell apart: left out of a reading without them. */
@@ -175,79 +174,69 @@ const latestReadings = defined({
   },
 })
 
-type Row = readonly [epoch: number, ...values: (number | null)[]]
-type Step = 'reading' | 'hour' | 'day' | 'month'
+/** What a row of a history is, its length in seconds, and the API's word for it. */
+const STEPS = {
+  reading: [0, undefined],
+  hour: [HOUR, '1h'],
+  day: [DAY, '1d'],
+  month: [28 * DAY, '1mo'],
+} as const
+type Step = keyof typeof STEPS
 
-/** The beginning of the hour, day or month of a time, in UTC. */
-const STARTS: { readonly [step in Step]: (epoch: number) => number } = {
-  reading: (epoch) => epoch,
-  hour: (epoch) => epoch - (epoch % HOUR),
-  day: (epoch) => epoch - (epoch % DAY),
-  month: (epoch) => monthStart(monthOf(epoch)),
-}
-const STEPS = Object.keys(STARTS) as Step[]
-
-/** The greatest maximum height or gust, the circular mean of directions, else the mean; null for none. */
-function together(field: string, values: readonly number[]): number | null {
-  if (values.length === 0) return null
-  if (/^(maximum|gust)/.test(field)) return Math.max(...values)
-  const mean = (of: (value: number) => number): number =>
-    values.reduce((sum, value) => sum + of(value), 0) / values.length
-  if (!field.endsWith('direction')) return Math.round(mean((value) => value) * 100) / 100
-  const [x, y] = [Math.cos, Math.sin].map((of) => mean((value) => of((value * Math.PI) / 180)))
-  if (Math.hypot(x, y) < LEAST_RESULTANT) return null
-  return (Math.round((Math.atan2(y, x) * 180) / Math.PI) + 360) % 360
-}
-
-function rowOf(line: string): Row {
-  const [time, ...values] = line.split(',')
-  return [parseTimestamp(time)!.epoch, ...values.map((text) => (text === '' ? null : Number(text)))]
-}
+/** Fewer rows than the API has of a buoy at most. */
+const MOST_BUCKETS = 3600
 
 const history = defined({
   description: `Readings of a buoy between two times, oldest first: at most ${MOST_ROWS} rows, aggregated by hour, day or month (UTC) if there are more readings.`,
   input: object({
     id: BUOY,
-    start_date: time('UTC, such as 2026-03-27T09:00:00Z or 2026-03-27'),
+    start_date: time('UTC, such as 2026-03-27T09:00:00Z, 2026-03-27 or now-7d'),
     end_date: optional(time('as start_date, included; default: now')),
-    by: optional(Type.Enum(STEPS, { description: `default: the finest that fits into ${MOST_ROWS} rows` })),
+    by: optional(
+      Type.Enum(Object.keys(STEPS) as Step[], {
+        description: `default: the finest that fits into ${MOST_ROWS} rows`,
+      }),
+    ),
+    aggregation: optional(Type.Enum(['mean', 'max', 'min', 'median'], { description: 'default: mean' })),
   }),
-  async answer({ id, by, ...range }, call) {
+  async answer({ id, by, aggregation = 'mean', ...range }, call) {
     const about = await aboutBuoy(call, id)
-    const shape = { format: 'csv', order: 'asc', include: INCLUDE, fields: `time,${FIELDS.join(',')}` }
-    const csv = await call.text(`/buoys/${id}/readings`, { ...range, ...shape })
-    const readings = csv.split('\r\n').slice(1, -1).map(rowOf)
-    const grouped = (step: Step): Map<number, Row[]> => {
-      const groups = new Map<number, Row[]>()
-      for (const row of readings) {
-        const start = STARTS[step](row[0])
-        if (!groups.get(start)?.push(row)) groups.set(start, [row])
-      }
-      return groups
-    }
-    const step = by ?? STEPS.find((one) => grouped(one).size <= MOST_ROWS) ?? 'month'
-    const groups = [...grouped(step)]
-    const columns = [...FIELDS.keys()].filter((i) => readings.some((row) => row[i + 1] !== null))
-    const rows = groups.slice(-MOST_ROWS).map(([start, those]) => {
-      const values = columns.map((i) =>
-        together(
-          FIELDS[i],
-          those.flatMap((row) => row[i + 1] ?? []),
-        ),
-      )
-      return [timestampText(start), ...values, those.length]
+    const path = `/buoys/${id}/readings`
+    const oldest = { ...range, order: 'asc', per_page: 1 }
+    const { readings, count } = await call.data<ListReadingsAnswer>(path, oldest)
+    const newest = parseTimestamp(about.buoy.last_reading_time ?? '')?.epoch ?? 0
+    const end = Math.min(newest, parseTimestamp(range.end_date ?? '')?.epoch ?? newest)
+    const first = parseTimestamp(readings[0]?.time ?? '')?.epoch ?? end
+    const fits = (step: Step): boolean =>
+      step === 'reading' ? count <= MOST_ROWS : (end - first) / STEPS[step][0] < MOST_ROWS - 1
+    const step = by ?? (Object.keys(STEPS) as Step[]).find(fits) ?? 'month'
+    const [length, bucket] = STEPS[step]
+    const start = length === 0 ? first : Math.max(first, end - MOST_BUCKETS * length)
+    const csv = await call.text(path, {
+      ...range,
+      ...(count > 0 && { start_date: timestampText(start) }),
+      ...{ bucket, aggregation, format: 'csv', order: 'asc', include: INCLUDE },
+      fields: ['time', ...FIELDS, ...(bucket === undefined ? [] : ['sample_count'])].join(),
+    })
+    const lines = csv.split('\r\n').slice(1, -1)
+    const all = lines.map((line) => {
+      const [at, ...cells] = line.split(',')
+      return [at, ...cells.map((text) => (text === '' ? null : Number(text)))]
+    })
+    const columns = [...FIELDS.keys()].filter((i) => all.some((row) => row[i + 1] !== null))
+    const rows = all.slice(-MOST_ROWS).map((row) => {
+      return [row[0], ...columns.map((i) => row[i + 1]), row[FIELDS.length + 1] ?? 1]
     })
     const missing = FIELDS.filter((_, i) => !columns.includes(i))
     const notes = [
       step === 'reading'
         ? 'Each row is a reading.'
-        : `Aggregated by ${step}, which begins at time (UTC): of maximum height and gusts the greatest, of all else the mean.`,
+        : `Aggregated by ${step}, which begins at time (UTC): each value is the ${aggregation}, of directions the circular mean.`,
     ]
-    if (readings.length === 0)
-      notes.push(`No readings then: its newest is of ${about.buoy.last_reading_time}.`)
+    if (count === 0) notes.push(`No readings then: its newest is of ${about.buoy.last_reading_time}.`)
     else if (missing.length > 0) notes.push(`Not measured then: ${missing.join(', ')}.`)
-    if (groups.length > MOST_ROWS)
-      notes.push(`Cut: the newest ${MOST_ROWS} of ${groups.length} rows; ask for less, or for a longer step.`)
+    if (all.length > MOST_ROWS || start > first)
+      notes.push(`Cut: the newest ${MOST_ROWS} rows; ask for less, or for a longer step.`)
     return { ...about, columns: ['time', ...columns.map((i) => FIELDS[i]), 'readings'], rows, notes }
   },
 })
