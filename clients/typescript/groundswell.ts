@@ -137,6 +137,22 @@ export type ReadingBucket = {
   buoy_id?: number
 }
 
+/** A coastal town. */
+export type Place = {
+  /** Name of the town. */
+  name: string
+  /** State, province or region. `null` where there is none. */
+  region: string | null
+  /** English name of the country. */
+  country: string
+  /** Latitude, in degrees. */
+  lat: number
+  /** Longitude, in degrees. */
+  lng: number
+  /** The nearest three active buoys, however far they are. */
+  buoys: NearestBuoy[]
+}
+
 /** A buoy with readings on the page. */
 export type BuoyOfReadings = {
   /** Identifier of the buoy; it never changes. */
@@ -1363,6 +1379,19 @@ export type ReadingsOfBuoysAnswer = {
   }
 }
 
+export type SearchPlacesAnswer = {
+  /** Marks a success. */
+  status: 'success'
+  /** Places that the text names in full, then others; of each the larger ones first, where a buoy within 150 km counts as eight times the people. */
+  data: {
+    /** Places that the text names in full, then others; of each the larger ones first, where a buoy within 150 km counts as eight times the people. */
+    places: Place[]
+    /** Items in the answer. */
+    count: number
+  }
+  meta: Meta
+}
+
 export type ListChangesAnswer = {
   /** Marks a success. */
   status: 'success'
@@ -1728,6 +1757,16 @@ export type ReadingsOfBuoysParameters = {
   snapshot?: string
 }
 
+/** Parameters of `searchPlaces`. */
+export type SearchPlacesParameters = {
+  /** The beginning of a name, without case or accents; a region or country may follow, as in `santa monica california`. Allowed: text of 2 to 100 characters without control characters. */
+  query: string
+  /** Most places to answer. Allowed: an integer from 1 to 20. Default: 5. */
+  limit?: number
+  /** Answers from this snapshot, an `X-Snapshot-Id` of an earlier answer, for as long as the server holds it; then the answer is a 410. Malformed it is a 400 on every operation. Allowed: 24 digits and letters a to f. */
+  snapshot?: string
+}
+
 /** Parameters of `listChanges`. */
 export type ListChangesParameters = {
   /** The snapshot to compare with: the `until` of the last answer, or an `X-Snapshot-Id`. Allowed: the id of a snapshot, as X-Snapshot-Id names it. */
@@ -1751,7 +1790,7 @@ export type ListFilesParameters = {
 export interface Settings {
   /** Address of the operations, with the base path: `http://127.0.0.1:8080/v2`. */
   baseUrl: string
-  /** Without a key only `searchBuoys` and `nearestBuoys` answer. */
+  /** Without a key only `searchBuoys`, `nearestBuoys` and `searchPlaces` answer. */
   key?: string
   /** Used instead of the global `fetch`. */
   fetch?: typeof globalThis.fetch
@@ -1975,6 +2014,15 @@ export class Groundswell {
    */
   readingsOfBuoys(parameters: ReadingsOfBuoysParameters = {}, options: CallOptions = {}): Promise<ReadingsOfBuoysAnswer> {
     return this.#get('/readings', parameters, options)
+  }
+
+  /**
+   * Coastal towns by name, with the nearest buoys.
+   *
+   * Coastal towns whose names have words that begin as the text does. Words behind the name may be of the region, the country or its code: `sydney au`. Names, regions and positions are a part of [GeoNames](https://www.geonames.org/), under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/). Needs no key.
+   */
+  searchPlaces(parameters: SearchPlacesParameters, options: CallOptions = {}): Promise<SearchPlacesAnswer> {
+    return this.#get('/places', parameters, options)
   }
 
   /**

@@ -10,8 +10,10 @@ import type {
   LastReadingsAnswer,
   ListReadingsAnswer,
   NearestBuoysAnswer,
+  Place,
   ReadingSeriesAnswer,
   SearchBuoysAnswer,
+  SearchPlacesAnswer,
 } from '../../clients/typescript/groundswell.ts'
 import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
 import { SWELL_NAMES } from '../sea/columns.ts'
@@ -28,6 +30,7 @@ const CALLS_AT_A_TIME = 8
 const MOST_BUOYS = 15
 const MOST_ROWS = 200
 const MOST_FOUND = 50
+const MOST_PLACES = 3
 
 const FIELDS = Object.values(WIRE_NAMES)
 /** Parts of the sea, which few buoys tell apart: left out of a reading without them. */
@@ -123,9 +126,20 @@ async function aboutBuoy(call: ToolCall, id: number) {
   return { buoy: { id, name, source, last_reading_time }, credits: [{ source, credit, licence }] }
 }
 
+/** Active buoys near a point with their last readings; none where the API finds none. */
+async function nearBuoys(call: ToolCall, near: Parameters<ToolCall['data']>[1]): Promise<WithReading[]> {
+  try {
+    const found = await call.data<NearestBuoysAnswer>('/buoys/nearest', near)
+    return 'buoys' in found ? found.buoys : []
+  } catch (error) {
+    if (error instanceof AdviceError && /No active buoy/.test(error.message)) return []
+    throw error
+  }
+}
+
 const findBuoys = defined({
   description:
-    'Finds wave buoys by a text (name, place, id of the network), or the nearest active ones to a point with their last readings.',
+    'Finds wave buoys by a text (name, id of the network, or a coastal town such as "santa monica"), or the nearest active ones to a point with their last readings.',
   input: object({
     text: optional(Type.String({ minLength: 2, maxLength: 100, description: 'instead of lat and lng' })),
     lat: optional(LAT),
@@ -143,9 +157,9 @@ const findBuoys = defined({
     const named = { query: text, limit: has === undefined ? limit + 1 : MOST_FOUND }
     const found =
       text === undefined
-        ? await call.data<NearestBuoysAnswer>('/buoys/nearest', near)
-        : await call.data<SearchBuoysAnswer>('/buoys/search', named)
-    let buoys: WithReading[] = 'buoys' in found ? found.buoys : []
+        ? await nearBuoys(call, near)
+        : (await call.data<SearchBuoysAnswer>('/buoys/search', named)).buoys
+    let buoys: WithReading[] = [...found]
     if (text !== undefined && has !== undefined && buoys.length > 0) {
       const ids = buoys.map(({ id }) => id)
       const isMeasured = (reading: object, field: string): boolean =>
@@ -154,10 +168,28 @@ const findBuoys = defined({
         measures.every((field) => reading !== null && isMeasured(reading, field)),
       )
     }
-    const notes = buoys.length > limit ? [`Cut: there are more than these ${limit}.`] : []
+    const notes = []
+    const places: Place[] = []
+    if (text !== undefined && buoys.length <= limit) {
+      places.push(
+        ...(await call.data<SearchPlacesAnswer>('/places', { query: text, limit: MOST_PLACES })).places,
+      )
+      const [place] = places
+      if (place !== undefined) {
+        const around = await nearBuoys(call, { ...near, lat: place.lat, lng: place.lng })
+        buoys.push(...around.filter(({ id }) => !buoys.some((known) => known.id === id)))
+        notes.push(`Buoys with distance_km are near ${[place.name, place.region, place.country].join(', ')}.`)
+      }
+    }
+    if (buoys.length > limit) notes.push(`Cut: there are more than these ${limit}.`)
     if (buoys.length === 0) notes.push('None: try another spelling, a point, or fewer measures.')
     else notes.push('latest_readings has the credit to pass on with readings.')
-    return { buoys: buoys.slice(0, limit).map((buoy) => aged(buoy, now)), notes }
+    const others = places.map(({ name, region, country, lat, lng }) => ({ name, region, country, lat, lng }))
+    return {
+      ...(others.length > 0 && { places: others }),
+      buoys: buoys.slice(0, limit).map((buoy) => aged(buoy, now)),
+      notes,
+    }
   },
 })
 
@@ -215,7 +247,11 @@ const history = defined({
     const csv = await call.text(path, {
       ...range,
       ...(count > 0 && { start_date: timestampText(start) }),
-      ...{ bucket, aggregation, format: 'csv', order: 'asc', include: INCLUDE },
+      bucket,
+      aggregation,
+      format: 'csv',
+      order: 'asc',
+      include: INCLUDE,
       fields: ['time', ...FIELDS, ...(bucket === undefined ? [] : ['sample_count'])].join(),
     })
     const lines = csv.split('\r\n').slice(1, -1)

@@ -289,6 +289,16 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
     'The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees.',
     { ...extras, buoy_id: { ...id, description: 'In `/readings`: the buoy.' } },
   ),
+  Place: object(
+    {
+      name: text('Name of the town.'),
+      region: orNull(text('State, province or region.')),
+      country: text('English name of the country.'),
+      ...position,
+      buoys: list(ref('NearestBuoy'), 'The nearest three active buoys, however far they are.'),
+    },
+    'A coastal town.',
+  ),
   BuoyOfReadings: object({ id, name, slug, ...position, source }, 'A buoy with readings on the page.'),
   ReadingSummary: object(
     { uuid, ...measured, unit },
@@ -812,6 +822,14 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     ),
   },
   searchBuoys: { data: counted('buoys', 'BuoySearchItem', 'The buoys found, best first.', IN_ANSWER) },
+  searchPlaces: {
+    data: counted(
+      'places',
+      'Place',
+      'Places that the text names in full, then others; of each the larger ones first, where a buoy within 150 km counts as eight times the people.',
+      IN_ANSWER,
+    ),
+  },
   nearestBuoys: {
     data: {
       description: 'One buoy, or several.',

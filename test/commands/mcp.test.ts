@@ -51,6 +51,13 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.deepEqual(fieldOf<{ id: number }, 'id'>(measured.data.buoys, 'id'), [id])
     assert.doesNotMatch(measured.text, /Cut/)
     assert.match((await assistant.call('find_buoys', { text: 'ca', limit: 1 })).text, /Cut: there are more/)
+    // Of the places of this name the first one, with the buoy near it.
+    const town = await assistant.call('find_buoys', { text: 'arcachon' })
+    assert.deepEqual(
+      [town.data.places[0].name, town.data.places[0].region, town.data.buoys[0].name],
+      ['Arcachon', 'New Aquitaine', 'Cap Ferret'],
+    )
+    assert.match(town.text, /Buoys with distance_km are near Arcachon, New Aquitaine, France/)
     const none = await assistant.call('find_buoys', { text: 'cap', measures: ['wind_speed'] })
     assert.match(none.text, /None: try another spelling/)
   })
@@ -197,7 +204,7 @@ test('What is wrong with an API is told, and the next call is as good as ever.',
     else if (query === 'gone') reply.writeHead(410).end('{"message":"gone"}')
     else if (query === 'flood') reply.writeHead(200, head).end(Buffer.alloc(33 * 2 ** 20, 32))
     else if (query === 'broken') reply.writeHead(200, head).end('{"data":')
-    else reply.writeHead(200, head).end('{"data":{"buoys":[]}}')
+    else reply.writeHead(200, head).end('{"data":{"buoys":[],"places":[]}}')
   })
   const port = await listening(t, server)
   const assistant = await new Assistant(t, `http://127.0.0.1:${port}/v2`, 'gsw_secret').start()

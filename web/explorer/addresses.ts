@@ -12,6 +12,8 @@ import type {
   ReadingSeriesParameters,
   SearchBuoysAnswer,
   SearchBuoysParameters,
+  SearchPlacesAnswer,
+  SearchPlacesParameters,
 } from '../../clients/typescript/groundswell.ts'
 import type { Address, Api } from './api.ts'
 import type { Rows } from './charts/parts.ts'
@@ -134,6 +136,10 @@ export function searchAddress(
 ): Address<SearchBuoysAnswer['data']> {
   const beginning = Array.from(query).slice(0, MOST_QUERY_CHARACTERS).join('')
   return api.address('/buoys/search', { query: beginning, limit } satisfies SearchBuoysParameters)
+}
+
+export function placesAddress(api: Api, query: string, limit: number): Address<SearchPlacesAnswer['data']> {
+  return api.address('/places', { query, limit } satisfies SearchPlacesParameters)
 }
 
 /** A season of the last years. */

@@ -1,18 +1,17 @@
-/** The search box: a combobox over the public search, so it works without a key, and over coastal towns. */
+/** The search box: a combobox over the public searches of buoys and of places, so it works without a key. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { BuoySearchItem } from '../../clients/typescript/groundswell.ts'
-import { searchAddress } from './addresses.ts'
+import type { BuoySearchItem, Place } from '../../clients/typescript/groundswell.ts'
+import { placesAddress, searchAddress } from './addresses.ts'
 import { ApiTrouble } from './api.ts'
-import { announce, api, byId, openBuoy, openPlace, query, report } from './store.ts'
-import { loadTowns, type Town, townsNamed } from './towns.ts'
+import { announce, api, openBuoy, openPlace, query, report } from './store.ts'
 
 /** Time without a keystroke before a call is spent. */
 const PAUSE_MS = 180
 const LEAST_CHARACTERS = 2
 const MOST_CHARACTERS = 100
 const MOST_BUOYS = 8
-const MOST_TOWNS = 5
+const MOST_PLACES = 5
 
 /** What was found: a buoy or a town. */
 interface Row {
@@ -35,13 +34,14 @@ async function ask(): Promise<void> {
   abort = new AbortController()
   const { signal: until } = abort
   try {
-    // Towns are loaded by the first search, which does without them where that fails.
-    const towns = loadTowns(byId('map').dataset.towns ?? '').catch(() => [])
-    const { data } = await api.ask(searchAddress(api, text, MOST_BUOYS), 'public', until)
-    const places = townsNamed(await towns, text, MOST_TOWNS)
+    const [{ data }, towns] = await Promise.all([
+      api.ask(searchAddress(api, text, MOST_BUOYS), 'public', until),
+      api.ask(placesAddress(api, text, MOST_PLACES), 'public', until),
+    ])
+    const { places } = towns.data
     if (until.aborted) return
     marked.value = -1
-    found.value = [...data.buoys.map(rowOfBuoy), ...places.map(rowOfTown)]
+    found.value = [...data.buoys.map(rowOfBuoy), ...places.map(rowOfPlace)]
     const count = (many: number, one: string): string => `${many} ${one}${many === 1 ? '' : 's'}`
     announce(`${count(data.buoys.length, 'buoy')} and ${count(places.length, 'place')} found`)
   } catch (error) {
@@ -57,11 +57,9 @@ const rowOfBuoy = ({ slug, name, country, source, source_identifier: id }: BuoyS
   open: () => openBuoy(slug),
 })
 
-const countries = new Intl.DisplayNames('en', { type: 'region' })
-
-const rowOfTown = ({ name, country, lat, lng }: Town): Row => ({
+const rowOfPlace = ({ name, region, country, lat, lng }: Place): Row => ({
   name,
-  about: `Place in ${countries.of(country)}`,
+  about: `Place in ${region === null ? '' : `${region}, `}${country}`,
   open: () => openPlace(name, { lat, lng }),
 })
 

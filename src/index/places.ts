@@ -1,0 +1,44 @@
+/** Places by a name, with the region or country behind it if need be: `santa monica california`, `sydney au`. */
+import { fold, signOf, wordsIn } from './spelled-words.ts'
+
+export interface Named {
+  readonly name: string
+  /** What the place lies in, as people write it. */
+  readonly within: string
+  /** The larger ones come first. */
+  readonly rank: number
+}
+
+/** Each word after a space. */
+const wordsOf = (text: string): string =>
+  wordsIn(fold(text))
+    .map((word) => ` ${signOf(word)}`)
+    .join('')
+
+export class Places {
+  readonly #places: readonly { readonly name: string; readonly within: string; readonly rank: number }[]
+
+  constructor(places: readonly Named[]) {
+    this.#places = places.map(({ name, within, rank }) => {
+      return { name: wordsOf(name), within: wordsOf(within), rank }
+    })
+  }
+
+  /**
+   * Indexes of at most `most` places, those that the text names in full first, then the larger ones. The text is the beginning
+   * of words of the name, and behind them of words of what the place lies in.
+   */
+  find(text: string, most: number): { index: number; isWhole: boolean }[] {
+    const words = wordsOf(text).split(' ').slice(1)
+    const names = words.map((_, i) => ` ${words.slice(0, i + 1).join(' ')}`)
+    const found = this.#places.flatMap(({ name, within, rank }, index) => {
+      if (names.length === 0 || !name.includes(names[0])) return []
+      const isWithin = (i: number): boolean => words.slice(i + 1).every((word) => within.includes(` ${word}`))
+      const last = names.findLastIndex((begin, i) => name.includes(begin) && isWithin(i))
+      return last === -1 ? [] : [{ index, rank, isWhole: name === names[last] }]
+    })
+    return found
+      .sort((a, b) => Number(b.isWhole) - Number(a.isWhole) || b.rank - a.rank || a.index - b.index)
+      .slice(0, most)
+  }
+}
