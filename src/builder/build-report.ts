@@ -5,32 +5,25 @@ import { timestampText } from '../sea/time.ts'
 import { type CountedDoubt, type Doubt, Doubts } from '../sources/doubts.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { lineText, type LogLine } from '../system/log.ts'
 import { compareText, counted } from '../system/text.ts'
 import type { CarriedOver } from './source-state.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
-  BAD_LINES_KEPT,
-  BAD_LINES_SHOWN,
-  type DoubtDocument,
-  EXAMPLE_SHOWN,
-  IDENTIFIERS_KEPT,
-  MONTHS_KEPT,
-  type NetworkDocument,
-  REASONS_KEPT,
-  REMARKS_KEPT,
-  REPORT_FORMAT,
-  REPORT_VERSION,
-  type ReportDocument,
-  STATIONS_KEPT,
-  type SourceDocument,
-  addBounded,
+  countLines,
+  duplicateLines,
+  fetchLine,
   quoted,
+  readText,
+  remarkOf,
+  remarksOf,
+  remarkText,
+  REPORT_HEAD,
+  type ReportDocument,
+  type SourceDocument,
 } from './report-document.ts'
-import { doubtText, fetchLine, readText } from './report-files.ts'
-import { entryOf } from '../system/entry-of.ts'
 
-const OTHER_REASONS = 'other reasons'
 const NO_SOURCE = 'command line'
 /** Share of a source's files that may be left out whole; a single one always may. */
 const MOST_LEFT_OUT = 0.1
@@ -40,6 +33,9 @@ const OTHER_UNIT: Doubt = {
   isGrave: true,
 }
 const LEFT_OUT_REMEDY = 'mend it or take it away'
+/** Bad lines of one file that are shown one by one, with so many characters; the others are only counted. */
+const BAD_LINES_SHOWN = 5
+const TEXT_SHOWN = 40
 
 /** Shortest time between two lines of progress, without a terminal and on one. */
 const PLAIN_INTERVAL_MS = 2000
@@ -56,34 +52,36 @@ interface BuildReportOptions {
   maxBadShare: number
 }
 
+/** A source's counts under way, and the files that are left out whole. */
+interface SourceCounts extends Omit<SourceDocument, 'bad' | 'skipped' | 'doubts'> {
+  readonly bad: Doubts
+  readonly skipped: Doubts
+  readonly doubts: Doubts
+  readonly leftOut: string[]
+}
+
 interface NetworkCounts {
   buoys: number
   reporting: number
   newest: number
-  readonly impossible: { [reason: string]: number }
-  readonly suspect: Map<SuspectReason, { readings: number; identifiers: Set<string> }>
+  readonly impossible: Doubts
+  readonly doubtful: Doubts
 }
 
 export class BuildReport implements Report {
   readonly #options: BuildReportOptions
   readonly maxBadShare: number
   #lastProgressMs = -Infinity
-  readonly #skipped = new Map<string, number>()
   readonly #beganMs: number
-  #files = 0
-  #rows = 0
-  #bad = 0
-  readonly #sources = new Map<string | null, SourceDocument>()
+  readonly #read = { files: 0, rows: 0, bad_lines: 0 }
+  readonly #skipped = new Doubts()
+  readonly #sources = new Map<string | null, SourceCounts>()
   readonly #networks = new Map<string, NetworkCounts>()
-  readonly #duplicates: ReportDocument['duplicates'] = []
-  #duplicateCount = 0
+  readonly #duplicates = new Doubts()
   readonly #months: string[] = []
-  #source: SourceDocument
-  readonly #doubts = new Map<SourceDocument, Doubts>()
-  readonly #leftOut = new Map<SourceDocument, string[]>()
+  #source: SourceCounts
   readonly #printed = new WeakSet<CountedDoubt>()
   #monthsToWrite = 0
-  #monthsWritten = 0
   #built: { id: string; asOf: number; published: boolean } | null = null
 
   constructor(options: BuildReportOptions) {
@@ -113,18 +111,18 @@ export class BuildReport implements Report {
     const outside = new Map<string, number>()
     return {
       rows: (count) => void (rows += count),
-      skipped: (reason, station, times = 1) => {
-        if (reason.includes(' outside ')) outside.set(reason, (outside.get(reason) ?? 0) + times)
-        this.#skip(reason, station, times)
+      skipped: (what, station, times = 1) => {
+        if (what.includes(' outside ')) outside.set(what, (outside.get(what) ?? 0) + times)
+        this.#skipped.add({ what, times })
+        this.#source.skipped.add({ what, times, examples: station === undefined ? [] : [station] })
       },
       bad: (line, reason, text, times = 1) => {
-        const shown = text === undefined ? null : quoted(text)
         fault ||= reason
-        addBounded(this.#source.bad_reasons, reason, times)
-        if (this.#source.bad.length < BAD_LINES_KEPT)
-          this.#source.bad.push({ file: path, line, reason, text: shown })
-        if (bad < BAD_LINES_SHOWN)
-          this.line(`${path}:${line}: ${reason}${shown === null ? '' : `: ${shown}`}`, 'warning')
+        const place = `${path}:${line}`
+        const example = text === undefined ? place : `${place}: ${text}`
+        this.#source.bad.add({ what: reason, times, examples: [example] })
+        const shown = text === undefined ? '' : `: ${quoted(text, TEXT_SHOWN)}`
+        if (bad < BAD_LINES_SHOWN) this.line(`${place}: ${reason}${shown}`, 'warning')
         bad += times
       },
       end: () => {
@@ -138,7 +136,7 @@ export class BuildReport implements Report {
   }
 
   doubt(doubt: Doubt): void {
-    entryOf(this.#doubts, this.#source, () => new Doubts()).add(doubt)
+    this.#source.doubts.add(doubt)
   }
 
   /** A grave doubt of the build itself, about the folder or the configuration. */
@@ -149,8 +147,6 @@ export class BuildReport implements Report {
 
   withoutPosition(identifiers: readonly string[]): void {
     if (identifiers.length === 0) return
-    const { without_position: known } = this.#source
-    for (const identifier of identifiers.slice(0, STATIONS_KEPT - known.length)) known.push(identifier)
     this.doubt({
       what: 'stations are left out for lack of a position',
       times: identifiers.length,
@@ -182,16 +178,13 @@ export class BuildReport implements Report {
   }
 
   impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
-    const { impossible } = this.#networkOf(network)
-    impossible[IMPOSSIBLE[what]] = (impossible[IMPOSSIBLE[what]] ?? 0) + 1
+    this.#networkOf(network).impossible.add({ what: IMPOSSIBLE[what] })
   }
 
   /** Readings of a buoy that stay, but that somebody should look at. */
   suspect(network: string, identifier: string, reason: SuspectReason, readings: number): void {
-    const { suspect } = this.#networkOf(network)
-    const known = entryOf(suspect, reason, () => ({ readings: 0, identifiers: new Set<string>() }))
-    known.readings += readings
-    known.identifiers.add(identifier)
+    const what = SUSPECT_TEXTS[reason]
+    this.#networkOf(network).doubtful.add({ what, times: readings, examples: [identifier] })
   }
 
   /** What the snapshot has of a network; `newest` in epoch seconds, −1 where the input has no reading. */
@@ -203,20 +196,15 @@ export class BuildReport implements Report {
   }
 
   duplicate(leftOut: BuoyRecord, stays: BuoyRecord, km: number): void {
-    this.#duplicateCount++
-    if (this.#duplicates.length >= REMARKS_KEPT) return
     const nameOf = ({ source, identifier }: BuoyRecord): string => `${source} ${identifier}`
-    this.#duplicates.push({
-      left_out: nameOf(leftOut),
-      stays: nameOf(stays),
-      km: Math.round(km * 1000) / 1000,
-    })
+    const example = `${nameOf(leftOut)}: ${nameOf(stays)} is ${Math.round(km * 1000) / 1000} km away`
+    this.#duplicates.add({ what: 'another network has the same buoy', examples: [example] })
   }
 
   month(text: string): void {
-    if (this.#months.length < MONTHS_KEPT) this.#months.push(text)
-    const most = Math.max(this.#monthsToWrite, ++this.#monthsWritten)
-    this.progress(`wrote ${text}, ${this.#monthsWritten} of ${counted(most, 'month')}`)
+    const written = this.#months.push(text)
+    const most = Math.max(this.#monthsToWrite, written)
+    this.progress(`wrote ${text}, ${written} of ${counted(most, 'month')}`)
   }
 
   built(id: string, asOf: number, published: boolean): void {
@@ -240,14 +228,17 @@ export class BuildReport implements Report {
   }
 
   summary(): void {
-    this.line(`read ${readText(this.#files, this.#rows, this.#bad)}`)
-    for (const [reason, count] of this.#skipped) this.line(`  ${count} × ${reason}`)
-    for (const [name, { impossible }] of this.#networks) {
-      for (const [reason, count] of Object.entries(impossible)) this.line(`  ${count} × ${reason} (${name})`)
-    }
-    for (const name of this.#withoutBuoys()) this.line(`  the network ${name} has no buoy in the snapshot`)
-    if (this.#duplicateCount > 0)
-      this.line(`  ${counted(this.#duplicateCount, 'buoy')} left out because another network has the same`)
+    const networks = [...this.#networks]
+    const lines = [
+      `read ${readText(this.#read)}`,
+      ...countLines(this.#skipped.list()),
+      ...networks.flatMap(([name, { impossible }]) => countLines(impossible.list(), ` (${name})`)),
+      ...networks.flatMap(([name, { buoys }]) =>
+        buoys === 0 ? [`  the network ${name} has no buoy in the snapshot`] : [],
+      ),
+      ...duplicateLines(this.#duplicates.list()).map((line) => `  ${line}`),
+    ]
+    for (const line of lines) this.line(line)
   }
 
   /** The build as a document. @throws Error before the snapshot is built */
@@ -256,27 +247,33 @@ export class BuildReport implements Report {
     const { id, asOf, published } = this.#built
     const nowMs = this.#options.clock()
     return {
-      format: REPORT_FORMAT,
-      version: REPORT_VERSION,
+      ...REPORT_HEAD,
       snapshot: id,
       announced: published,
       as_of: timestampText(asOf),
       built_at: timestampText(Math.floor(nowMs / 1000)),
       seconds: Math.round(nowMs - this.#beganMs) / 1000,
-      files: this.#files,
-      rows: this.#rows,
-      bad_lines: this.#bad,
+      ...this.#read,
       months_written: this.#months,
       sources: [...this.#sources]
-        .map(([name, document]) => ({ name, document, doubts: this.#doubts.get(document)?.list() ?? [] }))
-        .filter(({ name, document, doubts }) => name !== null || document.files + doubts.length > 0)
-        .map(({ document, doubts }) => ({ ...document, doubts: doubts.map(doubtDocument) })),
+        .filter(([name, { files, doubts }]) => name !== null || files + doubts.list().length > 0)
+        .map(([, { bad, skipped, doubts, leftOut: _, ...counts }]) => ({
+          ...counts,
+          bad: remarksOf(bad),
+          skipped: remarksOf(skipped),
+          doubts: remarksOf(doubts),
+        })),
       networks: [...this.#networks]
         .sort(([a], [b]) => compareText(a, b))
-        .map(([name, network]) => networkDocument(name, network)),
-      networks_without_buoys: this.#withoutBuoys(),
-      duplicates: this.#duplicates,
-      duplicates_count: this.#duplicateCount,
+        .map(([name, { buoys, reporting, newest, impossible, doubtful }]) => ({
+          name,
+          buoys,
+          reporting,
+          newest_reading: newest < 0 ? null : timestampText(newest),
+          impossible: remarksOf(impossible),
+          doubtful: remarksOf(doubtful),
+        })),
+      duplicates: remarksOf(this.#duplicates),
     }
   }
 
@@ -285,58 +282,41 @@ export class BuildReport implements Report {
    * more than a tenth of them could not
    */
   endSource(): void {
-    const { files } = this.#source
-    const left = this.#leftOut.get(this.#source) ?? []
+    const { files, leftOut } = this.#source
     const most = Math.max(1, files * MOST_LEFT_OUT)
-    if (left.length > 0 && (left.length > most || left.length === files))
-      throw new BuildError(`${left.length} of ${counted(files, 'file')} cannot be used; ${left[0]}`)
+    if (leftOut.length > 0 && (leftOut.length > most || leftOut.length === files))
+      throw new BuildError(`${leftOut.length} of ${counted(files, 'file')} cannot be used; ${leftOut[0]}`)
   }
 
   /** A file is left out whole, which gives false, where more of its lines are bad than may be. */
   #endFile(path: string, rows: number, bad: number, fault: string): boolean {
     if (bad > BAD_LINES_SHOWN)
       this.line(`${path}: ${counted(bad - BAD_LINES_SHOWN, 'more bad line')}`, 'warning')
-    this.#files++
-    this.#rows += rows
-    this.#bad += bad
-    const source = this.#source
-    source.files++
-    source.rows += rows
-    source.bad_lines += bad
-    this.progress(`read ${counted(this.#files, 'file')}, ${counted(this.#rows, 'row')}`)
+    for (const counts of [this.#read, this.#source]) {
+      counts.files++
+      counts.rows += rows
+      counts.bad_lines += bad
+    }
+    this.progress(`read ${counted(this.#read.files, 'file')}, ${counted(this.#read.rows, 'row')}`)
     if (bad / Math.max(1, bad + rows) <= this.maxBadShare) return true
     const share = `bad lines: ${bad} of ${bad + rows}, at most ${this.maxBadShare * 100} % may be bad (--max-bad)`
     const what = `${path}: ${rows === 0 ? fault : share}`
-    entryOf(this.#leftOut, source, () => []).push(what)
+    this.#source.leftOut.push(what)
     this.doubt({ what: 'a file is left out whole', examples: [what], remedy: LEFT_OUT_REMEDY, isGrave: true })
     return false
   }
 
   #printDoubts(): void {
-    const { name } = this.#source
-    for (const doubt of this.#doubts.get(this.#source)?.list() ?? []) {
+    const { name, doubts } = this.#source
+    for (const doubt of doubts.list()) {
       if (doubt.isGrave !== true || this.#printed.has(doubt)) continue
       this.#printed.add(doubt)
-      const text = doubtText(doubtDocument(doubt))
+      const text = remarkText(remarkOf(doubt))
       this.line(name === NO_SOURCE ? text : `${name}: ${text}`, 'warning')
     }
   }
 
-  #skip(reason: string, station: string | undefined, times: number): void {
-    const counted = this.#skipped.size < REASONS_KEPT || this.#skipped.has(reason) ? reason : OTHER_REASONS
-    this.#skipped.set(counted, (this.#skipped.get(counted) ?? 0) + times)
-    const { skipped, skipped_stations: stations } = this.#source
-    addBounded(skipped, reason, times)
-    if (station !== undefined && Object.hasOwn(skipped, reason)) {
-      addBounded((stations[reason] ??= {}), station, times, STATIONS_KEPT)
-    }
-  }
-
-  #withoutBuoys(): string[] {
-    return [...this.#networks].flatMap(([name, { buoys }]) => (buoys === 0 ? [name] : [])).toSorted()
-  }
-
-  #sourceOf(name: string | null): SourceDocument {
+  #sourceOf(name: string | null): SourceCounts {
     return entryOf(this.#sources, name, () => ({
       name: name ?? NO_SOURCE,
       refused: null,
@@ -345,47 +325,20 @@ export class BuildReport implements Report {
       files: 0,
       rows: 0,
       bad_lines: 0,
-      bad_reasons: {},
-      bad: [],
-      skipped: {},
-      skipped_stations: {},
-      without_position: [],
-      doubts: [],
+      bad: new Doubts(),
+      skipped: new Doubts(),
+      doubts: new Doubts(),
+      leftOut: [],
       fetch: null,
     }))
   }
 
   #networkOf(name: string): NetworkCounts {
+    const none = { buoys: 0, reporting: 0, newest: -1 }
     return entryOf(this.#networks, name, () => ({
-      buoys: 0,
-      reporting: 0,
-      newest: -1,
-      impossible: {},
-      suspect: new Map(),
+      ...none,
+      impossible: new Doubts(),
+      doubtful: new Doubts(),
     }))
-  }
-}
-
-function doubtDocument({ what, times, examples, remedy, isGrave = false }: CountedDoubt): DoubtDocument {
-  const shown = examples.map((example) => quoted(example, EXAMPLE_SHOWN))
-  return { what, times, examples: shown, remedy: remedy ?? null, grave: isGrave }
-}
-
-function networkDocument(
-  name: string,
-  { buoys, reporting, newest, impossible, suspect }: NetworkCounts,
-): NetworkDocument {
-  return {
-    name,
-    buoys,
-    reporting,
-    newest_reading: newest < 0 ? null : timestampText(newest),
-    impossible,
-    doubtful: [...suspect].map(([reason, { readings, identifiers }]) => ({
-      reason: SUSPECT_TEXTS[reason],
-      readings,
-      buoys: identifiers.size,
-      identifiers: [...identifiers].slice(0, IDENTIFIERS_KEPT),
-    })),
   }
 }

@@ -1,12 +1,23 @@
-/** The report of a build as a document: complete counts, bounded lists, times as on the wire. */
+/**
+ * The report of a build as a document, `report-ID.json` next to the snapshot: whole counts with bounded examples,
+ * times as on the wire. And its lines, for people.
+ */
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { TEMPORARY_PREFIX } from '../snapshot/write-snapshot.ts'
+import type { CountedDoubt, Doubts } from '../sources/doubts.ts'
+import { BuildError } from '../system/build-error.ts'
+import { errorCode } from '../system/file-faults.ts'
+import { randomName } from '../system/random-name.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
+import { counted } from '../system/text.ts'
 import type { CarriedOver } from './source-state.ts'
 
-export const REPORT_FORMAT = 'groundswell-report'
-export const REPORT_VERSION = 1
+export const REPORT_HEAD = { format: 'groundswell-report', version: 2 } as const
 
 export interface ReportDocument {
-  format: typeof REPORT_FORMAT
-  version: typeof REPORT_VERSION
+  format: (typeof REPORT_HEAD)['format']
+  version: (typeof REPORT_HEAD)['version']
   snapshot: string
   /** Whether the build published it; false where it only kept it, since a rollback held. */
   announced: boolean
@@ -19,10 +30,18 @@ export interface ReportDocument {
   months_written: string[]
   sources: SourceDocument[]
   networks: NetworkDocument[]
-  /** Networks that sources mention and that have no buoy in the snapshot. */
-  networks_without_buoys: string[]
-  duplicates: { left_out: string; stays: string; km: number }[]
-  duplicates_count: number
+  /** Buoys that are left out since a preferred network has the same. */
+  duplicates: Remark[]
+}
+
+/** Something that was counted, the first examples in quotes, and what to do about it. */
+export interface Remark {
+  what: string
+  times: number
+  examples: string[]
+  remedy: string | null
+  /** Values may be wrong, or a station is missing. */
+  grave: boolean
 }
 
 export interface SourceDocument {
@@ -37,25 +56,13 @@ export interface SourceDocument {
   files: number
   rows: number
   bad_lines: number
-  bad_reasons: { [reason: string]: number }
-  /** The first bad lines, with the beginning of the faulty text where that is known. */
-  bad: { file: string; line: number; reason: string; text: string | null }[]
-  /** Rows or values left out by a rule of the format, by reason. */
-  skipped: { [reason: string]: number }
-  skipped_stations: { [reason: string]: { [identifier: string]: number } }
-  without_position: string[]
-  doubts: DoubtDocument[]
+  /** Bad lines; examples are places with the beginning of the faulty text. */
+  bad: Remark[]
+  /** Rows or values left out by a rule of the format; examples are stations. */
+  skipped: Remark[]
+  /** What was assumed or left out. */
+  doubts: Remark[]
   fetch: FetchDocument | null
-}
-
-/** What was assumed or left out, how often, the first examples, and what to do about it. */
-export interface DoubtDocument {
-  what: string
-  times: number
-  examples: string[]
-  remedy: string | null
-  /** Values may be wrong, or a station is missing. */
-  grave: boolean
 }
 
 export interface FetchDocument {
@@ -79,73 +86,31 @@ export interface FetchDocument {
 
 export interface NetworkDocument {
   name: string
+  /** 0 for a network that sources mention and that has no buoy in the snapshot. */
   buoys: number
   /** Buoys with a reading in this build's input. */
   reporting: number
   newest_reading: string | null
-  impossible: { [reason: string]: number }
-  /** Suspect readings in the months that were written; they stay as they are. */
-  doubtful: { reason: string; readings: number; buoys: number; identifiers: string[] }[]
+  /** Values that were taken out. */
+  impossible: Remark[]
+  /** Suspect readings in the months that were written, which stay; examples are buoys. */
+  doubtful: Remark[]
 }
 
-/** How often a build had a doubt about each of its sources. */
-export function doubtCounts(report: ReportDocument | null): DoubtCounts[] {
-  // Reports of older versions have none.
-  return (report?.sources ?? []).map(({ name, doubts = [] }: Partial<SourceDocument>) => {
-    const grave = doubts.filter((doubt) => doubt.grave)
-    return { input: name ?? '', grave: timesOf(grave), other: timesOf(doubts) - timesOf(grave) }
-  })
+const EXAMPLE_SHOWN = 200
+const EXAMPLES_PRINTED = 3
+
+export function remarksOf(doubts: Doubts): Remark[] {
+  return doubts.list().map(remarkOf)
 }
 
-interface DoubtCounts {
-  input: string
-  grave: number
-  other: number
-}
-
-function timesOf(doubts: readonly DoubtDocument[]): number {
-  return doubts.reduce((sum, { times }) => sum + times, 0)
-}
-
-/** Bad lines of one file that are shown one by one; the others are only counted. */
-export const BAD_LINES_SHOWN = 5
-const TEXT_SHOWN = 40
-/** Characters of one example of a doubt, and examples that a build prints. */
-export const EXAMPLE_SHOWN = 200
-export const EXAMPLES_PRINTED = 3
-export const BAD_LINES_KEPT = 200
-/** Duplicates and identifiers in the document, of each kind. */
-export const REMARKS_KEPT = 200
-export const IDENTIFIERS_KEPT = 20
-export const MONTHS_KEPT = 2000
-/** Stations in one list or under one reason: ten times what the largest networks have. */
-export const STATIONS_KEPT = 20_000
-/** Reasons are fixed texts of adapters; a slip there must not fill the memory. */
-export const REASONS_KEPT = 500
-
-/** The number of keys of each object of counts, which an addition does not count anew. */
-const keysOf = new WeakMap<object, number>()
-
-/** Adds to one of at most `mostKeys` counts; what would be one more is not counted. */
-export function addBounded(
-  counts: { [key: string]: number },
-  key: string,
-  amount: number,
-  mostKeys: number = REASONS_KEPT,
-): void {
-  if (Object.hasOwn(counts, key)) {
-    counts[key] += amount
-    return
-  }
-  const keys = keysOf.get(counts) ?? 0
-  if (keys >= mostKeys) return
-  // Defined and not assigned: `__proto__` is a key like any other.
-  Object.defineProperty(counts, key, { value: amount, enumerable: true, writable: true, configurable: true })
-  keysOf.set(counts, keys + 1)
+export function remarkOf({ what, times, examples, remedy, isGrave = false }: CountedDoubt): Remark {
+  const shown = examples.map((example) => quoted(example, EXAMPLE_SHOWN))
+  return { what, times, examples: shown, remedy: remedy ?? null, grave: isGrave }
 }
 
 /** The beginning of a text in quotes; nothing in it steers a terminal or changes its direction of reading. */
-export function quoted(text: string, most = TEXT_SHOWN): string {
+export function quoted(text: string, most: number): string {
   const cut = text.slice(0, most)
   // Characters that change the direction (Cf) or show nothing (C: surrogates, private, unassigned).
   const visible = JSON.stringify(cut).replace(
@@ -153,4 +118,129 @@ export function quoted(text: string, most = TEXT_SHOWN): string {
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   )
   return text.length > most ? `${visible}…` : visible
+}
+
+/** How often a build had a doubt about each of its sources. */
+export function doubtCounts(
+  report: ReportDocument | null,
+): { input: string; grave: number; other: number }[] {
+  const timesOf = (doubts: readonly Remark[]): number => doubts.reduce((sum, { times }) => sum + times, 0)
+  return (report?.sources ?? []).map(({ name, doubts }) => {
+    const grave = timesOf(doubts.filter((doubt) => doubt.grave))
+    return { input: name, grave, other: timesOf(doubts) - grave }
+  })
+}
+
+export function readText({ files, rows, bad_lines: bad }: Counts): string {
+  return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
+}
+
+type Counts = Pick<ReportDocument, 'files' | 'rows' | 'bad_lines'>
+
+export function remarkText({ what, times, examples, remedy }: Remark): string {
+  const often = times === 1 ? '' : ` (${times} times)`
+  const where = examples.length === 0 ? '' : `: ${examples.slice(0, EXAMPLES_PRINTED).join(', ')}`
+  return `${what}${often}${where}${remedy === null ? '' : ` → ${remedy}`}`
+}
+
+export function fetchLine(source: string, document: FetchDocument): string {
+  const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds } = document
+  const counts = [
+    `${fetched} fetched (${bytes} bytes)`,
+    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
+    ...(notDue > 0 ? [`${notDue} not due`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ]
+  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${document.seconds_allowed} s: ${counts.join(', ')}`
+}
+
+export const countLines = (remarks: readonly Pick<Remark, 'what' | 'times'>[], more = ''): string[] =>
+  remarks.map(({ what, times }) => `  ${times} × ${what}${more}`)
+
+/** What was left out for another network's buoy. */
+export const duplicateLines = (duplicates: readonly { times: number }[]): string[] =>
+  duplicates.map(({ times }) => `${counted(times, 'buoy')} left out because another network has the same`)
+
+function sourceLines(source: SourceDocument): string[] {
+  const { name, refused, last_read: lastRead, fetch, bad, skipped, doubts } = source
+  const inUse = lastRead === null ? '' : `; in use: what it gave at ${lastRead}`
+  const graveFirst = doubts.toSorted((a, b) => Number(b.grave) - Number(a.grave))
+  return [
+    `${name}: ${readText(source)}${refused === null ? '' : `; left out: ${refused}${inUse}`}`,
+    ...(fetch === null ? [] : [fetchLine(name, fetch)]),
+    ...(fetch?.failures ?? []).map(
+      ({ url, reason, used_from: from }) =>
+        `  ${url}: ${reason}; in use: ${from === null ? 'nothing' : `that of ${from}`}`,
+    ),
+    ...countLines([...bad, ...skipped]),
+    ...graveFirst.map((doubt) => `  ${doubt.grave ? 'grave: ' : ''}${remarkText(doubt)}`),
+  ]
+}
+
+function networkLines(network: NetworkDocument): string[] {
+  const { name, buoys, reporting, newest_reading: newest, impossible, doubtful } = network
+  return [
+    `${name}: ${counted(buoys, 'buoy')}, ${reporting} reporting, newest reading ${newest ?? 'none'}`,
+    ...countLines(impossible),
+    ...countLines(doubtful, '; they stay'),
+  ]
+}
+
+/** What a build counted, for people; the document has examples. */
+export function reportLines(document: ReportDocument): string[] {
+  const { snapshot, as_of: asOf, built_at: builtAt, announced, months_written: months } = document
+  const held = announced ? '' : ', not published when it was built: a rollback held'
+  return [
+    `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}${held}`,
+    `${readText(document)}, ${counted(months.length, 'month')} written, ${document.seconds} s`,
+    ...document.sources.flatMap(sourceLines),
+    ...document.networks.flatMap(networkLines),
+    ...duplicateLines(document.duplicates),
+    // Names come from files: their characters must not steer a terminal.
+  ].map((line) => line.replace(/\p{Cc}/gu, '�'))
+}
+
+/** Bytes of a report with the longest texts and the most entries that its bounds allow. */
+const MAX_REPORT_BYTES = 2 ** 27
+const WRITE_ATTEMPTS = 5
+
+const REPORT_FILE = /^report-[0-9a-f]{24}\.json$/
+
+/** Puts a report next to its snapshot, in place of an earlier one. @throws BuildError when that fails */
+export function writeReport(dir: string, document: ReportDocument): void {
+  const file = `report-${document.snapshot}.json`
+  for (let made = 1; ; made++) {
+    const temporary = join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
+    try {
+      writeFileSync(temporary, `${JSON.stringify(document, null, 2)}\n`)
+      renameSync(temporary, join(dir, file))
+      return
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      // The builder's lock is released by now: the next builder may remove the temporary file as a dead one's.
+      if (errorCode(error) !== 'ENOENT' || made === WRITE_ATTEMPTS)
+        throw new BuildError(`${join(dir, file)}: cannot be written (${errorCode(error)})`)
+    }
+  }
+}
+
+/** The report of the newest build in a folder. @throws BuildError when there is none or it cannot be read */
+export function newestReport(dir: string): ReportDocument {
+  const files = readdirSync(dir)
+    .filter((file) => REPORT_FILE.test(file))
+    .map((file) => ({ file, time: statSync(join(dir, file), { throwIfNoEntry: false })?.mtimeMs ?? -1 }))
+    .sort((a, b) => a.time - b.time)
+  const newest = files.at(-1)?.file
+  if (newest === undefined) throw new BuildError(`${dir}: there is no report in this folder`)
+  try {
+    const text = readRegularFileSync(join(dir, newest), MAX_REPORT_BYTES).toString('utf8')
+    const document = JSON.parse(text) as ReportDocument
+    const { format, version } = REPORT_HEAD
+    if (document.format === format && document.version === version) return document
+  } catch {
+    // A text that is not JSON gets the same error as a document of another form.
+  }
+  throw new BuildError(
+    `${join(dir, newest)}: is not a report of a build by this version; the next build writes one`,
+  )
 }

@@ -1,6 +1,6 @@
 /** `build`: fetches what the configuration names, builds a snapshot and publishes it. */
 import { BuildReport } from '../builder/build-report.ts'
-import { writeReport } from '../builder/report-files.ts'
+import { writeReport } from '../builder/report-document.ts'
 import { type ConfigOf, UsageError } from '../server/setting.ts'
 import { BUILD_SETTINGS } from './build-settings.ts'
 import type { Configuration } from '../sources/configuration.ts'

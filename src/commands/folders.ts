@@ -1,5 +1,5 @@
 /** The commands that show, check or change what a folder of snapshots keeps. */
-import { newestReport, reportLines } from '../builder/report-files.ts'
+import { newestReport, reportLines } from '../builder/report-document.ts'
 import { inspectSnapshot } from '../snapshot/inspection.ts'
 import {
   holdText,

@@ -1,7 +1,6 @@
 /** Gathers the figures of the moment for `/metrics`. */
 import { statSync } from 'node:fs'
-import { newestReport } from '../builder/report-files.ts'
-import type { ReportDocument } from '../builder/report-document.ts'
+import { newestReport, type ReportDocument } from '../builder/report-document.ts'
 import { readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'

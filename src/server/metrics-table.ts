@@ -250,7 +250,7 @@ const SOURCES: readonly Metric[] = [
     ({ networks, report }) =>
       (report?.networks ?? [])
         .filter(({ name }) => networks.some(([served]) => served === name))
-        .flatMap(({ name, doubtful }) => doubtful.map(({ reason, readings }) => [name, reason, readings])),
+        .flatMap(({ name, doubtful }) => doubtful.map(({ what, times }) => [name, what, times])),
   ),
   metric(
     'groundswell_input_silent{input}',

@@ -25,7 +25,7 @@ export interface CountedDoubt extends Doubt {
 
 /** Texts that are counted apart; a slip of an adapter must not fill the memory. */
 const MOST = 200
-const OTHERS = 'further doubts'
+const OTHERS = 'further reasons'
 const MOST_EXAMPLES = 50
 const EXAMPLE_CHARACTERS = 300
 

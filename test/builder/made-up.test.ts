@@ -76,13 +76,3 @@ test('A demo upon measured data is refused and changes nothing, unless the build
   assert.equal(await isDemo(dir), true)
   assert.equal(await rowsOf(dir), 1)
 })
-
-test('A demo that was built before there was a mark goes on as a demo.', async (t) => {
-  const dir = folderOf(t)
-  const credit = 'Names and positions: North. The readings are made up, not measured.'
-  const info = { name: 'North', network: 'coastal' as const, credit }
-  await build([fakeSource([buoy('A', 0)], [info])], dir)
-  assert.equal(await isDemo(dir), false)
-  await build([madeUp(buoy('A', 1))], dir)
-  assert.equal(await isDemo(dir), true)
-})

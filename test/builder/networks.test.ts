@@ -196,8 +196,8 @@ test('A buoy of two networks is the preferred one’s, unless that has fallen si
   const prefer = ['South', 'North']
   const first = await build(out, pair(NOON, NOON - 3600), { prefer })
   assert.deepEqual(first.buoys, ['North far', 'South S'])
-  assert.deepEqual(first.document.duplicates, [{ left_out: 'North N', stays: 'South S', km: 0.89 }])
-  assert.deepEqual([first.document.duplicates_count, first.readings], [1, 2])
+  const [{ times, examples }] = first.document.duplicates
+  assert.deepEqual([times, examples, first.readings], [1, ['"North N: South S is 0.89 km away"'], 2])
   // South mentions its buoy without a reading: what the folder has of it counts.
   assert.deepEqual((await build(out, pair(NOON + 3600, null), { prefer })).buoys, ['North far', 'South S'])
   assert.deepEqual((await build(out, pair(NOON + 86_400, null), { prefer })).buoys, [
@@ -290,7 +290,7 @@ test('A buoy that stays unmentioned is left out where a preferred network has it
   const mentioned = [silent('north', NORTH), feed('south', SOUTH, [south])]
   const first = await build(out, mentioned, { prefer: ['South', 'North'], allowLoss: 1 })
   assert.deepEqual(first.buoys, ['South S'])
-  assert.deepEqual(first.document.duplicates, [{ left_out: 'North N', stays: 'South S', km: 0.89 }])
+  assert.deepEqual(first.document.duplicates[0].examples, ['"North N: South S is 0.89 km away"'])
   // Nobody mentions the buoy of the south, which stays and keeps the one of the north out.
   const other = [feed('north', NORTH, [north]), silent('south', SOUTH)]
   assert.deepEqual((await build(out, other, { prefer: ['South', 'North'], allowLoss: 1 })).buoys, ['South S'])

@@ -255,7 +255,6 @@ test('A build that loses much of any kind of part is refused.', async (t) => {
 test('Networks that end without buoys are named by the report.', async (t) => {
   const terms = { name: 'one', info: {}, accepts: ({ source: network }: BuoyRecord) => network !== 'Sky' }
   const { document } = await build(folderOf(t), [{ ...source('one', FIRST), terms }])
-  assert.deepEqual(document.networks_without_buoys, ['Sky'])
   assert.deepEqual(fieldsOf(document.networks, 'name', 'buoys'), [
     ['North', 3],
     ['Sky', 0],

@@ -28,7 +28,7 @@ const REPORT = {
       fetch: { seconds: 3, bytes: 500, fetched: 1, unchanged: 0, not_due: 0, failed: 2, removed: 0 },
     },
   ],
-  networks: [{ name: 'NDBC', doubtful: [{ reason: 'the same wave values', readings: 4 }] }],
+  networks: [{ name: 'NDBC', doubtful: [{ what: 'the same wave values', times: 4 }] }],
 } as unknown as NonNullable<Figures['report']>
 
 const MEMORY = new SharedArrayBuffer(8)
