@@ -257,7 +257,7 @@ export class BuildReport implements Report {
       months_written: this.#months,
       sources: [...this.#sources]
         .filter(([name, { files, doubts }]) => name !== null || files + doubts.list().length > 0)
-        .map(([, { bad, skipped, doubts, leftOut: _, ...counts }]) => ({
+        .map(([, { bad, skipped, doubts, leftOut: _leftOut, ...counts }]) => ({
           ...counts,
           bad: remarksOf(bad),
           skipped: remarksOf(skipped),

@@ -5,6 +5,7 @@
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TEMPORARY_PREFIX } from '../snapshot/write-snapshot.ts'
+import { parseTimestamp } from '../sea/time.ts'
 import type { CountedDoubt, Doubts } from '../sources/doubts.ts'
 import { BuildError } from '../system/build-error.ts'
 import { errorCode } from '../system/file-faults.ts'
@@ -133,6 +134,16 @@ export function doubtCounts(
 
 export function readText({ files, rows, bad_lines: bad }: Counts): string {
   return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
+}
+
+/** Sources that could not be read in the build: when they were read last, and the seconds from then to `now`. */
+export function silentSources(report: ReportDocument | null, now: number): object[] {
+  const silent = (report?.sources ?? []).filter(({ refused }) => refused !== null)
+  return silent.map(({ name, refused, last_read: lastRead }) => {
+    const epoch = parseTimestamp(lastRead ?? '')?.epoch
+    const age = epoch === undefined ? null : Math.round(now - epoch)
+    return { name, reason: refused, last_read: lastRead, age_seconds: age }
+  })
 }
 
 type Counts = Pick<ReportDocument, 'files' | 'rows' | 'bad_lines'>

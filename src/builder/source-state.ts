@@ -8,12 +8,9 @@
  *
  * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
  */
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
-import { parseTimestamp } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
@@ -119,54 +116,5 @@ export function countCarriedOver(
     forecast_points: forecast?.lat.length ?? 0,
     harbours: tides?.identifiers.length ?? 0,
     spots: spots.length,
-  }
-}
-
-/** A source that could not be read when the served snapshot was built, as `/status` shows it. */
-interface StaleSource {
-  name: string
-  reason: string
-  /** When it was read last, as on the wire, and the seconds since then. */
-  last_read: string | null
-  age_seconds: number | null
-}
-
-/** Stale sources of a folder's snapshots. The file is read again only when it has changed; never throws. */
-export function staleSources(dir: string): (id: string, now: number) => StaleSource[] {
-  let known: { mark: string; stale: SourceState[] } = { mark: '', stale: [] }
-  return (id, now) => {
-    const changed = changedAt(join(dir, statesFile(id)))
-    const mark = `${id} ${changed}`
-    if (mark !== known.mark) known = { mark, stale: readStale(dir, id) }
-    return known.stale.map(({ name, refused, read_at: lastRead }) => {
-      const epoch = lastRead === null ? null : (parseTimestamp(lastRead)?.epoch ?? null)
-      return {
-        name: name ?? 'unknown',
-        reason: refused ?? '',
-        last_read: lastRead,
-        age_seconds: epoch === null ? null : Math.round(now - epoch),
-      }
-    })
-  }
-}
-
-/** The file's time of change, null where it is missing or cannot be read. */
-function changedAt(path: string): number | null {
-  try {
-    return statSync(path).mtimeMs
-  } catch {
-    return null
-  }
-}
-
-function readStale(dir: string, id: string): SourceState[] {
-  try {
-    // What the sources gave may take much memory and is not kept.
-    return (readStates(dir, id) ?? [])
-      .filter(({ refused }) => refused !== null)
-      .map((state) => ({ ...state, networks: [], buoys: [], spots: [], parts: [] }))
-  } catch {
-    // `check` and the next build report what is wrong with the file.
-    return []
   }
 }

@@ -29,7 +29,7 @@ import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
 import { arePagesMade, waitForPages } from './site-files.ts'
 import { reportOf } from './collect-metrics.ts'
-import { doubtCounts } from '../builder/report-document.ts'
+import { doubtCounts, silentSources } from '../builder/report-document.ts'
 import { LongThread } from './long.ts'
 import { metricsText } from './exposition.ts'
 import { notReady, Status, type Observed } from './status.ts'
@@ -228,6 +228,7 @@ export class RunningServer {
     const { clock, moreStatus = () => ({}) } = this.#surroundings
     const report = reportOf(this.#config.snapshots)
     return new Status(this.#config.snapshots, clock, () => ({
+      silent_sources: silentSources(report(), clock()),
       doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
       keys: this.#keys.status(),
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),

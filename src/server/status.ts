@@ -1,5 +1,4 @@
 /** The document of `/status`, and the reason of `/readyz`: how a server is, for its operator. */
-import { staleSources } from '../builder/source-state.ts'
 import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { timestampText } from '../sea/time.ts'
@@ -48,14 +47,12 @@ export class Status {
   readonly #dir: string
   readonly #clock: () => number
   readonly #more: () => object
-  readonly #staleOf: ReturnType<typeof staleSources>
 
   /** @param more more members of the document */
   constructor(dir: string, clock: () => number, more: () => object) {
     this.#dir = dir
     this.#clock = clock
     this.#more = more
-    this.#staleOf = staleSources(dir)
   }
 
   document(observed: Observed): object {
@@ -63,7 +60,6 @@ export class Status {
     return {
       ...snapshotStatus(snapshot, this.#clock()),
       held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
-      silent_sources: snapshot === null ? [] : this.#staleOf(snapshot.id, this.#clock()),
       hold: holdStatus(this.#dir),
       reload: reloadStatus(reload),
       engine: { name: engine.kind, warning: engine.warning },
