@@ -97,6 +97,8 @@ export function connectionsWithin(
   const spared = Math.max(Math.floor(possible * LISTENERS_SHARE), possible - connections)
   const maxListeners = Math.max(1, Math.min(listeners, spared))
   const maxConnections = Math.min(connections, possible - maxListeners)
+  // Somewhat fewer listeners are not worth a warning.
+  if (maxConnections === connections && maxListeners >= listeners / 2) return { maxConnections, maxListeners }
   log(
     `--max-connections ${connections} is taken as ${maxConnections} and --max-listeners ${listeners} as ${maxListeners}: ` +
       `this process may have ${openFiles} files open (ulimit -n)`,
