@@ -10,7 +10,14 @@ import type { MeasureName } from '../sea/columns.ts'
 import { type FileReport, type OpenSource, type Report, type Sink, type SourceContext } from './source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
-import { listSource, parseDocument, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
+import {
+  listSource,
+  parseDocument,
+  readText,
+  doubtIgnored,
+  type TakeDoubt,
+  takeDoubts,
+} from './reading/source-files.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
 import { eachRow, measureColumn, type TakeRow } from './reading/measured-values.ts'
 import { isoSeconds } from './reading/times.ts'
@@ -253,7 +260,7 @@ function readRows(
   bytes: Buffer,
   own: string | null,
   file: FileReport,
-  doubt: ReturnType<typeof takeDoubts>,
+  doubt: TakeDoubt,
   take: TakeRow<Pick<RowHead, 'identifier' | 'time'>>,
 ): void {
   const table = new SeparatedTable(bytes)

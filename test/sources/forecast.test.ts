@@ -410,17 +410,6 @@ test('A file that is broken or of something else is reported and skipped whole.'
   }
 })
 
-test('A file that is cut anywhere never ends the build nor gives half of itself.', async (t) => {
-  const whole = JSON.stringify([MARINE, { ...MARINE, latitude: 44 }])
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 1 }), async (length) => {
-      const folder = await folderOf(t, { a: whole.slice(0, length) })
-      await assert.rejects(record(openForecast, folder), /^BuildError: forecast: no file could be read; /)
-    }),
-    { numRuns: 60 },
-  )
-})
-
 test('Any JSON is either understood or skipped with a reason.', async (t) => {
   const key = fc.constantFrom(...'hourly time table rows type domain axes latitude ranges'.split(' '))
   const value = fc.letrec((tie) => ({

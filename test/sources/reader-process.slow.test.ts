@@ -135,7 +135,7 @@ test('A reader ignores the signals that its builder handles, and ends with it wh
   const folder = await longTable(t)
   const code = `
     import { openSource } from ${JSON.stringify(`${DIST}sources/kinds.js`)}
-    const quiet = new Proxy({}, { get: (_, name) => name === 'file' ? () => quiet : () => 0 })
+    const quiet = new Proxy({}, { get: (_, name) => name === 'file' ? () => quiet : name === 'maxBadShare' ? 1 : () => 0 })
     for (;;) await openSource('csv', ${JSON.stringify(folder)}).read(quiet, { asOf: null, now: 0, report: quiet })`
   const builder = spawn(process.execPath, ['--input-type=module', '-e', code], {
     stdio: ['ignore', 'inherit', 'inherit'],

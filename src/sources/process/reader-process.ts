@@ -237,7 +237,7 @@ class ReaderProcess implements FrameTaker {
       case 'counts': {
         const [, number, { rows, skipped, bad }] = message
         const file = this.#files[number]
-        file.rows(rows)
+        if (rows > 0) file.rows(rows)
         for (const [reason, station, times] of skipped) file.skipped(reason, station ?? undefined, times)
         for (const [line, reason, text, times] of bad) file.bad(line, reason, text ?? undefined, times)
         return

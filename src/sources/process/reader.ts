@@ -19,6 +19,7 @@ import type { Job } from './reader-process.ts'
 import { type Doubt, Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
+import { entryOf } from '../../system/entry-of.ts'
 import type { BuoyRecord } from '../../sea/records.ts'
 
 const WATCH_MS = 50
@@ -68,13 +69,10 @@ class SendingSink implements Sink {
   }
 
   buoy(record: BuoyRecord): number {
-    const text = JSON.stringify(record)
-    let handle = this.#handles.get(text)
-    if (handle === undefined) {
-      this.#handles.set(text, (handle = this.#handles.size))
+    return entryOf(this.#handles, JSON.stringify(record), () => {
       this.#frames.message(['buoy', record])
-    }
-    return handle
+      return this.#handles.size
+    })
   }
 
   rows(buoy: number, batch: RowBatch, feed = 0): void {
@@ -137,9 +135,8 @@ class SendingFile implements FileReport {
   #allBad = 0
   #rows = 0
   readonly #skipped = new Map<string, FileCounts['skipped'][number]>()
-  #bad: FileCounts['bad'] = []
-  #badSent = 0
-  readonly #moreBad = new Map<string, FileCounts['bad'][number]>()
+  readonly #bad = new Map<string, FileCounts['bad'][number]>()
+  #badSeen = 0
 
   constructor(number: number, frames: FrameWriter, maxBadShare: number) {
     this.#number = number
@@ -154,28 +151,20 @@ class SendingFile implements FileReport {
 
   skipped(reason: string, station?: string, times = 1): void {
     const key = station === undefined ? reason : `${reason}\0${station}`
-    const known = this.#skipped.get(key)
-    if (known !== undefined) known[2] += times
-    else {
-      if (this.#skipped.size === MAX_REASONS) this.send()
-      this.#skipped.set(key, [reason, station ?? null, times])
-    }
+    this.#entry<FileCounts['skipped'][number]>(this.#skipped, key, () => [reason, station ?? null, 0])[2] +=
+      times
   }
 
   bad(line: number, reason: string, text?: string, times = 1): void {
     this.#allBad += times
-    const entry: FileCounts['bad'][number] = [line, reason, text?.slice(0, 200) ?? null, times]
-    if (this.#badSent < MAX_BAD_LINES) {
-      this.#badSent++
-      this.#bad.push(entry)
-      return
-    }
-    const known = this.#moreBad.get(reason)
-    if (known !== undefined) known[3] += times
-    else {
-      if (this.#moreBad.size === MAX_REASONS) this.send()
-      this.#moreBad.set(reason, entry)
-    }
+    const key = this.#badSeen++ < MAX_BAD_LINES ? String(this.#badSeen) : `\0${reason}`
+    const shown = text?.slice(0, 200) ?? null
+    this.#entry<FileCounts['bad'][number]>(this.#bad, key, () => [line, reason, shown, 0])[3] += times
+  }
+
+  #entry<Entry>(entries: Map<string, Entry>, key: string, begin: () => Entry): Entry {
+    if (entries.size === MAX_REASONS && !entries.has(key)) this.send()
+    return entryOf(entries, key, begin)
   }
 
   end(): boolean {
@@ -185,17 +174,12 @@ class SendingFile implements FileReport {
   }
 
   send(): void {
-    const counts: FileCounts = {
-      rows: this.#rows,
-      skipped: [...this.#skipped.values()],
-      bad: [...this.#bad, ...this.#moreBad.values()],
-    }
+    const counts = { rows: this.#rows, skipped: [...this.#skipped.values()], bad: [...this.#bad.values()] }
     if (counts.rows + counts.skipped.length + counts.bad.length > 0)
       this.#frames.message(['counts', this.#number, counts])
     this.#rows = 0
     this.#skipped.clear()
-    this.#bad = []
-    this.#moreBad.clear()
+    this.#bad.clear()
   }
 }
 
