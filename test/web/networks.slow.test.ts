@@ -333,7 +333,7 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     ]
     const live = await serve(t, { buoys: poles, heights: ofClass })
     const { page } = await visit(t, browser, live, '', WIDE)
-    await page.locator('#map.globe').waitFor()
+    await page.locator('#map.globe[data-drawn]').waitFor({ state: 'attached' })
     let spots: (Spot | null)[] = []
     await until(
       async () => !(spots = await dotsOf(page, poles.length)).includes(null),

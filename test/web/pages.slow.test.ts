@@ -101,6 +101,10 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
         assert.match(String(asset.headers['cache-control']), /max-age=31536000, immutable/, name)
       }
       assert.equal(await page.locator('#content .buoys a').count(), PHYSICAL)
+      await page
+        .locator('#content .spark')
+        .nth(PHYSICAL - 1)
+        .waitFor()
       await page.locator('#tool-satellite').click()
       await drawn(page, ACTIVE)
       assert.equal(await page.locator('#content .buoys a').count(), ACTIVE)

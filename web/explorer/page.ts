@@ -146,7 +146,7 @@ function subjectOf(
     }
     const { buoy } = answer.data
     const range = chartRange(api, buoy, view)
-    const other = active.find((each) => each.slug === view.beside)
+    const other = active.find((each) => each.slug === view.beside && each.slug !== slug)
     const now = (): NowAsked => ({
       past: ask(pastAddress(api, buoy, range, pixels)),
       beside: other === undefined ? null : { ...ask(pastAddress(api, other, range, pixels)), buoy: other },

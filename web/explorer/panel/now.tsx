@@ -56,7 +56,7 @@ export function Now({ buoy, now }: { buoy: BuoyDetail; now: NowAsked }) {
         {past.answer.state === 'here' && own?.values.significant_height?.some(has) !== true ? (
           <Note>No readings in this period.</Note>
         ) : null}
-        {past.answer.state === 'here' && own === null ? null : (
+        {past.answer.state !== 'waiting' && own === null ? null : (
           <Plots
             about={`${view.span} ${view.range?.from} ${view.range?.to}`}
             label={own === null ? 'Chart' : description(own, zone, scales)}
