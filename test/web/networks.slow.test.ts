@@ -344,8 +344,6 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     // On one line of a flat map they would lie side by side.
     const far = [ice, drift].map(({ x, y }) => Math.hypot(x - north.x, y - north.y))
     assert.ok(Math.min(...far) > 10, `${far.join()} pixels from the pole`)
-    await page.mouse.click(north.x, north.y)
-    await page.getByRole('heading', { name: 'North' }).waitFor()
     await page.locator('#tool-globe').click()
     await page.waitForURL(/globe=0/)
     await page.locator('#map:not(.globe)').waitFor()
