@@ -50,18 +50,6 @@ async function addFarBuoys(page: Page): Promise<void> {
   })
 }
 
-/** How many pixels of a picture have the colour of labels in the light theme, #15313f. */
-const DARK_PIXELS = `new Promise((resolve) => {
-  const image = Object.assign(new Image(), { src: 'data:image/png;base64,BYTES' })
-  image.onload = () => {
-    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
-    context.drawImage(image, 0, 0)
-    const { data } = context.getImageData(0, 0, image.width, image.height)
-    const isDark = (i) => data[i] < 0x40 && data[i + 1] < 0x50 && data[i + 2] < 0x60
-    resolve(Array.from({ length: data.length / 4 }, (_, i) => 4 * i).filter(isDark).length)
-  }
-})`
-
 test('The map and the charts', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
   await t.test('charts and units', (t) => testCharts(t, browser, live))
@@ -127,28 +115,6 @@ test('The map and the charts', { skip: missingBrowser() }, async (t) => {
       await page.locator('.hero').waitFor()
     },
   )
-
-  await atNight(t, 'writes a label whole on the other side of a buoy that is at the edge', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}`)
-    await drawn(page, PHYSICAL)
-    const box = (await page.locator('#map canvas').boundingBox())!
-    // Anglet's label is some 40 pixels wide, and begins 15 pixels beside the middle of its dot.
-    const [zoom, fromEdge] = [7, 40]
-    const degrees = (box.width / 2 - fromEdge) / ((512 * 2 ** zoom) / 360)
-    await page.evaluate(`location.hash = 'map=${zoom}/43.53/${(-1.615 - degrees).toFixed(3)}'`)
-    const written = async (left: number, width: number): Promise<number> => {
-      const clip = {
-        x: box.x + box.width - fromEdge + left,
-        y: box.y + box.height / 2 - 20,
-        width,
-        height: 40,
-      }
-      const bytes = await page.screenshot({ clip })
-      return page.evaluate(DARK_PIXELS.replace('BYTES', bytes.toString('base64')))
-    }
-    await until(async () => (await written(-70, 55)) > 20)
-    assert.equal(await written(15, fromEdge - 15), 0)
-  })
 
   await atNight(
     t,

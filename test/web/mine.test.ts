@@ -116,20 +116,6 @@ test('The interval of a line is the median of its own: pauses and the times of o
   assert.equal(intervalOf([], []), 0)
 })
 
-test('Every conversion keeps the order of values, their differences in proportion, and can be undone.', () => {
-  const value = fc.double({ min: -100, max: 500, noNaN: true })
-  const quantity = fc.constantFrom('height' as const, 'speed' as const, 'temperature' as const)
-  fc.assert(
-    fc.property(quantity, units, value, value, (what, which, a, b) => {
-      const { from } = scaleOf(what, which)
-      assert.ok(a <= b ? from(a) <= from(b) : from(a) >= from(b))
-      // Two known points make the line; a third lies on it.
-      const [zero, one] = [from(0), from(1)]
-      assert.ok(Math.abs((from(a) - zero) / (one - zero) - a) < 1e-9)
-    }),
-  )
-})
-
 test('A written number is never farther from the value than half of its last digit, and never a minus zero.', () => {
   fc.assert(
     fc.property(

@@ -308,6 +308,8 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     await page.locator('#live').getByText(age).waitFor()
     const text = String(await page.evaluate('document.body.innerText'))
     assert.doesNotMatch(text, /last 24 hours|Live/)
+    const chip = `getComputedStyle(document.querySelector('.buoys .chip')).backgroundColor`
+    assert.equal(await page.evaluate(chip), 'rgba(0, 0, 0, 0)', 'hollow')
     const colors = await page.evaluate<string[]>(
       `['#live .ago', '#content .sub'].map((each) => getComputedStyle(document.querySelector(each)).color)`,
     )

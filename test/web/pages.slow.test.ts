@@ -425,26 +425,6 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     },
   )
 
-  await atNight(t, 'shows what was measured more than three hours ago hollow and with its age', async (t) => {
-    const late = await serveWorld(t, { age: 4 * 3600 })
-    const { page } = await visit(t, browser, late, `#key=${late.key}`, {}, NO_MAP)
-    const row = page.locator('.buoys li').first()
-    const age = row.locator('.ago.old')
-    await age.waitFor()
-    assert.match(await age.innerText(), /^4 h( \d+ min)? ago$/)
-    const fill = async (on: typeof page, selector: string): Promise<string> =>
-      on.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`)
-    assert.equal(await fill(page, '.buoys .chip'), 'rgba(0, 0, 0, 0)')
-    await row.locator('a').click()
-    await page.locator('.latest .ago.old').waitFor()
-    assert.equal(await fill(page, '.hero .chip'), 'rgba(0, 0, 0, 0)')
-
-    const { page: now } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
-    await now.locator('.buoys li').first().waitFor()
-    assert.equal(await now.locator('.ago.old').count(), 0)
-    assert.notEqual(await fill(now, '.buoys .chip'), 'rgba(0, 0, 0, 0)')
-  })
-
   await t.test('says so when no buoy is active', async (t) => {
     const { page } = await visit(t, browser, live, '', {}, NO_MAP)
     await page.route('**/v2/buoys/map', (route) =>
