@@ -281,17 +281,17 @@ test('A buoy that stays unmentioned is left out where a preferred network has it
   const out = folderOf(t)
   const feed = (source: string, network: typeof NORTH | typeof SOUTH, buoys: FakeBuoy[]): Source =>
     configured(source, buoys, { complete: false, terms: terms(source) }, [network])
-  const north = buoy('North', 'N', 10)
-  const south = buoy('South', 'S', 10.008)
-  const both = [feed('north', NORTH, [north]), feed('south', SOUTH, [south])]
-  assert.deepEqual((await build(out, both)).buoys, ['North N', 'South S'])
-  const silent = (source: string, network: typeof NORTH | typeof SOUTH): Source => feed(source, network, [])
+  const [north, far] = [buoy('North', 'N', 10), buoy('North', 'far', 50)]
+  const [south, away] = [buoy('South', 'S', 10.008), buoy('South', 'away', -40)]
+  const both = [feed('north', NORTH, [north, far]), feed('south', SOUTH, [south, away])]
+  const prefer = ['South', 'North']
+  assert.equal((await build(out, both)).buoys.length, 4)
   // Nobody mentions the buoy of the north.
-  const mentioned = [silent('north', NORTH), feed('south', SOUTH, [south])]
-  const first = await build(out, mentioned, { prefer: ['South', 'North'], allowLoss: 1 })
-  assert.deepEqual(first.buoys, ['South S'])
+  const withoutNorth = [feed('north', NORTH, [far]), feed('south', SOUTH, [south, away])]
+  const first = await build(out, withoutNorth, { prefer, allowLoss: 1 })
+  assert.deepEqual(first.buoys, ['North far', 'South S', 'South away'])
   assert.deepEqual(first.document.duplicates[0].examples, ['"North N: South S is 0.89 km away"'])
   // Nobody mentions the buoy of the south, which stays and keeps the one of the north out.
-  const other = [feed('north', NORTH, [north]), silent('south', SOUTH)]
-  assert.deepEqual((await build(out, other, { prefer: ['South', 'North'], allowLoss: 1 })).buoys, ['South S'])
+  const withoutSouth = [feed('north', NORTH, [north, far]), feed('south', SOUTH, [away])]
+  assert.deepEqual((await build(out, withoutSouth, { prefer, allowLoss: 1 })).buoys, first.buoys)
 })
