@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'node:test'
+import type { Exchange } from '../../src/http/exchange.ts'
+import { RequestRecorder } from '../../src/http/request-recorder.ts'
 import {
   DURATION_BOUNDS_S,
   METHODS,
@@ -85,4 +87,22 @@ test('Every request is timed: its bucket is the first whose bound it does not pa
   )
   assert.deepEqual(series.buckets, expected)
   assert.ok(Math.abs(series.seconds - sum(seconds)) < 1e-9)
+})
+
+test('Of an answer that comes later the request is counted when it begins, and its bytes when it is over.', () => {
+  const buffer = RequestCounts.allocate(1, ROUTES.length)
+  const recorder = new RequestRecorder(new RequestCounts(buffer, ROUTES.length, 0), ROUTES.length, null)
+  const later = recorder.deferred({ method: 'GET', route: 1 } as Exchange, performance.now())
+  const seen = (): unknown[] =>
+    readRequests(buffer, ROUTES).map(({ route, status, buckets, bytes }) => [
+      route,
+      status,
+      sum(buckets),
+      bytes,
+    ])
+  assert.deepEqual(seen(), [])
+  later.begun(200, '200 OK')
+  assert.deepEqual(seen(), [['/b', '200', 1, 0]])
+  later.ended(70_000)
+  assert.deepEqual(seen(), [['/b', '200', 1, 70_000]])
 })
