@@ -181,6 +181,16 @@ const BROKEN: Broken[] = [
     bad: /the times of "Date" are in no one format \("13\/03\/2024 00:00"\)/,
   },
   {
+    what: 'dates whose order changes after thousands of rows',
+    text: lines(
+      'Date,Hs',
+      ...Array.from({ length: 3000 }, (_, i) => `01/${13 + (i % 15)}/2024 00:00,1`),
+      ...Array.from({ length: 60 }, () => '13/02/2024 00:00,1'),
+    ),
+    spec: UTC,
+    bad: /the times of "Date" are in no one format/,
+  },
+  {
     what: 'local time without a zone',
     text: lines('Date/Time,Hs', '2024-03-01 00:00,1'),
     bad: /^b\.csv:1 the times of "Date\/Time" name no zone: say "offset" \("\+00:00" for UTC\) or "zone" in "time"$/,

@@ -154,8 +154,9 @@ function accountOf(
   return [...taken, ...(others.length === 0 ? [] : [`not used: ${others.join(', ')}`])].join('; ')
 }
 
-/** Rows that are looked at for the format of times. */
+/** Rows that are looked at for the format of times: the first ones, and one in so many of the others. */
 const LOOKED_AT = 2000
+const ONE_IN = 50
 
 function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number): Layout['time'] | string {
   const { labels, units } = table
@@ -176,7 +177,8 @@ function timeOf({ table, map, look }: FoundTable, columnOf: (at: At) => number):
   if (look !== null) {
     const probe = look()
     const texts: string[] = []
-    while (probe?.next() === true && texts.length < LOOKED_AT) texts.push(textOf(probe, fields))
+    for (let row = 0; probe?.next() === true; row++)
+      if (row < LOOKED_AT || row % ONE_IN === 0) texts.push(textOf(probe, fields))
     if (given === undefined && timeUnit(own) === null) {
       const formats = formatsOf(texts)
       if (texts.length > 0 && formats.length !== 1) return unknownFormat(labels[first], formats, texts)
