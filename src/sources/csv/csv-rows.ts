@@ -15,7 +15,7 @@ import { valueColumn } from '../reading/units.ts'
 import type { FileReport, Sink } from '../source.ts'
 import type { MeasuredColumn } from '../tables/layout.ts'
 import { readValues } from '../tables/rows.ts'
-import { openText, type OpenTable } from '../tables/text-form.ts'
+import { NO_COMMENTS, openText, type OpenTable } from '../tables/text-form.ts'
 
 /** Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for anything else. */
 function secondsAt(bytes: Uint8Array, from: number, to: number): number {
@@ -71,7 +71,7 @@ function openNumbers(
   more: readonly string[] = [],
 ): Numbers | null {
   const form = { separator: null, header: { at: 0, line: 1 } }
-  const table = openText(bytes, form, { units: false, decimalComma: true, comment: '\0' }, file)
+  const table = openText(bytes, form, { units: false, decimalComma: true, comment: NO_COMMENTS }, file)
   if (table === null) return null
   const { labels } = table
   const fault = labelsFault(labels, [...keys, ...more, ...columns.map(([label]) => label)], keys)
@@ -113,13 +113,15 @@ export function sendReadings(
   let understood = 0
   while (table.next()) {
     // What follows from two cells is looked up once for each run of lines.
-    const pair = `${table.text(source)}\0${table.text(identifier)}`
+    const written = (field: number): string => bytes.toString('latin1', starts[field], ends[field])
+    const pair = `${written(source)}\0${written(identifier)}`
     if (pair !== buoy) {
       buoy = pair
       handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
     }
     if (handle === undefined) {
-      file.bad(lines.line, 'this source and identifier are not in buoys.csv', pair.replace('\0', ','))
+      const cells = [source, identifier].map((field) => lines.text(field)).join(',')
+      file.bad(lines.line, 'this source and identifier are not in buoys.csv', cells)
       continue
     }
     const time = secondsAt(bytes, starts[timeColumn], ends[timeColumn])

@@ -93,7 +93,7 @@ export class SeparatedTable {
       this.#split()
       const { fault, count, starts, ends } = fields
       // In a table of one column an empty line is a row without a value.
-      if (fault === null && isRow(fields) && !this.#begins(mark)) return true
+      if (fault === null && isRow(fields) && (mark === undefined || !this.#begins(mark))) return true
       const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
       if (!isEmpty && !this.#begins(mark))
         file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())

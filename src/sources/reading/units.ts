@@ -126,7 +126,7 @@ export function isMissing({ missing }: ValueColumn, value: number): boolean {
  * and for a value beyond the measure's limits, which is counted as skipped.
  */
 export function codeOf(column: ValueColumn, value: number, file: FileReport): number {
-  if (!Number.isFinite(value) || isMissing(column, value)) return NO_CODE
+  if (!Number.isFinite(value) || (column.missing.length > 0 && isMissing(column, value))) return NO_CODE
   let converted = value * column.factor + column.offset
   if (column.isDirection) {
     // A full circle either way is notation; anything farther marks a missing value.

@@ -10,7 +10,7 @@ import type { Info } from './flags.ts'
 import { openJson } from './json-form.ts'
 import type { FoundTable } from './layout.ts'
 import { type Form, readFolder } from './rows.ts'
-import { openText, type OpenTable, type TextOptions } from './text-form.ts'
+import { NO_COMMENTS, openText, type OpenTable, type TextOptions } from './text-form.ts'
 
 /** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_INFO_BYTES = 4 * 2 ** 20
@@ -76,7 +76,7 @@ function openAnswer(bytes: Buffer, file: FileReport, text: TextOptions = {}): Op
     return null
   }
   // ERDDAP marks no comments, and has a point in its numbers.
-  if (!head.startsWith('{')) return openText(bytes, COMMAS, { ...text, comment: '\0' }, file)
+  if (!head.startsWith('{')) return openText(bytes, COMMAS, { ...text, comment: NO_COMMENTS }, file)
   if (bytes.length > MAX_JSON_BYTES) {
     file.bad(1, `more than ${MAX_JSON_BYTES} bytes of JSON; ask for CSV`)
     return null

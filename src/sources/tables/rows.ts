@@ -257,7 +257,8 @@ export function readValues(
     }
     if (Number.isNaN(value) || (one.flags.length > 0 && isMissing(one.column, value))) continue
     one.isFound = true
-    if (one.flags.every((flag) => isGood(table, flag))) codes[i] = codeOf(one.column, value, file)
+    if (one.flags.length === 0 || one.flags.every((flag) => isGood(table, flag)))
+      codes[i] = codeOf(one.column, value, file)
     else file.skipped(one.flagged)
   }
   return true

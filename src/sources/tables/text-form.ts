@@ -94,6 +94,9 @@ function labelsOf({ labels: [first = '', ...others] }: SeparatedTable): string[]
 /** Whether a cell cannot be a unit, as "1" is. */
 const isOfRow = (cell: string): boolean => /^[-+.]?\d/.test(cell) && !/^1(e[-+]?\d)?$/.test(cell)
 
+/** The mark of comments in text that has none. */
+export const NO_COMMENTS = ''
+
 /** What is special about text of a kind. */
 export interface TextOptions {
   /** Whether a line of units is below the header; by default its cells tell. */
@@ -127,7 +130,7 @@ export function openText(
   const isBelow = withUnits ?? (below.some(isUnit) && !below.some(isOfRow))
   if (isBelow) table.next(file, () => true)
   const count = written.length
-  const mark = Buffer.from(comment)
+  const mark = comment === NO_COMMENTS ? undefined : Buffer.from(comment)
   const isRow = ({ starts, ends, count: cells }: typeof fields): boolean => {
     // What stands behind the last name is empty.
     for (let i = count; i < cells; i++) if (starts[i] !== ends[i]) return false
