@@ -1,6 +1,5 @@
 /** What distinguishes two snapshots: buoys, and readings by month. Parts that both have are not read. */
 import type { MonthRows } from '../index/segments.ts'
-import { NO_COUNTRY } from '../sea/columns.ts'
 import { monthOf } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
 import { ordinalOf, readCatalog, type Catalog } from './catalog.ts'
@@ -32,7 +31,7 @@ export interface ComparedSnapshot {
 /** A month of readings every half hour: some 0.2 ms of work. */
 const BUOYS_A_STEP = 2
 
-/** Times of the first and the last reading that differ, epoch seconds. */
+/** A month of a buoy: times of the first and the last reading that differ, epoch seconds, and their numbers. */
 interface Span {
   month: number
   from: number
@@ -62,13 +61,8 @@ export function* changesBetween(
   const b = yield* sideOf(after, activeWithin, catalogOf)
   const kinds = kindsOfBuoys(a, b)
   const spans = new Map<number, Span[]>()
-  const add = (buoy: number, span: Span | null): void => {
-    if (span === null) return
-    entryOf(spans, buoy, () => []).push(span)
-  }
   const hasOneSided = [...kinds.values()].some((kind) => kind !== CHANGED)
-  const months = [...new Set([...a.months.keys(), ...b.months.keys()])].toSorted((x, y) => x - y)
-  for (const month of months) {
+  for (const month of inOrder([...a.months.keys(), ...b.months.keys()])) {
     const [partA, partB] = [a.months.get(month), b.months.get(month)]
     const isSame = partA?.entry.file === partB?.entry.file
     if (isSame && !hasOneSided) continue
@@ -77,18 +71,26 @@ export function* changesBetween(
     yield
     const columns = columnPairs(rowsA, rowsB)
     let steps = 0
-    for (const buoy of buoysOf(rowsA, rowsB)) {
-      const kind = kinds.get(buoy)
-      if (isSame && (kind ?? CHANGED) === CHANGED) continue
-      const [inA, inB] = [has(a.catalog, buoy), has(b.catalog, buoy)]
-      const rangeA = inA && rowsA !== null ? rangeOf(rowsA, buoy) : NO_ROWS
-      const rangeB = inB && rowsB !== null ? rangeOf(rowsB, buoy) : NO_ROWS
-      add(buoy, spanOf(month, rowsA, rangeA, rowsB, rangeB, columns))
+    for (const buoy of inOrder([...(rowsA?.buoys ?? []), ...(rowsB?.buoys ?? [])])) {
+      if (isSame && (kinds.get(buoy) ?? CHANGED) === CHANGED) continue
+      const rangeOfSide = ({ catalog }: Side, rows: MonthRows | null): Range =>
+        rows !== null && ordinalOf(catalog, buoy) !== -1 ? rangeOf(rows, buoy) : NO_ROWS
+      const span: Span = { month, from: -1, to: -1, counts: [0, 0, 0] }
+      const visit = (change: Change, _row: number, time: number): boolean => {
+        span.counts[change]++
+        if (span.from === -1) span.from = time
+        span.to = time
+        return true
+      }
+      eachDifference(rowsA, rangeOfSide(a, rowsA), rowsB, rangeOfSide(b, rowsB), visit, columns)
+      if (span.from !== -1) entryOf(spans, buoy, () => []).push(span)
       if (++steps % BUOYS_A_STEP === 0) yield
     }
   }
   return assembled(before, after, kinds, spans)
 }
+
+const inOrder = (numbers: readonly number[]): number[] => [...new Set(numbers)].toSorted((x, y) => x - y)
 
 /** @throws SnapshotError when it is malformed */
 export function decodedCatalog({ entry, bytes }: LoadedPart): Catalog {
@@ -102,12 +104,10 @@ function* sideOf(
 ): Steps<Side> {
   const part = parts.find(({ entry }) => entry.kind === 'catalog')
   if (part === undefined) throw new SnapshotError('the snapshot has no catalogue')
-  const { file } = part.entry
   const catalog = catalogOf(part)
   yield
-  const months = new Map(
-    parts.filter(({ entry }) => entry.kind === 'readings').map((each) => [each.entry.month!, each]),
-  )
+  const readings = parts.filter(({ entry }) => entry.kind === 'readings')
+  const months = new Map(readings.map((each) => [each.entry.month!, each]))
   const active = new Set<number>()
   const since = asOf - activeWithin
   for (const [month, each] of months) {
@@ -117,74 +117,35 @@ function* sideOf(
     for (let i = 0; i < buoys.length; i++) if (time[start[i + 1] - 1] >= since) active.add(buoys[i])
     yield
   }
-  return { catalog, catalogFile: file, months, active }
-}
-
-/** Buoys of two months of readings, ascending. */
-function buoysOf(a: MonthRows | null, b: MonthRows | null): Iterable<number> {
-  if (a === null || b === null || a === b) return (a ?? b)!.buoys
-  return [...new Set([...a.buoys, ...b.buoys])].toSorted((x, y) => x - y)
+  return { catalog, catalogFile: part.entry.file, months, active }
 }
 
 /** Buoys that come, go, or have another description. */
 function kindsOfBuoys(a: Side, b: Side): Map<number, Change> {
   const kinds = new Map<number, Change>()
-  for (const id of a.catalog.id) if (!has(b.catalog, id)) kinds.set(id, REMOVED)
+  for (const id of a.catalog.id) if (ordinalOf(b.catalog, id) === -1) kinds.set(id, REMOVED)
   b.catalog.id.forEach((id, ordinal) => {
     const other = ordinalOf(a.catalog, id)
     if (other === -1) kinds.set(id, ADDED)
     else if (
       a.active.has(id) !== b.active.has(id) ||
-      (a.catalogFile !== b.catalogFile && !isAlike(a.catalog, other, b.catalog, ordinal))
+      (a.catalogFile !== b.catalogFile && description(a.catalog, other) !== description(b.catalog, ordinal))
     )
       kinds.set(id, CHANGED)
   })
   return kinds
 }
 
-function isAlike(a: Catalog, i: number, b: Catalog, j: number): boolean {
-  const country = ({ country: of, countries }: Catalog, at: number): string =>
-    of[at] === NO_COUNTRY ? '' : `${countries[of[at]].code} ${countries[of[at]].name}`
-  const [from, to] = [a.sources[a.source[i]], b.sources[b.source[j]]]
-  return (
-    a.names[i] === b.names[j] &&
-    a.slugs[i] === b.slugs[j] &&
-    a.lat[i] === b.lat[j] &&
-    a.lng[i] === b.lng[j] &&
-    a.identifiers[i] === b.identifiers[j] &&
-    a.timezones[i] === b.timezones[j] &&
-    a.virtual[i] === b.virtual[j] &&
-    from.name === to.name &&
-    from.label === to.label &&
-    country(a, i) === country(b, j)
-  )
+function description(catalog: Catalog, i: number): string {
+  const { names, slugs, lat, lng, identifiers, timezones, virtual, sources, source, countries } = catalog
+  const { name, label } = sources[source[i]]
+  const country = countries[catalog.country[i]] ?? null
+  const texts = [names[i], slugs[i], identifiers[i], timezones[i], name, label, country?.code, country?.name]
+  return JSON.stringify([lat[i], lng[i], virtual[i], ...texts])
 }
-
-const has = (catalog: Catalog, id: number): boolean => ordinalOf(catalog, id) !== -1
 
 function rowsOf({ entry, bytes }: LoadedPart): MonthRows {
   return readMonth(decodePart(bytes, entry.file), entry.month!, entry.file)
-}
-
-function spanOf(
-  month: number,
-  a: MonthRows | null,
-  rangeA: Range,
-  b: MonthRows | null,
-  rangeB: Range,
-  columns: ReturnType<typeof columnPairs>,
-): Span | null {
-  const counts: Span['counts'] = [0, 0, 0]
-  let from = -1
-  let to = -1
-  const visit = (change: Change, _row: number, time: number): boolean => {
-    counts[change]++
-    if (from === -1) from = time
-    to = time
-    return true
-  }
-  eachDifference(a, rangeA, b, rangeB, visit, columns)
-  return from === -1 ? null : { month, from, to, counts }
 }
 
 function assembled(
@@ -193,52 +154,44 @@ function assembled(
   kinds: ReadonlyMap<number, Change>,
   spans: ReadonlyMap<number, readonly Span[]>,
 ): Changes {
-  const buoys = [...new Set([...kinds.keys(), ...spans.keys()])].toSorted((x, y) => x - y)
-  const count = buoys.reduce((sum, buoy) => sum + (spans.get(buoy)?.length ?? 0), 0)
-  const changes: Changes = {
+  const buoys = inOrder([...kinds.keys(), ...spans.keys()])
+  const spansOf = buoys.map((buoy) => spans.get(buoy) ?? [])
+  const all = spansOf.flat()
+  const differs = (kind: PartKind): boolean => {
+    const fileOf = ({ parts }: ComparedSnapshot): string | undefined =>
+      parts.find(({ entry }) => entry.kind === kind)?.entry.file
+    return fileOf(before) !== fileOf(after)
+  }
+  return {
     since: before.id,
     until: after.id,
-    passes: differs(before, after, 'passes'),
-    forecast: differs(before, after, 'forecast'),
-    buoy: shared(Uint32Array, buoys.length),
-    change: shared(Uint8Array, buoys.length),
-    first: shared(Uint32Array, buoys.length + 1),
-    month: shared(Uint16Array, count),
-    from: shared(Uint32Array, count),
-    to: shared(Uint32Array, count),
-    added: shared(Uint32Array, count),
-    changed: shared(Uint32Array, count),
-    removed: shared(Uint32Array, count),
-    before: shared(Uint32Array, count + 1),
+    passes: differs('passes'),
+    forecast: differs('forecast'),
+    buoy: shared(Uint32Array, buoys, (buoy) => buoy),
+    change: shared(Uint8Array, buoys, (buoy) => kinds.get(buoy) ?? CHANGED),
+    first: sums(spansOf, ({ length }) => length),
+    month: shared(Uint16Array, all, ({ month }) => month),
+    from: shared(Uint32Array, all, ({ from }) => from),
+    to: shared(Uint32Array, all, ({ to }) => to),
+    added: shared(Uint32Array, all, ({ counts }) => counts[ADDED]),
+    changed: shared(Uint32Array, all, ({ counts }) => counts[CHANGED]),
+    removed: shared(Uint32Array, all, ({ counts }) => counts[REMOVED]),
+    before: sums(all, ({ counts: [changed, added, removed] }) => changed + added + removed),
   }
-  let at = 0
-  buoys.forEach((buoy, i) => {
-    changes.buoy[i] = buoy
-    changes.change[i] = kinds.get(buoy) ?? CHANGED
-    for (const { month, from, to, counts } of spans.get(buoy) ?? []) {
-      changes.month[at] = month
-      changes.from[at] = from
-      changes.to[at] = to
-      changes.changed[at] = counts[CHANGED]
-      changes.added[at] = counts[ADDED]
-      changes.removed[at] = counts[REMOVED]
-      changes.before[at + 1] = changes.before[at] + counts[CHANGED] + counts[ADDED] + counts[REMOVED]
-      at++
-    }
-    changes.first[i + 1] = at
-  })
-  return changes
 }
 
-function differs(before: ComparedSnapshot, after: ComparedSnapshot, kind: PartKind): boolean {
-  const fileOf = ({ parts }: ComparedSnapshot): string | undefined =>
-    parts.find(({ entry }) => entry.kind === kind)?.entry.file
-  return fileOf(before) !== fileOf(after)
+/** 0, and behind each item the sum up to it. */
+function sums<T>(items: readonly T[], numberOf: (item: T) => number): Uint32Array {
+  let sum = 0
+  return shared(Uint32Array, [0, ...items.map((item) => (sum += numberOf(item)))], (each) => each)
 }
 
-function shared<A>(
+function shared<T, A extends { [i: number]: number }>(
   type: { new (buffer: SharedArrayBuffer): A; readonly BYTES_PER_ELEMENT: number },
-  length: number,
+  items: readonly T[],
+  numberOf: (item: T) => number,
 ): A {
-  return new type(new SharedArrayBuffer(length * type.BYTES_PER_ELEMENT))
+  const array = new type(new SharedArrayBuffer(items.length * type.BYTES_PER_ELEMENT))
+  items.forEach((item, i) => ((array as { [i: number]: number })[i] = numberOf(item)))
+  return array
 }

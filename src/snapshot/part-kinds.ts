@@ -4,7 +4,7 @@ import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
 import type { PassColumns } from '../index/passes.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import type { TideColumns } from '../index/tides.ts'
-import { MEASURE_NAMES, MEASURES, type Codes, type Measure, type MeasureName } from '../sea/columns.ts'
+import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName } from '../sea/columns.ts'
 import { FORECAST_NAMES } from '../sea/forecast-names.ts'
 import { monthText } from '../sea/time.ts'
 import { column, columnsOf, expectLength } from './part-columns.ts'
@@ -39,9 +39,9 @@ export function readMonth(part: Part, month: number, file: string): MonthRows {
     throw new SnapshotError(`${file}: is not of ${monthText(month)}, as the manifest says`)
   }
   const time = column(part, 'time', Uint32Array, file)
-  const aliases = readAliases(part, file)
+  const peakPeriod = sharedColumn(part, file)
   const measure = (name: MeasureName): MeasureColumn => {
-    const codes = part.columns.get(aliases.get(name) ?? name)
+    const codes = part.columns.get(name === 'peakPeriod' ? peakPeriod : name)
     if (codes === undefined) return ABSENT[name]
     const fits = MEASURES[name].signed ? codes instanceof Int16Array : codes instanceof Uint16Array
     if (!fits || codes.length !== time.length) {
@@ -61,30 +61,15 @@ export function readMonth(part: Part, month: number, file: string): MonthRows {
   }
 }
 
-/** Measures that share the column of another one, which must have the same unit and scale. */
-function readAliases(part: Part, file: string): Map<MeasureName, MeasureName> {
-  const measureOf = (name: unknown): Measure | undefined => {
-    const known = MEASURE_NAMES.find((measure) => measure === name)
-    return known === undefined ? undefined : MEASURES[known]
-  }
-  return new Map(
-    Object.entries(record(part.meta.aliases, `${file}: aliases`)).map(([name, other]) => {
-      const [measure, same] = [measureOf(name), measureOf(other)]
-      if (
-        measure === undefined ||
-        same === undefined ||
-        !isAlike(measure, same) ||
-        !part.columns.has(same.name)
-      ) {
-        throw new SnapshotError(`${file}: an alias is not of a measure for another of its kind`)
-      }
-      return [measure.name, same.name]
-    }),
+/** Networks that know one period have its column once. */
+function sharedColumn(part: Part, file: string): 'period' | 'peakPeriod' {
+  const { peakPeriod, ...others } = record(part.meta.aliases, `${file}: aliases`)
+  expect(
+    (peakPeriod === undefined || peakPeriod === 'period') && Object.keys(others).length === 0,
+    file,
+    'an alias is not of the peak period for the period',
   )
-}
-
-function isAlike(a: Measure, b: Measure): boolean {
-  return a.unit === b.unit && a.scale === b.scale && a.signed === b.signed && a.max === b.max
+  return peakPeriod === undefined ? 'peakPeriod' : 'period'
 }
 
 const MONTHS_OF_YEAR = 12

@@ -1,5 +1,5 @@
 /** Reads parts of a snapshot, each checked against its hash and the rules; large sets on several threads. */
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -77,12 +77,15 @@ export class PartQueue {
   /** Reads parts until none is left. @throws SnapshotError as `loadSnapshot` does */
   *reading(): Steps<Summaries> {
     const { dir, parts, next } = this.shared
-    const reader = new PartReader(dir)
     const summaries: Summaries = []
+    // Memory for parts that are only checked.
+    let room = new Uint8Array(0)
     for (;;) {
       const part = parts.at(Atomics.add(next, 0, 1))
       if (part === undefined) return summaries
-      summaries.push([part.entry.file, yield* reader.reading(part)])
+      const { entry, bytes } = part
+      if (bytes === null && room.length < entry.bytes) room = new Uint8Array(entry.bytes)
+      summaries.push([entry.file, yield* reading(dir, entry, bytes ?? room.subarray(0, entry.bytes))])
     }
   }
 
@@ -186,51 +189,32 @@ export function readPartHead(dir: string, { file, bytes }: PartEntry, names: rea
   }
 }
 
-/** Reads parts one after the other on its own thread. */
-export class PartReader {
-  readonly #dir: string
-  /** Buffer for parts that are only checked. */
-  #room = new Uint8Array(0)
-
-  constructor(dir: string) {
-    this.#dir = dir
-  }
-
-  /** @throws SnapshotError naming the file, when it is missing, cut, changed or malformed */
-  *reading(part: PartToRead): Steps<PartSummary> {
-    const { entry } = part
-    const bytes = part.bytes ?? this.#roomFor(entry.bytes)
-    const hash = createHash('sha256')
-    yield* this.#filling(bytes, entry, hash)
-    if (hash.digest('hex') !== entry.sha256) {
-      throw new SnapshotError(`${entry.file}: its bytes do not have the hash that the manifest names`)
+/**
+ * Reads a part into `bytes`, and checks it.
+ * @throws SnapshotError naming the file, when it is missing, cut, changed or malformed
+ */
+function* reading(dir: string, entry: PartEntry, bytes: Uint8Array): Steps<PartSummary> {
+  const { file: name } = entry
+  const hash = createHash('sha256')
+  const file = openPart(dir, name)
+  try {
+    const { size } = fstatSync(file)
+    if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
+    for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
+      const some = chunk.subarray(0, Math.min(CHUNK_BYTES, bytes.length - at))
+      const read = readFully(file, some, at)
+      if (read < some.length)
+        throw new SnapshotError(`${name}: ended at byte ${at + read} of ${bytes.length}`)
+      hash.update(some)
+      bytes.set(some, at)
+      yield
     }
-    expectHeader(bytes, entry)
-    return yield* checkPart(decodePart(bytes, entry.file), entry)
+  } finally {
+    closeSync(file)
   }
-
-  #roomFor(bytes: number): Uint8Array {
-    if (this.#room.length < bytes) this.#room = new Uint8Array(bytes)
-    return this.#room.subarray(0, bytes)
+  if (hash.digest('hex') !== entry.sha256) {
+    throw new SnapshotError(`${name}: its bytes do not have the hash that the manifest names`)
   }
-
-  *#filling(bytes: Uint8Array, entry: PartEntry, hash: Hash): Steps<void> {
-    const { file: name } = entry
-    const file = openPart(this.#dir, name)
-    try {
-      const { size } = fstatSync(file)
-      if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
-      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
-        const some = chunk.subarray(0, Math.min(CHUNK_BYTES, bytes.length - at))
-        const read = readFully(file, some, at)
-        if (read < some.length)
-          throw new SnapshotError(`${name}: ended at byte ${at + read} of ${bytes.length}`)
-        hash.update(some)
-        bytes.set(some, at)
-        yield
-      }
-    } finally {
-      closeSync(file)
-    }
-  }
+  expectHeader(bytes, entry)
+  return yield* checkPart(decodePart(bytes, name), entry)
 }

@@ -42,20 +42,15 @@ export interface Hold {
 
 /** Null when nothing is held. A file that cannot be understood counts: only the operator ends a hold. */
 export function readHold(dir: string): Hold | null {
-  const unknown = { snapshot: null, since: null, after: Infinity }
   try {
-    const { format, snapshot, since, after } = JSON.parse(
-      readRegularFileSync(join(dir, HOLD_FILE), MAX_BYTES).toString('utf8'),
-    ) as { [name: string]: unknown }
-    const isHold =
-      format === FORMAT &&
-      typeof snapshot === 'string' &&
-      typeof since === 'string' &&
-      typeof after === 'number'
-    return isHold ? { snapshot, since, after } : unknown
+    const text = readRegularFileSync(join(dir, HOLD_FILE), MAX_BYTES).toString('utf8')
+    const { format, snapshot, since, after } = JSON.parse(text) as Partial<Hold> & { format?: unknown }
+    const isHold = typeof snapshot === 'string' && typeof since === 'string' && typeof after === 'number'
+    if (format === FORMAT && isHold) return { snapshot, since, after }
   } catch (error) {
-    return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR' ? null : unknown
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
   }
+  return { snapshot: null, since: null, after: Infinity }
 }
 
 export function writeHold(dir: string, snapshot: string, after: number, now: number, lock: Lock): void {
@@ -131,22 +126,13 @@ export type Wanted = { readonly id: string } | { readonly time: number }
  * @throws BuildError where none is as wanted
  */
 export function keptSnapshot(dir: string, wanted: Wanted): PublishedManifest {
-  const whole = listKept(dir).flatMap(({ manifest, builtAt, waiting }) =>
-    manifest === null ? [] : [{ ...manifest, publishedAt: Math.floor(builtAt), waiting }],
-  )
-  const found =
-    'id' in wanted
-      ? whole.find(({ id }) => id === wanted.id)
-      : whole
-          .filter(({ asOf, waiting }) => asOf <= wanted.time && !waiting)
-          .reduce<(typeof whole)[number] | undefined>(
-            (last, one) => (last === undefined || one.asOf >= last.asOf ? one : last),
-            undefined,
-          )
-  if (found !== undefined) {
-    const { id, asOf, parts, publishedAt } = found
-    return { id, asOf, parts, publishedAt }
-  }
+  const isWanted = ({ id, waiting, manifest }: KeptSnapshot): boolean =>
+    'id' in wanted ? id === wanted.id : manifest!.asOf <= wanted.time && !waiting
+  const found = listKept(dir)
+    .filter((kept) => kept.manifest !== null && isWanted(kept))
+    .toSorted((a, b) => a.manifest!.asOf - b.manifest!.asOf)
+    .at(-1)
+  if (found !== undefined) return { ...found.manifest!, publishedAt: Math.floor(found.builtAt) }
   const what = 'id' in wanted ? `has the id ${wanted.id}` : `is as of ${timestampText(wanted.time)} or before`
   throw new BuildError(`no kept snapshot ${what}; groundswell list ${dir} names them, --keep keeps more`)
 }
@@ -274,20 +260,5 @@ export async function resume(dir: string): Promise<Republished | null> {
 /** The hold of a rollback, for `/status`; null where nothing is held. */
 export function holdStatus(dir: string): object | null {
   const hold = readHold(dir)
-  if (hold === null) return null
-  return {
-    snapshot: hold.snapshot,
-    since: hold.since,
-    builds_waiting: buildsWaiting(dir),
-    ends_with: `groundswell resume ${dir}`,
-  }
-}
-
-/** Null where the folder cannot be read any more, since its server goes on. */
-function buildsWaiting(dir: string): number | null {
-  try {
-    return listKept(dir).filter(({ waiting }) => waiting).length
-  } catch {
-    return null
-  }
+  return hold && { snapshot: hold.snapshot, since: hold.since, ends_with: `groundswell resume ${dir}` }
 }

@@ -1,17 +1,7 @@
 /** Puts parts and manifests into a folder: readers see one whole snapshot, whatever process is killed. */
-import {
-  close,
-  closeSync,
-  existsSync,
-  fsync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Column } from '../sea/columns.ts'
 import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
 import { codeInWords, errorCode, whyNotWritten } from '../system/file-faults.ts'
@@ -137,13 +127,7 @@ export function makeOutput(dir: string): void {
 export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {
   const temporary = temporaryIn(within, file)
   try {
-    const handle = openSync(temporary, 'w', 0o644)
-    try {
-      writeAll(handle, bytes)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
+    writeFileSync(temporary, bytes, { mode: 0o644, flush: true })
     renameSync(temporary, join(dir, file))
   } catch (error) {
     throw notWritten(error, dir, file, temporary)
@@ -154,13 +138,7 @@ export function writeDurably(dir: string, file: string, bytes: Uint8Array, withi
 async function replaceDurably(dir: string, file: string, bytes: Uint8Array): Promise<void> {
   const temporary = temporaryIn(dir, file)
   try {
-    const handle = openSync(temporary, 'w', 0o644)
-    try {
-      writeAll(handle, bytes)
-      await promisify(fsync)(handle)
-    } finally {
-      await promisify(close)(handle)
-    }
+    await writeFile(temporary, bytes, { mode: 0o644, flush: true })
     renameSync(temporary, join(dir, file))
   } catch (error) {
     throw notWritten(error, dir, file, temporary)
@@ -169,10 +147,6 @@ async function replaceDurably(dir: string, file: string, bytes: Uint8Array): Pro
 
 const temporaryIn = (dir: string, file: string): string =>
   join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
-
-function writeAll(handle: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
-}
 
 function notWritten(error: unknown, dir: string, file: string, temporary: string): BuildError {
   rmSync(temporary, { force: true })
@@ -210,29 +184,28 @@ export function holds(path: string, bytes: Uint8Array): boolean {
 /** A part as bytes: `part-columns.ts` describes them, and reads them back. */
 export function encodePart(part: Part): Uint8Array {
   const columns = [...part.columns]
-  // The offsets stand in the header and so change its length: repeat until they are stable.
   let offsets = columns.map(() => 0)
-  let header = encodeHeader(part, columns, offsets)
+  // The offsets stand in the header and so change its length: repeat until they are stable.
   for (;;) {
-    let at = header.length
+    const header = encodeHeader(part, columns, offsets)
+    let end = header.length
     const next = columns.map(([, column]) => {
-      const offset = columnOffset(at)
-      at = offset + column.byteLength
+      const offset = Math.ceil((end + BIN32_HEADER_BYTES) / COLUMN_ALIGNMENT_BYTES) * COLUMN_ALIGNMENT_BYTES
+      end = offset + column.byteLength
       return offset
     })
-    if (next.every((offset, i) => offset === offsets[i])) return assemble(header, columns, offsets, at)
+    if (next.every((offset, i) => offset === offsets[i])) return assemble(header, columns, offsets, end)
     offsets = next
-    header = encodeHeader(part, columns, offsets)
   }
 }
 
-function encodeHeader(part: Part, columns: [string, Column][], offsets: number[]): Uint8Array {
+function encodeHeader({ kind, meta }: Part, columns: [string, Column][], offsets: number[]): Uint8Array {
   return pack({
     format: PART_FORMAT,
     version: FORMAT_VERSION,
     byte_order: 'little',
-    kind: part.kind,
-    meta: part.meta,
+    kind,
+    meta,
     columns: columns.map(([name, column], i) => ({
       name,
       type: columnType(column),
@@ -258,11 +231,6 @@ function assemble(
     bytes.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset)
   })
   return bytes
-}
-
-/** Where a column's payload begins when what is before it ends at `end`. */
-function columnOffset(end: number): number {
-  return Math.ceil((end + BIN32_HEADER_BYTES) / COLUMN_ALIGNMENT_BYTES) * COLUMN_ALIGNMENT_BYTES
 }
 
 function columnType(column: Column): ColumnType {

@@ -170,8 +170,7 @@ test('The commands, the log of a server and its status show a hold, and builds e
   assert.match(lines[2], / {2}not published$/)
   assert.match(lines[3], /^held since \S+ by a rollback, until: groundswell resume /)
   const { hold } = await status()
-  const { snapshot, builds_waiting: waiting } = hold as { snapshot: string; builds_waiting: number }
-  assert.deepEqual([snapshot, waiting], [first, 1])
+  assert.equal((hold as { snapshot: string }).snapshot, first)
   const report = JSON.parse(await runCliWell(['report', dir, '--json'])) as { announced: boolean }
   assert.equal(report.announced, false)
   assert.match(await runCliWell(['report', dir]), /not published when it was built: a rollback held$/m)

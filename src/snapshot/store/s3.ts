@@ -28,8 +28,6 @@ const MOST_OBJECTS = 1_000_000
 const MOST_PAGES = 1_000
 /** The SDK's pauses between attempts, all together. */
 const PAUSES_MS = 30_000
-/** Attempts at a file, which the SDK does not send twice. */
-const FILE_PAUSES = { firstPauseMs: 200, longestPauseMs: 5000, longestRetryAfterS: 10 }
 
 /** Codes are words of letters; anything else is not repeated. */
 const CODE = /^(?!Error$|Unknown)[A-Za-z0-9.]{1,64}$/
@@ -134,9 +132,8 @@ export class S3Store implements Store {
         },
         requestTimeout,
       )
-    return isFile
-      ? withAttempts({ ...FILE_PAUSES, most: attempts, random: this.#random, signal }, once)
-      : once()
+    // The SDK does not send a file twice.
+    return isFile ? withAttempts({ most: attempts, random: this.#random, signal }, once) : once()
   }
 
   async list(prefix: string, { signal }: { signal?: AbortSignal | undefined } = {}): Promise<Listing> {

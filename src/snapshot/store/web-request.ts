@@ -226,21 +226,20 @@ export async function readUpTo(body: Readable, maxBytes: number, tooLarge: () =>
 export interface Attempts {
   most: number
   /** Pause before the second attempt, about; doubled for each further one. */
-  firstPauseMs: number
-  longestPauseMs: number
+  firstPauseMs?: number
+  longestPauseMs?: number
   /** A server that asks for a longer wait is left alone: the caller tries again at its own time. */
-  longestRetryAfterS: number
+  longestRetryAfterS?: number
   /** A number in [0, 1): many clients do not come back at once. */
   random: () => number
   signal?: AbortSignal | undefined
   /** Waits this many milliseconds; for tests. */
-  pause?: (ms: number) => Promise<void>
+  pause?: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 export async function withAttempts<T>(attempts: Attempts, attempt: () => Promise<T>): Promise<T> {
-  const { most, firstPauseMs, longestPauseMs, longestRetryAfterS, random, signal } = attempts
-  const pause =
-    attempts.pause ?? ((ms: number): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}))
+  const { most, random, signal, ...pauses } = attempts
+  const { firstPauseMs, longestPauseMs, longestRetryAfterS, pause } = { ...PAUSES, ...pauses }
   for (let made = 1; ; made++) {
     try {
       return await attempt()
@@ -251,10 +250,18 @@ export async function withAttempts<T>(attempts: Attempts, attempt: () => Promise
         throw made === 1 ? error : new RequestFault(`${error.message} (${made} attempts)`, error)
       }
       const bound = Math.min(longestPauseMs, firstPauseMs * 2 ** (made - 1))
-      await pause(Math.max(error.retryAfter * 1000, bound * (0.5 + random())))
+      await pause(Math.max(error.retryAfter * 1000, bound * (0.5 + random())), signal)
       signal?.throwIfAborted()
     }
   }
+}
+
+const PAUSES = {
+  firstPauseMs: 100,
+  longestPauseMs: 5000,
+  longestRetryAfterS: 10,
+  pause: (ms: number, signal?: AbortSignal): Promise<void> =>
+    sleep(ms, undefined, { signal }).catch(() => {}),
 }
 
 const CUT = 'the server cut the connection'

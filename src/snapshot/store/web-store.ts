@@ -8,9 +8,6 @@ import {
 } from './store.ts'
 import { statusFault, WebClient, withAttempts, type RequestFault, type WebAnswer } from './web-request.ts'
 
-/** A server that asks for a longer wait is left alone: the caller tries again at its own time. */
-const PAUSES = { firstPauseMs: 100, longestPauseMs: 5000, longestRetryAfterS: 10 }
-
 export class WebStore implements ReadableStore {
   readonly address: string
   readonly #base: URL
@@ -30,8 +27,7 @@ export class WebStore implements ReadableStore {
   get(name: string, { ifNoneMatch, signal }: GetOptions = {}): Promise<StoreStream | 'unchanged' | null> {
     const url = new URL(name, this.#base)
     const headers = ifNoneMatch == null ? {} : { 'if-none-match': ifNoneMatch }
-    const attempts = { ...PAUSES, most: this.#attempts, random: this.#random, signal }
-    return withAttempts(attempts, async () => {
+    return withAttempts({ most: this.#attempts, random: this.#random, signal }, async () => {
       const answer = await this.#client.ask({ url, headers, signal, prefix: `${url.href}: ` })
       const { status, headers: told, body } = answer
       if (status === 200) {
