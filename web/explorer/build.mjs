@@ -1,11 +1,11 @@
-// Builds the explorer: bundles the program, and has the files of the map made. All but the page has its hash in its
+// Builds the explorer: bundles the program, and puts the files of the map beside it. All but the page has its hash in its
 // name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
+import { unpack } from 'msgpackr/unpack'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MAP_DATA, mapFiles, TOWNS_CREDIT } from '../../tools/basemap/files.mjs'
 import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -33,7 +33,7 @@ const CONTENT_SECURITY_POLICY = [
 
 /** @returns {Promise<{ files: import('../site.build.mjs').BuiltFile[], isWhole: boolean }>} */
 export async function build() {
-  const [bundled, map] = await Promise.all([bundleAll(), mapFiles()])
+  const [bundled, map] = [await bundleAll(), mapFiles()]
   const read = (name) => readFileSync(join(here, name))
   const icon = hashed('icon.svg', read('icon.svg'))
   const others = [
@@ -56,6 +56,23 @@ export async function build() {
       // The server answers with it below this path, too, and lets the operator name who may show it.
       pageWith('/embed/', 'embed.html', names, bundled.needs),
       ...assets.map(([name, bytes]) => asset('/assets/', name, bytes)),
+    ],
+  }
+}
+
+const ofMap = (name) => readFileSync(join(root, 'web', 'basemap', name))
+
+/** The files of the map, and the names of the tiles of the coast, with `*` for the tile. */
+function mapFiles() {
+  const tiles = unpack(ofMap('coast.msgpack'))
+  // The tiles have one hash, so that the page needs one pattern for their names.
+  const coast = hashed('coast-*.bin', Buffer.concat(tiles.map(([, bytes]) => bytes)))
+  const basemap = ofMap('basemap.pbf')
+  return {
+    coast,
+    files: [
+      [hashed('basemap.pbf', basemap), basemap],
+      ...tiles.map(([tile, bytes]) => [coast.replace('*', tile), bytes]),
     ],
   }
 }
@@ -100,7 +117,7 @@ async function bundleAll() {
 
 /** The licences of all packages in the bundle, and of the data of the map. */
 function licencesOf(files) {
-  const packages = new Set(MAP_DATA)
+  const packages = new Set()
   for (const file of files) {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file) ?? []
     // A package inside the built files of another has no folder of its own; the other's licence covers it.
@@ -111,7 +128,7 @@ function licencesOf(files) {
   const folders = [...packages]
     .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
     .map((folder) => join(root, folder))
-  return Buffer.from([...folders.map(licenceText), TOWNS_CREDIT].join(`\n${'-'.repeat(80)}\n\n`))
+  return Buffer.from([...folders.map(licenceText), ofMap('licences.txt')].join(`\n${'-'.repeat(80)}\n\n`))
 }
 
 /** The licence of the package in `folder`, which requires that its text goes with it. */
