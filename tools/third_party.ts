@@ -17,7 +17,11 @@ interface Locked {
 }
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const PACKAGES = (JSON.parse(read('package-lock.json')) as { packages: { [path: string]: Locked } }).packages
+const lockedIn = (path: string): { [path: string]: Locked } =>
+  (JSON.parse(read(path)) as { packages: { [path: string]: Locked } }).packages
+const INSTALLED = lockedIn('package-lock.json')
+/** With those that the files of the map are made from. */
+const PACKAGES = { ...lockedIn('tools/basemap/package-lock.json'), ...INSTALLED }
 const PREFIX = 'node_modules/'
 const nameOf = (path: string): string => path.slice(path.lastIndexOf(PREFIX) + PREFIX.length)
 
@@ -38,7 +42,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 /** The text of THIRD_PARTY.md. */
 export async function thirdPartyText(): Promise<string> {
   const { SCALAR } = (await import(join(ROOT, 'web/docs/build.mjs'))) as { SCALAR: { package: string } }
-  const installed = Object.keys(PACKAGES)
+  const installed = Object.keys(INSTALLED)
     .filter((path) => path !== '' && PACKAGES[path].dev !== true)
     .toSorted()
     .map((path) => [

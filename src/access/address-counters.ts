@@ -1,6 +1,6 @@
 /** Anonymous calls by address and clock hour. */
 import { randomFillSync } from 'node:crypto'
-import { addressText, isIpv4, parseAddress } from './ip-address.ts'
+import { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
 import type { LogLine } from '../system/log.ts'
 
@@ -13,11 +13,9 @@ const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
 const SEED_WORDS = 2
-// A sighting is its state and the four words of an address.
-const SIGHTING_WORDS = 5
-const NOTHING_SEEN = 0
-const BEING_WRITTEN = 1
-const SEEN = 2
+// A sighting is its state, the length of an address and its text.
+const SIGHTING_WORDS = 2 + MAX_ADDRESS_LENGTH / Int32Array.BYTES_PER_ELEMENT
+const [NOTHING_SEEN, BEING_WRITTEN, SEEN] = [0, 1, 2]
 
 /** Limits of a /64 that an IPv6 /48 has: providers give a household a /64, and a /56 or /48 if asked. */
 const SITE_SHARES = 16
@@ -41,6 +39,7 @@ export class AddressCounters {
   readonly #banks: HourBanks
   readonly #seed: Int32Array
   readonly #sighting: Int32Array
+  readonly #sightedText: Buffer
   readonly #words = new Int32Array(4)
   readonly #hash = new Int32Array(2)
 
@@ -56,6 +55,7 @@ export class AddressCounters {
     this.#banks = new HourBanks(buffer, BANKS, BANK_WORDS)
     const behind = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
     this.#sighting = behind.subarray(0, SIGHTING_WORDS)
+    this.#sightedText = Buffer.from(buffer, this.#sighting.byteOffset + 8, MAX_ADDRESS_LENGTH)
     this.#seed = behind.subarray(SIGHTING_WORDS)
   }
 
@@ -116,9 +116,9 @@ export class AddressCounters {
   /** Notes a peer that looks like an untrusted proxy, until `sightedProxy` reports it. */
   sightProxy(peer: string): void {
     const sighting = this.#sighting
-    if (!parseAddress(peer, this.#words)) return
+    if (peer.length > MAX_ADDRESS_LENGTH) return
     if (Atomics.compareExchange(sighting, 0, NOTHING_SEEN, BEING_WRITTEN) !== NOTHING_SEEN) return
-    sighting.set(this.#words, 1)
+    sighting[1] = this.#sightedText.write(peer, 'latin1')
     Atomics.store(sighting, 0, SEEN)
   }
 
@@ -126,7 +126,7 @@ export class AddressCounters {
   sightedProxy(): string | null {
     const sighting = this.#sighting
     if (Atomics.load(sighting, 0) !== SEEN) return null
-    const text = addressText(sighting.subarray(1))
+    const text = this.#sightedText.toString('latin1', 0, sighting[1])
     Atomics.store(sighting, 0, NOTHING_SEEN)
     return text
   }
@@ -182,24 +182,17 @@ export class AddressCounters {
 }
 
 /** Warns of an untrusted proxy once an hour at most: its clients share one quota. Not for serving threads. */
-export class ProxyWarnings {
-  readonly #counters: AddressCounters
-  readonly #log: LogLine
-  #warnedIn = -1
-
-  constructor(counters: AddressCounters, log: LogLine) {
-    this.#counters = counters
-    this.#log = log
-  }
-
-  prepare(now: number): void {
-    const peer = this.#counters.sightedProxy()
-    const hour = hourOf(now)
-    if (peer === null || hour === this.#warnedIn) return
-    this.#warnedIn = hour
-    this.#log(
-      `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
-      'warning',
-    )
+export function proxyWarnings(counters: AddressCounters, log: LogLine): { prepare(now: number): void } {
+  let warnedIn = -1
+  return {
+    prepare(now) {
+      const peer = counters.sightedProxy()
+      if (peer === null || hourOf(now) === warnedIn) return
+      warnedIn = hourOf(now)
+      log(
+        `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+        'warning',
+      )
+    },
   }
 }

@@ -108,13 +108,6 @@ export function isIpv4(words: Int32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === MAPPED
 }
 
-export function addressText(words: Int32Array): string {
-  if (isIpv4(words)) return Array.from([24, 16, 8, 0], (shift) => (words[3] >>> shift) & 255).join('.')
-  return Array.from({ length: 8 }, (_, at) =>
-    ((words[at >> 1] >>> (at % 2 === 0 ? 16 : 0)) & 0xffff).toString(16),
-  ).join(':')
-}
-
 /** IPv4-mapped IPv6 (`::ffff:192.0.2.1`, RFC 4291, section 2.5.5.2) as IPv4; all else unchanged. */
 export function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address

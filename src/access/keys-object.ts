@@ -4,16 +4,17 @@ import { openReadable, openStore } from '../snapshot/store/open-store.ts'
 import { parseAddress } from '../snapshot/store/store-address.ts'
 import {
   readObject,
+  refuses,
   StoreError,
   type ReadableStore,
   type Store,
   type StoreContext,
 } from '../snapshot/store/store.ts'
-import { RequestFault } from '../snapshot/store/web-request.ts'
 import type { Changed, KeyRecord } from './key-records.ts'
 import { KeysFileError, keysText, MAX_FILE_BYTES, parseKeys, type KeyStore } from './keys-file.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,100}\.json$/
+const TYPE = 'application/json'
 const MAX_TRIES = 20
 /** Each further try waits up to this much longer, so that commands which meet do not go on meeting. */
 const PAUSE_MS = 100
@@ -111,18 +112,15 @@ export class KeysObject implements KeyStore {
         `${this.address}: a web server is only read: change the file that it serves, by its path or its s3:// address`,
       )
     }
-    let isDone: (records: readonly KeyRecord[]) => boolean = () => false
-    let done: Result | undefined
+    let made: { text: string; result: Result } | null = null
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const { records, etag } = await this.#now()
-      if (isDone(records)) return done as Result
+      if (made !== null && keysText(records) === made.text) return made.result
       if (tries === 0 && etag !== null) await this.#expectConditions(bucket, records)
       const [wanted, result] = change(records)
-      done = result
-      isDone = madeBy(records, wanted)
+      made = { text: keysText(wanted), result }
       const condition = etag === null ? { ifNoneMatch: '*' as const } : { ifMatch: etag }
-      const text = Buffer.from(keysText(wanted))
-      const outcome = await bucket.put(this.#name, text, { ...condition, type: 'application/json' })
+      const outcome = await bucket.put(this.#name, Buffer.from(made.text), { ...condition, type: TYPE })
       if (outcome === 'stored') return result
       await sleep(this.#random() * PAUSE_MS * (tries + 1))
     }
@@ -141,34 +139,12 @@ export class KeysObject implements KeyStore {
     return found
   }
 
-  /** Several stores ignore conditions without a word: one command would undo the revocation of another. */
+  /** Without conditions, one command would undo the revocation of another. */
   async #expectConditions(bucket: Store, records: readonly KeyRecord[]): Promise<void> {
     const same = Buffer.from(keysText(records))
-    const outcome = await bucket
-      .put(this.#name, same, { ifMatch: NO_ETAG, type: 'application/json' })
-      .catch((error: unknown) => {
-        // Some stores refuse the header itself.
-        if (error instanceof RequestFault && [400, 405, 501].includes(error.status ?? 0)) return 'unknown'
-        throw error
-      })
-    if (outcome === 'refused') return
+    if (await refuses(bucket, this.#name, same, { ifMatch: NO_ETAG, type: TYPE })) return
     throw new KeysFileError(
       `${this.address}: the store ignores the condition If-Match, so two commands at once could undo each other; keep the keys in a store that obeys it, or behind a web server`,
     )
-  }
-}
-
-/** Tells of records whether they have what a change from `before` to `after` makes. */
-function madeBy(
-  before: readonly KeyRecord[],
-  after: readonly KeyRecord[],
-): (records: readonly KeyRecord[]) => boolean {
-  const texts = (records: readonly KeyRecord[]): string[] => records.map((record) => JSON.stringify(record))
-  const [old, made] = [new Set(texts(before)), new Set(texts(after))]
-  const added = [...made].filter((text) => !old.has(text))
-  const removed = [...old].filter((text) => !made.has(text))
-  return (records) => {
-    const now = new Set(texts(records))
-    return added.every((text) => now.has(text)) && !removed.some((text) => now.has(text))
   }
 }

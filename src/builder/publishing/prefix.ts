@@ -13,7 +13,7 @@ import { MANIFEST_FILE } from '../../snapshot/manifest.ts'
 import { SnapshotError } from '../../snapshot/snapshot-format.ts'
 import type { StoredFile } from '../../snapshot/store/fetch-part.ts'
 import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
-import { readObject, StoreError, type Store } from '../../snapshot/store/store.ts'
+import { readObject, refuses, StoreError, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { LogLine } from '../../system/log.ts'
@@ -114,16 +114,10 @@ export class Prefix {
     if (this.singleWriter) return
     const name = `probe-${randomName()}`
     await this.store.put(name, Buffer.from('first'))
-    let isObeyed = true
-    try {
-      for (const condition of [{ ifNoneMatch: '*' as const }, { ifMatch: NO_ETAG }]) {
-        isObeyed &&= (await this.store.put(name, Buffer.from('second'), condition)) === 'refused'
-      }
-    } catch (error) {
-      // Some stores refuse the header itself.
-      if (!(error instanceof RequestFault) || ![400, 405, 501].includes(error.status ?? 0)) throw error
-      isObeyed = false
-    }
+    const second = Buffer.from('second')
+    const isObeyed =
+      (await refuses(this.store, name, second, { ifNoneMatch: '*' })) &&
+      (await refuses(this.store, name, second, { ifMatch: NO_ETAG }))
     await this.store.remove(name)
     if (isObeyed) return
     throw new BuildError(

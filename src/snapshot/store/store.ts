@@ -142,3 +142,21 @@ export function readObject(
     return { bytes: await readUpTo(body, maxBytes, tooLarge), ...head }
   })
 }
+
+/**
+ * Whether the store refuses `body` under a condition that does not hold. Several stores ignore conditions without a
+ * word, and some refuse the header itself. @throws RequestFault
+ */
+export async function refuses(
+  store: Store,
+  name: string,
+  body: Uint8Array,
+  condition: Pick<PutOptions, 'ifNoneMatch' | 'ifMatch' | 'type'>,
+): Promise<boolean> {
+  try {
+    return (await store.put(name, body, condition)) === 'refused'
+  } catch (error) {
+    if (error instanceof RequestFault && [400, 405, 501].includes(error.status ?? 0)) return false
+    throw error
+  }
+}
