@@ -10,7 +10,6 @@ import type { Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import type { Column } from '../../src/sea/columns.ts'
-import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
 import { finish } from '../../src/system/steps.ts'
 import { entryOf } from './entry_of.ts'
@@ -196,19 +195,3 @@ test('A part whose columns contradict each other is refused before it is served.
   refuses(withColumn('time', new Float64Array(4)), /no column time/)
 })
 
-test('Two thousand points with sixteen days of hours take less than 60 MB.', () => {
-  const times = Array.from({ length: 16 * 24 }, (_, hour) => START + hour * 3600)
-  const values = times.map((_, hour) => (hour % 20) / 2)
-  const set = new ForecastSet()
-  for (let i = 0; i < 2000; i++) {
-    set.add(
-      recordAt((i % 100) - 50, Math.floor(i / 100), {
-        times,
-        values: Object.fromEntries(FORECAST_NAMES.map((name) => [name, values])),
-      }),
-    )
-  }
-  const { part, rows } = set.part()
-  assert.equal(rows, 2000 * 384)
-  assert.ok(encodePart(part).length < 60e6)
-})

@@ -13,7 +13,7 @@ import { readObject, type GetOptions, type Store } from '../../../src/snapshot/s
 import { RequestFault } from '../../../src/snapshot/store/web-request.ts'
 import { openStore } from '../../../src/snapshot/store/open-store.ts'
 import { IMPATIENT, openStub, SHORT_LIMITS } from './opened.ts'
-import { sometimes, StubS3, type Fault, stubFor } from './stub_s3.ts'
+import { StubS3, type Fault, stubFor } from './stub_s3.ts'
 import { listening } from '../../listening.ts'
 import { temporaryFolder } from '../../live.ts'
 
@@ -134,15 +134,6 @@ test('A conditional put finds the name taken or the object replaced, also by its
   assert.equal(await store.put('two', Buffer.from('5'), { ifMatch: await etagOf('two') }), 'stored')
 })
 
-test('Of many conditional puts at once one wins.', async (t) => {
-  const store = storeOf(t, stub)
-  const results = await Promise.all(
-    Array.from({ length: 8 }, (_, i) => store.put('one', Buffer.from(String(i)), { ifNoneMatch: '*' })),
-  )
-  assert.deepEqual(results.toSorted(), [...Array.from({ length: 7 }, () => 'refused'), 'stored'])
-  assert.equal(stub.bytesOf('sea/one')?.toString(), String(results.indexOf('stored')))
-})
-
 test('A read gives bytes and ETag, nothing for an ETag that still holds, and no more than was allowed.', async (t) => {
   const store = storeOf(t, stub)
   await store.put('one', Buffer.from('0123456789'))
@@ -225,17 +216,6 @@ test('A caller can end a call that waits, and one that waits for its next attemp
     const asked = readObject(store, 'one', { maxBytes: 10, signal: ending.signal })
     setTimeout(() => ending.abort(new Error('enough')), 50)
     await assert.rejects(asked, (error: Error) => /enough|aborted/.test(error.message))
-  }
-})
-
-test('With one call in ten failing, hundreds of calls succeed.', async (t) => {
-  const store = storeOf(t, stub, { limits: { attempts: 6 } })
-  stub.faultOf = sometimes(10, ['503', '500', 'reset', 'lost', 'truncate'])
-  for (let i = 0; i < 100; i++) {
-    await store.put(`n${i}`, Buffer.from(`content ${i}`))
-    const object = await readObject(store, `n${i}`, { maxBytes: 100 })
-    assert.ok(object !== null && object !== 'unchanged')
-    assert.equal(object.bytes.toString(), `content ${i}`)
   }
 })
 

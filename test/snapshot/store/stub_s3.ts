@@ -330,7 +330,7 @@ export class StubS3 {
       this.objects.delete(key)
       return { status: 204, headers: { date }, body: Buffer.alloc(0) }
     }
-    if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, 'MethodNotAllowed')
+    if (method !== 'GET') throw new Refusal(405, 'MethodNotAllowed')
     if (key === '') return { status: 200, headers: { date }, body: this.#listing(new URLSearchParams(query)) }
     const served = fault === 'old' ? (versions?.at(-2) ?? current) : current
     if (served === undefined) throw new Refusal(404, 'NoSuchKey')
@@ -339,20 +339,10 @@ export class StubS3 {
       date,
       etag,
       'last-modified': new Date(modified).toUTCString(),
-      'accept-ranges': 'bytes',
       ...served.headers,
     }
     if (headers['if-none-match'] === etag) return { status: 304, headers: base, body: Buffer.alloc(0) }
-    const range = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '')
-    if (range === null) return { status: 200, headers: base, body: bytes }
-    const from = Number(range[1])
-    const to = range[2] === '' ? bytes.length - 1 : Math.min(Number(range[2]), bytes.length - 1)
-    if (from >= bytes.length) throw new Refusal(416, 'InvalidRange')
-    return {
-      status: 206,
-      headers: { ...base, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
-      body: bytes.subarray(from, to + 1),
-    }
+    return { status: 200, headers: base, body: bytes }
   }
 
   #listing(query: URLSearchParams): Buffer {
