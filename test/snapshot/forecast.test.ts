@@ -194,4 +194,3 @@ test('A part whose columns contradict each other is refused before it is served.
   refuses(withColumn('run', new Uint32Array(3)), /differ in length/)
   refuses(withColumn('time', new Float64Array(4)), /no column time/)
 })
-
