@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
-import { findBrowser } from './launch_browser.ts'
+import { findBrowser } from '../tools/browser.ts'
 
 /** Where Debian puts servers; an ordinary user's PATH leaves these folders out. */
 const SERVER_FOLDERS = ['/usr/sbin', '/usr/local/sbin']

@@ -1,11 +1,11 @@
 // Builds the explorer: bundles the program, and puts the files of the map beside it. All but the page has its hash in its
 // name, so that browsers keep it for a year.
 import { build as bundle } from 'esbuild'
-import { unpack } from 'msgpackr/unpack'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { mapFiles, ofMap } from '../basemap/map.build.mjs'
 import { asset, hashed, page, withNames } from '../site.build.mjs'
 
 const here = dirname(fileURLToPath(import.meta.url))
@@ -56,23 +56,6 @@ export async function build() {
       // The server answers with it below this path, too, and lets the operator name who may show it.
       pageWith('/embed/', 'embed.html', names, bundled.needs),
       ...assets.map(([name, bytes]) => asset('/assets/', name, bytes)),
-    ],
-  }
-}
-
-const ofMap = (name) => readFileSync(join(root, 'web', 'basemap', name))
-
-/** The files of the map, and the names of the tiles of the coast, with `*` for the tile. */
-function mapFiles() {
-  const tiles = unpack(ofMap('coast.msgpack'))
-  // The tiles have one hash, so that the page needs one pattern for their names.
-  const coast = hashed('coast-*.bin', Buffer.concat(tiles.map(([, bytes]) => bytes)))
-  const basemap = ofMap('basemap.pbf')
-  return {
-    coast,
-    files: [
-      [hashed('basemap.pbf', basemap), basemap],
-      ...tiles.map(([tile, bytes]) => [coast.replace('*', tile), bytes]),
     ],
   }
 }

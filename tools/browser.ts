@@ -2,8 +2,6 @@
 import { accessSync, constants } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
 
-export type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-
 /** The first has no window, so that a page costs it a third of the CPU time. */
 const PLACES = [
   '/usr/bin/chromium-headless-shell',
