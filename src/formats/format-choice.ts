@@ -16,7 +16,7 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
         ? jsonColumns(table, table.list!, columns)
         : rowPieces(table, jsonListForm(table, table.list!, columns))
     case 'csv':
-      return rowPieces(table, withBulk(csvForm(columns, shape.withUnits), shape, table.bulk?.csv))
+      return rowPieces(table, withBulk(csvForm(columns, shape), shape, table.bulk?.csv))
     case 'ndjson':
       return rowPieces(table, withBulk(ndjsonForm(table, columns), shape, table.bulk?.ndjson))
     case 'geojson':

@@ -3,6 +3,7 @@ import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { BulkWriter, Column, JsonList, Run, Table } from '../operation/answer-table.ts'
 import type { Pieces } from '../operation/operation.ts'
+import type { Shape } from '../operation/shape.ts'
 import { csvText } from '../dataset/csv-text.ts'
 import { cellBytes, cellOf, type Cell } from './cells.ts'
 
@@ -74,15 +75,20 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
 const CRLF = 0x0a0d
 const END_BYTES = 8
 
-/** CSV by RFC 4180: CRLF, a line of names, with `units` a line of units, empty fields for missing values. */
-export function csvForm(columns: readonly Column[], withUnits: boolean): RowForm {
+/** CSV by RFC 4180: CRLF, a line of names, where asked for a line of units, empty fields for missing values. */
+export function csvForm(
+  columns: readonly Column[],
+  { units, hasMark }: Pick<Shape, 'units' | 'hasMark'> = { units: '0', hasMark: false },
+): RowForm {
   const cells = columns.map((column) => cellOf(column, true))
   const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
   return {
     rowBytes: columns.reduce((sum, column) => sum + cellBytes(column) + 1, END_BYTES),
     begin(writer) {
-      writer.text(line(columns.map(({ name }) => name)))
-      if (withUnits) writer.text(line(columns.map(({ unit }) => unit)))
+      const isNamed = ({ unit }: Column): boolean => units === 'name' && unit !== ''
+      if (hasMark) writer.text('\ufeff')
+      writer.text(line(columns.map((column) => column.name + (isNamed(column) ? ` (${column.unit})` : ''))))
+      if (units === '1') writer.text(line(columns.map(({ unit }) => unit)))
     },
     row(writer: JsonWriter, row: number) {
       const { at } = writer

@@ -8,6 +8,7 @@ import { availableOf } from '../index/available.ts'
 import { timestampText } from '../sea/time.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'
+import { FORMATS } from '../operation/shape.ts'
 import type { View } from '../dataset/view.ts'
 
 const BUOY = new Literal('{"buoy":')
@@ -41,6 +42,7 @@ export const getBuoy = operation({
     writer.ensure(END_BYTES)
     writer.literal(END)
   },
+  tables: { formats: FORMATS, isList: false },
 })
 
 const AVAILABLE = 1 << EXTRA_GROUPS.length

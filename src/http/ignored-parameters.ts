@@ -13,7 +13,7 @@ const USUAL_MISTAKES =
 
 /** Parameters of every operation: shaping ones are refused if not offered. */
 const OF_ALL = ['api_key', 'snapshot']
-const OF_SHAPES = ['format', 'fields', 'layout', 'units', 'include']
+const OF_SHAPES = ['format', 'fields', 'layout', 'units', 'bom', 'include']
 
 /** The header has at most some 400 bytes. */
 const MOST_NAMED = 16

@@ -51,6 +51,14 @@ const UNMATCHED = OTHER_ROUTES.indexOf('unmatched')
 /** Stands for that of a known target, too: a key in the query is never in one. */
 const NO_QUERY = new RawQuery('')
 
+/** Programs know a file by how its address ends: `/readings.csv` is `/readings?format=csv`. */
+const ENDING = /^(.+)\.(csv|ndjson|geojson|parquet)$/
+
+function withFormat(query: string, ending: string): string {
+  const format = `format=${ending}`
+  return ending === '' || query.split('&').includes(format) ? query : `${query}&${format}`
+}
+
 export interface RequestPathOptions extends AdmissionOptions, ServedOptions, LongRequestsOptions {
   operations: readonly Operation[]
   basePath: string
@@ -112,14 +120,16 @@ export class RequestPath {
     const served = this.#held.current
     const known = served.cache.known(path, query)
     if (known !== undefined && this.#answerKnown(exchange, served, known, now)) return
-    const route = this.#router.find(path)
-    if (route === null) {
+    const [, plain = path, ending = ''] = ENDING.exec(path) ?? []
+    const route = this.#router.find(plain)
+    if (route === null || (ending !== '' && route.target.operation === null)) {
       this.#answerOther(exchange, served, now)
       return
     }
     const { target } = route
     exchange.route = target.index
-    const raw = query === '' ? NO_QUERY : new RawQuery(query, target.reader.known)
+    const asked = withFormat(query, ending)
+    const raw = asked === '' ? NO_QUERY : new RawQuery(asked, target.reader.known)
     const ignored = ignoredHeader(raw, target.ignorable)
     if (served.view === null) {
       sendError(exchange, 'service_unavailable', 'No snapshot is loaded yet', now, {

@@ -25,7 +25,8 @@ const USUAL_JSON: Shape = {
   format: 'json',
   fields: null,
   byColumns: false,
-  withUnits: false,
+  units: '0',
+  hasMark: false,
   isExplicit: false,
 }
 

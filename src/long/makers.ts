@@ -27,6 +27,7 @@ import { seriesAnswer, seriesTable } from './series.ts'
 
 export const MAKERS: { readonly [operation: string]: Maker } = {
   listBuoys: { table: buoysTable },
+  getBuoy: foundBuoys('detail', 'buoy'),
   lastReadings: foundBuoys('lastReading', 'last-readings'),
   searchBuoys: foundBuoys('search', 'found-buoys'),
   nearestBuoys: foundBuoys('nearest', 'nearest-buoys'),

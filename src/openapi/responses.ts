@@ -297,7 +297,12 @@ export function shapeParameters({ tables }: Declared): Schema[] {
       : []),
     query(
       'units',
-      'With `1` the second line of CSV has the units of the columns. Allowed: 0, and with `csv` 1.',
+      'With `1` the second line of CSV has the units of the columns, with `name` they stand behind the names: `period (s)`. Allowed: 0, and with `csv` 1 and name.',
+      { type: 'string', enum: ['0', '1', 'name'], default: '0' },
+    ),
+    query(
+      'bom',
+      'With `1` CSV begins with a byte order mark, by which spreadsheets know UTF-8. Allowed: 0, and with `csv` 1.',
       { type: 'string', enum: ['0', '1'], default: '0' },
     ),
   ]
@@ -307,7 +312,7 @@ function formatText({ formats }: Offered): string {
   const whole = formats.includes('csv')
     ? ' Other formats than `json` have all pages in one answer, unless `page` or `per_page` are given.'
     : ''
-  return `The format of the answer. It beats the header \`Accept\`.${whole} Malformed it is a 400. Allowed: one of ${formats.join(', ')}.`
+  return `The format of the answer. It beats the header \`Accept\`; the path may end in \`.csv\`, \`.ndjson\`, \`.geojson\` or \`.parquet\` instead.${whole} Malformed it is a 400. Allowed: one of ${formats.join(', ')}.`
 }
 
 function query(name: string, description: string, schema: Schema): Schema {

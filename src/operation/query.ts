@@ -177,7 +177,7 @@ function canonicalText(value: unknown): string {
 }
 
 /** Parameters that choose the form of an answer, which every operation understands. */
-const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'include'])
+const SHAPING = new Set(['format', 'fields', 'layout', 'units', 'bom', 'include'])
 
 export const UNKNOWN = -1
 const NO_NAMES: ReadonlyMap<string, number> = new Map()

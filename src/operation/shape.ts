@@ -21,7 +21,10 @@ export interface Shape {
   /** Names of columns or of what nests them, in the order asked for; null for all. */
   readonly fields: readonly string[] | null
   readonly byColumns: boolean
-  readonly withUnits: boolean
+  /** Where CSV has the units of columns: nowhere, in a second line, or behind the names. */
+  readonly units: '0' | '1' | 'name'
+  /** Whether CSV begins with a byte order mark, by which spreadsheets know UTF-8. */
+  readonly hasMark: boolean
   /** The query names the format, so `Accept` does not count. */
   readonly isExplicit: boolean
 }
@@ -53,6 +56,7 @@ export function shapeOf(
   if (offered === undefined) {
     choiceOf(raw, 'format', ONLY_JSON)
     choiceOf(raw, 'layout', ONLY_ROWS)
+    choiceOf(raw, 'bom', ['0'])
     unitsOf(raw, false, false)
     if (raw.get('fields') !== '') {
       throw refused(
@@ -67,7 +71,9 @@ export function shapeOf(
   const canShape = format !== 'json' || offered.isList
   const layouts = format === 'json' && offered.isList ? ['rows', 'columns'] : ['rows']
   const byColumns = choiceOf(raw, 'layout', layouts) === 'columns'
-  const withUnits = unitsOf(raw, format === 'csv', offered.formats.includes('csv'))
+  const offersCsv = offered.formats.includes('csv')
+  const units = unitsOf(raw, format === 'csv', offersCsv)
+  const hasMark = choiceOf(raw, 'bom', format === 'csv' ? ['0', '1'] : ['0']) === '1'
   const fields = fieldsOf(raw)
   if (fields !== null && !canShape) {
     const others = offered.formats.filter((other) => other !== 'json')
@@ -76,30 +82,33 @@ export function shapeOf(
   // What `include` adds, and buckets are written from the table.
   const isTable = offered.isList && (includes || hasBuckets)
   if (format === 'json' && fields === null && !byColumns && !isTable) return null
-  return { format, fields, byColumns, withUnits, isExplicit: asked !== null }
+  return { format, fields, byColumns, units, hasMark, isExplicit: asked !== null }
 }
 
 /** One text for all shapes that are the same. */
-export function shapeKey({ format, fields, byColumns, withUnits }: Shape): string {
-  return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${withUnits ? 'u' : ''}`
+export function shapeKey({ format, fields, byColumns, units, hasMark }: Shape): string {
+  return `${format}|${fields?.join() ?? ''}|${byColumns ? 'c' : ''}|${units}${hasMark ? 'b' : ''}`
 }
 
 /** Query parameters, encoded, each begun by `&`. */
-export function shapeQuery({ format, fields, byColumns, withUnits }: Shape): string {
+export function shapeQuery({ format, fields, byColumns, units, hasMark }: Shape): string {
   return (
     `&format=${format}` +
     (fields === null ? '' : `&fields=${encodeURIComponent(fields.join())}`) +
     (byColumns ? '&layout=columns' : '') +
-    (withUnits ? '&units=1' : '')
+    (units === '0' ? '' : `&units=${units}`) +
+    (hasMark ? '&bom=1' : '')
   )
 }
 
 /** Clients of other services ask for `units=imperial`. */
-function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): boolean {
+function unitsOf(raw: RawQuery, isCsv: boolean, offersCsv: boolean): Shape['units'] {
   const value = raw.get('units')
-  if (value === '' || value === '0') return false
-  if (value === '1' && isCsv) return true
-  const allowed = offersCsv ? '0; with format=csv also 1, which adds a row of units' : '0'
+  if (value === '' || value === '0') return '0'
+  if ((value === '1' || value === 'name') && isCsv) return value
+  const allowed = offersCsv
+    ? '0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns'
+    : '0'
   throw refused('units', `does not choose units: values are always metric. Allowed: ${allowed}`)
 }
 

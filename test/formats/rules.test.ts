@@ -79,7 +79,14 @@ test('Names that spreadsheets would run, quotes and line ends stay text in every
   }
   const written = (format: 'csv' | 'ndjson' | 'geojson'): string => {
     const writer = new JsonWriter(16)
-    const shape = { format, fields: null, byColumns: false, withUnits: false, isExplicit: true }
+    const shape = {
+      format,
+      fields: null,
+      byColumns: false,
+      units: '0' as const,
+      hasMark: false,
+      isExplicit: true,
+    }
     const pieces = formed(table, shape, 'abc')
     while (!pieces.next(writer));
     return Buffer.from(writer.answer()).toString()
@@ -151,17 +158,18 @@ test('fields, units, layout, Accept, HEAD and If-None-Match do what a model of t
   assert.ok(compared > REQUESTS * 0.3, `only ${compared} of ${REQUESTS} were compared`)
 })
 
-test('A format that is unknown, or makes no sense of an operation, is a 400 that names those it has.', () => {
-  const refused = (url: string): string => {
-    const answer = get(url)
-    assert.equal(answer.status, 400, url)
-    assert.equal(answer.headers['content-type'], 'application/json')
-    const { message, details } = JSON.parse(answer.text) as {
-      message: string
-      details: { parameter: string }
-    }
-    return `${details.parameter}: ${message.slice(message.indexOf('Allowed'))}`
+const refused = (url: string): string => {
+  const answer = get(url)
+  assert.equal(answer.status, 400, url)
+  assert.equal(answer.headers['content-type'], 'application/json')
+  const { message, details } = JSON.parse(answer.text) as {
+    message: string
+    details: { parameter: string }
   }
+  return `${details.parameter}: ${message.slice(message.indexOf('Allowed'))}`
+}
+
+test('A format that is unknown, or makes no sense of an operation, is a 400 that names those it has.', () => {
   for (const { path: template } of OPERATIONS.filter(({ tables }) => tables === undefined)) {
     const url = template.replace('{buoy_id}', 'anglet').replace('{reading_id}', '1')
     assert.equal(refused(`${url}?format=csv`), 'format: Allowed: json')
@@ -176,7 +184,8 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
   }
   const lists = 'format: Allowed: one of json, csv, ndjson, geojson'
   const plain = 'format: Allowed: one of json, csv, ndjson'
-  const units = 'units: Allowed: 0; with format=csv also 1, which adds a row of units'
+  const units =
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns'
   const outcomes: [url: string, outcome: string][] = [
     ...['xml', 'CSV', 'csv,json', '%00', 'csv&format=json', '%ff'].map((format): [string, string] => [
       `/buoys?format=${format}`,
@@ -188,7 +197,7 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
     ['/buoys/anglet/readings/series?format=parquet', plain],
     ['/countries?format=parquet', plain],
     ['/countries?format=geojson', plain],
-    ['/buoys/anglet?format=parquet', 'format: Allowed: json'],
+    ['/buoys/anglet?format=parquet', lists],
     ['/buoys/anglet/readings?format=parquet&units=1', units],
     ['/buoys?units=1', units],
     ['/buoys?layout=columns&format=csv', 'layout: Allowed: rows'],
@@ -213,6 +222,36 @@ test('A format that is unknown, or makes no sense of an operation, is a 400 that
     assert.ok(outcome === countries || outcome.includes('separated by commas, once each'), outcome)
   }
   assert.equal(get('/buoys?format=csv&format=').status, 200, 'an empty value counts as absent')
+})
+
+test('A path may end in a format, and CSV may have a byte order mark and units behind names.', () => {
+  for (const [ending, of] of [
+    ['/buoys.csv?per_page=2', '/buoys?per_page=2&format=csv'],
+    ['/buoys/map.geojson', '/buoys/map?format=geojson'],
+    [
+      '/buoys/anglet/readings.parquet?format=parquet&per_page=3',
+      '/buoys/anglet/readings?format=parquet&per_page=3',
+    ],
+    ['/countries.ndjson', '/countries?format=ndjson'],
+  ] as const) {
+    const [got, wanted] = [get(ending), get(of)]
+    assert.equal(got.status, 200, got.text)
+    assert.ok(got.bytes.equals(wanted.bytes), ending)
+    assert.equal(got.headers['etag'], wanted.headers['etag'])
+  }
+  assert.equal(refused('/buoys.csv?format=json'), 'format: Allowed: one of json, csv, ndjson, geojson')
+  for (const path of ['/buoys.json', '/buoys.CSV', '/nowhere.csv', '/.csv'])
+    assert.equal(get(path).status, 404, path)
+  const plain = '/buoys.csv?fields=last_reading.period,id&per_page=1'
+  const [head, ...lines] = get(plain).text.split('\r\n')
+  assert.equal(head, 'last_reading.period,id')
+  const named = get(`${plain}&units=name&bom=1`).text
+  assert.deepEqual(named.split('\r\n'), ['\ufefflast_reading.period (s),id', ...lines])
+  assert.equal(refused('/buoys?bom=1'), 'bom: Allowed: 0')
+  assert.equal(
+    refused('/buoys?format=geojson&units=name'),
+    'units: Allowed: 0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns',
+  )
 })
 
 test('units adds a line; a JSON list has the columns that fields picks, and a line without a value is no empty line.', () => {
@@ -269,7 +308,7 @@ test('Accept chooses a format where the query does not; what we do not offer is 
     assert.equal(get(url, { 'if-none-match': csv.headers.etag }).status, 200)
     assert.equal(get(url, { accept: 'text/csv', 'if-none-match': csv.headers.etag }).status, 304)
   }
-  const { length } = get('/buoys/anglet', { accept: 'text/csv' }).headers.vary.split(', ')
+  const { length } = get('/files', { accept: 'text/csv' }).headers.vary.split(', ')
   assert.equal(length, 2, 'an operation without tables does not depend on Accept')
 })
 

@@ -142,7 +142,7 @@ const pascal = (name: string): string => name[0].toUpperCase() + name.slice(1)
 const camel = (name: string): string =>
   name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 /** The methods answer with typed JSON, so they do not take what shapes answers. */
-const SHAPES = new Set(['format', 'fields', 'layout', 'units'])
+const SHAPES = new Set(['format', 'fields', 'layout', 'units', 'bom'])
 const queryOf = ({ parameters }: Operation): Parameter[] =>
   parameters.filter((parameter) => parameter.in === 'query' && !SHAPES.has(parameter.name))
 
