@@ -143,7 +143,7 @@ const REQUESTS: readonly Metric[] = [
   ),
   metric(
     'groundswell_long_requests_total{result}',
-    'Requests with a long answer: made in slices (taken), or refused because too many were (refused)',
+    'Requests with a long answer: taken, or refused because too many were made',
     ({ totals }) => [
       ['taken', totals.long],
       ['refused', totals.long_refused],
@@ -240,7 +240,7 @@ const SNAPSHOT: readonly Metric[] = [
 const SOURCES: readonly Metric[] = [
   metric(
     'groundswell_source_newest_reading_age_seconds{source}',
-    'Time since that reading',
+    'Time since the newest reading of a source',
     ({ networks, now }) =>
       networks.filter(([, newest]) => newest >= 0).map(([name, newest]) => [name, now - newest]),
   ),
@@ -274,10 +274,13 @@ const SOURCES: readonly Metric[] = [
         [input, 'other', other],
       ]),
   ),
-  metric('groundswell_input_fetch_files{input,outcome}', 'Files of that fetch by outcome', ({ report }) =>
-    (report?.sources ?? []).flatMap(({ name, fetch }) =>
-      OUTCOMES.flatMap((outcome) => (fetch ? [[name, outcome, fetch[outcome]] as const] : [])),
-    ),
+  metric(
+    'groundswell_input_fetch_files{input,outcome}',
+    'Files of the last fetch of an input by outcome',
+    ({ report }) =>
+      (report?.sources ?? []).flatMap(({ name, fetch }) =>
+        OUTCOMES.flatMap((outcome) => (fetch ? [[name, outcome, fetch[outcome]] as const] : [])),
+      ),
   ),
 ]
 
