@@ -1,4 +1,4 @@
-/** Names as networks write them, for the table of `docs/search.md`: source identifier, name, country. */
+/** Names as networks write them, and as people type them: source identifier, name, country. */
 export const SPELLED_BUOYS: readonly [identifier: string, name: string, country: string][] = [
   ['06403', 'Saint-Jean-de-Luz', 'France'],
   ['06402', 'Anglet', 'France'],
@@ -22,4 +22,32 @@ export const SPELLED_BUOYS: readonly [identifier: string, name: string, country:
   ['V0001', 'Faroe–Shetland Channel', ''],
   ['21229', 'Pohang', 'South Korea'],
   ['28007', 'Côte d’Azur Large', 'Monaco'],
+]
+
+/** All names that are found, and texts that find them. */
+export const SPELLINGS: readonly (readonly [found: string, typed: string])[] = [
+  ['Saint-Jean-de-Luz', 'saint jean, saintjean, st jean de luz, st-jean, stjean'],
+  ['Saint-Jean-de-Luz', 'sain jean, saint jena, siant jean, luz saint jean, jean luz'],
+  ['Sainte-Rose', 'sainte rose, saint rose, ste rose, sterose, rose guadeloupe'],
+  ['Saint-Pierre', 'st pierre'],
+  ['St. Ives Bay', 'st ives, saint ives, saintives'],
+  ['St Gowan', 'st gowann'],
+  ['Belle-Île', 'belle ile, belleile, BELLE ÎLE, bele ile'],
+  ['Île d’Yeu Nord', "ile d yeu, iledyeu, ille d'yeu, yeu ile"],
+  ['Cap Ferret', 'capferret, cap feret'],
+  ['Les Pierres Noires', 'pierres noirs'],
+  ['Vejsnæs, Ærø', 'aero, aeroe'],
+  ['Waimea Bay, Oʻahu', 'oahu, waimea oahu, wiamea'],
+  ['Faroe–Shetland Channel', 'faroe shetland, faroeshetland, shetland faroe'],
+  ['Cabrillo Point, Monterey Bay; Monterey', 'montery, monteray, mnoterey'],
+  ['San Francisco', 'sanfrancisco, san fransisco, san francsico'],
+  ['M6 West Coast', 'west coast m6, ireland'],
+  ['East Hatteras', 'hateras, 41001'],
+  ['Côte d’Azur Large', 'cote dazur'],
+  ['Anglet', 'angelt, anglet france'],
+  ['Draugen', 'norway'],
+  ['Cabrillo Point, Monterey Bay; Monterey; San Francisco; Waimea Bay, Oʻahu', 'united states'],
+  ['Pohang', 'korea'],
+  ['Anglet; Belle-Île; Cap Ferret; Île d’Yeu Nord; Les Pierres Noires; Saint-Jean-de-Luz', 'frnace'],
+  ['nothing', '41003, yue, zzzz'],
 ]
