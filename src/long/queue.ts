@@ -31,9 +31,6 @@ const LOOK_INTERVAL_MS = 500
 /** Room that the writer of the pieces begins with. */
 const WRITER_BYTES = 256 * 1024
 
-/** For `Retry-After`. */
-export const BUSY_RETRY_SECONDS = Math.ceil(LONGEST_WAIT_MS / 1000)
-
 /** Posts what becomes of an answer, with buffers that are handed over. */
 export type Post = (message: FromLong, transferred?: ArrayBuffer[]) => void
 

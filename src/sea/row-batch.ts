@@ -30,13 +30,11 @@ export function codeLimits({ unit, scale, min, max }: Measure): CodeLimits {
 }
 
 /** The code of a value, rounded once: `NO_CODE` if it is not finite, `OUTSIDE` beyond the limits. */
-export function codeOf(scale: number, limits: CodeLimits, value: number): number {
-  return Number.isFinite(value) ? codeWithin(limits, roundHalfUp(value * scale)) : NO_CODE
-}
-
-/** A rounded code within the limits, 0 for a full circle, or `OUTSIDE`. */
-export function codeWithin({ min, max, circle }: CodeLimits, code: number): number {
+export function codeOf(scale: number, { min, max, circle }: CodeLimits, value: number): number {
+  if (!Number.isFinite(value)) return NO_CODE
+  const code = roundHalfUp(value * scale)
   if (code >= min && code <= max) return code
+  // A full circle is north.
   return code === circle && circle !== NO_CODE ? 0 : OUTSIDE
 }
 

@@ -112,7 +112,6 @@ export type ExportedNetwork = Guarded<typeof isNetwork>
 
 /** `part`: SHA-256 of the snapshot's part. */
 const isMonth = object({ month: like(MONTH), part: like(SHA256) })
-export type ExportedMonth = Guarded<typeof isMonth>
 
 const MEMBERS = {
   /** The bucket that holds the files; null for a folder, which stays private. */

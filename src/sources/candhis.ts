@@ -19,8 +19,9 @@ import {
   takeDoubts,
 } from './reading/source-files.ts'
 import { cleanName, degreesOf } from './reading/fields.ts'
-import { eachRow, measureColumn, type TakeRow } from './reading/measured-values.ts'
+import { eachRow, knownColumn, type TakeRow } from './reading/measured-values.ts'
 import { isoSeconds } from './reading/times.ts'
+import { NO_COMMENTS, openText } from './tables/text-form.ts'
 
 const SOURCE = 'Candhis'
 
@@ -51,8 +52,8 @@ const LABELS: readonly (readonly [MeasureName, readonly string[]])[] = [
   ['waterTemperature', ['TempMer', 'Temp. mer']],
 ]
 
-/** Marks "missing" are 999.999 and 999.9999; no measured value comes near. */
-const MISSING = [999.99, Infinity] as const
+/** Of the archive and of the API. */
+const MISSING = [999.999, 999.9999]
 
 export const openCandhis: OpenSource = (folder) => ({
   read: (sink, context) => readCandhis(folder, sink, context),
@@ -263,27 +264,32 @@ function readRows(
   doubt: TakeDoubt,
   take: TakeRow<Pick<RowHead, 'identifier' | 'time'>>,
 ): void {
-  const table = new SeparatedTable(bytes)
-  const { fields } = table
-  const labels = table.labels.map(withoutUnit)
+  const form = { separator: null, header: { at: 0, line: 1 } }
+  const table = openText(bytes, form, { units: false, comment: NO_COMMENTS }, file)
+  if (table === null) return
+  const { source } = table
+  const { fields } = source
+  const labels = source.labels.map(withoutUnit)
   const inOther = labels.filter((label) => /\(.+\)$/.test(label))
   doubt('otherUnits', inOther.join(', '), inOther.length)
   const timeColumn = labels.findIndex((label) => TIME_LABELS.includes(label))
   const campaignColumn = labels.findIndex((label) => CAMPAIGN_LABEL.test(label))
-  const columns = LABELS.flatMap(([name, candidates]) => {
+  const measured = LABELS.flatMap(([name, candidates]) => {
     const label = candidates.find((candidate) => labels.includes(candidate))
     if (label === undefined) return []
-    return [measureColumn(name, labels.indexOf(label), label, { missing: MISSING })]
+    return [knownColumn(name, labels.indexOf(label), label, { missing: MISSING })]
   })
-  if (timeColumn < 0 || columns[0]?.name !== 'significantHeight') {
+  if (timeColumn < 0 || measured[0]?.column.name !== 'significantHeight') {
     file.bad(1, 'the header lacks DateHeure (Date) or H13D (H1/3, Hm0)')
     return
   }
-  const headOf = (): { identifier: string; time: number } | string => {
+  const headOf = (): { identifier: string; time: number } | null => {
     const identifier = campaignColumn < 0 ? own : codeOf(table.text(campaignColumn))
     const time = isoSeconds(bytes, fields.starts[timeColumn], fields.ends[timeColumn], 'any')
-    if (identifier === null) return 'no valid code of a campaign'
-    return time < 0 ? 'the time is not YYYY-MM-DD hh:mm:ss' : { identifier, time }
+    if (identifier !== null && time >= 0) return { identifier, time }
+    const fault = identifier === null ? 'no valid code of a campaign' : 'the time is not YYYY-MM-DD hh:mm:ss'
+    file.bad(table.row(), fault, source.lineText())
+    return null
   }
-  eachRow(table, columns, file, headOf, take)
+  eachRow(table, measured, file, headOf, take)
 }

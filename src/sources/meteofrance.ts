@@ -3,7 +3,7 @@
  * is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, times UTC, `mq` is
  * missing.
  */
-import { SeparatedTable } from './reading/text-table.ts'
+import type { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
 import { type RowHead, Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
@@ -11,10 +11,10 @@ import { type FileReport, type OpenSource, type Sink, type SourceContext } from 
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { digitsAt } from './reading/fields.ts'
-import { eachRow, measureColumn, type TakeRow } from './reading/measured-values.ts'
+import { eachRow, knownColumn, type TakeRow } from './reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from './reading/times.ts'
 import { listSource, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
-import { numberOf } from './reading/units.ts'
+import { NO_COMMENTS, openText } from './tables/text-form.ts'
 
 const SOURCE = 'Météo-France'
 
@@ -23,7 +23,7 @@ const DATA_FILE = /^(?:marine|bouees)\.\d{8}\.csv(?:\.gz)?$/i
 const SEMICOLON = 59
 
 /** Measure, name of its column, and the unit that the network's description gives, where it is not the contract's. */
-const COLUMNS: readonly (readonly [MeasureName, string, ('K' | 'm/s')?])[] = [
+const COLUMNS: readonly (readonly [MeasureName, string, string?])[] = [
   ['significantHeight', 'HwaHwa'],
   ['period', 'PwaPwa'],
   ['direction', 'dwadwa'],
@@ -76,32 +76,34 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
 const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
 
 function readRows(bytes: Buffer, file: FileReport, take: TakeRow<RowHead>): void {
-  const table = new SeparatedTable(bytes, SEMICOLON)
-  const { labels } = table
-  const [stationColumn, dateColumn, latColumn, lonColumn] = table.columns(HEAD_COLUMNS)
-  if (table.headerFault !== null || [...HEAD_COLUMNS, 'HwaHwa'].some((label) => !labels.includes(label))) {
+  const form = { separator: SEMICOLON, header: { at: 0, line: 1 } }
+  const table = openText(bytes, form, { units: false, comment: NO_COMMENTS }, file)
+  if (table === null) return
+  const { labels, source } = table
+  const [stationColumn, dateColumn, latColumn, lonColumn] = source.columns(HEAD_COLUMNS)
+  if ([...HEAD_COLUMNS, 'HwaHwa'].some((label) => !labels.includes(label))) {
     file.bad(1, 'the header lacks numer_sta, date, lat, lon or HwaHwa')
     return
   }
-  const columns = COLUMNS.flatMap(([name, label, unit]) => {
-    const field = labels.indexOf(label)
-    return field < 0 ? [] : [measureColumn(name, field, label, { unit })]
-  })
-  const degrees = (column: number): number => {
-    const text = table.text(column)
-    return text === 'mq' ? NaN : (numberOf(text) ?? Infinity)
-  }
-  const headOf = (): RowHead | string | null => {
+  const measured = COLUMNS.filter(([, label]) => labels.includes(label)).map(([name, label, unit]) =>
+    knownColumn(name, labels.indexOf(label), label, { unit }),
+  )
+  const headOf = (): RowHead | null => {
     const station = table.text(stationColumn)
-    const [time, lat, lng] = [stampOf(table, dateColumn), degrees(latColumn), degrees(lonColumn)]
+    const time = stampOf(source, dateColumn)
+    const [lat, lng] = [latColumn, lonColumn].map((column) => table.number(column) ?? Infinity)
     const isPlaced = !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
-    if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPlaced)
-      return 'no valid station, date or position'
+    if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPlaced) {
+      file.bad(table.row(), 'no valid station, date or position', source.lineText())
+      return null
+    }
     const identifier = anchoredBuoy(station)
-    if (identifier === null) file.skipped('a ship or a drifting buoy')
-    return identifier === null ? null : { identifier, time, lat, lng }
+    if (identifier !== null) return { identifier, time, lat, lng }
+    file.skipped('a ship or a drifting buoy')
+    file.rows(1)
+    return null
   }
-  eachRow(table, columns, file, headOf, take)
+  eachRow(table, measured, file, headOf, take)
 }
 
 /**

@@ -16,7 +16,8 @@ import {
   splitSeparated,
   textsOf,
 } from '../../src/sources/reading/fields.ts'
-import { decimal, MALFORMED, measureColumn, readMeasures } from '../../src/sources/reading/measured-values.ts'
+import { knownColumn, readValues } from '../../src/sources/reading/measured-values.ts'
+import { numberAt } from '../../src/sources/reading/units.ts'
 import { epochSeconds, isoSeconds } from '../../src/sources/reading/times.ts'
 import { listFolder, readText } from '../../src/sources/reading/source-files.ts'
 import { KIND_OPTIONS, openKind } from '../../src/sources/kinds.ts'
@@ -35,53 +36,6 @@ function reporting(): { file: FileReport; bad: string[]; skipped: string[] } {
   }
   return { file, bad, skipped }
 }
-
-function parse(text: string): number {
-  const bytes = Buffer.from(`;${text};9`)
-  return decimal(bytes, 1, bytes.length - 2)
-}
-
-test('Decimal text becomes a count of ten-thousandths', () => {
-  const cases: [string, number][] = [
-    ['0', 0],
-    ['2.3', 23_000],
-    ['02.60', 26_000],
-    ['-1.7', -17_000],
-    ['+0.2', 2000],
-    ['.5', 5000],
-    ['3.', 30_000],
-    ['12.3456', 123_456],
-    ['12.345600', 123_456],
-    ['999.9999', 9_999_999],
-    ['1.00001', 10_000],
-    ['-1.99999', -19_999],
-    ['', MALFORMED],
-    ['.', MALFORMED],
-    ['-', MALFORMED],
-    ['1e2', MALFORMED],
-    ['0x1', MALFORMED],
-    ['1,5', 15_000],
-    ['1,5.0', MALFORMED],
-    ['1,250,5', MALFORMED],
-    ['1.2.3', MALFORMED],
-    ['--1', MALFORMED],
-    ['1 ', MALFORMED],
-    ['NaN', MALFORMED],
-    ['MM', MALFORMED],
-  ]
-  for (const [text, expected] of cases) assert.equal(parse(text), expected, text)
-  assert.ok(parse('99999999999999999999') >= 20_000_000, 'a huge number stays beyond every limit')
-})
-
-test('Every decimal of up to four places is read exactly', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: -19_999_999, max: 19_999_999 }), fc.nat(3), (count, zeros) => {
-      const digits = String(Math.abs(count)).padStart(5, '0')
-      const text = `${count < 0 ? '-' : ''}${digits.slice(0, -4)}.${digits.slice(-4)}${'0'.repeat(zeros)}`
-      assert.equal(parse(text), count)
-    }),
-  )
-})
 
 test('Epoch seconds agree with the calendar of Date, and impossible dates are refused', () => {
   const part = (max: number) => fc.integer({ min: -1, max })
@@ -227,19 +181,13 @@ test('No bytes make a splitter stand still, and a line of too many fields is cou
 })
 
 test('Measured fields become codes: converted and rounded once, beyond the limits missing and counted', () => {
-  const { file, skipped } = reporting()
-  const fields = new Fields()
-  const code = (name: Parameters<typeof measureColumn>[0], text: string, unit?: 'm/s' | 'K') => {
-    const bytes = Buffer.from(`${text},`)
-    splitSeparated(bytes, 0, COMMA, fields)
+  const { file, bad, skipped } = reporting()
+  const code = (name: Parameters<typeof knownColumn>[0], text: string, unit?: 'm/s' | 'K') => {
+    const bytes = Buffer.from(text)
+    const table = { text: () => text, row: () => 1, number: () => numberAt(bytes, 0, bytes.length, true) }
     const codes = new Int32Array(1)
-    const fault = readMeasures(
-      { bytes, fields },
-      [measureColumn(name, 0, 'X', { unit, missing: [99, 99] })],
-      codes,
-      file,
-    )
-    return fault ?? codes[0]
+    const isRead = readValues(table, [knownColumn(name, 0, 'X', { unit, missing: [99] })], codes, file)
+    return isRead ? codes[0] : bad.pop()
   }
   for (let tenths = 0; tenths <= 1388; tenths++) {
     if (tenths === 990) continue
@@ -258,7 +206,7 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
   assert.equal(code('waterTemperature', '271.405', 'K'), -175)
   assert.equal(code('waterTemperature', '-1.7449'), -174)
   assert.equal(code('direction', '359.996'), 0)
-  assert.equal(code('significantHeight', 'two'), 'X is not a decimal number')
+  assert.equal(code('significantHeight', 'two'), '1 X is not a decimal number')
   assert.equal(code('waterTemperature', '-1.75'), -175)
   assert.equal(code('direction', '360'), 0)
   assert.equal(code('direction', '359.99'), 35_999)
@@ -360,7 +308,7 @@ const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp]
   ['meteofrance', { 'notes.txt': 'x' }, /holds no marine\.YYYYMMDD\.csv/],
   ['ndbc', { '41001.txt': '' }, /neither activestations\*\.xml nor/],
   ['ndbc', { 'activestations.xml': '<stations></stations>' }, /holds no data files/],
-  ['tides', { 'a.json': '{' }, /no station that can be used/],
+  ['tides', { 'a.json': '{' }, /no file could be read/],
 ]
 
 test('Every kind of source refuses a folder that is not there, and a file in its place, by name', async (t) => {

@@ -6,15 +6,12 @@ import type { ForecastRecord } from '../../sea/records.ts'
 import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
 import { labelOf } from '../reading/known-names.ts'
-import { dropUnusable } from '../reading/measured-values.ts'
+import { eachRow, knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { labelsFault, type SeparatedTable, Unfit } from '../reading/text-table.ts'
 import { epochSeconds, isoSeconds } from '../reading/times.ts'
 import { WaitingRows } from '../reading/stations.ts'
-import { valueColumn } from '../reading/units.ts'
 import type { FileReport, Sink } from '../source.ts'
-import type { MeasuredColumn } from '../tables/layout.ts'
-import { readValues } from '../tables/rows.ts'
 import { NO_COMMENTS, openText, type OpenTable } from '../tables/text-form.ts'
 
 /** Epoch seconds of a cell with 9 or 10 digits (fewer are days, dates or minutes) or ISO 8601 with a zone; −1 for anything else. */
@@ -55,11 +52,10 @@ const READING_COLUMNS: Columns = MEASURE_NAMES.map((name) => [labelOf(name), nam
 
 export type Handles = Map<string, Map<string, number>>
 
-/** A table of numbers: its measured columns in the contract's units, and their codes in the present row. */
+/** A table of numbers and its measured columns, in the contract's units. */
 interface Numbers {
   table: OpenTable & { readonly source: SeparatedTable }
   measured: MeasuredColumn[]
-  codes: Int32Array
 }
 
 /** Opens a table with `keys` and at least none of the other columns; a faulty header is one bad line. */
@@ -79,14 +75,10 @@ function openNumbers(
     file.bad(1, fault)
     return null
   }
-  const measured = columns.flatMap(([label, name]): MeasuredColumn[] => {
-    const field = labels.indexOf(label)
-    if (field < 0) return []
-    const column = valueColumn(name, label, MEASURES[name].unit, { isWithinCircle: true })!
-    const rest = { flags: [], missing: new Set<string>(), flagged: '', isGiven: true, isFound: false }
-    return [{ field, column, fault: `${label} is not a decimal number`, ...rest }]
-  })
-  return { table, measured, codes: new Int32Array(measured.length) }
+  const measured = columns
+    .filter(([label]) => labels.includes(label))
+    .map(([label, name]) => knownColumn(name, labels.indexOf(label), label))
+  return { table, measured }
 }
 
 /** Sends the rows of a file. */
@@ -102,16 +94,14 @@ export function sendReadings(
     file.end()
     return
   }
-  const { table, measured, codes } = numbers
+  const { table, measured } = numbers
   const lines = table.source
-  const names = measured.map(({ column }) => column.name)
   const [source, identifier, timeColumn] = lines.columns(READING_KEYS)
   const { starts, ends } = lines.fields
   const waiting = new WaitingRows(sink, doubt)
   let buoy = ''
   let handle: number | undefined
-  let understood = 0
-  while (table.next()) {
+  const headOf = (): number | null => {
     // What follows from two cells is looked up once for each run of lines.
     const written = (field: number): string => bytes.toString('latin1', starts[field], ends[field])
     const pair = `${written(source)}\0${written(identifier)}`
@@ -122,16 +112,14 @@ export function sendReadings(
     if (handle === undefined) {
       const cells = [source, identifier].map((field) => lines.text(field)).join(',')
       file.bad(lines.line, 'this source and identifier are not in buoys.csv', cells)
-      continue
+      return null
     }
     const time = secondsAt(bytes, starts[timeColumn], ends[timeColumn])
-    if (time < 0) file.bad(lines.line, `time ${TIME_FAULT}`, lines.text(timeColumn))
-    else if (readValues(table, measured, codes, file)) {
-      understood++
-      if (dropUnusable(names, codes, file)) waiting.add(handle, time, names, codes)
-    }
+    if (time >= 0) return time
+    file.bad(lines.line, `time ${TIME_FAULT}`, lines.text(timeColumn))
+    return null
   }
-  file.rows(understood)
+  eachRow(table, measured, file, headOf, (time, names, codes) => waiting.add(handle!, time, names, codes))
   waiting.end(file.end())
 }
 
@@ -153,7 +141,8 @@ export type ForecastPoints = Map<string, PointLines>
 export function gatherForecasts(bytes: Buffer, file: FileReport, points: ForecastPoints): void {
   const numbers = openNumbers(bytes, file, FORECAST_KEYS, FORECAST_COLUMNS, ['model'])
   if (numbers === null) return
-  const { table, measured, codes } = numbers
+  const { table, measured } = numbers
+  const codes = new Int32Array(measured.length)
   const labels = measured.map(({ field }) => table.labels[field])
   const columns = [...FORECAST_KEYS, 'model'].map((label) => table.labels.indexOf(label))
   while (table.next()) {

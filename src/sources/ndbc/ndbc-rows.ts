@@ -2,9 +2,9 @@
 import { digitsAt, Fields, lineText, splitBlanks, textOf, textsOf } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
-import { type MeasureColumn, measureColumn, readMeasures } from '../reading/measured-values.ts'
+import { knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
 import { epochSeconds } from '../reading/times.ts'
-import { conversionOf } from '../reading/units.ts'
+import { conversionOf, numberAt } from '../reading/units.ts'
 
 /**
  * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
@@ -84,7 +84,7 @@ const OLD_LABELS: { readonly [label: string]: string } = { WD: 'WDIR', BAR: 'PRE
 
 interface Layout {
   readonly isRealtime: boolean
-  readonly columns: readonly MeasureColumn[]
+  readonly columns: readonly MeasuredColumn[]
 }
 
 /** A row; both it and its codes are used again. */
@@ -101,10 +101,7 @@ export type LayoutOf = (labels: readonly string[]) => Layout | null
 const standardLayout: LayoutOf = (labels) => {
   if (!labels.includes('WVHT') || !labels.includes('DPD')) return null
   const columns = READ.map(({ label, unit, measure, nines }) =>
-    measureColumn(measure, labels.indexOf(label), label, {
-      ...(unit === 'm/s' && { unit }),
-      missing: [nines, nines],
-    }),
+    knownColumn(measure, labels.indexOf(label), label, { unit, missing: [nines] }),
   )
   // Only real-time files have the pressure tendency. They write MM; those that others keep may have nines.
   return { isRealtime: labels.includes('PTDY'), columns }
@@ -114,12 +111,7 @@ const standardLayout: LayoutOf = (labels) => {
 type TakeLine = (line: Line) => string | null
 
 /** Reads the rows with waves, wind or water temperature, of `station` or of any. */
-export function readRows(
-  bytes: Uint8Array,
-  file: FileReport,
-  station: string | undefined,
-  take: TakeLine,
-): void {
+export function readRows(bytes: Buffer, file: FileReport, station: string | undefined, take: TakeLine): void {
   const fault = readLines(bytes, file, standardLayout, (line) => {
     const { codes } = line
     if (codes[DPD] === 0) {
@@ -136,7 +128,7 @@ export function readRows(
 const HASH = 35
 
 /** Reads the lines below the header; returns the number of the line that should have been the header, else 0. */
-export function readLines(bytes: Uint8Array, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
+export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
   const fields = new Fields()
   const { starts, ends } = fields
   let number = 0
@@ -154,6 +146,12 @@ export function readLines(bytes: Uint8Array, file: FileReport, layoutOf: LayoutO
   if (layout === null || clock.slice(0, 4).includes(-1) || fields.count !== labels.length) return number
   const codes = new Int32Array(layout.columns.length)
   const text = (label: string): string => textOf(bytes, fields, labels.indexOf(label))
+  const table = {
+    text: (field: number): string => textOf(bytes, fields, field),
+    number: (field: number): number | null =>
+      field < 0 ? NaN : numberAt(bytes, starts[field], ends[field], true),
+    row: (): number => number,
+  }
   const line: Line = { ...layout, time: 0, codes, text }
   let understood = 0
   for (; at < bytes.length; at = fields.next) {
@@ -175,18 +173,10 @@ export function readLines(bytes: Uint8Array, file: FileReport, layoutOf: LayoutO
       field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
     )
     line.time = epochSeconds(year >= 0 && year < 100 ? 1900 + year : year, month, day, hour, minute, 0)
-    const fault =
-      line.time < 0 ? 'no valid date and time' : readMeasures({ bytes, fields }, layout.columns, codes, file)
-    const refused = fault ?? take(line)
-    if (refused === null) understood++
-    else {
-      const isOfField = fault !== null && line.time >= 0
-      file.bad(
-        number,
-        refused,
-        isOfField ? textOf(bytes, fields, fields.wrong) : lineText(bytes, starts[0], fields),
-      )
-    }
+    if (line.time >= 0 && !readValues(table, layout.columns, codes, file)) continue
+    const fault = line.time < 0 ? 'no valid date and time' : take(line)
+    if (fault === null) understood++
+    else file.bad(number, fault, lineText(bytes, starts[0], fields))
   }
   file.rows(understood)
   return 0

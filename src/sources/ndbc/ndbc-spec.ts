@@ -1,6 +1,6 @@
 /** Spectral wave summaries (`.spec`): the sea in its two parts, joined to the wave samples of the station. */
 import { APD, type LayoutOf, readLines, type StationRows, WIDTH, WVHT } from './ndbc-rows.ts'
-import { measureColumn } from '../reading/measured-values.ts'
+import { knownColumn } from '../reading/measured-values.ts'
 import type { FileReport } from '../source.ts'
 import { type MeasureName, MEASURES } from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
@@ -43,12 +43,12 @@ export interface Summary {
 
 const summaryLayout: LayoutOf = (labels) => {
   if (![...NUMBERS, ...DIRECTIONS].every(([label]) => labels.includes(label))) return null
-  const columns = NUMBERS.map(([label, name]) => measureColumn(name, labels.indexOf(label), label))
+  const columns = NUMBERS.map(([label, name]) => knownColumn(name, labels.indexOf(label), label))
   return { isRealtime: true, columns }
 }
 
 /** The rows of a file that have a part. A point of the compass becomes the middle of its sector. */
-export function readSummaries(bytes: Uint8Array, file: FileReport, station: string): Summary[] {
+export function readSummaries(bytes: Buffer, file: FileReport, station: string): Summary[] {
   const summaries: Summary[] = []
   const fault = readLines(bytes, file, summaryLayout, ({ time, codes, text }) => {
     const parts = new Map<MeasureName, number>()

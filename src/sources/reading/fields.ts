@@ -27,8 +27,6 @@ export class Fields {
   lines = 1
   /** What is wrong with the line apart from its fields, or null. */
   fault: string | null = null
-  /** The field that `readMeasures` could not read. */
-  wrong = 0
 }
 
 /** Splits the line at `from` on runs of blanks and tabs; a blank line has no fields. */

@@ -155,7 +155,7 @@ export function plainText(text: string): string {
   return number === null ? text.trim() : Number.isNaN(number) ? '' : String(number)
 }
 
-/** Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC and people. */
+/** Other words than these two for a cell without a value, in capitals: of databases, spreadsheets, NDBC, Météo-France and people. */
 export const NO_VALUE: ReadonlySet<string> = new Set([
   'NULL',
   '\\N',
@@ -163,6 +163,7 @@ export const NO_VALUE: ReadonlySet<string> = new Set([
   'N/A',
   'NA',
   'MM',
+  'MQ',
   '-',
   '--',
   '---',
@@ -172,10 +173,12 @@ export const NO_VALUE: ReadonlySet<string> = new Set([
 const TENS = Array.from({ length: 16 }, (_, i) => 10 ** i)
 
 /**
- * As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. With `comma` one may
- * stand in place of the point.
+ * As `numberOf`, from bytes: up to 15 digits are the quotient of two exact floats, rounded once. NaN for a word without
+ * a value, too. With `comma` one may stand in place of the point.
  */
 export function numberAt(bytes: Buffer, from: number, to: number, comma = false): number | null {
+  // Most cells of NDBC are `MM`.
+  if (to === from || (to - from === 2 && bytes[from] === 77 && bytes[from + 1] === 77)) return NaN
   let at = from
   const negative = bytes[at] === 45
   if (negative) at++
@@ -194,7 +197,7 @@ export function numberAt(bytes: Buffer, from: number, to: number, comma = false)
   }
   if (at < to || digits === 0 || digits > 15) {
     const text = bytes.toString('latin1', from, to)
-    return numberOf(comma ? text.replace(',', '.') : text)
+    return NO_VALUE.has(text.toUpperCase()) ? NaN : numberOf(comma ? text.replace(',', '.') : text)
   }
   return (negative ? -value : value) / TENS[decimals]
 }

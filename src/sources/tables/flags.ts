@@ -15,7 +15,7 @@ export interface Flag {
   good: ReadonlySet<string>
 }
 
-export const isGood = (table: OpenTable, { field, good }: Flag): boolean =>
+export const isGood = (table: Pick<OpenTable, 'text'>, { field, good }: Flag): boolean =>
   good.has(plainText(table.text(field)))
 
 export const goodSet = (values: readonly (number | string)[]): Set<string> =>

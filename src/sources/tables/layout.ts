@@ -16,9 +16,10 @@ import {
 import type { TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER } from '../reading/stations.ts'
 import { formatsOf, namesZone, type TimeReader, timeReader, timeUnit } from '../reading/times.ts'
-import { conversionOf, numberOf, saysGoesTo, type ValueColumn, valueColumn } from '../reading/units.ts'
+import type { MeasuredColumn } from '../reading/measured-values.ts'
+import { conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
 import { type At, type Clock, type MappedTable, offsetSeconds, type ValueSpec } from './column-map.ts'
-import { type Flag, flagsOf, goodSet, type Info } from './flags.ts'
+import { flagsOf, goodSet, type Info } from './flags.ts'
 import type { OpenTable } from './text-form.ts'
 
 /** A table of a file, before its columns are known. */
@@ -33,19 +34,6 @@ export interface FoundTable {
    * nines mark what is missing. Null for answers of servers, whose times are UTC unless they say otherwise.
    */
   readonly look: (() => OpenTable | null) | null
-}
-
-export interface MeasuredColumn {
-  field: number
-  column: ValueColumn
-  /** Words that mark "missing", besides the numbers of `column`. */
-  missing: ReadonlySet<string>
-  flags: Flag[]
-  fault: string
-  flagged: string
-  /** Whether the map names it, and a row had a value. */
-  isGiven: boolean
-  isFound: boolean
 }
 
 export interface Layout {
@@ -281,7 +269,7 @@ function measuredColumn(
   if (quality !== undefined) flags.push({ field: table.column(quality.at), good: goodSet(quality.good) })
   const words = new Set(markers.map((marker) => String(marker).trim()))
   const texts = { fault: `${name} is not a number`, flagged: `${name} flagged bad` }
-  return { field, column, missing: words, flags, ...texts, isGiven: 'at' in given, isFound: false }
+  return { field, column, missing: words, flags, ...texts, isFound: false }
 
   function goesTo(): boolean {
     const saysTo =

@@ -9,15 +9,13 @@ import { NO_CODE, RowBatch } from '../../sea/row-batch.ts'
 import { timestampText } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { entryOf } from '../../system/entry-of.ts'
-import { dropUnusable } from '../reading/measured-values.ts'
+import { dropUnusable, readValues } from '../reading/measured-values.ts'
 import { doubtIgnored, listSource, readText, takeDoubts, type TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
 import { readTable, STATION_COLUMNS } from '../reading/text-table.ts'
-import { codeOf, isMissing } from '../reading/units.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
-import { isGood } from './flags.ts'
-import { type FoundTable, type Layout, layoutOf, type MeasuredColumn, textOf } from './layout.ts'
+import { type FoundTable, type Layout, layoutOf, textOf } from './layout.ts'
 import type { OpenTable } from './text-form.ts'
 
 const STATION_LIST = 'stations.csv'
@@ -237,29 +235,4 @@ function dropDeep(
   if (!(Math.abs((table.number(depth) ?? NaN) * metres) > MAX_TEMPERATURE_DEPTH_M)) return
   codes[temperature] = NO_CODE
   file.skipped(`a temperature deeper than ${MAX_TEMPERATURE_DEPTH_M} m`)
-}
-
-/** Reads the measured cells of a row into codes; a row with a faulty cell is reported, and false. */
-export function readValues(
-  table: OpenTable,
-  measured: readonly MeasuredColumn[],
-  codes: Int32Array,
-  file: FileReport,
-): boolean {
-  for (let i = 0; i < measured.length; i++) {
-    const one = measured[i]
-    const value = table.number(one.field)
-    codes[i] = NO_CODE
-    if (value === null) {
-      if (one.missing.has(table.text(one.field).trim())) continue
-      file.bad(table.row(), one.fault, table.text(one.field))
-      return false
-    }
-    if (Number.isNaN(value) || (one.flags.length > 0 && isMissing(one.column, value))) continue
-    one.isFound = true
-    if (one.flags.length === 0 || one.flags.every((flag) => isGood(table, flag)))
-      codes[i] = codeOf(one.column, value, file)
-    else file.skipped(one.flagged)
-  }
-  return true
 }

@@ -2,7 +2,7 @@
 import { BLANK, LF, QUOTE } from '../reading/fields.ts'
 import { fieldOf, ownMeaning } from '../reading/known-names.ts'
 import { SeparatedTable } from '../reading/text-table.ts'
-import { isUnit, numberAt, NO_VALUE } from '../reading/units.ts'
+import { isUnit, numberAt } from '../reading/units.ts'
 import type { FileReport } from '../source.ts'
 import type { At, TableSpec } from './column-map.ts'
 
@@ -153,10 +153,7 @@ export function openText(
       // Most cells are short and ASCII: decoding them as UTF-8 would take five times as long.
       return bytes[from - 1] === QUOTE || BEYOND_ASCII.test(plain) ? table.text(field) : plain
     },
-    number(field) {
-      const number = numberAt(bytes, fields.starts[field], fields.ends[field], decimalComma)
-      return number === null && NO_VALUE.has(table.text(field).toUpperCase()) ? NaN : number
-    },
+    number: (field) => numberAt(bytes, fields.starts[field], fields.ends[field], decimalComma),
     next: () => table.next(file, isRow, mark),
     row: () => table.line,
   }
