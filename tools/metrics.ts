@@ -10,6 +10,8 @@ export function metricsPage(): string {
   return `${HEAD}\n${METRIC_GROUPS.map(({ title, metrics }) => section(title, metrics)).join('\n')}`
 }
 
+const HISTOGRAMS = METRICS.filter(({ type }) => type === 'histogram').map(({ name }) => name)
+
 const HEAD = `# Metrics
 
 \`npm run metrics\` makes this page from \`src/server/metrics-table.ts\`. [operations.md](operations.md) has alerts and the dashboard.
@@ -38,17 +40,17 @@ beyond 16 KiB, HTTP/1.0. No counter falls while the process lives.
 - A duration lasts from the arrival at the engine to the first bytes of the answer, without network and slow readers.
 - Buckets end at ${DURATION_BOUNDS_S.map((bound) => time(bound)).join(', ')}.
 
-No label holds a key, a buoy, an address or a path. A metric has 2,000 series at most; names of sources and inputs are
-200 at most, each cut at 120 characters.
-
+Names with \`_total\` are counters, ${list(HISTOGRAMS)} are
+histograms, all others gauges. No label holds a key, a buoy, an address or a path. A metric has 2,000 series at most. Names
+of sources and inputs are 200 at most, each cut at 120 characters.
 `
 
 function section(title: string, metrics: readonly Metric[]): string {
   const rows = metrics.map(
-    ({ name, type, help, labels }) =>
-      `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+    ({ name, help, labels }) =>
+      `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
   )
-  return `## ${title}\n\n| Name | Type | Labels | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
+  return `## ${title}\n\n| Name | Labels | Meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
 }
 
 function list(values: readonly string[]): string {

@@ -113,7 +113,7 @@ const REQUESTS: readonly Metric[] = [
   ),
   metric(
     'groundswell_answer_cache_total{result}',
-    'Answers that were kept already (hit), and that had to be made (miss), with the answer cache on',
+    'Answers from the answer cache (hit), and made ones (miss) while it is on',
     ({ totals }) => [
       ['hit', totals.kept],
       ['miss', totals.made],
@@ -121,7 +121,7 @@ const REQUESTS: readonly Metric[] = [
   ),
   metric(
     'groundswell_authentication_failures_total{reason}',
-    'Requests refused because they had no key (missing), or none that is in force (invalid)',
+    'Requests refused without a key (missing), or without one in force (invalid)',
     ({ totals }) => [
       ['missing', totals.unauthorized - totals.bad_keys],
       ['invalid', totals.bad_keys],
@@ -129,7 +129,7 @@ const REQUESTS: readonly Metric[] = [
   ),
   metric(
     'groundswell_quota_refusals_total{of}',
-    'Requests refused because an hourly quota was used up: of their key, of their address on the public operations, or of their address in the open explorer',
+    'Requests refused for the hourly quota of their key, of their address on the public operations, or of their address in the open explorer',
     ({ totals }) => [
       ['key', totals.rate_limited - totals.rate_limited_addresses - totals.explorer_refused],
       ['address', totals.rate_limited_addresses],
@@ -138,7 +138,7 @@ const REQUESTS: readonly Metric[] = [
   ),
   metric(
     'groundswell_faults_total',
-    'Requests that failed by a fault of the program; the log has each',
+    'Requests that failed by a fault of the program, which the log has',
     ({ totals }) => totals.faults,
   ),
   metric(
@@ -168,7 +168,7 @@ const CONNECTIONS: readonly Metric[] = [
   ),
   metric(
     'groundswell_connections_refused_total',
-    'Connections refused beyond the limit; they never asked anything',
+    'Connections refused beyond the limit',
     ({ connections }) => connections.refused,
   ),
   metric(
@@ -178,7 +178,7 @@ const CONNECTIONS: readonly Metric[] = [
   ),
   metric(
     'groundswell_answers_not_held_total',
-    'Answers to slow readers that found no room in the buffers: made again as they were read, or their connection cut',
+    'Answers to slow readers without room in the buffers, which were made again as they were read, or cut',
     ({ workers }) => all(workers.rows.map((row) => row.not_held)),
   ),
 ]
@@ -186,7 +186,7 @@ const CONNECTIONS: readonly Metric[] = [
 const LISTENERS: readonly Metric[] = [
   metric(
     'groundswell_listeners{worker}',
-    'Open streams of events, by worker; their connections are not among groundswell_connections',
+    'Open streams of events by worker, which are not among groundswell_connections',
     ({ listenersByWorker }) => listenersByWorker.map((open, worker) => [String(worker), open]),
   ),
 ]
@@ -219,7 +219,7 @@ const SNAPSHOT: readonly Metric[] = [
   ),
   metric(
     'groundswell_snapshot_loads_total{outcome}',
-    'Attempts to load a snapshot: it was then served, or refused',
+    'Loads of a snapshot that was then served, or refused',
     ({ reload }) => [
       ['served', reload.loaded],
       ['refused', reload.refused],
@@ -246,7 +246,7 @@ const SOURCES: readonly Metric[] = [
   ),
   metric(
     'groundswell_source_suspect_readings{source,reason}',
-    'Readings that the newest build wrote and found suspect, by reason; they are kept',
+    'Suspect readings that the newest build kept, by reason',
     ({ networks, report }) =>
       (report?.networks ?? [])
         .filter(({ name }) => networks.some(([served]) => served === name))
@@ -254,7 +254,7 @@ const SOURCES: readonly Metric[] = [
   ),
   metric(
     'groundswell_input_silent{input}',
-    'Whether the newest build could not read an input (a source as the configuration calls it), and carried over what it gave last',
+    'Whether the newest build could not read an input (a configured source), and carried its last state over',
     ({ report }) => (report?.sources ?? []).map(({ name, refused }) => [name, Number(refused !== null)]),
   ),
   metric('groundswell_input_rows{input}', 'Rows that the newest build read of an input', ({ report }) =>
@@ -267,7 +267,7 @@ const SOURCES: readonly Metric[] = [
   ),
   metric(
     'groundswell_input_doubts{input,kind}',
-    'How often the newest build assumed something about an input or left something out; grave: values may be wrong, or a station or file is missing',
+    'How often the newest build assumed something about an input or left something out, grave where values may be wrong or a station or file is missing',
     ({ report }) =>
       doubtCounts(report).flatMap(({ input, grave, other }) => [
         [input, 'grave', grave],
@@ -287,7 +287,7 @@ const SOURCES: readonly Metric[] = [
 const BUILDS: readonly Metric[] = [
   metric(
     'groundswell_builds_total{outcome}',
-    'Builds that this process has started, by outcome; without the series where it starts none (`serve`)',
+    'Builds that this process has started, by outcome, without `serve`',
     ({ builds }) =>
       builds && [
         ['succeeded', builds.built],
@@ -304,7 +304,7 @@ const BUILDS: readonly Metric[] = [
 const MIRROR: readonly Metric[] = [
   metric(
     'groundswell_mirror_up',
-    'Whether the last look at the source that is mirrored gave a whole snapshot; not if it cannot be reached, or shows bad or missing parts',
+    'Whether the last look at the mirrored source gave a whole snapshot',
     ({ mirror }) => mirror && mirror.isUp,
   ),
 ]
@@ -313,12 +313,12 @@ const ACCESS: readonly Metric[] = [
   metric('groundswell_keys', 'API keys in force', ({ keys }) => keys.count),
   metric(
     'groundswell_keys_backend_up{backend}',
-    'Whether the last look at where the keys are kept gave a good set; else the last good ones stay in force',
+    'Whether the last look at the store of keys gave a good set, else the last good one stays in force',
     ({ keys }) => [[keys.backend, Number(keys.isUp)]],
   ),
   metric(
     'groundswell_quota_backend_up{backend}',
-    'Whether the backend that counts calls can be reached; calls counted in memory always can',
+    'Whether the backend that counts calls can be reached, always 1 for memory',
     ({ quota }) => [[quota.backend, Number(quota.isUp)]],
   ),
 ]
