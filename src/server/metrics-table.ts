@@ -173,7 +173,7 @@ const CONNECTIONS: readonly Metric[] = [
   ),
   metric(
     'groundswell_answers_waiting',
-    'Answers whose body waits for a client that is slow to read',
+    'Answers that wait for a client that is slow to read',
     ({ workers }) => all(workers.rows.map((row) => row.bodies_waiting)),
   ),
   metric(
@@ -371,7 +371,7 @@ const PROCESS: readonly Metric[] = [
   ),
   metric(
     'groundswell_shared_memory_bytes{kind}',
-    'Memory that all threads share, by what it holds',
+    'Memory that all threads share, by content',
     sharedBytes,
   ),
   metric(
