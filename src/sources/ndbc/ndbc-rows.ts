@@ -1,10 +1,12 @@
 /** Files of standard meteorological data: their header in any generation, and their rows as codes. */
-import { digitsAt, Fields, lineText, splitBlanks, textOf, textsOf } from '../reading/fields.ts'
+import { BLANK, digitsAt } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
+import { SeparatedTable } from '../reading/text-table.ts'
 import { epochSeconds } from '../reading/times.ts'
 import { conversionOf, numberAt } from '../reading/units.ts'
+import { linesOf } from '../tables/text-form.ts'
 
 /**
  * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
@@ -125,50 +127,35 @@ export function readRows(bytes: Buffer, file: FileReport, station: string | unde
   if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
 }
 
-const HASH = 35
+const REMARK = Buffer.from('#')
 
 /** Reads the lines below the header; returns the number of the line that should have been the header, else 0. */
 export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
-  const fields = new Fields()
-  const { starts, ends } = fields
-  let number = 0
-  let at = 0
-  do {
-    splitBlanks(bytes, at, fields)
-    at = fields.next
-    number++
-  } while (fields.count === 0 && at < bytes.length)
-  const labels = textsOf(bytes, fields)
+  const [header] = linesOf(bytes, 0)
+  const lines = new SeparatedTable(bytes, BLANK, header)
+  const { starts, ends } = lines.fields
+  const labels = lines.labels
     .map((label) => label.replace(/^#/, ''))
     .map((label) => OLD_LABELS[label] ?? label)
   const layout = layoutOf(labels)
   const clock = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
-  if (layout === null || clock.slice(0, 4).includes(-1) || fields.count !== labels.length) return number
+  if (layout === null || clock.slice(0, 4).includes(-1) || lines.headerFault !== null) return lines.line
+  const other = otherUnit(labels, lines.peek())
+  if (other !== undefined) {
+    file.bad(lines.line + 1, `${other.label} is not in ${other.unit}`)
+    return 0
+  }
   const codes = new Int32Array(layout.columns.length)
-  const text = (label: string): string => textOf(bytes, fields, labels.indexOf(label))
   const table = {
-    text: (field: number): string => textOf(bytes, fields, field),
+    text: (field: number): string => lines.text(field),
     number: (field: number): number | null =>
       field < 0 ? NaN : numberAt(bytes, starts[field], ends[field], true),
-    row: (): number => number,
+    row: (): number => lines.line,
   }
+  const text = (label: string): string => lines.text(labels.indexOf(label))
   const line: Line = { ...layout, time: 0, codes, text }
   let understood = 0
-  for (; at < bytes.length; at = fields.next) {
-    splitBlanks(bytes, at, fields)
-    number++
-    if (fields.count === 0) continue
-    if (bytes[starts[0]] === HASH) {
-      // The line of units, or a remark between the rows.
-      const other = fields.count === labels.length ? otherUnit(labels, textsOf(bytes, fields)) : undefined
-      if (other === undefined) continue
-      file.bad(number, `${other.label} is not in ${other.unit}`)
-      break
-    }
-    if (fields.count !== labels.length) {
-      file.bad(number, 'wrong number of fields', lineText(bytes, starts[0], fields))
-      continue
-    }
+  while (lines.next(file, undefined, REMARK)) {
     const [year, month, day, hour, minute] = clock.map((field) =>
       field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
     )
@@ -176,7 +163,7 @@ export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, t
     if (line.time >= 0 && !readValues(table, layout.columns, codes, file)) continue
     const fault = line.time < 0 ? 'no valid date and time' : take(line)
     if (fault === null) understood++
-    else file.bad(number, fault, lineText(bytes, starts[0], fields))
+    else file.bad(lines.line, fault, lines.lineText())
   }
   file.rows(understood)
   return 0

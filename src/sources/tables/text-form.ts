@@ -75,7 +75,8 @@ export function textForm(bytes: Buffer, spec: TableSpec): TextForm | null {
   return typeof spec.header === 'string' ? null : first
 }
 
-function* linesOf(bytes: Buffer, skip: number): Generator<Place> {
+/** The lines below the first `skip` that are not blank. */
+export function* linesOf(bytes: Buffer, skip: number): Generator<Place> {
   let at = 0
   for (let line = 1; line <= skip + MOST_PREAMBLE && at < bytes.length; line++) {
     const end = bytes.indexOf(LF, at)
