@@ -38,5 +38,6 @@ export const listChanges = operation({
   summary: 'What has changed since a snapshot',
   parameters,
   refusal: 'bad_request',
+  comparesWith: 'since',
   errors: ['bad_request'],
 })

@@ -147,8 +147,10 @@ export class RequestPath {
         this.#beginStream(request, target, raw)
         return
       }
-      if (pin !== '') request = { ...request, served: this.#pinned(pin) }
+      if (pin !== '') request = { ...request, served: this.#pinned('snapshot', pin) }
       const asked = readAsked(request, { target, path: route.path }, raw)
+      const { comparesWith } = target.operation
+      if (comparesWith !== undefined) this.#pinned(comparesWith, raw.get(comparesWith))
       const lifetime = this.#lifetimeOf(request, asked.minute)
       this.#answering.answer(request, asked, lifetime, raw.get('api_key') !== '')
     } catch (error) {
@@ -207,9 +209,9 @@ export class RequestPath {
   }
 
   /** @throws ApiError 400, 410 */
-  #pinned(value: string | null): ServedView {
-    const pinned = this.#held.pinned(snapshotId('snapshot', value))
-    if (pinned === null) throw snapshotGone('snapshot', this.#held.current.view!.dataset.snapshotId)
+  #pinned(parameter: string, value: string | null): ServedView {
+    const pinned = this.#held.pinned(snapshotId(parameter, value))
+    if (pinned === null) throw snapshotGone(parameter, this.#held.current.view!.dataset.snapshotId)
     return pinned
   }
 

@@ -56,6 +56,8 @@ export interface Operation<P extends Parameters = Parameters> {
    * current minute.
    */
   readonly perMinute?: string | undefined
+  /** A parameter that names another snapshot, which has to be held, too. */
+  readonly comparesWith?: string | undefined
   /** The answer depends on a language: that of the parameter `locale`, else of `Accept-Language`. */
   readonly language?: true | undefined
   /** The other formats of the answer, which the thread of long answers makes (`long/makers.ts`). */
@@ -95,8 +97,9 @@ export function streamOperation<const P extends Parameters>(definition: StreamOp
  */
 export function operation<const P extends Parameters>(definition: Operation<P>): Operation {
   const { name, path, access, summary, parameters, refusal, errors, answer } = definition
-  const { perMinute, language, tables } = definition
-  const declared = { name, path, access, summary, parameters, refusal, errors, perMinute, language, tables }
+  const { perMinute, comparesWith, language, tables } = definition
+  const of = { name, path, access, summary, parameters, refusal, errors }
+  const declared = { ...of, perMinute, comparesWith, language, tables }
   return answer === undefined ? declared : { ...declared, answer }
 }
 

@@ -231,6 +231,7 @@ test('Many changes are made in slices, the same bytes as at once.', async () => 
   const view = { ...opened[1], changesSince: () => ({ changes: all, before: opened[0].dataset }) }
   const atOnce = new AskedPath(view, { clock: () => 1_800_000_000 })
   const inTurns = new AskedPath(view, { clock: () => 1_800_000_000 }, [KEY], setImmediate)
+  for (const { path: asked } of [atOnce, inTurns]) asked.hold([opened[0], view], 2)
   for (const query of ['', '&include=readings&per_page=1000', '&include=readings&per_page=1000&page=2']) {
     const url = `/v2/changes?since=${loaded[0].id}${query}`
     const expected = atOnce.get(url, KEYED)

@@ -32,6 +32,7 @@ const REQUESTS = [
   '/v2/buoys/map',
   `/v2/changes?since=${view.dataset.snapshotId}`,
   '/v2/files',
+  '/v2/places?query=biarritz',
 ]
 
 const maxAge = (cacheControl: string): number => Number(/max-age=(\d+)/.exec(cacheControl)?.[1] ?? NaN)
@@ -73,7 +74,7 @@ test('An answer lives a minute at most, and never past the next build of the sch
 
 test('Every answer of a keyed operation, errors too, says that it depends on the key; no public one does.', () => {
   const path = new AskedPath(view)
-  const isPublic = (url: string): boolean => /search\?|nearest/.test(url)
+  const isPublic = (url: string): boolean => /search\?|nearest|places/.test(url)
   const varied = (headers: { [name: string]: string }): string[] => (headers.vary ?? '').split(', ')
   assert.equal(REQUESTS.length, OPERATIONS.length - 2, 'an operation without a request')
   for (const url of REQUESTS) {

@@ -81,12 +81,13 @@ test('304, HEAD, errors and other formats have it, and pages may read it.', () =
 })
 
 test('units=imperial is told that values are metric, and what units=1 does.', () => {
-  const [whole, csv] = ['0', '0; with format=csv also 1, which adds a row of units']
+  const whole = '0'
+  const csv = `0; with format=csv also 1, which adds a row of units, and name, which puts them behind the names of columns`
   for (const [url, allowed] of [
     ['/buoys?units=imperial', csv],
     ['/buoys?units=1', csv],
     ['/buoys?format=csv&units=imperial', csv],
-    ['/buoys/1?units=imperial', whole],
+    ['/files?units=imperial', whole],
   ]) {
     const { status, text } = get(url)
     assert.equal(status, 400)

@@ -18,8 +18,7 @@ class Client implements LaterReply {
   events: LaterEvents | null = null
 
   send(): void {}
-  begin(): void {}
-  stream(head: string | Uint8Array): void {
+  begin(head: string | Uint8Array): void {
     this.text += `${String(head)}|`
   }
   write(bytes: Uint8Array): boolean {

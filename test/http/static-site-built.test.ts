@@ -150,10 +150,10 @@ for (const [name, isLand] of [
 
 test('No buoy of the demo stands on land where the map is near.', () => {
   const { stations } = JSON.parse(readFileSync('src/sources/demo/stations.json', 'utf8')) as {
-    stations: { name: string; lat: number; lng: number }[]
+    stations: { record: { name: string; lat: number; lng: number } }[]
   }
   assert.ok(stations.length > 30, 'stations')
-  const ashore = stations.filter(({ lat, lng }) => isLandOfCoast(lat, lng))
+  const ashore = fieldOf(stations, 'record').filter(({ lat, lng }) => isLandOfCoast(lat, lng))
   assert.deepEqual(fieldOf(ashore, 'name'), [])
 })
 

@@ -308,7 +308,7 @@ const NOTHING: [kind: string, files: { [name: string]: string }, reason: RegExp]
   ['meteofrance', { 'notes.txt': 'x' }, /holds no marine\.YYYYMMDD\.csv/],
   ['ndbc', { '41001.txt': '' }, /neither activestations\*\.xml nor/],
   ['ndbc', { 'activestations.xml': '<stations></stations>' }, /holds no data files/],
-  ['tides', { 'a.json': '{' }, /no file could be read/],
+  ['tides', { 'a.json': '{' }, /a\.json: is not JSON/],
 ]
 
 test('Every kind of source refuses a folder that is not there, and a file in its place, by name', async (t) => {

@@ -242,11 +242,11 @@ h7,S2,0,0
   assert.deepEqual(bad, [
     'harbours.csv:3 a harbour with this identifier is listed above',
     'harbours.csv:4 identifier is not 1 to 64 characters without quotes',
-    'harbours.csv:5 a harbour without a name',
+    'harbours.csv:5 name is empty',
     'harbours.csv:6 lat is not a number from -90 to 90',
     'harbours.csv:7 lng is not a number from -180 to 180',
     'harbours.csv:8 datum_offset is not a number from -20 to 20',
-    'harbours.csv:9 a harbour without a credit',
+    'harbours.csv:9 credit is empty',
     'constituents.csv:3 this constituent is listed above',
     'constituents.csv:4 this harbour is not in harbours.csv',
     'constituents.csv:5 constituent is not the name of a tidal constituent',

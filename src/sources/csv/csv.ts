@@ -7,7 +7,7 @@ import { constituentOf, MAX_AMPLITUDE } from '../../sea/tidal-constituents.ts'
 import type { HarbourRecord, PassRecord } from '../../sea/records.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfSlug } from '../../sea/missions.ts'
 import { isZone } from '../../sea/zones.ts'
-import { cleanName, MOST_OF_CREDIT } from '../reading/fields.ts'
+import { cleanName, degreesOf, MOST_OF_CREDIT } from '../reading/fields.ts'
 import {
   type Columns,
   degrees,
@@ -71,13 +71,10 @@ const HARBOURS = {
 }
 const CONSTITUENTS = {
   harbour: String,
-  constituent: matching(
-    (text) => constituentOf(text) !== undefined,
-    'is not the name of a tidal constituent',
-  ),
+  constituent: matching((text) => constituentOf(text) !== null, 'is not the name of a tidal constituent'),
   amplitude: (text: string) => {
-    const amplitude = degrees(MAX_AMPLITUDE)(text)
-    if (amplitude < 0) throw new Unfit(`is not a number from 0 to ${MAX_AMPLITUDE}`)
+    const amplitude = degreesOf(text, MAX_AMPLITUDE)
+    if (!(amplitude >= 0)) throw new Unfit(`is not a number from 0 to ${MAX_AMPLITUDE}`)
     return amplitude
   },
   phase: degrees(360),
