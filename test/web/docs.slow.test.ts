@@ -122,7 +122,7 @@ test('The documentation', async (t) => {
       const { page, errors, foreign } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys/{buoy_id}')
       await page.getByRole('heading', { name: 'One buoy' }).first().waitFor()
       const sent = async (): Promise<{ status: number; text: string }> => {
-        const answered = page.waitForResponse(/\/api\/v2\/buoys\/anglet$/)
+        const answered = page.waitForResponse(/\/api\/v2\/buoys\/anglet(?:\?|$)/)
         await page.keyboard.press('Control+Enter')
         const answer = await answered
         return { status: answer.status(), text: await answer.text() }
