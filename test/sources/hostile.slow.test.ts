@@ -61,7 +61,7 @@ test('Rows of JSON that cannot be understood have one fixed reason, however many
   const { bad } = await record(openMapped, folder)
   assert.equal(bad.length, 300_001)
   const reasons = new Set(bad.map((line) => line.replace(/^a\.json:\d+ /, '')))
-  assert.deepEqual([...reasons], ['no valid identifier of a station'])
+  assert.deepEqual([...reasons], ['no valid time'])
 })
 
 test('JSON that is nested without end is refused by every kind that reads JSON', async (t) => {

@@ -216,10 +216,12 @@ test('Measured fields become codes: converted and rounded once, beyond the limit
   assert.equal(code('significantHeight', '25.001'), NO_CODE)
   assert.equal(code('significantHeight', '-0.1'), NO_CODE)
   assert.equal(code('direction', '360.01'), NO_CODE)
+  assert.equal(code('direction', '-10'), NO_CODE)
   assert.equal(code('waterTemperature', '98765432109876543210'), NO_CODE)
   assert.deepEqual(skipped, [
     'X outside 0 to 25 m',
     'X outside 0 to 25 m',
+    'X outside 0 to 359.99 degree',
     'X outside 0 to 359.99 degree',
     'X outside -5 to 45 °C',
   ])
