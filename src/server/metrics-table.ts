@@ -369,11 +369,7 @@ const PROCESS: readonly Metric[] = [
     'What the heap of a worker may grow to before the worker ends',
     byWorker('heap_limit_bytes'),
   ),
-  metric(
-    'groundswell_shared_memory_bytes{kind}',
-    'Memory that all threads share, by content',
-    sharedBytes,
-  ),
+  metric('groundswell_shared_memory_bytes{kind}', 'Memory that all threads share, by content', sharedBytes),
   metric(
     'groundswell_log_lines_dropped_total',
     'Lines of the access log that were dropped because standard output was not read fast enough',

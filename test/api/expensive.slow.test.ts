@@ -82,12 +82,8 @@ test('A series that is made in turns, at once, or from rows alone has the same b
         'content-length': '',
       })
       assert.deepEqual(comparable(inTurn), comparable(once))
-      if (once.status !== 200) assert.equal(inTurn.isLater, false)
       if (once.status === 200) assert.ok(fromRows.get(url, KEYED).text === once.text, url)
-      // What is large is expensive, but for what is known by day; what is small is not.
-      const isKnown = url.includes('bucket=day') && !url.includes('timezone')
-      if (isKnown) assert.equal(inTurn.isLater, false, url)
-      else if (once.text.length > 200_000) assert.ok(inTurn.isLater, `${once.text.length} bytes at once`)
+      if (once.status === 200) assert.ok(inTurn.isLater, url)
       if (inTurn.isLater) JSON.parse(inTurn.text)
     }),
     { numRuns: rounds(30, 300) },
@@ -157,6 +153,9 @@ const comparable = (text: string): string => text.replace(/"timestamp":"[^"]*"/,
 const get = (live: Live, agent: Agent, path: string): Promise<Reply> =>
   ask(live.port, `/v2${path}`, { agent, headers: { authorization: `Bearer ${live.key}` } })
 
+/** More than one client may have made and waiting: a quarter of 32 and of 512. */
+const MANY = 180
+
 for (const engine of SLOW_ENGINES) {
   test(
     `Over ${engine}, long answers crowd out no others, leave no place taken when their readers go, and end before the server does.`,
@@ -166,7 +165,7 @@ for (const engine of SLOW_ENGINES) {
         snapshots,
         args: [`--engine=${engine}`, '--workers=1', '--drain-time=6s', '--answer-cache=0'],
       })
-      const heavy = new Agent({ maxSockets: 100 })
+      const heavy = new Agent({ maxSockets: 200 })
       const light = new Client(live, live.key, 4)
       const clients: RawClient[] = []
       /** A client that has asked and reads nothing. */
@@ -191,20 +190,20 @@ for (const engine of SLOW_ENGINES) {
 
       const done: Reply[] = []
       const many = Promise.all(
-        Array.from({ length: 60 }, async () => {
+        Array.from({ length: MANY }, async () => {
           done.push(await get(live, heavy, LONG(ids[0])))
         }),
       )
       // Others are answered while they are made.
       let answered = 0
-      while (done.length < 60) {
+      while (done.length < MANY) {
         assert.equal((await light.get(`/buoys/${ids[0]}`)).status, 200)
         answered++
       }
       await many
       const count = (status: number): number => done.filter((reply) => reply.status === status).length
       t.diagnostic(`${count(200)} answered, ${count(503)} refused, ${answered} others meanwhile`)
-      assert.equal(count(200) + count(503), 60)
+      assert.equal(count(200) + count(503), MANY)
       // Places of a share that become free meanwhile are taken by others of it.
       assert.ok(count(200) >= 1 && count(503) >= 1, 'more than a share')
       assert.ok(answered > 60, `${answered} others answered meanwhile`)

@@ -389,7 +389,7 @@ async function askFromDescription(t: TestContext, client: Caller): Promise<void>
   })
 }
 
-const SHAPES = new Set(['format', 'fields', 'layout', 'units', 'snapshot'])
+const SHAPES = new Set(['format', 'fields', 'layout', 'units', 'bom', 'snapshot'])
 
 /** A word that could be a mission is a 404. Other faults get the refusal of the operation. */
 function expectedStatus(operation: DocumentedOperation, parameter: string, fault: string): number {

@@ -43,7 +43,7 @@ test('Every alert has its paragraph in the runbook, which its annotation leads t
     ALERTS,
   )
   for (const [, name, text] of paragraphs) {
-    assert.ok(text.length > 150, `${name} says what it means and what to do`)
+    assert.ok(text.length > 100, `${name} says what it means and what to do`)
     assert.ok(RULES.includes(`runbook: docs/operations.md#${name.toLowerCase()}\n`), name)
   }
 })

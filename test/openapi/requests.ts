@@ -88,6 +88,7 @@ export function goodRequest(
       fields: false,
       layout: format === 'json',
       units: format === 'csv',
+      bom: format === 'csv',
       bbox: !hasBounds,
     }
     // The document says in words what does not go together.

@@ -150,8 +150,8 @@ test('A real table of JSON with a real description comes out row by row', async 
     join(folder, 'neracoos_M01_info.csv'),
   )
   // It holds temperatures of the air alone; what is compared here is the reading.
-  const columns = { air_temperature: 'waterTemperature' }
-  const { rows, buoys, bad, skipped, sources } = await record((path) => openErddap(path, { columns }), folder)
+  const tables = [{ values: { waterTemperature: { at: 'air_temperature' } } }]
+  const { rows, buoys, bad, skipped, sources } = await record((path) => openErddap(path, { tables }), folder)
   const { table } = JSON.parse(readFileSync(join(DATA, 'erddap', name), 'utf8')) as {
     table: { rows: [string, number | null][] }
   }
@@ -207,7 +207,9 @@ test('A real drifter, a real answer of Puertos del Estado and a real line of Mé
     [{ identifier: '3545', name: '3545', lat: 43, lng: -9 }],
   )
   const spanish = await record((path) => openJson(path, { ...portus }), join(DATA, 'api-samples'))
-  assert.deepEqual(rowLines(spanish.rows.get('3545/0')), ['2026-05-22T00:00:00Z 0.2 0.35 - 5.22 - - - - -'])
+  assert.deepEqual(rowLines(spanish.rows.get('3545/0')), [
+    '2026-05-22T00:00:00Z 0.2 0.35 5.22 5.22 - - - - -',
+  ])
 
   const folder = await folderOf(t, {})
   const excerpt = join(DATA, 'api-samples', 'meteofrance_marine_20241209_excerpt.csv')
