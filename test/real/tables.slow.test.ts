@@ -159,7 +159,7 @@ test('A real table of JSON with a real description comes out row by row', async 
   assert.deepEqual(bad, [])
   assert.equal(skipped.get('a row without a value') ?? 0, table.rows.length - warm.length)
   assert.deepEqual([table.rows.length, warm.length], [3339, 2973])
-  const found = rows.get('M01/1') ?? []
+  const found = rows.get('M01/0') ?? []
   assert.equal(found.length, warm.length)
   for (const [i, [time, value]] of warm.entries()) {
     assert.equal(found[i].time, time)
