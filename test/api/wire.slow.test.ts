@@ -81,12 +81,12 @@ const assertFree = (reply: Reply): void => {
 const bearer = (key: string): CallOptions => ({ headers: { authorization: `Bearer ${key}` } })
 
 /** Changes from one answer to the next; uws ends a connection once in 192 KB of answers without a body. */
-const CHANGING = ['x-ratelimit-remaining', 'x-request-id', 'date', 'connection', 'keep-alive']
+const CHANGING = new Set(['x-ratelimit-remaining', 'x-request-id', 'date', 'connection', 'keep-alive'])
 /** What does not change from one answer to the next; the second may turn between the two. */
 const lasting = ({ headers }: Reply): object =>
   Object.fromEntries(
     Object.entries(headers)
-      .filter(([name]) => !CHANGING.includes(name))
+      .filter(([name]) => !CHANGING.has(name))
       .map(([name, value]) => [name, String(value).replace(/max-age=\d+/, 'max-age=N')]),
   )
 
