@@ -21,7 +21,7 @@ import {
   saturate,
   startCeiling,
   startProduct,
-  stopAll,
+  stoppingAll,
   type Sample,
   type Server,
 } from './servers.ts'
@@ -217,10 +217,4 @@ async function main(): Promise<void> {
   writeFileSync(join(BENCH_DATA, 'results', `${Date.now()}.md`), text)
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stopAll().then(() => process.exit(130)))
-try {
-  await main()
-} finally {
-  await stopAll()
-}
+await stoppingAll(main)

@@ -25,7 +25,18 @@ export interface Server {
 const running = new Set<ChildProcess>()
 
 /** Ends whatever still runs. */
-export const stopAll = async (): Promise<void> => void (await Promise.all([...running].map(end)))
+const stopAll = async (): Promise<void> => void (await Promise.all([...running].map(end)))
+
+/** Runs a bench, and ends its servers after it, also upon a signal. */
+export async function stoppingAll(bench: () => Promise<void>): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stopAll().then(() => process.exit(130)))
+  try {
+    await bench()
+  } finally {
+    await stopAll()
+  }
+}
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return

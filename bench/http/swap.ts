@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { BASE_PATH, casesOf, draw } from './cases.ts'
-import { issueKey, leaveServersCore, startProduct, stopAll, type Server } from './servers.ts'
+import { issueKey, leaveServersCore, startProduct, stoppingAll, type Server } from './servers.ts'
 import { AS_OF, BENCH_DATA, readWorld, SCALES, snapshotsOf, type Scale } from './world.ts'
 
 const { values: options } = parseArgs({
@@ -148,10 +148,4 @@ async function main(): Promise<void> {
   console.table(rows)
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stopAll().then(() => process.exit(130)))
-try {
-  await main()
-} finally {
-  await stopAll()
-}
+await stoppingAll(main)

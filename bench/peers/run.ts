@@ -34,7 +34,7 @@ import {
   saturate,
   startProduct,
   startServer,
-  stopAll,
+  stoppingAll,
   type Sample,
   type Server,
 } from '../http/servers.ts'
@@ -369,10 +369,4 @@ async function main(): Promise<void> {
   console.table(rows)
 }
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void stopAll().then(() => process.exit(130)))
-try {
-  await main()
-} finally {
-  await stopAll()
-}
+await stoppingAll(main)
