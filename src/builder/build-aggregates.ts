@@ -3,8 +3,7 @@
  * they were; in another year only the days of changed months are worked out anew.
  */
 import { setImmediate } from 'node:timers/promises'
-import { NO_ZONE, type AggregateYear } from '../index/day-aggregates.ts'
-import { yearDays } from '../index/days.ts'
+import { NO_ZONE, type AggregateYear, yearDays } from '../index/day-aggregates.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { aggregatesPart } from '../snapshot/make-aggregates.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'

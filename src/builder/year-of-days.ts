@@ -1,7 +1,6 @@
 /** The daily aggregates of all buoys in one calendar year, worked out from its rows month by month. */
-import { NO_ZONE, type AggregateYear } from '../index/day-aggregates.ts'
+import { NO_ZONE, type AggregateYear, yearDays, type YearDays } from '../index/day-aggregates.ts'
 import { lowerBound } from '../index/bisect.ts'
-import { yearDays, type YearDays } from '../index/days.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { circularMean, hundredths, isDirection, type Aggregation } from '../index/statistics.ts'
 import { statisticsOf, type AggregatedBuoy, type DayStatistics } from '../snapshot/make-aggregates.ts'

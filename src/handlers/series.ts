@@ -5,7 +5,7 @@
  * The largest answer: 13 seasons of 8,784 hours at 150 bytes, 17 MB; the default one (10 seasons of 365 days)
  * is half a megabyte: the thread of long answers makes all of them.
  */
-import { DEFAULT_SEASONS } from '../index/season-dates.ts'
+import { DEFAULT_SEASONS } from '../index/seasons.ts'
 import { operation } from '../operation/operation.ts'
 import { choice, integer, zoneName } from '../operation/parameters.ts'
 import type { MeasureName } from '../sea/columns.ts'

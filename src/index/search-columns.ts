@@ -1,11 +1,9 @@
 /** Makes what `name-search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
-import type { Column } from '../sea/columns.ts'
 import { compareText } from '../system/text.ts'
 import { finish, type Steps } from '../system/steps.ts'
 import { sameNumbers } from '../system/copy-for-threads.ts'
-import type { SearchColumns } from './name-search.ts'
-import { fold, formsOf, wordsIn } from './spelled-words.ts'
 import {
+  type SearchColumns,
   COUNTRY_START,
   FLAG_BITS,
   NAME_START,
@@ -14,7 +12,8 @@ import {
   WORD_START,
   type WordColumns,
   type LaidOut,
-} from './suffixes.ts'
+} from './name-search.ts'
+import { fold, formsOf, wordsIn } from './spelled-words.ts'
 
 /** A text of a buoy in pieces; `first` and `others` flag what the pieces begin. */
 interface Field {
@@ -71,18 +70,13 @@ export interface WordsInput {
 }
 
 /** Readers refuse stored columns that differ from these: a change needs a new `FORMAT_VERSION`. */
-export function buildWords(input: WordsInput): Map<string, Column> {
-  const { text, owner, flags } = finish(layOut(wordFields(input)))
+export function buildWords(input: WordsInput): WordColumns {
+  const laid = finish(layOut(wordFields(input)))
+  const { text } = laid
   const suffixes = Uint32Array.from(text.keys())
     .filter((at) => text[at] !== SEPARATOR)
     .sort((a, b) => compareSuffixes(text, a, b))
-  return new Map<string, Column>([
-    ['words_text', text],
-    ['words_owner', owner],
-    ['words_place', flags],
-    ['words_suffixes', suffixes],
-    ['words_rank', rankByName(input.names)],
-  ])
+  return { ...laid, suffixes, rank: rankByName(input.names) }
 }
 
 /** Some 0.1 ms of work. */

@@ -65,18 +65,14 @@ const CURVE_ERROR = 0.0049
 /** Bound of the rounding error of a level, m. */
 const ROUNDING_M = 1e-8
 
-interface Days {
-  /** High and low waters in the block and the first after it, alternating; flat arrays suit the cache. */
-  readonly extremeTimes: Float64Array
-  readonly extremeHeights: Float64Array
-  readonly isFirstHigh: boolean
+interface Levels {
   /** Heights every `LEVEL_STEP`, m. */
   readonly levels: Float64Array
   /** How far the curve through levels may be from `height`, m: up to 0.02 mm with strong overtides. */
   readonly levelError: number
 }
 
-/** 5 KB of extremes and levels and 200 bytes of hourly levels each: 20 MB per thread. */
+/** 2.4 KB of levels each, and as much of extremes: 20 MB per thread. */
 const MAX_TABLES = 4096
 /** Bound of all levels: no tide is as high. */
 const HIGHEST_LEVEL_CM = 32767
@@ -93,9 +89,9 @@ export class Tides {
   /** Least distance, m, between a high and a low of each harbour. */
   readonly #leastRange: Float32Array
   readonly #motions = new Map<number, Motion>()
-  readonly #days = new Map<number, Days>()
-  /** Levels at the full hours of a block, hundredths of a metre. */
-  readonly #levels = new Map<number, Int16Array>()
+  /** High and low waters in a block and the first after it, alternating. */
+  readonly #extremes = new Map<number, Extreme[]>()
+  readonly #levels = new Map<number, Levels>()
   /** Terms a·cos(φ + k·δ) of a walk in even steps: value before, value now, 2 cos δ. */
   readonly #before: Float64Array
   readonly #now: Float64Array
@@ -138,7 +134,7 @@ export class Tides {
   /** `height` rounded to whole hundredths of a metre. */
   hundredths(harbour: number, time: number): number {
     const block = blockOf(time)
-    const { levels, levelError } = this.#daysOf(harbour, block)
+    const { levels, levelError } = this.#levelsOf(harbour, block)
     const hundredths = levelBetween(levels, (time - block * BLOCK) / LEVEL_STEP) * 100
     const fromHalf = Math.abs(hundredths - Math.floor(hundredths) - 0.5)
     // Near a half only the sum decides the rounding.
@@ -147,12 +143,11 @@ export class Tides {
 
   /** The first high or low water after `time`, null where none comes in days (yearly constituents only). */
   next(harbour: number, time: number): Extreme | null {
-    const { extremeTimes, extremeHeights, isFirstHigh } = this.#daysOf(harbour, blockOf(time))
-    for (let i = 0; i < extremeTimes.length; i++) {
-      if (extremeTimes[i] <= time) continue
-      return { time: extremeTimes[i], height: extremeHeights[i], high: isFirstHigh === (i % 2 === 0) }
-    }
-    return null
+    const block = blockOf(time)
+    const extremes = remembered(this.#extremes, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () =>
+      this.#tabulate(harbour, block),
+    )
+    return extremes.find((extreme) => extreme.time > time) ?? null
   }
 
   /** Writes `count` hourly levels from the full hour `from` (epoch seconds) on, hundredths of a metre. */
@@ -160,43 +155,21 @@ export class Tides {
     for (let i = 0; i < count;) {
       const time = from + i * HOUR
       const block = blockOf(time)
-      const levels = remembered(this.#levels, harbour * BLOCKS_PER_HARBOUR + block, MAX_TABLES, () =>
-        this.#hourlyLevels(harbour, block),
-      )
-      for (let hour = (time - block * BLOCK) / HOUR; hour < levels.length && i < count; hour++) {
-        target[i++] = levels[hour]
+      const { levels } = this.#levelsOf(harbour, block)
+      for (let since = time - block * BLOCK; since < BLOCK && i < count; since += HOUR) {
+        const level = Math.round(levels[LEVELS_BEFORE + since / LEVEL_STEP] * 100)
+        target[i++] = Math.max(-HIGHEST_LEVEL_CM, Math.min(HIGHEST_LEVEL_CM, level))
       }
     }
   }
 
-  /** Levels at the full hours of a block, hundredths of a metre, up to 2 mm from `height` before rounding. */
-  #hourlyLevels(harbour: number, block: number): Int16Array {
-    const datumOffset = this.columns.datumOffset[harbour]
-    const begin = block * BLOCK
-    this.#startWalk(harbour, this.#motionAt(begin), begin, HOUR, false)
-    return Int16Array.from({ length: BLOCK / HOUR }, () => {
-      const level = Math.round((datumOffset + this.#walk(harbour)) * 100)
-      return Math.max(-HIGHEST_LEVEL_CM, Math.min(HIGHEST_LEVEL_CM, level))
-    })
-  }
-
-  #daysOf(harbour: number, block: number): Days {
+  #levelsOf(harbour: number, block: number): Levels {
     const key = harbour * BLOCKS_PER_HARBOUR + block
-    return remembered(this.#days, key, MAX_TABLES, () => this.#newDays(harbour, block))
-  }
-
-  #newDays(harbour: number, block: number): Days {
-    const extremes = this.#tabulate(harbour, block)
-    return {
-      extremeTimes: Float64Array.from(extremes, ({ time }) => time),
-      extremeHeights: Float64Array.from(extremes, ({ height }) => height),
-      isFirstHigh: extremes.length > 0 && extremes[0].high,
-      ...this.#levelsOf(harbour, block),
-    }
+    return remembered(this.#levels, key, MAX_TABLES, () => this.#newLevels(harbour, block))
   }
 
   /** Heights for `levelBetween`, node factors drifting as in `height`, cosines in steps as in `#walk`. */
-  #levelsOf(harbour: number, block: number): Pick<Days, 'levels' | 'levelError'> {
+  #newLevels(harbour: number, block: number): Levels {
     const { start, constituent, amplitude, phase, datumOffset } = this.columns
     const { argument, speed, factor, drift } = this.#motionAt(block * BLOCK)
     const levels = new Float64Array(LEVELS).fill(datumOffset[harbour])
@@ -240,7 +213,7 @@ export class Tides {
     const extremes: Extreme[] = []
     let candidate: Extreme | null = null
     let time = begin - LEAD_IN
-    this.#startWalk(harbour, this.#motionAt(begin), time, STEP, true)
+    this.#startWalk(harbour, this.#motionAt(begin), time)
     let rising = this.#walk(harbour) > 0
     while (time < end + LOOKAHEAD) {
       time += STEP
@@ -290,21 +263,20 @@ export class Tides {
     return { time, height: this.height(harbour, time), high }
   }
 
-  /** Begins a walk from `from`, steps of `step` seconds, over heights above mean sea level or their slope. */
-  #startWalk(harbour: number, motion: Motion, from: number, step: number, slope: boolean): void {
+  /** Begins a walk from `from`, in steps of `STEP`, over the slope of the height. */
+  #startWalk(harbour: number, motion: Motion, from: number): void {
     const { start, constituent, amplitude, phase } = this.columns
     const first = start[harbour]
-    const turned = slope ? Math.PI / 2 : 0
     for (let i = first; i < start[harbour + 1]; i++) {
       const c = constituent[i]
       const speed = motion.speed[c]
-      const angle = motion.argument[c] + speed * (from - motion.from) - phase[i] * RADIANS + turned
+      const angle = motion.argument[c] + speed * (from - motion.from) - phase[i] * RADIANS + Math.PI / 2
       // Factors of the middle of the motion, since they stand still during a walk.
       const factor = motion.factor[c] + (motion.drift[c] * BLOCK) / 2
-      const swing = factor * amplitude[i] * (slope ? speed : 1)
-      this.#before[i - first] = swing * Math.cos(angle - speed * step)
+      const swing = factor * amplitude[i] * speed
+      this.#before[i - first] = swing * Math.cos(angle - speed * STEP)
       this.#now[i - first] = swing * Math.cos(angle)
-      this.#twice[i - first] = 2 * Math.cos(speed * step)
+      this.#twice[i - first] = 2 * Math.cos(speed * STEP)
     }
   }
 

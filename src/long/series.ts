@@ -1,5 +1,5 @@
 /** Seasonal series, year over year: `GET /buoys/{buoy_id}/readings/series` as JSON and as a table. */
-import { hasMeasure } from '../index/available.ts'
+import { hasMeasure } from '../index/latest.ts'
 import { MEASURES, type Measure } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import {
@@ -9,9 +9,11 @@ import {
   MOST_SEASONS,
   seasonYears,
   type SeasonDates,
-} from '../index/season-dates.ts'
+  Series,
+  type SeriesLists,
+  type SeriesQuery,
+} from '../index/seasons.ts'
 import { rowsOf } from '../index/buckets.ts'
-import { Series, type SeriesLists, type SeriesQuery } from '../index/seasons.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
 import { buoyBeside } from '../operation/buoy-table.ts'
 import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
@@ -85,13 +87,13 @@ export function seriesTable({ view, query, path: [buoyId] }: MakeRequest<typeof 
     columns: [
       integerColumn('year', () => season.year),
       flag('complete', () => season.complete),
-      integerColumn('bucket_index', (point) => season.series.ordinal(point)),
+      integerColumn('bucket_index', (point) => season.series.bucket(point).ordinal),
       word('label', LABEL_BYTES, (writer, point) => {
-        const start = season.series.start(point)
+        const { start } = season.series.bucket(point)
         writer.dayLabel(start + clock.offsetAt(start), bucket === 'hour')
       }),
-      moment('bucket_start', (point) => season.series.start(point)),
-      moment('bucket_end', (point) => season.series.end(point)),
+      moment('bucket_start', (point) => season.series.bucket(point).start),
+      moment('bucket_end', (point) => season.series.bucket(point).end),
       number(
         'value',
         (point) => {

@@ -1,5 +1,5 @@
 /** Indexes a loaded snapshot, once for all serving threads, which import nothing of this. */
-import { buildGroups, passIndexes } from '../index/make-groups.ts'
+import { buildGroups, passIndexes } from '../index/groups.ts'
 import { latestOf } from '../index/latest.ts'
 import { searchColumns } from '../index/search-columns.ts'
 import { segmentColumns, Segments } from '../index/segments.ts'

@@ -4,11 +4,11 @@
  * The registry holds every (source, identifier) that ever had an id in this folder, also without a buoy
  * today: an id or slug is never given to another buoy.
  */
-import { readWords, type WordColumns } from '../index/suffixes.ts'
+import { WORD_COLUMNS, type WordColumns } from '../index/name-search.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { NO_COUNTRY } from '../sea/columns.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
-import { column, columnsOf, expectLength } from './part-columns.ts'
+import { columnsOf, expectLength } from './part-columns.ts'
 import {
   list,
   record,
@@ -116,6 +116,7 @@ const SPOT_COLUMNS = { spot_id: Uint32Array, spot_lat: Float64Array, spot_lng: F
 /** @throws SnapshotError when anything in the part is not what `catalogPart` writes */
 export function readCatalog(part: Part, file: string): Catalog {
   const { meta } = part
+  const words = columnsOf(part, WORD_COLUMNS, file)
   const textsOf = (name: string): string[] => texts(meta[name], `${file}: ${name}`)
   return {
     sources: list(meta.sources, `${file}: sources`).map((entry) => {
@@ -142,7 +143,13 @@ export function readCatalog(part: Part, file: string): Catalog {
     registry: () => readRegistry(meta.registry, `${file}: registry`),
     ...columnsOf(part, COLUMNS, file),
     spots: readSpots(part, textsOf('spots'), file),
-    words: readWords((name, type) => column(part, name, type, file)),
+    words: {
+      text: words.words_text,
+      owner: words.words_owner,
+      flags: words.words_place,
+      suffixes: words.words_suffixes,
+      rank: words.words_rank,
+    },
   }
 }
 

@@ -1,6 +1,5 @@
 /** What must hold of a part, whoever wrote it: checked before publishing, and again before serving. */
-import { buildBoxes } from '../index/boxes.ts'
-import { buildPoints } from '../index/near.ts'
+import { buildBoxes, buildPoints } from '../index/near.ts'
 import {
   addStream,
   CANCELLED,

@@ -1,6 +1,5 @@
 /** Writes the catalogue part, apart from `catalog.ts` because names of countries take 60 ms to load. */
-import { buildBoxes } from '../index/boxes.ts'
-import { buildPoints } from '../index/near.ts'
+import { buildBoxes, buildPoints } from '../index/near.ts'
 import { buildWords } from '../index/search-columns.ts'
 import { NO_COUNTRY, type Column } from '../sea/columns.ts'
 import type { SourceInfo, SpotRecord } from '../sea/records.ts'
@@ -40,6 +39,7 @@ export function catalogPart(
   const names = buoys.map(({ name }) => name)
   const slugs = buoys.map(({ slug }) => slug)
   const identifiers = buoys.map(({ identifier }) => identifier)
+  const words = buildWords({ names, slugs, identifiers })
   return {
     kind: 'catalog',
     meta: {
@@ -71,7 +71,11 @@ export function catalogPart(
       ['spot_lng', Float64Array.from(orderedSpots, (spot) => spot.lng)],
       ['points', buildPoints(lat, lng)],
       ['boxes', buildBoxes(lat, lng)],
-      ...buildWords({ names, slugs, identifiers }),
+      ['words_text', words.text],
+      ['words_owner', words.owner],
+      ['words_place', words.flags],
+      ['words_suffixes', words.suffixes],
+      ['words_rank', words.rank],
     ]),
   }
 }

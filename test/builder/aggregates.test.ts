@@ -11,9 +11,8 @@ import * as fc from 'fast-check'
 import { type Dataset } from '../../src/dataset/dataset.ts'
 import { viewOf } from '../answered.ts'
 import { checkFolder } from '../../src/builder/folder-check.ts'
-import { type SeasonDates } from '../../src/index/season-dates.ts'
+import { type SeasonDates, Series } from '../../src/index/seasons.ts'
 import type { MeasureRows } from '../../src/index/buckets.ts'
-import { Series } from '../../src/index/seasons.ts'
 import { isDirection, type Aggregation } from '../../src/index/statistics.ts'
 import { MEASURE_NAMES, MEASURES } from '../../src/sea/columns.ts'
 import { zone } from '../../src/sea/zones.ts'
@@ -112,7 +111,7 @@ function seriesOf(dataset: Dataset, ordinal: number, withKnown: boolean): string
         for (let year = 2009; year <= 2013; year++) {
           made.season(year)
           const points = Array.from({ length: made.length }, (_, i) =>
-            [made.ordinal(i), made.start(i), made.end(i), made.value[i], made.count[i]].join(' '),
+            [...Object.values(made.bucket(i)), made.value[i], made.count[i]].join(' '),
           )
           series.push(`${name} ${aggregation} ${dates.startMonth} ${year}: ${points.join(', ')}`)
         }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { sourceKey } from '../../src/index/groups.ts'
-import { buildGroups } from '../../src/index/make-groups.ts'
+import { sourceKey, buildGroups } from '../../src/index/groups.ts'
 import type { Catalog } from '../../src/snapshot/catalog.ts'
 
 const NO_COUNTRY = 65_535

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { MEASURES } from '../../src/sea/columns.ts'
-import type { Measure } from '../../src/sea/columns.ts'
-import { isDayOfYear, lastCompleteSeason, lastDayOfMonth, seasonYears } from '../../src/index/season-dates.ts'
+import { MEASURES, type Measure } from '../../src/sea/columns.ts'
+import {
+  isDayOfYear,
+  lastCompleteSeason,
+  lastDayOfMonth,
+  seasonYears,
+  Series,
+  type SeasonDates,
+  type Bucket,
+  type SeriesYear,
+} from '../../src/index/seasons.ts'
 import type { MeasureRows } from '../../src/index/buckets.ts'
-import { Series } from '../../src/index/seasons.ts'
-import type { SeasonDates } from '../../src/index/season-dates.ts'
-import type { Bucket, SeriesYear } from '../../src/index/seasons.ts'
 import { isDirection, NO_VALUE, type Aggregation } from '../../src/index/statistics.ts'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import { zone } from '../../src/sea/zones.ts'
-import type { Zone } from '../../src/sea/zones.ts'
+import { zone, type Zone } from '../../src/sea/zones.ts'
 import { fieldsOf } from '../fields.ts'
 import { makeOracle } from '../oracle/oracle.ts'
 import { emptyRow } from '../oracle/plan.ts'
@@ -105,12 +109,12 @@ function points(asked: Asked, ...lists: MeasureRows[][]): Point[][] {
     const season = series.season(startYear + i)
     years.push({ ...season, points: series.length })
     return Array.from({ length: series.length }, (_, point) => {
-      const start = series.start(point)
+      const { start, end, ordinal } = series.bucket(point)
       return {
-        ordinal: series.ordinal(point),
+        ordinal,
         label: written(() => out.dayLabel(start + rules.offsetAt(start), bucket === 'hour')),
         start: text(start),
-        end: text(series.end(point)),
+        end: text(end),
         value: series.value[point],
         count: series.count[point],
       }

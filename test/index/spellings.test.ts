@@ -5,7 +5,6 @@ import fc from 'fast-check'
 import { buildWords, searchColumns } from '../../src/index/search-columns.ts'
 import { Search } from '../../src/index/name-search.ts'
 import { fold } from '../../src/index/spelled-words.ts'
-import { readWords } from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
 import { slugOf } from '../oracle/oracle.ts'
 import { looserRanks, type Spelled } from '../oracle/spelling.ts'
@@ -27,11 +26,7 @@ function searchOf(buoys: readonly Buoy[]): Found {
     identifiers: buoys.map(({ identifier }) => identifier),
     countries: buoys.map(({ country }) => country),
   }
-  const columns = buildWords(input)
-  const stored = readWords((name, type) => {
-    const column = columns.get(name)
-    return column instanceof type ? column : assert.fail(name)
-  })
+  const stored = buildWords(input)
   const active = Uint8Array.from(buoys, ({ active }) => Number(active))
   const searchAmong = (spelled: typeof input): Search =>
     new Search(stored, finish(searchColumns(stored, spelled)), active)

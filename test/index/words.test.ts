@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildWords, checkWords, searchColumns, type WordsInput } from '../../src/index/search-columns.ts'
+import { buildWords, checkWords, searchColumns } from '../../src/index/search-columns.ts'
 import { Search } from '../../src/index/name-search.ts'
 import { fold } from '../../src/index/spelled-words.ts'
-import { readWords, type WordColumns } from '../../src/index/suffixes.ts'
 import { finish } from '../../src/system/steps.ts'
 import { fold as plain, searchRank } from '../oracle/oracle.ts'
 
@@ -16,14 +15,6 @@ interface Named {
   active: boolean
 }
 
-function storedWords(input: WordsInput): WordColumns {
-  const columns = buildWords(input)
-  return readWords((name, type) => {
-    const column = columns.get(name)
-    return column instanceof type ? column : assert.fail(name)
-  })
-}
-
 /** Finds exact matches only: the words of looser ones are those of no buoy. */
 function wordsOf(buoys: Named[]): Search {
   const input = {
@@ -31,7 +22,7 @@ function wordsOf(buoys: Named[]): Search {
     slugs: buoys.map(({ slug }) => slug),
     identifiers: buoys.map(({ identifier }) => identifier),
   }
-  const columns = storedWords(input)
+  const columns = buildWords(input)
   assert.equal(finish(checkWords(columns, input)), null)
   const active = Uint8Array.from(buoys, (buoy) => Number(buoy.active))
   const nobody = { names: [], slugs: [], identifiers: [], countries: [] }
@@ -127,7 +118,7 @@ test('A stored index is taken for that of its names only when it is, whatever on
     slugs: ['belle-ile', 'ile-d-yeu', 'belle-ile-2', 'buoy'],
     identifiers: ['05602', 'Ω7', '05602', 'x'],
   }
-  const good = storedWords(input)
+  const good = buildWords(input)
   const names = ['text', 'owner', 'flags', 'suffixes', 'rank'] as const
   for (const name of names) {
     for (let at = 0; at < good[name].length; at++) {
