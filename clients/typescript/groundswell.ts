@@ -1418,9 +1418,9 @@ export type ListChangesAnswer = {
     timestamp: string
     /** The page that was asked for. */
     page?: number
-    /** Readings in a page, at most the maximum. */
+    /** Items in a page, at most the maximum. */
     per_page?: number
-    /** Number of pages; 0 where no reading differs. */
+    /** Number of pages; 0 for an empty result. */
     total_pages?: number
     /** The snapshot of the answer, where the request pins one with `snapshot`. */
     snapshot?: string

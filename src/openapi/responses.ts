@@ -1,8 +1,7 @@
 /** Descriptions of headers, of formats other than JSON, and of answers that are not successes. */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 import type { Declared } from '../operation/operation.ts'
-import type { Offered } from '../operation/shape.ts'
-import type { Format } from '../operation/shape.ts'
+import type { Format, Offered } from '../operation/shape.ts'
 import {
   EXAMPLES_AS_OF,
   EXAMPLES_REQUEST_ID,
@@ -12,41 +11,35 @@ import {
 } from './operation-texts.ts'
 import type { Schema } from './schemas.ts'
 
+const requestHeader = (name: string, description: string, more: Schema = {}): Schema => ({
+  name,
+  in: 'header',
+  description,
+  schema: { type: 'string' },
+  ...more,
+})
+
 export const HEADER_PARAMETERS: { readonly [name: string]: Schema } = {
-  IfNoneMatch: {
-    name: 'If-None-Match',
-    in: 'header',
-    description:
-      'One or more `ETag`s of earlier answers, or `*`. The answer is 304 while one of them is current.',
-    schema: { type: 'string' },
-  },
-  XRequestId: {
-    name: 'X-Request-Id',
-    in: 'header',
-    description: 'A UUID of your own for this request. The answer repeats it. Other values are ignored.',
-    schema: { type: 'string', format: 'uuid' },
-  },
-  Accept: {
-    name: 'Accept',
-    in: 'header',
-    description:
-      'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson`, `application/geo+json` or `application/vnd.apache.parquet`, where the operation has it; else JSON.',
-    schema: { type: 'string' },
-  },
-  LastEventId: {
-    name: 'Last-Event-ID',
-    in: 'header',
-    description:
-      'The `id` of the last event that came. Browsers send it by themselves. The first event then has the changes since that snapshot, as long as the server holds it; any other value counts as none.',
-    schema: { type: 'string' },
-  },
-  AcceptLanguage: {
-    name: 'Accept-Language',
-    in: 'header',
-    description: 'Sets the language of a request without `locale`.',
-    schema: { type: 'string' },
+  IfNoneMatch: requestHeader(
+    'If-None-Match',
+    'One or more `ETag`s of earlier answers, or `*`. The answer is 304 while one of them is current.',
+  ),
+  XRequestId: requestHeader(
+    'X-Request-Id',
+    'A UUID of your own for this request. The answer repeats it. Other values are ignored.',
+    { schema: { type: 'string', format: 'uuid' } },
+  ),
+  Accept: requestHeader(
+    'Accept',
+    'Sets the format of a request without `format`: `text/csv`, `application/x-ndjson`, `application/geo+json` or `application/vnd.apache.parquet`, where the operation has it; else JSON.',
+  ),
+  LastEventId: requestHeader(
+    'Last-Event-ID',
+    'The `id` of the last event that came. Browsers send it by themselves. The first event then has the changes since that snapshot, as long as the server holds it; any other value counts as none.',
+  ),
+  AcceptLanguage: requestHeader('Accept-Language', 'Sets the language of a request without `locale`.', {
     example: 'fr, en;q=0.5',
-  },
+  }),
 }
 
 /** `RateLimitReset` of `X-RateLimit-Reset`. */
@@ -54,12 +47,18 @@ function componentName(headerName: string): string {
   return headerName.replace(/^X-/, '').replaceAll('-', '')
 }
 
-const header = (description: string, schema: Schema, required = true): Schema => ({
+const header = (description: string, schema: Schema = { type: 'string' }, required = true): Schema => ({
   description,
   required,
   schema,
 })
+const mayHave = (description: string, schema: Schema = { type: 'string' }): Schema =>
+  header(description, schema, false)
 const WHOLE = { type: 'integer', minimum: 0 }
+const NAME = { type: 'string', minLength: 1 }
+const MOMENT = { type: 'string', format: 'date-time' }
+const UUID = { type: 'string', format: 'uuid' }
+const text = (keyword: 'const' | 'pattern', value: string): Schema => ({ type: 'string', [keyword]: value })
 const RATE_TEXTS = {
   'X-RateLimit-Limit': 'Calls an hour.',
   'X-RateLimit-Remaining': 'Calls left in this hour.',
@@ -69,77 +68,53 @@ const WITHOUT_QUOTA =
   'Absent on calls without a quota: while no data is loaded, and without a key if the server does not limit such calls.'
 
 export const HEADERS: { readonly [name: string]: Schema } = {
-  ETag: header('Validator for `If-None-Match`. It is weak and the same for every key.', {
-    type: 'string',
-    pattern: '^W/"[0-9A-Za-z_-]+"$',
-  }),
-  Link: header(
+  ETag: header(
+    'Validator for `If-None-Match`. It is weak and the same for every key.',
+    text('pattern', '^W/"[0-9A-Za-z_-]+"$'),
+  ),
+  Link: mayHave(
     'The address of the `next` page of the same snapshot, if there is one (RFC 8288), relative to that of the request and without a key. With `snapshot`, and on a page in another format than JSON, those of `prev`, `first` and `last`, too.',
-    { type: 'string' },
-    false,
   ),
-  IgnoredParameters: header(
+  IgnoredParameters: mayHave(
     'Parameters of the request that this operation does not take, separated by commas: those that other operations take, and usual mistakes such as `start` for `start_date`. Any other name is left out.',
-    { type: 'string', pattern: '^[A-Za-z_\\[\\]-]+(, [A-Za-z_\\[\\]-]+)*$' },
-    false,
+    text('pattern', '^[A-Za-z_\\[\\]-]+(, [A-Za-z_\\[\\]-]+)*$'),
   ),
-  ContentDisposition: header(
+  ContentDisposition: mayHave(
     'A name for the file, in other formats than JSON.',
-    { type: 'string', pattern: '^attachment; filename="[A-Za-z0-9._-]+"$' },
-    false,
+    text('pattern', '^attachment; filename="[A-Za-z0-9._-]+"$'),
   ),
-  TotalCount: header('Items on all pages, in other formats than JSON.', WHOLE, false),
+  TotalCount: mayHave('Items on all pages, in other formats than JSON.', WHOLE),
   CacheControl: header(
     'At most a minute, and never past the time when the next data are expected; with `snapshot` until that may leave by the schedule of builds. `private` on answers to a key or with a quota.',
-    {
-      type: 'string',
-      pattern: '^(private|public), max-age=[0-9]+$',
-    },
+    text('pattern', '^(private|public), max-age=[0-9]+$'),
   ),
-  StreamCacheControl: header('Caches and proxies may neither keep nor compress a stream.', {
-    type: 'string',
-    const: 'no-store, no-transform',
-  }),
-  AccelBuffering: header('Tells nginx to pass each event on at once.', { type: 'string', const: 'no' }),
-  NoStore: header('Caches do not keep errors.', { type: 'string', const: 'no-store' }),
-  Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.', {
-    type: 'string',
-  }),
-  VaryLanguage: header('The headers of the request that the answer depends on, its language included.', {
-    type: 'string',
-    pattern: 'Accept-Language',
-  }),
-  SnapshotId: header('Name of the snapshot of the data. Answers with the same one fit together.', {
-    type: 'string',
-    minLength: 1,
-  }),
-  LoadedSnapshotId: header(
-    'Name of the snapshot that is served, if one is.',
-    { type: 'string', minLength: 1 },
-    false,
+  StreamCacheControl: header(
+    'Caches and proxies may neither keep nor compress a stream.',
+    text('const', 'no-store, no-transform'),
   ),
-  SnapshotAsOf: header('The time of its data, UTC: that of the newest reading.', {
-    type: 'string',
-    format: 'date-time',
-  }),
-  LoadedSnapshotAsOf: header('The time of its data, UTC.', { type: 'string', format: 'date-time' }, false),
-  Demo: header(
+  AccelBuffering: header('Tells nginx to pass each event on at once.', text('const', 'no')),
+  NoStore: header('Caches do not keep errors.', text('const', 'no-store')),
+  Vary: header('The headers of the request that the answer depends on: `Authorization` if it needs a key.'),
+  VaryLanguage: header(
+    'The headers of the request that the answer depends on, its language included.',
+    text('pattern', 'Accept-Language'),
+  ),
+  SnapshotId: header('Name of the snapshot of the data. Answers with the same one fit together.', NAME),
+  LoadedSnapshotId: mayHave('Name of the snapshot that is served, if one is.', NAME),
+  SnapshotAsOf: header('The time of its data, UTC: that of the newest reading.', MOMENT),
+  LoadedSnapshotAsOf: mayHave('The time of its data, UTC.', MOMENT),
+  Demo: mayHave(
     'The data are made up, not measured: they are those of the demo. Absent on measured data.',
-    { type: 'string', const: 'true' },
-    false,
+    text('const', 'true'),
   ),
-  RequestId: header(
-    'The `X-Request-Id` of the request, if that is a UUID.',
-    { type: 'string', format: 'uuid' },
-    false,
-  ),
-  ErrorRequestId: header('The same as `request_id` in the body.', { type: 'string', format: 'uuid' }),
+  RequestId: mayHave('The `X-Request-Id` of the request, if that is a UUID.', UUID),
+  ErrorRequestId: header('The same as `request_id` in the body.', UUID),
   RetryAfter: header('Seconds to wait before a retry.', WHOLE),
-  Authenticate: header('How to send a key.', { type: 'string', const: 'Bearer' }),
+  Authenticate: header('How to send a key.', text('const', 'Bearer')),
   ...Object.fromEntries(
-    Object.entries(RATE_TEXTS).flatMap(([name, text]) => [
-      [componentName(name), header(text, WHOLE)],
-      [`Anonymous${componentName(name)}`, header(`${text} ${WITHOUT_QUOTA}`, WHOLE, false)],
+    Object.entries(RATE_TEXTS).flatMap(([name, description]) => [
+      [componentName(name), header(description, WHOLE)],
+      [`Anonymous${componentName(name)}`, mayHave(`${description} ${WITHOUT_QUOTA}`, WHOLE)],
     ]),
   ),
 }
@@ -149,44 +124,39 @@ const headerRefs = (names: { readonly [header: string]: string }): Schema =>
     Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
   )
 
-export const RATE_HEADERS = headerRefs(
-  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, componentName(name)])),
-)
-export const ANONYMOUS_RATE_HEADERS = headerRefs(
-  Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, `Anonymous${componentName(name)}`])),
-)
-const VALIDATORS = {
+const rateHeaders = (prefix: string): Schema =>
+  headerRefs(
+    Object.fromEntries(Object.keys(RATE_TEXTS).map((name) => [name, `${prefix}${componentName(name)}`])),
+  )
+export const RATE_HEADERS = rateHeaders('')
+export const ANONYMOUS_RATE_HEADERS = rateHeaders('Anonymous')
+const OF_SNAPSHOT = {
+  'X-Snapshot-Id': 'SnapshotId',
+  'X-Snapshot-As-Of': 'SnapshotAsOf',
+  'X-Demo': 'Demo',
+}
+const OF_REQUEST = { 'X-Ignored-Parameters': 'IgnoredParameters', 'X-Request-Id': 'RequestId' }
+export const SUCCESS_HEADERS = headerRefs({
   ETag: 'ETag',
   'Cache-Control': 'CacheControl',
   Vary: 'Vary',
-  'X-Snapshot-Id': 'SnapshotId',
-  'X-Snapshot-As-Of': 'SnapshotAsOf',
-  'X-Demo': 'Demo',
-  'X-Ignored-Parameters': 'IgnoredParameters',
-  'X-Request-Id': 'RequestId',
-}
-export const SUCCESS_HEADERS = headerRefs(VALIDATORS)
+  ...OF_SNAPSHOT,
+  ...OF_REQUEST,
+})
 const ERROR_HEADERS = headerRefs({
   'Cache-Control': 'NoStore',
-  'X-Ignored-Parameters': 'IgnoredParameters',
+  ...OF_REQUEST,
   'X-Request-Id': 'ErrorRequestId',
 })
-const SNAPSHOT_HEADER = headerRefs({
-  'X-Snapshot-Id': 'SnapshotId',
-  'X-Snapshot-As-Of': 'SnapshotAsOf',
-  'X-Demo': 'Demo',
-})
+const SNAPSHOT_HEADER = headerRefs(OF_SNAPSHOT)
 const RETRY = headerRefs({ 'Retry-After': 'RetryAfter' })
 export const STREAM_HEADERS = {
   ...headerRefs({
     'Cache-Control': 'StreamCacheControl',
     Vary: 'Vary',
     'X-Accel-Buffering': 'AccelBuffering',
-    'X-Snapshot-Id': 'SnapshotId',
-    'X-Snapshot-As-Of': 'SnapshotAsOf',
-    'X-Demo': 'Demo',
-    'X-Ignored-Parameters': 'IgnoredParameters',
-    'X-Request-Id': 'RequestId',
+    ...OF_SNAPSHOT,
+    ...OF_REQUEST,
   }),
   ...RATE_HEADERS,
 }
@@ -278,32 +248,29 @@ export const FEATURE_COLLECTION: Schema = {
 /** The query parameters that shape answers. */
 export function shapeParameters({ tables }: Declared): Schema[] {
   if (tables === undefined) return []
+  const layout = query(
+    'layout',
+    'With `columns` the list of a JSON answer is an object of arrays, one for each column. Allowed: one of rows, columns; with other formats rows.',
+    { enum: ['rows', 'columns'], default: 'rows' },
+  )
   return [
-    query('format', formatText(tables), { type: 'string', enum: tables.formats, default: 'json' }),
+    query('format', formatText(tables), { enum: tables.formats, default: 'json' }),
     query(
       'fields',
       'Only these columns, in this order: names of members, nested ones with a dot (`last_reading.time`), or of what nests several. ' +
         `${tables.isList ? '' : 'Not with `json`. '}The schemas do not describe such answers. Malformed it is a 400. Allowed: names, separated by commas, once each.`,
-      { type: 'string', maxLength: 2000, pattern: `^${COLUMN}(,${COLUMN})*$` },
+      { maxLength: 2000, pattern: `^${COLUMN}(,${COLUMN})*$` },
     ),
-    ...(tables.isList
-      ? [
-          query(
-            'layout',
-            'With `columns` the list of a JSON answer is an object of arrays, one for each column. Allowed: one of rows, columns; with other formats rows.',
-            { type: 'string', enum: ['rows', 'columns'], default: 'rows' },
-          ),
-        ]
-      : []),
+    ...(tables.isList ? [layout] : []),
     query(
       'units',
       'With `1` the second line of CSV has the units of the columns, with `name` they stand behind the names: `period (s)`. Allowed: 0, and with `csv` 1 and name.',
-      { type: 'string', enum: ['0', '1', 'name'], default: '0' },
+      { enum: ['0', '1', 'name'], default: '0' },
     ),
     query(
       'bom',
       'With `1` CSV begins with a byte order mark, by which spreadsheets know UTF-8. Allowed: 0, and with `csv` 1.',
-      { type: 'string', enum: ['0', '1'], default: '0' },
+      { enum: ['0', '1'], default: '0' },
     ),
   ]
 }
@@ -316,7 +283,7 @@ function formatText({ formats }: Offered): string {
 }
 
 function query(name: string, description: string, schema: Schema): Schema {
-  return { name, in: 'query', required: false, description, schema }
+  return { name, in: 'query', required: false, description, schema: { type: 'string', ...schema } }
 }
 
 /** The headers that only answers in other formats have. */
@@ -342,88 +309,74 @@ const MADE_UP_MESSAGES: { readonly [code in ErrorCode]?: string } = {
 export const pascal = (words: string): string =>
   words.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 
+interface Failure {
+  readonly description: string
+  readonly headers?: Schema
+  /** Of the body. */
+  readonly schema?: string
+}
+
+const FAILURES: { readonly [code in Exclude<ErrorCode, 'method_not_allowed'>]: Failure } = {
+  bad_request: { description: 'A parameter is missing, malformed, given twice or outside its range.' },
+  unauthorized: {
+    description: 'The key is missing or wrong. The call counts for no quota.',
+    headers: { ...SNAPSHOT_HEADER, ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }) },
+  },
+  resource_not_found: {
+    description: 'The path, or what a parameter names, does not exist, or nothing is near enough.',
+  },
+  snapshot_gone: {
+    description:
+      'A parameter names a snapshot that the server no longer holds, or never did. `details.current` is the one that it serves now: start over with that.',
+    schema: 'SnapshotGoneAnswer',
+  },
+  validation_failed: {
+    description:
+      'The request is impossible. On operations where 400 is for `snapshot` and the shape of the answer alone, also a missing, malformed or out-of-range parameter.',
+  },
+  rate_limit_exceeded: {
+    description: 'The quota of this hour is used up.',
+    headers: { ...SNAPSHOT_HEADER, ...RATE_HEADERS, ...RETRY },
+    schema: 'RateLimitAnswer',
+  },
+  internal_error: { description: 'A fault of the server. The body has no details of it.' },
+  service_unavailable: {
+    description:
+      'No data is loaded yet, or the snapshot that is named has not come to this one of several servers yet, or too many long answers are being made. `Retry-After` says when to ask again.',
+    headers: {
+      ...headerRefs({
+        'X-Snapshot-Id': 'LoadedSnapshotId',
+        'X-Snapshot-As-Of': 'LoadedSnapshotAsOf',
+        'X-Demo': 'Demo',
+      }),
+      ...ANONYMOUS_RATE_HEADERS,
+      ...RETRY,
+    },
+  },
+}
+
 export function responses(answers: ExampleAnswers): { readonly [name: string]: Schema } {
+  const failures = Object.entries(FAILURES).map(([code, failure]) => [
+    pascal(code),
+    failureOf(answers, code as ErrorCode, failure),
+  ])
   return {
     NotModified: {
       description: 'An `ETag` of `If-None-Match` is current. The answer has no body, and the call counts.',
       headers: { ...SUCCESS_HEADERS, ...ANONYMOUS_RATE_HEADERS },
     },
-    BadRequest: failure(
-      answers,
-      'bad_request',
-      'A parameter is missing, malformed, given twice or outside its range.',
-      REFUSAL_HEADERS,
-    ),
-    MalformedSnapshot: failure(
-      answers,
-      'bad_request',
-      '`snapshot`, or a parameter that shapes the answer (`format`, `fields`, `layout`, `units`), is malformed or does not fit. Other parameters that are malformed give a 422 on this operation.',
-      REFUSAL_HEADERS,
-    ),
-    Unauthorized: failure(
-      answers,
-      'unauthorized',
-      'The key is missing or wrong. The call counts for no quota.',
-      {
-        ...SNAPSHOT_HEADER,
-        ...headerRefs({ 'WWW-Authenticate': 'Authenticate' }),
-      },
-    ),
-    ResourceNotFound: failure(
-      answers,
-      'resource_not_found',
-      'The path, or what a parameter names, does not exist, or nothing is near enough.',
-      REFUSAL_HEADERS,
-    ),
-    SnapshotGone: failure(
-      answers,
-      'snapshot_gone',
-      'A parameter names a snapshot that the server no longer holds, or never did. `details.current` is the one that it serves now: start over with that.',
-      REFUSAL_HEADERS,
-      'SnapshotGoneAnswer',
-    ),
-    ValidationFailed: failure(
-      answers,
-      'validation_failed',
-      'The request is impossible. On operations where 400 is for `snapshot` and the shape of the answer alone, also a missing, malformed or out-of-range parameter.',
-      REFUSAL_HEADERS,
-    ),
-    RateLimitExceeded: failure(
-      answers,
-      'rate_limit_exceeded',
-      'The quota of this hour is used up.',
-      { ...SNAPSHOT_HEADER, ...RATE_HEADERS, ...RETRY },
-      'RateLimitAnswer',
-    ),
-    InternalError: failure(
-      answers,
-      'internal_error',
-      'A fault of the server. The body has no details of it.',
-      REFUSAL_HEADERS,
-    ),
-    ServiceUnavailable: failure(
-      answers,
-      'service_unavailable',
-      'No data is loaded yet, or the snapshot that is named has not come to this one of several servers yet, or too many long answers are being made. `Retry-After` says when to ask again.',
-      {
-        ...headerRefs({
-          'X-Snapshot-Id': 'LoadedSnapshotId',
-          'X-Snapshot-As-Of': 'LoadedSnapshotAsOf',
-          'X-Demo': 'Demo',
-        }),
-        ...ANONYMOUS_RATE_HEADERS,
-        ...RETRY,
-      },
-    ),
+    MalformedSnapshot: failureOf(answers, 'bad_request', {
+      description:
+        '`snapshot`, or a parameter that shapes the answer (`format`, `fields`, `layout`, `units`), is malformed or does not fit. Other parameters that are malformed give a 422 on this operation.',
+    }),
+    ...(Object.fromEntries(failures) as { [name: string]: Schema }),
   }
 }
 
-function failure(
+function failureOf(
   answers: ExampleAnswers,
   code: ErrorCode,
-  description: string,
-  headers: Schema,
-  schema = 'ErrorAnswer',
+  { description, headers = REFUSAL_HEADERS, schema = 'ErrorAnswer' }: Failure,
 ): Schema {
   const { status } = ERRORS[code]
   const examples = REFUSED.filter((refused) => refused.status === status).map((refused) => [

@@ -2,6 +2,13 @@
  * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
  * unit. Objects require all their keys: a missing measurement is `null`.
  */
+/**
+ * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
+ * unit. Objects require all their keys: a missing measurement is `null`.
+ *//**
+ * The forms of answers as JSON Schema 2020-12, under the names of the contract, each field with meaning and
+ * unit. Objects require all their keys: a missing measurement is `null`.
+ */
 import { ERRORS, type ErrorCode } from '../operation/errors.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
@@ -9,6 +16,9 @@ type Properties = { readonly [name: string]: Schema }
 
 const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
 const count = (description: string): Schema => ({ type: 'integer', minimum: 0, description })
+const idList = (description: string): Schema => list({ type: 'integer', description: 'An id.' }, description)
+const flag = (description: string, more: Schema = {}): Schema => ({ type: 'boolean', ...more, description })
+const natural = (description: string): Schema => ({ type: 'integer', minimum: 1, description })
 const list = (items: Schema, description: string): Schema => ({ type: 'array', items, description })
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 const refOrNull = (name: string, description: string): Schema => ({
@@ -36,14 +46,18 @@ function orNull(schema: Schema): Schema {
   }
 }
 
-/** An object that requires all of `properties`; `optional` ones come where a parameter asks for them. */
-function object(properties: Properties, description: string, optional: Properties = {}): Schema {
-  return {
-    type: 'object',
-    required: Object.keys(properties),
-    properties: { ...properties, ...optional },
-    description,
-  }
+const each = (members: Properties, of: (member: Schema, name: string) => Schema): Properties =>
+  Object.fromEntries(Object.entries(members).map(([name, member]) => [name, of(member, name)]))
+
+/** Marks members that come where a parameter asks for them. */
+const IS_OPTIONAL = Symbol('optional')
+const optional = (members: Properties): Properties =>
+  each(members, (member) => ({ ...member, [IS_OPTIONAL]: true }))
+
+/** An object that requires all of `properties` but the optional ones. */
+function object(description: string, properties: Properties): Schema {
+  const required = Object.keys(properties).filter((member) => !(IS_OPTIONAL in properties[member]))
+  return { type: 'object', required, properties, description }
 }
 
 /** Times in answers are UTC in whole seconds. */
@@ -55,6 +69,7 @@ const seconds = (description: string): Schema => measure('s', description, { min
 const degrees = (description: string): Schema =>
   measure('degrees', `${description}, clockwise from north`, { minimum: 0, maximum: 360 })
 const speed = (description: string): Schema => measure('km/h', description, { minimum: 0 })
+const distance = (description: string): Schema => measure('km', description, { minimum: 0 })
 const energy = (description: string): Schema =>
   whole('kJ per metre of crest', `${description}. In deep water: 1/8 · 1025 · 9.81 · H² · 9.81 T² / 2π`, {
     minimum: 0,
@@ -66,7 +81,7 @@ const OPPOSITE = ['S', 'SSW', 'SW', 'WSW', 'W', 'WNW', 'NW', 'NNW']
 const compass = (description: string): Schema =>
   text(`${description}, one of 16 points of the compass.`, { enum: [...POINTS, ...OPPOSITE] })
 
-const id = { type: 'integer', minimum: 1, description: 'Identifier of the buoy; it never changes.' }
+const id = natural('Identifier of the buoy; it never changes.')
 const name = text('Name of the buoy. It is plain text from the source: escape it before it becomes HTML.')
 const slug = text('Readable identifier, for use in paths like the `id`; it never changes.', {
   pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
@@ -76,7 +91,7 @@ const position = {
   lng: measure('degrees', 'Longitude', { minimum: -180, maximum: 180 }),
 }
 const source = text('Name of the network that the data come from.')
-const sourceIdentifier = text('Identifier of the buoy at its source.')
+const source_identifier = text('Identifier of the buoy at its source.')
 const timezone = zoneName('IANA name of the time zone at the buoy.')
 const dtz = zoneName("The buoy's IANA time zone again, under a name that some clients expect.")
 const country = orNull(text('English name of the country that the buoy belongs to.'))
@@ -124,9 +139,9 @@ function swellOf(when: string): Properties {
 }
 const extras = {
   peak_period: orNull(seconds('With `include=peak_period`: period at the peak of the spectrum')),
-  wind_speed: orNull(measure('km/h', 'With `include=wind`: speed of the wind', { minimum: 0 })),
+  wind_speed: orNull(speed('With `include=wind`: speed of the wind')),
   wind_direction: orNull(degrees('With `include=wind`: direction the wind comes from')),
-  gust_speed: orNull(measure('km/h', 'With `include=wind`: speed of gusts', { minimum: 0 })),
+  gust_speed: orNull(speed('With `include=wind`: speed of gusts')),
   ...swellOf('With `include=swell`: '),
 }
 const rights = {
@@ -134,11 +149,11 @@ const rights = {
   licence: orNull(text('With `include=credit`: the licence of the data.')),
 }
 const spans = {
-  ...object({}, 'With `include=available`: the fields that the buoy has had, in readings or in series.'),
-  additionalProperties: object(
-    { first: time('When it had its first value'), last: time('When it had its last value') },
-    'Times of the first and the last value.',
-  ),
+  ...object('With `include=available`: the fields that the buoy has had, in readings or in series.', {}),
+  additionalProperties: object('Times of the first and the last value.', {
+    first: time('When it had its first value'),
+    last: time('When it had its last value'),
+  }),
 }
 const lastReading = refOrNull('ReadingSummary', 'The newest reading; `null` while the buoy has none.')
 const listed = {
@@ -147,7 +162,7 @@ const listed = {
   slug,
   ...position,
   source,
-  source_identifier: sourceIdentifier,
+  source_identifier,
   last_reading_time: orNull(time('Time of the newest reading')),
   readings_count: count('Readings of this buoy in the snapshot.'),
   last_reading: lastReading,
@@ -165,11 +180,11 @@ const mapped = {
   last_reading: lastReading,
 }
 const range = (description: string): Schema =>
-  object({ start: time('First moment'), end: time('Last moment, included') }, description)
+  object(description, { start: time('First moment'), end: time('Last moment, included') })
 
 const missionSlug = text('Identifier of the mission: a value of the parameter `mission`.')
 const missionName = text('Name of the mission.')
-const passId = { type: 'integer', minimum: 1, description: 'Identifier of the pass; it never changes.' }
+const passId = natural('Identifier of the pass; it never changes.')
 const passTexts = {
   name: text('Label for people: satellite, cycle and pass.'),
   external: text('Satellite, cycle and pass as agencies write them: `S3A_C145_P0687`.'),
@@ -179,12 +194,7 @@ const passTexts = {
 
 /** Arrays of values that may be missing, by name. */
 const hourly = (values: Properties): Properties =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      list(orNull(value), 'One value for each hour of `time`.'),
-    ]),
-  )
+  each(values, (value) => list(orNull(value), 'One value for each hour of `time`.'))
 
 const CHART_ARRAYS = {
   significant_height: orNull(height('Significant wave height. The name of this array has this spelling')),
@@ -208,298 +218,223 @@ const MEASURE_ARRAYS = {
 }
 const SWELL_ARRAYS = swellOf('Of the sea in two parts: ')
 const chartArrays = (arrays: Properties, when: string): Properties =>
-  Object.fromEntries(
-    Object.entries(arrays).map(([array, item]) => [
-      array,
-      list(item, `${String(item.description)} As long as \`time\`.${when}`),
-    ]),
-  )
-const chartFields = (arrays: readonly string[]): Properties =>
-  Object.fromEntries(
-    arrays.map((array) => [array, { ...ref('ChartField'), description: `About \`${array}\`.` }]),
-  )
+  each(arrays, (item) => list(item, `${String(item.description)} As long as \`time\`.${when}`))
+const chartFields = (arrays: Properties): Properties =>
+  each(arrays, (_item, name) => ({ ...ref('ChartField'), description: `About \`${name}\`.` }))
+const waterLevel = measure('m', "Water level above the harbour's chart datum")
+const harbor = orNull(text('Name of the harbour.'))
+const tideSource = orNull(
+  text("Source of the harbour's constituents, with the credit that its licence requires."),
+)
+const modelRun = orNull(time('Run of the forecast model'))
 const monthAndDay = (description: string): Schema =>
-  object(
-    {
-      month: { type: 'integer', minimum: 1, maximum: 12, description: 'Month.' },
-      day: { type: 'integer', minimum: 1, maximum: 31, description: 'Day of the month.' },
-    },
-    description,
-  )
+  object(description, {
+    month: { type: 'integer', minimum: 1, maximum: 12, description: 'Month.' },
+    day: { type: 'integer', minimum: 1, maximum: 31, description: 'Day of the month.' },
+  })
 
 /** Only requests that name a snapshot get this error, so it has a schema of its own. */
 const PINNED_ERROR = 'snapshot_gone' satisfies ErrorCode
 
+const ANSWERED = time('Time of the answer')
 const error = {
   error: text('The code for programs. Codes never change; messages may.', {
     enum: Object.keys(ERRORS).filter((code) => code !== PINNED_ERROR),
   }),
   message: text('Text for people. It names the parameter, what is wrong with it and what is allowed.'),
-  timestamp: time('Time of the answer'),
+  timestamp: ANSWERED,
   request_id: text('The `X-Request-Id` of the request if that is a UUID, else a new one.', {
     format: 'uuid',
   }),
 }
 
 const CHANGE_WORDS = { enum: ['added', 'changed', 'removed'] }
-const CHANGE_OF_BUOY = text(
-  'What happened to it: new, changed itself or in its readings, or gone.',
-  CHANGE_WORDS,
-)
-
-/** `spot` and `nearby` come together or not at all. */
-function conditionsSchema(): Schema {
-  const always = {
-    location: ref('Location'),
-    forecast: ref('Forecast'),
-    reading: {
-      oneOf: [ref('ConditionsReading'), ref('NoConditionsReading')],
-      description: 'The nearest reading. `exists` says whether one was found.',
-    },
-    tide: ref('Tide'),
-    metadata: ref('ConditionsMetadata'),
-    units: ref('UnitsOfConditions'),
-  }
-  const nearby = list(ref('NearestBuoy'), 'Up to five active buoys within 150 km of the spot, nearest first.')
-  return {
-    ...object(always, 'Forecast, reading and tide of one point and time.'),
-    properties: {
-      ...always,
-      spot: { ...ref('Spot'), description: 'Only with `spot_id`.' },
-      nearby: object({ buoys: nearby }, 'Only with `spot_id`.'),
-    },
-    dependentRequired: { spot: ['nearby'], nearby: ['spot'] },
-  }
+const differing = {
+  passes: flag('Whether the satellite passes differ.'),
+  forecast: flag('Whether the forecast differs.'),
 }
 
 /** `components.schemas` without the answers as a whole. */
 export const SCHEMAS: { readonly [name: string]: Schema } = {
-  Reading: object(reading, 'One measurement of the waves at a buoy.', extras),
-  ReadingOfBuoy: object(
-    { ...reading, buoy_id: { type: 'integer', minimum: 1, description: 'The buoy that measured it.' } },
-    'A reading with its buoy.',
-    extras,
-  ),
+  Reading: object('One measurement of the waves at a buoy.', { ...reading, ...optional(extras) }),
+  ReadingOfBuoy: object('A reading with its buoy.', {
+    ...reading,
+    buoy_id: natural('The buoy that measured it.'),
+    ...optional(extras),
+  }),
   ReadingBucket: object(
+    'The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees.',
     {
       ...measured,
       time: time('First second of the bucket'),
       sample_count: count('Readings behind the values.'),
+      ...optional({ ...extras, buoy_id: { ...id, description: 'In `/readings`: the buoy.' } }),
     },
-    'The readings of a bucket as one: by `aggregation`, directions by their circular mean, in whole degrees.',
-    { ...extras, buoy_id: { ...id, description: 'In `/readings`: the buoy.' } },
   ),
-  Place: object(
-    {
-      name: text('Name of the town.'),
-      region: orNull(text('State, province or region.')),
-      country: text('English name of the country.'),
-      ...position,
-      buoys: list(ref('NearestBuoy'), 'The nearest three active buoys, however far they are.'),
-    },
-    'A coastal town.',
-  ),
-  BuoyOfReadings: object({ id, name, slug, ...position, source }, 'A buoy with readings on the page.'),
-  ReadingSummary: object(
-    { uuid, ...measured, unit },
-    'The part of a reading that lists and details of buoys contain.',
-    extras,
-  ),
-  ClosestReading: object(
-    {
-      ...reading,
-      time_diff_minutes: whole(
-        'minutes',
-        'Time between the reading and the moment asked for, never negative',
-        {
-          minimum: 0,
-        },
-      ),
-    },
-    'A reading and its distance in time from the moment asked for.',
-    extras,
-  ),
-  Buoy: object(listed, 'A buoy in a list.'),
-  BuoyDetail: object({ ...listed, country, dtz }, 'Everything about a buoy.', {
-    available: spans,
-    ...rights,
+  Place: object('A coastal town.', {
+    name: text('Name of the town.'),
+    region: orNull(text('State, province or region.')),
+    country: text('English name of the country.'),
+    ...position,
+    buoys: list(ref('NearestBuoy'), 'The nearest three active buoys, however far they are.'),
   }),
-  BuoySearchItem: object(
-    { id, name, slug, ...position, source, source_identifier: sourceIdentifier, country },
-    'A buoy that a search found.',
-  ),
-  NearestBuoy: object(
-    {
-      id,
-      name,
-      ...position,
-      source,
-      source_identifier: sourceIdentifier,
-      distance_km: measure('km', 'Great-circle distance from the point, on a sphere of 6371 km', {
-        minimum: 0,
-      }),
-      last_reading: lastReading,
-    },
-    'A buoy and its distance.',
-  ),
-  BuoyLastReading: object(
-    {
-      id,
-      name,
-      ...position,
-      source,
-      last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
-    },
-    'A buoy and its newest reading in full.',
-  ),
-  MapBuoy: object(
-    { ...mapped, virtual: { type: 'boolean', const: false, description: 'A buoy in the water.' } },
-    'A buoy on the map.',
-  ),
-  VirtualMapBuoy: object(
-    {
-      ...mapped,
-      virtual: {
-        type: 'boolean',
-        const: true,
-        description: 'A fixed point of the sea that gets its readings from satellite passes.',
-      },
-      pass_id: orNull({ ...passId, description: 'The pass that gave the newest reading.' }),
-      satellite_pass_id: orNull(passTexts.satellite),
-      external_id: orNull(passTexts.external),
-      pass_name: orNull(passTexts.name),
-      pass_platform: orNull(passTexts.platform),
-    },
-    'A virtual buoy on the map.',
-  ),
-  BuoySummary: object(summary, 'The buoy that readings belong to.'),
-  IdentifiedBuoySummary: object({ id, ...summary }, 'The buoy that a chart or series belongs to.'),
-  BuoyName: object({ id, name }, 'The buoy that a reading belongs to.'),
-  SearchParameters: object(
-    {
-      target_datetime: time('The moment asked for'),
-      tolerance_hours: measure('hours', 'How far from that moment a reading may be'),
-      search_range: range('The range that was searched.'),
-    },
-    'What was searched for.',
-  ),
-  FieldsOfChart: object(
-    chartFields(Object.keys(CHART_ARRAYS)),
-    'What each array of the chart holds.',
-    chartFields(Object.keys({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS })),
-  ),
-  ChartField: object(
-    {
-      label: text('Label for people.'),
-      unit: text('Unit of the values.'),
-      field: orNull(text('The field of a reading that the values come from.')),
-    },
-    'What one array holds.',
-  ),
-  Chart: object(
-    {
-      buoy: ref('IdentifiedBuoySummary'),
-      fields: ref('FieldsOfChart'),
-      time: list(
-        time('Time of this position in all arrays'),
-        'The time axis that all arrays share, ascending.',
-      ),
-      ...chartArrays(CHART_ARRAYS, ''),
-    },
-    'Parallel arrays over one time axis.',
-    {
+  BuoyOfReadings: object('A buoy with readings on the page.', { id, name, slug, ...position, source }),
+  ReadingSummary: object('The part of a reading that lists and details of buoys contain.', {
+    uuid,
+    ...measured,
+    unit,
+    ...optional(extras),
+  }),
+  ClosestReading: object('A reading and its distance in time from the moment asked for.', {
+    ...reading,
+    time_diff_minutes: whole('minutes', 'Time between the reading and the moment asked for, never negative', {
+      minimum: 0,
+    }),
+    ...optional(extras),
+  }),
+  Buoy: object('A buoy in a list.', listed),
+  BuoyDetail: object('Everything about a buoy.', {
+    ...listed,
+    country,
+    dtz,
+    ...optional({ available: spans, ...rights }),
+  }),
+  BuoySearchItem: object('A buoy that a search found.', {
+    id,
+    name,
+    slug,
+    ...position,
+    source,
+    source_identifier,
+    country,
+  }),
+  NearestBuoy: object('A buoy and its distance.', {
+    id,
+    name,
+    ...position,
+    source,
+    source_identifier,
+    distance_km: distance('Great-circle distance from the point, on a sphere of 6371 km'),
+    last_reading: lastReading,
+  }),
+  BuoyLastReading: object('A buoy and its newest reading in full.', {
+    id,
+    name,
+    ...position,
+    source,
+    last_reading: refOrNull('Reading', 'The newest reading; `null` while the buoy has none.'),
+  }),
+  MapBuoy: object('A buoy on the map.', {
+    ...mapped,
+    virtual: flag('A buoy in the water.', { const: false }),
+  }),
+  VirtualMapBuoy: object('A virtual buoy on the map.', {
+    ...mapped,
+    virtual: flag('A fixed point of the sea that gets its readings from satellite passes.', { const: true }),
+    pass_id: orNull({ ...passId, description: 'The pass that gave the newest reading.' }),
+    satellite_pass_id: orNull(passTexts.satellite),
+    external_id: orNull(passTexts.external),
+    pass_name: orNull(passTexts.name),
+    pass_platform: orNull(passTexts.platform),
+  }),
+  BuoySummary: object('The buoy that readings belong to.', summary),
+  IdentifiedBuoySummary: object('The buoy that a chart or series belongs to.', { id, ...summary }),
+  BuoyName: object('The buoy that a reading belongs to.', { id, name }),
+  SearchParameters: object('What was searched for.', {
+    target_datetime: time('The moment asked for'),
+    tolerance_hours: measure('hours', 'How far from that moment a reading may be'),
+    search_range: range('The range that was searched.'),
+  }),
+  FieldsOfChart: object('What each array of the chart holds.', {
+    ...chartFields(CHART_ARRAYS),
+    ...optional(chartFields({ ...MEASURE_ARRAYS, ...SWELL_ARRAYS })),
+  }),
+  ChartField: object('What one array holds.', {
+    label: text('Label for people.'),
+    unit: text('Unit of the values.'),
+    field: orNull(text('The field of a reading that the values come from.')),
+  }),
+  Chart: object('Parallel arrays over one time axis.', {
+    buoy: ref('IdentifiedBuoySummary'),
+    fields: ref('FieldsOfChart'),
+    time: list(
+      time('Time of this position in all arrays'),
+      'The time axis that all arrays share, ascending.',
+    ),
+    ...chartArrays(CHART_ARRAYS, ''),
+    ...optional({
       ...chartArrays(MEASURE_ARRAYS, ' Only with `include=measures`.'),
       ...chartArrays(SWELL_ARRAYS, ' Only with `include=swell`.'),
-    },
-  ),
+    }),
+  }),
   Season: object(
-    { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },
     'The season that is compared. A season over New Year belongs to the year in which it starts.',
+    { start: monthAndDay('First day.'), end: monthAndDay('Last day, included.') },
   ),
-  SeriesPoint: object(
-    {
-      bucket_index: {
-        type: 'integer',
-        minimum: 1,
-        description:
-          'Number of the bucket in its season, from 1. A bucket without a sample is left out, and the others keep their numbers. With buckets of a day, 29 February has a number in every year: equal numbers are equal calendar days.',
-      },
-      label: text('`Apr 01`; for hours `Apr 01 05:00`; for weeks their first day.'),
-      bucket_start: localTime('First second of the bucket'),
-      bucket_end: localTime('Last second of the bucket'),
-      value: {
-        type: ['number', 'null'],
-        description:
-          'The aggregated metric in its unit (m, s, degrees, °C or km/h), with two decimals. Directions are whole degrees, or `null` where they cancel out.',
-      },
-      sample_count: count('Samples behind the value.'),
+  SeriesPoint: object('One bucket of one year.', {
+    bucket_index: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'Number of the bucket in its season, from 1. A bucket without a sample is left out, and the others keep their numbers. With buckets of a day, 29 February has a number in every year: equal numbers are equal calendar days.',
     },
-    'One bucket of one year.',
-  ),
-  SeriesYear: object(
-    {
-      year: { type: 'integer', description: 'The year in which the season starts.' },
-      complete: {
-        type: 'boolean',
-        description: "Whether the last day of the season is over at the snapshot's time.",
-      },
-      point_count: count('Length of `points`.'),
-      points: list(ref('SeriesPoint'), 'Buckets with samples, ascending.'),
+    label: text('`Apr 01`; for hours `Apr 01 05:00`; for weeks their first day.'),
+    bucket_start: localTime('First second of the bucket'),
+    bucket_end: localTime('Last second of the bucket'),
+    value: {
+      type: ['number', 'null'],
+      description:
+        'The aggregated metric in its unit (m, s, degrees, °C or km/h), with two decimals. Directions are whole degrees, or `null` where they cancel out.',
     },
-    'One season. Every year asked for has one, with or without data.',
-  ),
-  SatelliteMission: object(
-    {
-      slug: missionSlug,
-      name: missionName,
-      agency: text('Agencies that operate the mission.'),
-      instrument: text('The altimeter.'),
-      description: text('Description of the mission, in English or French.'),
-      image_url: text(
-        'Address of a picture: a path from the root of this server, such as `/missions/saral.svg`, unless its operator has others.',
-      ),
-      pass_count: count('Passes in the snapshot.'),
-    },
-    'A satellite that measures waves with an altimeter.',
-  ),
-  MissionName: object({ slug: missionSlug, name: missionName }, 'The mission that a pass belongs to.'),
-  Bounds: object(
-    {
-      south: measure('degrees', 'Latitude of the southern edge'),
-      west: measure(
-        'degrees',
-        'Longitude of the western edge. It is greater than `east` if the box crosses the antimeridian',
-      ),
-      north: measure('degrees', 'Latitude of the northern edge'),
-      east: measure('degrees', 'Longitude of the eastern edge'),
-    },
-    'A box of latitudes and longitudes.',
-  ),
-  SatellitePass: object(
-    {
-      id: passId,
-      name: passTexts.name,
-      external_id: passTexts.external,
-      satellite_pass_id: passTexts.satellite,
-      platform: passTexts.platform,
-      mission: ref('MissionName'),
-      started_at: time('First observation'),
-      ended_at: time('Last observation'),
-      buoy_count: count('Virtual buoys that have a reading of this pass.'),
-      observation_count: count('Readings of this pass.'),
-      bounds: ref('Bounds'),
-    },
-    'One crossing of a satellite over virtual buoys.',
-  ),
-  Location: object(
-    {
-      lat: measure('degrees', 'Latitude as it was sent'),
-      lng: measure('degrees', 'Longitude as it was sent'),
-      timezone: zoneName('IANA name of the time zone there.'),
-    },
-    'The point asked for.',
-  ),
+    sample_count: count('Samples behind the value.'),
+  }),
+  SeriesYear: object('One season. Every year asked for has one, with or without data.', {
+    year: { type: 'integer', description: 'The year in which the season starts.' },
+    complete: flag("Whether the last day of the season is over at the snapshot's time."),
+    point_count: count('Length of `points`.'),
+    points: list(ref('SeriesPoint'), 'Buckets with samples, ascending.'),
+  }),
+  SatelliteMission: object('A satellite that measures waves with an altimeter.', {
+    slug: missionSlug,
+    name: missionName,
+    agency: text('Agencies that operate the mission.'),
+    instrument: text('The altimeter.'),
+    description: text('Description of the mission, in English or French.'),
+    image_url: text(
+      'Address of a picture: a path from the root of this server, such as `/missions/saral.svg`, unless its operator has others.',
+    ),
+    pass_count: count('Passes in the snapshot.'),
+  }),
+  MissionName: object('The mission that a pass belongs to.', { slug: missionSlug, name: missionName }),
+  Bounds: object('A box of latitudes and longitudes.', {
+    south: measure('degrees', 'Latitude of the southern edge'),
+    west: measure(
+      'degrees',
+      'Longitude of the western edge. It is greater than `east` if the box crosses the antimeridian',
+    ),
+    north: measure('degrees', 'Latitude of the northern edge'),
+    east: measure('degrees', 'Longitude of the eastern edge'),
+  }),
+  SatellitePass: object('One crossing of a satellite over virtual buoys.', {
+    id: passId,
+    name: passTexts.name,
+    external_id: passTexts.external,
+    satellite_pass_id: passTexts.satellite,
+    platform: passTexts.platform,
+    mission: ref('MissionName'),
+    started_at: time('First observation'),
+    ended_at: time('Last observation'),
+    buoy_count: count('Virtual buoys that have a reading of this pass.'),
+    observation_count: count('Readings of this pass.'),
+    bounds: ref('Bounds'),
+  }),
+  Location: object('The point asked for.', {
+    lat: measure('degrees', 'Latitude as it was sent'),
+    lng: measure('degrees', 'Longitude as it was sent'),
+    timezone: zoneName('IANA name of the time zone there.'),
+  }),
   Forecast: object(
+    'Forecast of the nearest forecast point within 50 km, interpolated in time. All fields are `null` without one.',
     {
       waves_height: orNull(height('Significant wave height')),
       waves_period: orNull(seconds('Wave period')),
@@ -511,37 +446,31 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       swell_direction: orNull(compass('Direction the swell comes from')),
       wave_energy: orNull(energy('Energy of one wave of `waves_height` and `waves_period`')),
     },
-    'Forecast of the nearest forecast point within 50 km, interpolated in time. All fields are `null` without one.',
   ),
   ConditionsReading: object(
+    'The reading closest to `time` of the nearest buoy in the water, at most 50 km away, that has one within 3 hours; if none has, of the nearest that has one within 24 hours.',
     {
-      exists: { type: 'boolean', const: true, description: 'A reading was found.' },
+      exists: flag('A reading was found.', { const: true }),
       significient_height: measured.significient_height,
       maximum_height: measured.maximum_height,
       direction_degrees: measured.direction,
       period: measured.period,
       time: measured.time,
       wave_energy: reading.energy_per_wave,
-      buoy: object(
-        { id, name, distance_km: measure('km', 'Distance of the buoy from the point', { minimum: 0 }) },
-        'The buoy that measured it.',
-      ),
+      buoy: object('The buoy that measured it.', {
+        id,
+        name,
+        distance_km: distance('Distance of the buoy from the point'),
+      }),
     },
-    'The reading closest to `time` of the nearest buoy in the water, at most 50 km away, that has one within 3 hours; if none has, of the nearest that has one within 24 hours.',
   ),
-  NoConditionsReading: object(
-    {
-      exists: {
-        type: 'boolean',
-        const: false,
-        description: 'No buoy that is near enough has a reading of that time.',
-      },
-    },
-    'No reading was found.',
-  ),
+  NoConditionsReading: object('No reading was found.', {
+    exists: flag('No buoy that is near enough has a reading of that time.', { const: false }),
+  }),
   Tide: object(
+    'Tide of the nearest harbour within 100 km, predicted from its harmonic constituents. All fields are `null` without one.',
     {
-      height: orNull(measure('m', "Water level above the harbour's chart datum")),
+      height: orNull(waterLevel),
       time: orNull(time('The moment asked for')),
       direction: orNull(text('Whether the water rises or falls.', { enum: ['rising', 'falling'] })),
       seconds_to_next_tide_change: orNull(
@@ -549,29 +478,24 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
       ),
       next_tide: orNull(text('The next extreme: high or low water.', { enum: ['high', 'low'] })),
       next_tide_height: orNull(measure('m', 'Water level at the next high or low water')),
-      harbor: orNull(text('Name of the harbour.')),
+      harbor,
     },
-    'Tide of the nearest harbour within 100 km, predicted from its harmonic constituents. All fields are `null` without one.',
   ),
-  ConditionsMetadata: object(
-    {
-      forecast_updated_at: orNull(time('Run of the forecast model')),
-      reading_age_minutes: orNull(
-        whole('minutes', 'Time asked for minus time of the reading. It is negative if the reading is later'),
-      ),
-      tide_source: orNull(
-        text("Source of the harbour's constituents, with the credit that its licence requires."),
-      ),
-    },
-    'Age and source of the parts.',
-    {
+  ConditionsMetadata: object('Age and source of the parts.', {
+    forecast_updated_at: modelRun,
+    reading_age_minutes: orNull(
+      whole('minutes', 'Time asked for minus time of the reading. It is negative if the reading is later'),
+    ),
+    tide_source: tideSource,
+    ...optional({
       forecast_model: orNull(text('With `include=model`: the model of the forecast, or else its service.')),
       forecast_credit: orNull(
         text("With `include=model`: the credit line that the forecast's owner asks for."),
       ),
-    },
-  ),
+    }),
+  }),
   PlaceForecast: object(
+    'Parallel hourly arrays of one place. Values are `null`, and `tides` is empty, where nothing is in reach.',
     {
       location: ref('Location'),
       time: list(time('Full hour of this position in all arrays'), 'The hours, ascending.'),
@@ -582,164 +506,137 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
         swell_height: height('Height of the swell'),
         swell_period: seconds('Period of the swell'),
         swell_direction: degrees('Direction the swell comes from'),
-        wind_speed: measure('km/h', 'Wind speed', { minimum: 0 }),
+        wind_speed: speed('Wind speed'),
         wind_direction: degrees('Direction the wind comes from'),
-        tide_level: measure('m', "Water level above the harbour's chart datum"),
+        tide_level: waterLevel,
       }),
       tides: list(ref('TideExtreme'), 'High and low waters from the first hour to the last.'),
       metadata: ref('PlaceForecastMetadata'),
     },
-    'Parallel hourly arrays of one place. Values are `null`, and `tides` is empty, where nothing is in reach.',
   ),
-  TideExtreme: object(
-    {
-      time: time('Moment of the extreme'),
-      type: text('High or low water.', { enum: ['high', 'low'] }),
-      height: measure('m', "Water level above the harbour's chart datum"),
-    },
-    'A high or low water.',
-  ),
-  PlaceForecastMetadata: object(
-    {
-      forecast_updated_at: orNull(time('Run of the forecast model')),
-      forecast_model: orNull(text('The model of the forecast, or else its service.')),
-      forecast_credit: orNull(text("The credit line that the forecast's owner asks for.")),
-      forecast_distance_km: orNull(measure('km', 'Distance of the forecast point', { minimum: 0 })),
-      tide_source: orNull(
-        text("Source of the harbour's constituents, with the credit that its licence requires."),
-      ),
-      harbor: orNull(text('Name of the harbour.')),
-      harbor_distance_km: orNull(measure('km', 'Distance of the harbour', { minimum: 0 })),
-    },
-    'Where the parts come from.',
-  ),
-  UnitsOfConditions: object(
-    {
-      height: { type: 'string', const: 'm', description: 'Unit of heights.' },
-      speed: { type: 'string', const: 'km/h', description: 'Unit of speeds.' },
-    },
-    'Units of the answer.',
-  ),
-  Spot: object(
-    {
-      id: { type: 'integer', minimum: 1, description: 'Identifier of the spot.' },
-      name: text('Name of the spot.'),
-      ...position,
-    },
-    'The named place of `spot_id`.',
-  ),
-  Conditions: conditionsSchema(),
-  Country: object(
-    {
-      code: text('ISO 3166-1 alpha-2 code: a value of the parameter `country`.', { pattern: '^[A-Z]{2}$' }),
-      name: text('English name.'),
-      buoy_count: { type: 'integer', minimum: 1, description: 'Active buoys.' },
-    },
-    'A country that has active buoys.',
-  ),
-  ChangedBuoy: object(
-    {
-      id,
-      slug,
-      change: CHANGE_OF_BUOY,
-      readings: list(ref('ChangedSpan'), 'Its readings that differ, by months.'),
-    },
-    'A buoy that differs.',
-  ),
-  ChangedSpan: object(
-    {
-      from: time('The first reading that differs'),
-      to: time('The last reading that differs'),
-      added: count('Readings that are new.'),
-      changed: count('Readings with other values.'),
-      removed: count('Readings that are gone.'),
-    },
-    'Readings of a buoy that differ, in one month.',
-  ),
-  BulkFile: object(
-    {
-      path: text('Its path below `address`.'),
-      kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
-      format: text('How it is written.', { enum: ['parquet'] }),
-      source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
-      year: orNull({ type: 'integer', description: 'Year of the readings (UTC).' }),
-      month: orNull(
-        text(
-          'Month of the readings (UTC), such as `2026-03`. A year that is over has one file, without a month.',
-        ),
-      ),
-      rows: count('Rows in it.'),
-      bytes: count('Its length.'),
-      sha256: text('SHA-256 of its bytes, in hexadecimal.', { pattern: '^[0-9a-f]{64}$' }),
-      start: orNull(time('Time of the first reading')),
-      end: orNull(time('Time of the last reading')),
-      snapshot: text('The snapshot that it was first exported from: its data have not changed since.'),
-    },
-    'A file of readings of a network in a year or month, or of all buoys.',
-  ),
-  BulkSource: object(
-    {
-      source: text('Name of the network.'),
-      credit: orNull(text('The credit line that the owner of the data asks for.')),
-      licence: orNull(text('Licence of the data.')),
-    },
-    'A network whose readings are in the files.',
-  ),
-  ChangedReading: object(
-    {
-      buoy_id: id,
-      change: text('What happened to it: new, changed, or gone.', CHANGE_WORDS),
-      reading: ref('Reading'),
-    },
-    'A reading that differs; one that is gone as it was.',
-  ),
-  ChangeCounts: object(
-    {
-      added: count('Those that are new.'),
-      changed: count('Those that differ.'),
-      removed: count('Those that are gone.'),
-    },
-    'How many differ.',
-  ),
-  SnapshotEvent: withOptional(
-    object(
-      {
-        snapshot: text('The snapshot that is served now.'),
-        as_of: time("The time of the snapshot's data"),
-        since: {
-          type: ['string', 'null'],
-          description:
-            'The snapshot that the changes are counted from; null where there is none, or the server no longer holds it.',
-        },
-        changes: {
-          anyOf: [ref('SnapshotChanges'), { type: 'null' }],
-          description: 'How the two differ; null where `since` is.',
-        },
+  TideExtreme: object('A high or low water.', {
+    time: time('Moment of the extreme'),
+    type: text('High or low water.', { enum: ['high', 'low'] }),
+    height: waterLevel,
+  }),
+  PlaceForecastMetadata: object('Where the parts come from.', {
+    forecast_updated_at: modelRun,
+    forecast_model: orNull(text('The model of the forecast, or else its service.')),
+    forecast_credit: orNull(text("The credit line that the forecast's owner asks for.")),
+    forecast_distance_km: orNull(distance('Distance of the forecast point')),
+    tide_source: tideSource,
+    harbor,
+    harbor_distance_km: orNull(distance('Distance of the harbour')),
+  }),
+  UnitsOfConditions: object('Units of the answer.', {
+    height: { type: 'string', const: 'm', description: 'Unit of heights.' },
+    speed: { type: 'string', const: 'km/h', description: 'Unit of speeds.' },
+  }),
+  Spot: object('The named place of `spot_id`.', {
+    id: natural('Identifier of the spot.'),
+    name: text('Name of the spot.'),
+    ...position,
+  }),
+  Conditions: {
+    ...object('Forecast, reading and tide of one point and time.', {
+      location: ref('Location'),
+      forecast: ref('Forecast'),
+      reading: {
+        oneOf: [ref('ConditionsReading'), ref('NoConditionsReading')],
+        description: 'The nearest reading. `exists` says whether one was found.',
       },
-      'The `data` of an event of `/events`.',
+      tide: ref('Tide'),
+      metadata: ref('ConditionsMetadata'),
+      units: ref('UnitsOfConditions'),
+      ...optional({
+        spot: { ...ref('Spot'), description: 'Only with `spot_id`.' },
+        nearby: object('Only with `spot_id`.', {
+          buoys: list(
+            ref('NearestBuoy'),
+            'Up to five active buoys within 150 km of the spot, nearest first.',
+          ),
+        }),
+      }),
+    }),
+    dependentRequired: { spot: ['nearby'], nearby: ['spot'] },
+  },
+  Country: object('A country that has active buoys.', {
+    code: text('ISO 3166-1 alpha-2 code: a value of the parameter `country`.', { pattern: '^[A-Z]{2}$' }),
+    name: text('English name.'),
+    buoy_count: natural('Active buoys.'),
+  }),
+  ChangedBuoy: object('A buoy that differs.', {
+    id,
+    slug,
+    change: text('What happened to it: new, changed itself or in its readings, or gone.', CHANGE_WORDS),
+    readings: list(ref('ChangedSpan'), 'Its readings that differ, by months.'),
+  }),
+  ChangedSpan: object('Readings of a buoy that differ, in one month.', {
+    from: time('The first reading that differs'),
+    to: time('The last reading that differs'),
+    added: count('Readings that are new.'),
+    changed: count('Readings with other values.'),
+    removed: count('Readings that are gone.'),
+  }),
+  BulkFile: object('A file of readings of a network in a year or month, or of all buoys.', {
+    path: text('Its path below `address`.'),
+    kind: text('What is in it.', { enum: ['readings', 'buoys'] }),
+    format: text('How it is written.', { enum: ['parquet'] }),
+    source: orNull(text('Name of the network whose readings they are. All buoys have none:')),
+    year: orNull({ type: 'integer', description: 'Year of the readings (UTC).' }),
+    month: orNull(
+      text(
+        'Month of the readings (UTC), such as `2026-03`. A year that is over has one file, without a month.',
+      ),
     ),
-    {
+    rows: count('Rows in it.'),
+    bytes: count('Its length.'),
+    sha256: text('SHA-256 of its bytes, in hexadecimal.', { pattern: '^[0-9a-f]{64}$' }),
+    start: orNull(time('Time of the first reading')),
+    end: orNull(time('Time of the last reading')),
+    snapshot: text('The snapshot that it was first exported from: its data have not changed since.'),
+  }),
+  BulkSource: object('A network whose readings are in the files.', {
+    source: text('Name of the network.'),
+    credit: orNull(text('The credit line that the owner of the data asks for.')),
+    licence: orNull(text('Licence of the data.')),
+  }),
+  ChangedReading: object('A reading that differs; one that is gone as it was.', {
+    buoy_id: id,
+    change: text('What happened to it: new, changed, or gone.', CHANGE_WORDS),
+    reading: ref('Reading'),
+  }),
+  ChangeCounts: object('How many differ.', {
+    added: count('Those that are new.'),
+    changed: count('Those that differ.'),
+    removed: count('Those that are gone.'),
+  }),
+  SnapshotEvent: object('The `data` of an event of `/events`.', {
+    snapshot: text('The snapshot that is served now.'),
+    as_of: time("The time of the snapshot's data"),
+    since: {
+      type: ['string', 'null'],
+      description:
+        'The snapshot that the changes are counted from; null where there is none, or the server no longer holds it.',
+    },
+    changes: refOrNull('SnapshotChanges', 'How the two differ; null where `since` is.'),
+    ...optional({
       ids: {
         type: ['array', 'null'],
         items: { type: 'integer', minimum: 1 },
         description: 'With `buoy`: those of these buoys that changed; null where `since` is.',
       },
-    },
-  ),
-  SnapshotChanges: object(
-    {
-      buoys: ref('ChangeCounts'),
-      readings: ref('ChangeCounts'),
-      passes: { type: 'boolean', description: 'Whether the satellite passes differ.' },
-      forecast: { type: 'boolean', description: 'Whether the forecast differs.' },
-    },
-    'How much two snapshots differ; with `buoy` the counts are those of these buoys.',
-  ),
-  Meta: object({ timestamp: time('Time of the answer') }, 'About the answer.'),
-  ErrorAnswer: {
-    ...object(error, 'The body of every error.'),
-    properties: {
-      ...error,
+    }),
+  }),
+  SnapshotChanges: object('How much two snapshots differ; with `buoy` the counts are those of these buoys.', {
+    buoys: ref('ChangeCounts'),
+    readings: ref('ChangeCounts'),
+    ...differing,
+  }),
+  Meta: object('About the answer.', { timestamp: ANSWERED }),
+  ErrorAnswer: object('The body of every error.', {
+    ...error,
+    ...optional({
       details: {
         type: 'object',
         description: 'More about the error.',
@@ -748,60 +645,44 @@ export const SCHEMAS: { readonly [name: string]: Schema } = {
           did_you_mean: text('Slug of the buoy that was probably meant.'),
         },
       },
-    },
-  },
-  SnapshotGoneAnswer: object(
-    {
-      ...error,
-      error: text('The code for programs.', { const: PINNED_ERROR }),
-      details: object(
-        {
-          parameter: text('Name of the parameter that names the snapshot.'),
-          current: text('The snapshot that is served now.'),
-        },
-        'What was asked for, and what there is.',
-      ),
-    },
-    'The body of a 410.',
-  ),
-  RateLimitAnswer: object(
-    {
-      ...error,
-      retry_after: whole('s', 'Time until the quota resets, the same as in `Retry-After`', { minimum: 0 }),
-      reset_at: time('When the quota resets'),
-    },
-    'The body of a 429.',
-  ),
+    }),
+  }),
+  SnapshotGoneAnswer: object('The body of a 410.', {
+    ...error,
+    error: text('The code for programs.', { const: PINNED_ERROR }),
+    details: object('What was asked for, and what there is.', {
+      parameter: text('Name of the parameter that names the snapshot.'),
+      current: text('The snapshot that is served now.'),
+    }),
+  }),
+  RateLimitAnswer: object('The body of a 429.', {
+    ...error,
+    retry_after: whole('s', 'Time until the quota resets, the same as in `Retry-After`', { minimum: 0 }),
+    reset_at: time('When the quota resets'),
+  }),
 }
 
 const PINNED = text('The snapshot of the answer, where the request pins one with `snapshot`.')
 
-function pagedMeta(more: Properties = {}): Schema {
-  return withOptional(
-    object(
-      {
-        page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
-        per_page: { type: 'integer', minimum: 1, description: 'Items in a page, at most the maximum.' },
-        total_pages: count('Number of pages; 0 for an empty result.'),
-        ...more,
-        timestamp: time('Time of the answer'),
-      },
-      'About the answer and its page.',
-    ),
-    { snapshot: PINNED },
-  )
+const PAGE = {
+  page: natural('The page that was asked for.'),
+  per_page: natural('Items in a page, at most the maximum.'),
+  total_pages: count('Number of pages; 0 for an empty result.'),
 }
-
-function withOptional(schema: Schema, more: Properties): Schema {
-  return { ...schema, properties: { ...(schema.properties as Properties), ...more } }
-}
+const pagedMeta = (more: Properties = {}): Schema =>
+  object('About the answer and its page.', {
+    ...PAGE,
+    ...more,
+    timestamp: ANSWERED,
+    ...optional({ snapshot: PINNED }),
+  })
 
 const buckets = {
   buckets: list(ref('ReadingBucket'), 'With `bucket`: the buckets of this page; `readings` is empty then.'),
 }
 
 const counted = (key: string, item: string, description: string, of: string): Schema =>
-  object({ [key]: list(ref(item), description), count: count(of) }, description)
+  object(description, { [key]: list(ref(item), description), count: count(of) })
 
 const IN_ANSWER = 'Items in the answer.'
 
@@ -811,15 +692,12 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     data: counted('buoys', 'Buoy', 'The buoys of this page.', 'Buoys that match, over all pages.'),
     meta: pagedMeta(),
   },
-  getBuoy: { data: object({ buoy: ref('BuoyDetail') }, 'The buoy.') },
+  getBuoy: { data: object('The buoy.', { buoy: ref('BuoyDetail') }) },
   lastReadings: {
-    data: object(
-      {
-        buoys: list(ref('BuoyLastReading'), 'The buoys in the order asked for, each once.'),
-        missing_ids: list({ type: 'integer', description: 'An id.' }, 'Processed ids that no buoy has.'),
-      },
-      'The buoys, and the ids without a buoy.',
-    ),
+    data: object('The buoys, and the ids without a buoy.', {
+      buoys: list(ref('BuoyLastReading'), 'The buoys in the order asked for, each once.'),
+      missing_ids: idList('Processed ids that no buoy has.'),
+    }),
   },
   searchBuoys: { data: counted('buoys', 'BuoySearchItem', 'The buoys found, best first.', IN_ANSWER) },
   searchPlaces: {
@@ -834,7 +712,7 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     data: {
       description: 'One buoy, or several.',
       oneOf: [
-        object({ buoy: ref('NearestBuoy') }, 'The nearest buoy: the answer if `limit` is 1.'),
+        object('The nearest buoy: the answer if `limit` is 1.', { buoy: ref('NearestBuoy') }),
         counted(
           'buoys',
           'NearestBuoy',
@@ -845,61 +723,52 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
     },
   },
   listReadings: {
-    data: object(
-      {
-        buoy: ref('BuoySummary'),
-        readings: list(ref('Reading'), 'The readings of this page.'),
-        count: count('Readings, or buckets, that match, over all pages.'),
-      },
-      'A page of readings.',
-      buckets,
-    ),
+    data: object('A page of readings.', {
+      buoy: ref('BuoySummary'),
+      readings: list(ref('Reading'), 'The readings of this page.'),
+      count: count('Readings, or buckets, that match, over all pages.'),
+      ...optional(buckets),
+    }),
     meta: pagedMeta({
       date_range: object(
-        { start: orNull(time('First moment')), end: orNull(time('Last moment, included')) },
         "The range asked for. An open end is the time of the buoy's first or last reading, or `null` if it has no reading.",
+        { start: orNull(time('First moment')), end: orNull(time('Last moment, included')) },
       ),
     }),
   },
   readingsOfBuoys: {
-    data: object(
-      {
-        buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
-        readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
-        count: count('Readings, or buckets, that match, over all pages.'),
-        missing_ids: list({ type: 'integer', description: 'An id.' }, 'Ids asked for that no buoy has.'),
-      },
-      'A page of readings of many buoys.',
-      buckets,
-    ),
+    data: object('A page of readings of many buoys.', {
+      buoys: list(ref('BuoyOfReadings'), 'The buoys whose readings are on this page.'),
+      readings: list(ref('ReadingOfBuoy'), 'The readings of this page, by buoy id, then time.'),
+      count: count('Readings, or buckets, that match, over all pages.'),
+      missing_ids: idList('Ids asked for that no buoy has.'),
+      ...optional(buckets),
+    }),
     meta: pagedMeta({ date_range: range('The range asked for.') }),
   },
   closestReading: {
-    data: object(
-      { closest_reading: ref('ClosestReading'), search_parameters: ref('SearchParameters') },
-      'The reading and what was searched for.',
-    ),
+    data: object('The reading and what was searched for.', {
+      closest_reading: ref('ClosestReading'),
+      search_parameters: ref('SearchParameters'),
+    }),
   },
   getReading: {
-    data: object({ reading: ref('Reading'), buoy: ref('BuoyName') }, 'The reading and its buoy.'),
+    data: object('The reading and its buoy.', { reading: ref('Reading'), buoy: ref('BuoyName') }),
   },
   chart: { data: ref('Chart') },
   readingSeries: {
-    data: object(
-      {
-        buoy: ref('IdentifiedBuoySummary'),
-        metric: text('The metric asked for.'),
-        bucket: text('Length of the buckets.', { enum: ['hour', 'day', 'week'] }),
-        aggregation: text('How samples became the value of a bucket.', {
-          enum: ['median', 'avg', 'min', 'max'],
-        }),
-        timezone: zoneName('IANA name of the time zone of the buckets.'),
-        season: ref('Season'),
-        years: list(ref('SeriesYear'), 'The seasons, oldest first.'),
-        count: count('Points in all years together.'),
-      },
-      'Seasons side by side.',
-    ),
+    data: object('Seasons side by side.', {
+      buoy: ref('IdentifiedBuoySummary'),
+      metric: text('The metric asked for.'),
+      bucket: text('Length of the buckets.', { enum: ['hour', 'day', 'week'] }),
+      aggregation: text('How samples became the value of a bucket.', {
+        enum: ['median', 'avg', 'min', 'max'],
+      }),
+      timezone: zoneName('IANA name of the time zone of the buckets.'),
+      season: ref('Season'),
+      years: list(ref('SeriesYear'), 'The seasons, oldest first.'),
+      count: count('Points in all years together.'),
+    }),
   },
   listSatellites: {
     data: counted('satellites', 'SatelliteMission', 'The missions.', IN_ANSWER),
@@ -915,71 +784,51 @@ export const ANSWERS: { readonly [operation: string]: { data: Schema; meta?: Sch
   conditions: { data: ref('Conditions') },
   forecast: { data: ref('PlaceForecast') },
   listChanges: {
-    data: withOptional(
-      object(
-        {
-          since: text('The snapshot that is compared with.'),
-          until: text('The snapshot that the answer is of: ask since this one next time.'),
-          buoys: list(
-            ref('ChangedBuoy'),
-            'All buoys that differ, by id; with readings on the first page alone.',
-          ),
-          passes: { type: 'boolean', description: 'Whether the satellite passes differ.' },
-          forecast: { type: 'boolean', description: 'Whether the forecast differs.' },
-        },
-        'What differs.',
-      ),
-      {
+    data: object('What differs.', {
+      since: text('The snapshot that is compared with.'),
+      until: text('The snapshot that the answer is of: ask since this one next time.'),
+      buoys: list(ref('ChangedBuoy'), 'All buoys that differ, by id; with readings on the first page alone.'),
+      ...differing,
+      ...optional({
         readings: list(ref('ChangedReading'), 'With `include=readings`: the readings of this page.'),
         count: count('With `include=readings`: readings that differ, over all pages.'),
-      },
-    ),
-    meta: withOptional(
-      object({ timestamp: time('Time of the answer') }, 'About the answer, and with readings its page.'),
-      {
-        page: { type: 'integer', minimum: 1, description: 'The page that was asked for.' },
-        per_page: { type: 'integer', minimum: 1, description: 'Readings in a page, at most the maximum.' },
-        total_pages: count('Number of pages; 0 where no reading differs.'),
-        snapshot: PINNED,
-      },
-    ),
+      }),
+    }),
+    meta: object('About the answer, and with readings its page.', {
+      timestamp: ANSWERED,
+      ...optional({ ...PAGE, snapshot: PINNED }),
+    }),
   },
   listFiles: {
-    data: object(
-      {
-        address: orNull(text('The bucket that the files are in.')),
-        snapshot: orNull(text('The snapshot whose data the files are.')),
-        as_of: orNull(time('Time of the data')),
-        sources: list(ref('BulkSource'), 'Whose data they are: pass the credit on with them.'),
-        files: list(ref('BulkFile'), 'The files; empty where nothing is exported.'),
-        count: count(IN_ANSWER),
-      },
-      'The files that the snapshot was exported as.',
-    ),
+    data: object('The files that the snapshot was exported as.', {
+      address: orNull(text('The bucket that the files are in.')),
+      snapshot: orNull(text('The snapshot whose data the files are.')),
+      as_of: orNull(time('Time of the data')),
+      sources: list(ref('BulkSource'), 'Whose data they are: pass the credit on with them.'),
+      files: list(ref('BulkFile'), 'The files; empty where nothing is exported.'),
+      count: count(IN_ANSWER),
+    }),
   },
   listCountries: { data: counted('countries', 'Country', 'The countries, by name.', IN_ANSWER) },
   mapBuoys: {
-    data: object(
-      {
-        buoys: {
-          type: 'array',
-          items: { oneOf: [ref('MapBuoy'), ref('VirtualMapBuoy')] },
-          description: 'All active buoys. `virtual` separates buoys in the water from virtual ones.',
-        },
-        count: count('All buoys of the answer.'),
-        real_count: count('Buoys in the water among them.'),
-        virtual_count: count('Virtual buoys among them.'),
-        decimals: {
-          type: 'object',
-          additionalProperties: {
-            type: 'object',
-            additionalProperties: { type: 'integer', minimum: 0, maximum: 3 },
-          },
-          description:
-            'By source and field: the most decimals in the newest 48 readings of the buoys of the source. JSON leaves closing zeros out, so a single number does not tell them.',
-        },
+    data: object('Everything a map draws.', {
+      buoys: {
+        type: 'array',
+        items: { oneOf: [ref('MapBuoy'), ref('VirtualMapBuoy')] },
+        description: 'All active buoys. `virtual` separates buoys in the water from virtual ones.',
       },
-      'Everything a map draws.',
-    ),
+      count: count('All buoys of the answer.'),
+      real_count: count('Buoys in the water among them.'),
+      virtual_count: count('Virtual buoys among them.'),
+      decimals: {
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          additionalProperties: { type: 'integer', minimum: 0, maximum: 3 },
+        },
+        description:
+          'By source and field: the most decimals in the newest 48 readings of the buoys of the source. JSON leaves closing zeros out, so a single number does not tell them.',
+      },
+    }),
   },
 }

@@ -1,33 +1,15 @@
-/** Kinds of parameters, declared once in a handler's file. */
+/**
+ * Kinds of parameters, declared once in a handler's file, each with a strict parser of decoded text: lenient coercion would
+ * take `1e2`, ` 5` or `Infinity` for integers. Ranges and lists are left to the schema.
+ */
 import type { Bounds } from '../sea/geo.ts'
-import type { ParsedTime } from '../sea/time.ts'
-import { zone, type Zone } from '../sea/zones.ts'
-import {
-  MALFORMED,
-  MOVING_PATTERN,
-  MAX_BOUNDS_TEXT,
-  MAX_TEXT,
-  MAX_WORDS_TEXT,
-  DURATION_PATTERN,
-  parseBbox,
-  parseBoolean,
-  parseBounds,
-  parseDay,
-  parseDuration,
-  parseInteger,
-  parseIntegers,
-  parseNumber,
-  parsePlain,
-  parsePoint,
-  parseTime,
-  parseTexts,
-  parseTimeOfDay,
-  parseWord,
-  parseWordSet,
-  WITHOUT_CONTROL_CHARACTERS,
-  type LatLng,
-  type Malformed,
-} from './value-text.ts'
+import { decimalOf, integerOf } from '../sea/numerals.ts'
+import { DAY, HOUR, MINUTE, parseDate, parseTimestamp, type ParsedTime } from '../sea/time.ts'
+import { zone } from '../sea/zones.ts'
+
+/** What a parser returns of text that has another form. */
+export const MALFORMED = Symbol('malformed')
+export type Malformed = typeof MALFORMED
 
 export interface Parameter<T> {
   /** Words that end an error message: "an integer from 1 to 50". */
@@ -58,65 +40,61 @@ export type QueryOf<P extends Parameters> = {
       : never
 }
 
+/** A parameter that always has a value. */
 interface Given<T> extends Parameter<T> {
   readonly given: true
 }
 
 interface Common {
-  description: string
-  aliases?: readonly string[]
+  readonly description: string
+  readonly aliases?: readonly string[]
 }
 
 interface Limits {
-  minimum?: number
-  maximum?: number
+  readonly minimum?: number
+  readonly maximum?: number
 }
 
-type WithDefault<T> = { required: true } | { default: T }
-type Declared<T> = { required?: boolean; default?: T }
+interface Presence<T> {
+  readonly required?: true
+  readonly default?: T
+}
 
-/** Ends at 90 and 180 degrees, whatever the decimals; the reader rounds to a double beyond 13. */
-const LATITUDE = '-?0*(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
-const LONGITUDE = '-?0*(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
+type Declared<T, P> = P extends { readonly required: true } | { readonly default: T }
+  ? Given<T>
+  : Parameter<T>
 
-const BOUND = { type: 'number' }
-
-function declare<T>(
-  options: Common & Declared<T>,
-  rest: Pick<Parameter<T>, 'allowed' | 'schema' | 'wire' | 'parse'> & { repeatable?: boolean },
-): Given<T> {
-  return {
+function declare<T, P>(
+  options: Common & Presence<T> & P,
+  rest: Pick<Parameter<T>, 'allowed' | 'schema' | 'parse'> & { wire?: object; repeatable?: boolean },
+): Declared<T, P> {
+  const parameter: Parameter<T> = {
     description: options.description,
     aliases: options.aliases ?? [],
     required: options.required ?? false,
     default: options.default,
     repeatable: false,
-    given: true,
+    wire: rest.schema,
     ...rest,
   }
+  return parameter as Declared<T, P>
 }
 
-export function integer(options: Common & Limits & WithDefault<number>): Given<number>
-export function integer(options: Common & Limits): Parameter<number>
-export function integer(options: Common & Limits & Declared<number>): Parameter<number> {
-  const schema = { type: 'integer', ...limitsOf(options) }
-  return declare(options, {
+const numberOr = (value: number): number | Malformed => (Number.isNaN(value) ? MALFORMED : value)
+
+export function integer<const P extends Presence<number>>(options: Common & Limits & P) {
+  return declare<number, P>(options, {
     allowed: `an integer${rangeText(options)}`,
-    schema,
-    wire: schema,
-    parse: parseInteger,
+    schema: { type: 'integer', ...limitsOf(options) },
+    parse: (text) => numberOr(integerOf(text)),
   })
 }
 
-export function number(options: Common & Limits & WithDefault<number>): Given<number>
-export function number(options: Common & Limits): Parameter<number>
-export function number(options: Common & Limits & Declared<number>): Parameter<number> {
-  const schema = { type: 'number', ...limitsOf(options) }
-  return declare(options, {
+export function number<const P extends Presence<number>>(options: Common & Limits & P) {
+  return declare<number, P>(options, {
     allowed: `a plain decimal number${rangeText(options)}`,
-    schema,
-    wire: schema,
-    parse: parseNumber,
+    schema: { type: 'number', ...limitsOf(options) },
+    parse: (text) => numberOr(decimalOf(text)),
   })
 }
 
@@ -130,64 +108,64 @@ function rangeText({ minimum, maximum }: Limits): string {
   return maximum === undefined ? '' : ` of at most ${maximum}`
 }
 
-export function boolean(options: Common & { default: boolean }): Given<boolean> {
-  return declare(options, {
+export function boolean<const P extends Presence<boolean>>(options: Common & P) {
+  return declare<boolean, P>(options, {
     allowed: 'true, false, 1 or 0, in any case',
     schema: { type: 'boolean' },
-    wire: { type: 'boolean' },
-    parse: parseBoolean,
+    parse(text) {
+      if (/^(?:true|1)$/i.test(text)) return true
+      return /^(?:false|0)$/i.test(text) ? false : MALFORMED
+    },
   })
 }
 
+/** Code points; names and identifiers are far shorter. */
+export const MAX_TEXT = 100
+export const WITHOUT_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f]*$'
+const PLAIN = new RegExp(WITHOUT_CONTROL_CHARACTERS)
+
 interface TextOptions extends Common {
-  minLength?: number
-  pattern?: string
-  allowed?: string
-  trim?: boolean
+  readonly minLength?: number
+  readonly pattern?: string
+  readonly allowed?: string
+  readonly trim?: boolean
 }
 
-export function text(options: TextOptions & WithDefault<string>): Given<string>
-export function text(options: TextOptions): Parameter<string>
-export function text(options: TextOptions & Declared<string>): Parameter<string> {
-  const { minLength = 1, pattern } = options
-  const schema = {
-    type: 'string',
-    minLength,
-    maxLength: MAX_TEXT,
-    ...(pattern === undefined ? {} : { pattern }),
-  }
-  return declare(options, {
+export function text<const P extends Presence<string>>(options: TextOptions & P) {
+  const { minLength = 1, pattern, trim = false } = options
+  const schema = { type: 'string', minLength, maxLength: MAX_TEXT, ...(pattern !== undefined && { pattern }) }
+  return declare<string, P>(options, {
     allowed: options.allowed ?? `text of ${minLength} to ${MAX_TEXT} characters without control characters`,
     schema,
     wire: { ...schema, pattern: pattern ?? WITHOUT_CONTROL_CHARACTERS },
-    parse: options.trim === true ? parseTrimmed : parsePlain,
+    parse(given) {
+      if (!PLAIN.test(given)) return MALFORMED
+      return trim ? given.trim() : given
+    },
   })
 }
 
-function parseTrimmed(given: string): string | Malformed {
-  const value = parsePlain(given)
-  return value === MALFORMED ? MALFORMED : value.trim()
-}
-
-export function choice<const W extends string>(
-  options: Common & { values: readonly W[] } & WithDefault<W>,
-): Given<W>
-export function choice<const W extends string>(options: Common & { values: readonly W[] }): Parameter<W>
-export function choice<const W extends string>(
-  options: Common & { values: readonly W[] } & Declared<W>,
-): Parameter<W> {
+/** One of `values`; another short word comes out of the parser as it is, for the schema to refuse. */
+export function choice<const W extends string, const P extends Presence<NoInfer<W>>>(
+  options: Common & { readonly values: readonly W[] } & P,
+) {
   const { values } = options
-  const schema = { type: 'string', enum: values }
-  return declare<W>(options, {
+  return declare<W, P>(options, {
     allowed: `one of ${values.join(', ')}`,
-    schema,
-    wire: schema,
-    parse: (given) => parseWord(values, given),
+    schema: { type: 'string', enum: values },
+    parse: (given) => (PLAIN.test(given) && given.length <= MAX_TEXT ? (given as W) : MALFORMED),
   })
 }
 
-export function timestamp(options: Common): Parameter<ParsedTime> {
-  return declare(options, {
+/** Seconds of what a number counts; without a letter it counts seconds. */
+const SECONDS_OF: { readonly [letter: string]: number } = { '': 1, s: 1, m: MINUTE, h: HOUR, d: DAY }
+
+/** `now`, `now-24h`, `now+3d`; a plus that is not encoded arrives as a blank. */
+const MOVING_PATTERN = '^now([+-][0-9]{1,6}[mhd])?$'
+const MOVING = /^now(?:([-+ ])([0-9]{1,6})([mhd]))?$/
+
+export function timestamp<const P extends Presence<ParsedTime>>(options: Common & P) {
+  return declare<ParsedTime, P>(options, {
     allowed:
       'an ISO 8601 timestamp (2026-03-27T09:00:00Z; without a zone it is UTC), a date (2026-03-27), or now, now-24h, now+3d (m, h, d)',
     schema: { type: 'object' },
@@ -195,33 +173,43 @@ export function timestamp(options: Common): Parameter<ParsedTime> {
       type: 'string',
       anyOf: [{ format: 'date-time' }, { format: 'date' }, { pattern: MOVING_PATTERN }],
     },
-    parse: parseTime,
+    parse(given, now) {
+      if (!given.startsWith('now')) return parseTimestamp(given) ?? MALFORMED
+      const [, sign, count = '0', unit = 'm'] = MOVING.exec(given) ?? []
+      if (sign === undefined && given !== 'now') return MALFORMED
+      const seconds = Number(count) * SECONDS_OF[unit]
+      return { epoch: sign === '-' ? now - seconds : now + seconds, wholeDay: false, moves: true }
+    },
   })
 }
 
 /** A calendar date as epoch seconds of its first second, UTC. */
-export function date(options: Common & { required: true }): Given<number>
-export function date(options: Common): Parameter<number>
-export function date(options: Common & { required?: boolean }): Parameter<number> {
-  return declare(options, {
+export function date<const P extends Presence<number>>(options: Common & P) {
+  return declare<number, P>(options, {
     allowed: 'a date YYYY-MM-DD of the calendar',
     schema: { type: 'number' },
     wire: { type: 'string', format: 'date' },
-    parse: parseDay,
+    parse: (given) => parseDate(given) ?? MALFORMED,
   })
 }
+
+const TIME_OF_DAY_PATTERN = '^([01][0-9]|2[0-3]):[0-5][0-9]$'
+const TIME_OF_DAY = new RegExp(TIME_OF_DAY_PATTERN)
 
 /** A time of day `HH:MM` as seconds of the day. */
-export function timeOfDay(options: Common & { required: true }): Given<number> {
-  return declare(options, {
+export function timeOfDay<const P extends Presence<number>>(options: Common & P) {
+  return declare<number, P>(options, {
     allowed: 'a time HH:MM from 00:00 to 23:59',
     schema: { type: 'number' },
-    wire: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
-    parse: parseTimeOfDay,
+    wire: { type: 'string', pattern: TIME_OF_DAY_PATTERN },
+    parse(given) {
+      if (!TIME_OF_DAY.test(given)) return MALFORMED
+      return Number(given.slice(0, 2)) * HOUR + Number(given.slice(3)) * MINUTE
+    },
   })
 }
 
-export function zoneName(options: Common): Parameter<Zone> {
+export function zoneName(options: Common) {
   return declare(options, {
     allowed: 'an IANA name such as Europe/Paris',
     schema: { type: 'object' },
@@ -231,9 +219,13 @@ export function zoneName(options: Common): Parameter<Zone> {
   })
 }
 
+/** Ends at 90 and 180 degrees, whatever the decimals; the reader rounds to a double beyond 13. */
+const LATITUDE = '-?0*(90(\\.0+)?|[1-8]?[0-9](\\.[0-9]+)?)'
+const LONGITUDE = '-?0*(180(\\.0+)?|(1[0-7][0-9]|[1-9]?[0-9])(\\.[0-9]+)?)'
+
 /** `lat,lng` in decimal degrees. */
-export function point(options: Common): Parameter<LatLng> {
-  return declare(options, {
+export function point(options: Common) {
+  return declare<{ lat: number; lng: number }, Common>(options, {
     allowed: 'lat,lng in decimal degrees, latitude from -90 to 90, longitude from -180 to 180',
     schema: {
       type: 'object',
@@ -243,12 +235,19 @@ export function point(options: Common): Parameter<LatLng> {
       },
     },
     wire: { type: 'string', pattern: `^${LATITUDE},${LONGITUDE}$` },
-    parse: parsePoint,
+    parse(given) {
+      const [lat, lng = NaN, ...more] = given.split(',').map(decimalOf)
+      return Number.isNaN(lat) || Number.isNaN(lng) || more.length > 0 ? MALFORMED : { lat, lng }
+    },
   })
 }
 
+/** Four names and numbers of any useful length. */
+const MAX_BOUNDS_TEXT = 400
+const SIDES = ['north', 'south', 'east', 'west'] as const
+
 /** A box as JSON object text with numeric `north`, `south`, `east` and `west`. */
-export function bounds(options: Common): Parameter<Bounds> {
+export function bounds(options: Common) {
   return declare(options, {
     allowed: 'a JSON object with numbers north, south, east and west, south not above north',
     schema: { type: 'object' },
@@ -258,40 +257,76 @@ export function bounds(options: Common): Parameter<Bounds> {
       contentMediaType: 'application/json',
       contentSchema: {
         type: 'object',
-        required: ['north', 'south', 'east', 'west'],
-        properties: { north: BOUND, south: BOUND, east: BOUND, west: BOUND },
+        required: SIDES,
+        properties: Object.fromEntries(SIDES.map((side) => [side, { type: 'number' }])),
       },
     },
     parse: parseBounds,
   })
 }
 
+function parseBounds(given: string): Bounds | Malformed {
+  if (given.length > MAX_BOUNDS_TEXT) return MALFORMED
+  let box: unknown = null
+  try {
+    box = JSON.parse(given)
+  } catch {
+    return MALFORMED
+  }
+  if (typeof box !== 'object' || box === null || Array.isArray(box)) return MALFORMED
+  const { north, south, east, west } = box as Bounds
+  return boxOf([west, south, east, north])
+}
+
 /** A box as `west,south,east,north` (OGC API Features 7.15.3, RFC 7946 section 5). */
-export function bbox(options: Common): Parameter<Bounds> {
+export function bbox(options: Common) {
   return declare(options, {
     allowed: 'west,south,east,north in decimal degrees, south not above north',
     schema: { type: 'object' },
     wire: { type: 'array', items: { type: 'number' }, minItems: 4, maxItems: 4 },
-    parse: parseBbox,
+    parse: (given): Bounds | Malformed => boxOf(given.split(',', 5).map(decimalOf)),
   })
 }
 
+function boxOf(sides: readonly number[]): Bounds | Malformed {
+  // Texts are no finite numbers.
+  if (sides.length !== 4 || !sides.every(Number.isFinite)) return MALFORMED
+  const [west, south, east, north] = sides
+  return south > north ? MALFORMED : { north, south, east, west }
+}
+
 /** Positive integers, separated by commas or given several times, also as `name[]`. */
-export function integerList(options: Common & { required: true }): Given<number[]>
-export function integerList(options: Common): Parameter<number[]>
-export function integerList(options: Common & { required?: boolean }): Parameter<number[]> {
-  const wire = { type: 'array', items: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } }
-  return declare(options, {
+export function integerList<const P extends Presence<number[]>>(options: Common & P) {
+  return declare<number[], P>(options, {
     allowed: 'integers from 1 to 9007199254740991, separated by commas',
-    schema: wire,
-    wire,
+    schema: { type: 'array', items: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
     repeatable: true,
     parse: parseIntegers,
   })
 }
 
+const ZERO = 0x30
+const COMMA = 0x2c
+
+/** Integers that are not negative; those beyond 2^53 are not exact. */
+function parseIntegers(given: string): number[] | Malformed {
+  const values: number[] = []
+  let value = NaN
+  for (let i = 0; i < given.length; i++) {
+    const digit = given.charCodeAt(i) - ZERO
+    if (digit >= 0 && digit <= 9) value = value >= 0 ? value * 10 + digit : digit
+    else if (digit === COMMA - ZERO && value >= 0) {
+      values.push(value)
+      value = NaN
+    } else return MALFORMED
+  }
+  if (!(value >= 0)) return MALFORMED
+  values.push(value)
+  return values
+}
+
 /** Ids and slugs, `most` at most, separated by commas or given several times, also as `name[]`. */
-export function textList(options: Common & { most: number; allowed: string }): Parameter<string[]> {
+export function textList(options: Common & { readonly most: number; readonly allowed: string }) {
   const items = { type: 'string', minLength: 1, maxLength: MAX_TEXT }
   const schema = { type: 'array', maxItems: options.most, items }
   return declare(options, {
@@ -299,12 +334,15 @@ export function textList(options: Common & { most: number; allowed: string }): P
     schema,
     wire: { ...schema, items: { ...items, pattern: WITHOUT_CONTROL_CHARACTERS } },
     repeatable: true,
-    parse: parseTexts,
+    parse: (given) => (PLAIN.test(given) ? given.split(',') : MALFORMED),
   })
 }
 
+/** Each word has room several times. */
+const MAX_WORDS_TEXT = 400
+
 /** A bit for each word, the first one's the lowest. The handler refuses sets without `needed`. */
-export function wordSet(options: Common & { values: readonly string[]; needed?: string }): Parameter<number> {
+export function wordSet(options: Common & { readonly values: readonly string[]; readonly needed?: string }) {
   const { values, needed } = options
   const any = `(${values.join('|')})`
   return declare(options, {
@@ -315,16 +353,23 @@ export function wordSet(options: Common & { values: readonly string[]; needed?: 
       maxLength: MAX_WORDS_TEXT,
       pattern: needed === undefined ? `^${any}(,${any})*$` : `^(${any},)*${needed}(,${any})*$`,
     },
-    parse: (given) => parseWordSet(values, given),
+    parse(given): number | Malformed {
+      const indexes =
+        given.length > MAX_WORDS_TEXT ? [-1] : given.split(',').map((word) => values.indexOf(word))
+      return indexes.includes(-1) ? MALFORMED : indexes.reduce((set, index) => set | (1 << index), 0)
+    },
   })
 }
 
+const DURATION = /^[1-9][0-9]{0,8}[smhd]?$/
+
 /** Seconds, given as a number, or with the letter of a unit. */
-export function duration(options: Common): Parameter<number> {
+export function duration(options: Common) {
   return declare(options, {
     allowed: 'seconds from 1, or a whole number with s, m, h or d such as 2h, of at most nine digits',
     schema: { type: 'integer' },
-    wire: { type: 'string', pattern: DURATION_PATTERN },
-    parse: parseDuration,
+    wire: { type: 'string', pattern: DURATION.source },
+    parse: (given): number | Malformed =>
+      DURATION.test(given) ? parseInt(given, 10) * SECONDS_OF[given.replace(/^\d+/, '')] : MALFORMED,
   })
 }

@@ -3,10 +3,9 @@ import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
 import { ApiError, type ErrorCode } from './errors.ts'
-import type { Parameter, Parameters, QueryOf } from './parameters.ts'
+import { MALFORMED, type Parameter, type Parameters, type QueryOf } from './parameters.ts'
 import { checkOf } from './query-check.ts'
 import type { TagNumber } from './tag-number.ts'
-import { MALFORMED } from './value-text.ts'
 
 /** One reader a thread, since ajv takes some 20 ms to compile it. */
 const readers = new WeakMap<Parameters, QueryReader<Parameters>>()

@@ -13,15 +13,16 @@ import {
   date,
   integer,
   integerList,
+  MAX_TEXT,
   number,
   point,
   text,
   timeOfDay,
   timestamp,
+  WITHOUT_CONTROL_CHARACTERS,
   type Parameters,
   type QueryOf,
 } from '../../src/operation/parameters.ts'
-import { MAX_TEXT, WITHOUT_CONTROL_CHARACTERS } from '../../src/operation/value-text.ts'
 import { QueryReader, RawQuery } from '../../src/operation/query.ts'
 import { ROUTED } from '../../src/routes.ts'
 import { faultsOf, type WireSchema } from '../openapi/requests.ts'
