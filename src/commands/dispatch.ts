@@ -267,7 +267,8 @@ async function runFound(
   const { config, given } = valuesOf(parser, found.settings, usualDataFolder)
   const { 'log-format': format, 'log-level': level } = config as Partial<ConfigOf<typeof LOG_SETTINGS>>
   if (format !== undefined && level !== undefined) setLog(format, level, true)
-  const surplus = parser.args.at(parser.registeredArguments.length)
+  const isEndless = parser.registeredArguments.some(({ variadic }) => variadic)
+  const surplus = isEndless ? undefined : parser.args.at(parser.registeredArguments.length)
   if (surplus !== undefined) {
     const isCommand = Object.keys(COMMANDS).some((name) => name.split(' ')[0] === surplus)
     const first = isCommand ? ': a command comes first and alone, before its options' : ''

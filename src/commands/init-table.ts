@@ -1,5 +1,6 @@
 /** `init --table`: looks at tables, says what it takes for what, and proposes a source that reads them. */
-import { basename, dirname, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { MEASURES } from '../sea/columns.ts'
 import { isZone } from '../sea/zones.ts'
@@ -58,27 +59,27 @@ export async function proposeTables(paths: readonly string[], told: Told): Promi
   const [folder, ...others] = new Set(paths.map((path) => dirname(resolve(path))))
   if (others.length > 0) throw new BuildError('the tables are in several folders: put them into one')
   const answers: Answers = { ...told }
+  const isListed = existsSync(join(folder, 'stations.csv'))
   const stations: NonNullable<TableOptions['stations']> = []
   const tables: TableSpec[] = []
   for (const path of paths) {
     const { found, layout } = await understand(path, answers)
     const spec = specOf(found, layout, answers)
     const isMany = typeof layout.station === 'number'
-    if (!isMany || (layout.lat < 0 && paths.length === 1)) {
-      const identifier = isMany
-        ? ''
-        : paths.length > 1 && told.station === ''
-          ? layout.station
-          : await ask('station', answers, path, String(layout.station))
-      if (isMany)
-        throw new BuildError(
-          `${path}: it has many stations and no columns of positions: put a list stations.csv (identifier,name,lat,lng) beside it`,
-        )
-      if (layout.lat < 0 || told.lat !== '') {
+    const isPlaced = layout.lat >= 0 || isListed
+    if (!isPlaced && (isMany || (paths.length > 1 && told.station === '')))
+      throw new BuildError(
+        `${path}: it has no columns of positions: put a list stations.csv (identifier,name,lat,lng) beside it`,
+      )
+    if (!isMany) {
+      const named = String(layout.station)
+      const isOwn = paths.length > 1 && told.station === ''
+      const identifier = isOwn ? named : await ask('station', answers, path, named)
+      if (!isPlaced || told.lat !== '') {
         const [lat, lng] = [await ask('lat', answers, path), await ask('lng', answers, path)].map(Number)
-        stations.push({ identifier: String(identifier), name: String(identifier), lat, lng })
+        stations.push({ identifier, name: identifier, lat, lng })
       }
-      spec.station = { is: String(identifier) }
+      spec.station = { is: identifier }
     }
     tables.push({ files: basename(path).replace(/\.gz$/i, ''), ...spec })
   }
@@ -144,14 +145,18 @@ async function lookAt(path: string, answers: Answers): Promise<Look> {
     })
     return { found, layout, doubts }
   }
-  const first = look({ ...(time !== null && { time }) })
-  if (first === null) throw new BuildError(`${path}: ${fault}`)
+  const station = answers.station === '' ? {} : { station: { is: answers.station } }
+  const known: TableSpec = { ...(time !== null && { time }), ...station }
+  const first = look(known)
+  const hasRow = first?.found.look?.()?.next() ?? false
+  if (first === null || !hasRow)
+    throw new BuildError(`${path}: ${fault === '' ? 'no row is below the header' : fault}`)
   const flagged = [
     ...new Set(first.doubts.flatMap((doubt) => /^flags: .* flags in (.*)$/.exec(doubt)?.[1] ?? [])),
   ]
   if (flags === undefined || flagged.length === 0) return first
   const good = Object.fromEntries(flagged.map((label) => [label, flags]))
-  return look({ ...(time !== null && { time }), flags: good }) ?? first
+  return look({ ...known, flags: good }) ?? first
 }
 
 const WORDS: { readonly [kind: string]: string } = {
@@ -213,9 +218,11 @@ async function ask(
       answers[name] = usual
     } else {
       const terminal = createInterface({ input: process.stdin, output: process.stdout })
-      const answer = await terminal.question(`${path}: ${what}${usual === '' ? '' : ` [${usual}]`}? `)
+      do {
+        const answer = await terminal.question(`${path}: ${what}${usual === '' ? '' : ` [${usual}]`}? `)
+        answers[name] = answer.trim() || usual
+      } while (!fits.test(answers[name]))
       terminal.close()
-      answers[name] = answer.trim() || usual
     }
   }
   if (!fits.test(answers[name])) throw new BuildError(`--${name}: expected ${what}`)

@@ -53,7 +53,7 @@ export const init = command({
       throw new BuildError(`${config}: exists already and is not changed; name another file with --config`)
     if (table !== null) {
       const { proposeTables } = await import('./init-table.ts')
-      const { folder, options } = await proposeTables([table, ...positionals.flat()], settings)
+      const { folder, options } = await proposeTables([table, ...positionals], settings)
       const source = { name: options.source!, kind: 'table', folder: placeOf(folder, config), options }
       write(config, `${JSON.stringify({ sources: [source] }, null, 2)}\n`)
       makeDataFolder(settings.data)

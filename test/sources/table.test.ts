@@ -51,6 +51,30 @@ const GOOD: Good[] = [
     rows: ['B1/0 2024-03-01T00:00:00Z 1.25 2.1 9.1 9.1 200 - - - -'],
   },
   {
+    what: 'Manly Hydraulics Laboratory: months in capitals, padded cells, a comma within a unit',
+    text:
+      'MANLY HYDRAULICS LABORATORY\r\n\r\nSelection Restrictions : ,,DATA_STATUS <= 6.0000\r\n\r\n' +
+      '        Date/Time,    Hsig (m),    Hmax (m),    Tz (s),    T P1 (s),    WDIR_BUOY (deg, TN)\r\n' +
+      '01-MAR-2024 10:00,        1.25,         2.1,       5.5,         9.1,                    165\r\n' +
+      '01-MAR-2024 11:00,       1.303,            ,       5.5,         9.1,                       \r\n',
+    spec: AEST,
+    rows: [
+      'B1/0 2024-03-01T00:00:00Z 1.25 2.1 9.1 9.1 - - - - -',
+      'B1/0 2024-03-01T01:00:00Z 1.303 - 9.1 9.1 - - - - -',
+    ],
+  },
+  {
+    what: 'Western Australia: flags before the name, of all waves and of the sea temperature',
+    text:
+      'Time (UTC), Site, Hsig (m), Tp (s), QF_waves, SST (degC), QF_sst, WindSpeed (m/s) \n' +
+      '1612311807,Torbay,1.16,13.3,4,29.2,1,5.60 \n1612313607,Torbay,1.25,9.1,1,29.3,4,-9999.00 \n',
+    spec: { flags: { QF_waves: [1], QF_sst: [1] } },
+    rows: [
+      'B1/0 2021-02-03T00:23:27Z - - - - - 29.2 20.16 - -',
+      'B1/0 2021-02-03T00:53:27Z 1.25 - 9.1 9.1 - - - - -',
+    ],
+  },
+  {
     what: "Canada's MEDS: a comma behind the last name, names twice, longitudes to the west",
     text:
       'STN_ID,DATE,Q_FLAG,LATITUDE,LONGITUDE,DEPTH,VCAR,VTPK,VWH$,VCMX,VTP$,WDIR,WSPD,WSS$,GSPD,WDIR,WSPD,SSTP,\n' +

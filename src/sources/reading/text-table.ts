@@ -50,9 +50,10 @@ export class SeparatedTable {
     this.#nextLine = line + Number(told !== null)
     this.fields.next = this.#header
     this.#split()
-    this.labels = textsOf(bytes, this.fields)
+    const texts = textsOf(bytes, this.fields)
+    this.labels = wholeLabels(texts)
     const { fault, count } = this.fields
-    this.headerFault = fault ?? (count === this.labels.length ? null : 'too many columns')
+    this.headerFault = fault ?? (count === texts.length ? null : 'too many columns')
   }
 
   /** Indexes of columns by their names, −1 for one that the table does not have. */
@@ -123,6 +124,18 @@ export class SeparatedTable {
   lineText(): string {
     return lineText(this.bytes, this.#start, this.fields)
   }
+}
+
+/** A separator within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it. */
+function wholeLabels(texts: readonly string[]): string[] {
+  const labels: string[] = []
+  for (let i = 0; i < texts.length; i++) {
+    const isOpen = /\([^)]*$/.test(texts[i])
+    const end = isOpen ? texts.findIndex((text, at) => at > i && text.includes(')')) : i
+    labels.push(texts.slice(i, Math.max(end, i) + 1).join(', '))
+    i = Math.max(end, i)
+  }
+  return labels
 }
 
 /** What is wrong with a cell, behind the name of its column: "is not a number from -90 to 90". */

@@ -24,6 +24,9 @@ export const goodSet = (values: readonly (number | string)[]): Set<string> =>
 const FLAG_LABEL =
   /_?(?:qc_?agg|rollup_?qc|qartod|qc|qf|quality_?control|(?:qc_?|quality_?)?flag(?:primary)?)$/i
 
+/** `QF_waves` and `QF_sst`: of a group of measures, or of one. */
+const FLAG_PREFIX = /^(?:qf|qc|flag)_(.+)$/i
+
 /** Flags of the whole row; CDIP's are for its waves alone. */
 const ROW_FLAG = /^(?:waveflagprimary|flagprimary|qc?_?flag|flag|quality_?control|qc)$/i
 
@@ -43,10 +46,13 @@ export function flagsOf(
     if (field === measuredField) continue
     const isItsOwn =
       FLAG_LABEL.test(other) && normal(other.replace(FLAG_LABEL, '')) === normal(label) && other !== label
+    const flagged = FLAG_PREFIX.exec(other)?.[1] ?? ''
+    const isOfGroup = isWave ? /^waves?$/i.test(flagged) : /^wind$/i.test(flagged) && /^wind|^gust/.test(name)
+    const isPrefixed = isOfGroup || (flagged !== '' && normal(flagged) === normal(label))
     const isOfRow = ROW_FLAG.test(other) && (isWave || !/^wave/i.test(other))
     const isNamed =
       ancillary.includes(other) && (FLAG_LABEL.test(other) || info.get(other)?.has('flag_meanings'))
-    if (!isItsOwn && !isOfRow && isNamed !== true) continue
+    if (!isItsOwn && !isPrefixed && !isOfRow && isNamed !== true) continue
     const good = goodFlags(other, info, given)
     if (good === null) return other
     // A flag that is not given says nothing against its value.
