@@ -2041,7 +2041,7 @@ export class Groundswell {
   /**
    * Bulk files of all readings.
    *
-   * The files that the snapshot was exported as, for databases that load all readings without requests to this server: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to `address`, where that is a bucket; otherwise ask the operator where they are. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
+   * The files that the snapshot was exported as, for databases that load all readings without requests to this server: for each network one file a year, in the last year one a month, and all buoys. `path` is relative to the folder of the files: ask the operator where they are. `address` is always null. A file is named by its content and never changes; what changes gets a file of a new name. `snapshot` is the one whose data the files are: after an export that failed an earlier one. Where nothing is exported, the list is empty.
    */
   listFiles(parameters: ListFilesParameters = {}, options: CallOptions = {}): Promise<ListFilesAnswer> {
     return this.#get('/files', parameters, options)

@@ -4,7 +4,6 @@
  * measured data.
  */
 import type { Source } from '../sources/source.ts'
-import type { Target } from '../formats/bulk/bulk-target.ts'
 import type { Store } from '../snapshot/store/store.ts'
 import type { BuildReport } from './build-report.ts'
 import { type Catalog, type RegistryEntry, readCatalog } from '../snapshot/catalog.ts'
@@ -39,8 +38,8 @@ export interface BuildOptions {
   sameWithinKm?: number
   /** Publishes to a store first, and in the folder only what the store has accepted. */
   publishTo?: { store: Store; singleWriter: boolean } | null
-  /** Exports each snapshot there as files, for databases. */
-  exportTo?: Target | null
+  /** Folder that each snapshot is exported to as files, for databases. */
+  exportTo?: string | null
   /** Epoch seconds; later readings come from a clock gone wrong. Absent: any time is possible. */
   latest?: number
 }

@@ -4,12 +4,14 @@
  */
 import { encodeManifest, type Manifest } from '../snapshot/manifest.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
-import { keepManifest, publishManifest, syncFolder } from '../snapshot/write-snapshot.ts'
+import { encodeList, readSnapshotList, snapshotList, type FileList } from '../snapshot/file-list.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { keepManifest, publishManifest, syncFolder, writeDurably } from '../snapshot/write-snapshot.ts'
 import { RequestFault } from '../snapshot/store/web-request.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Lock } from '../system/lock.ts'
+import { counted } from '../system/text.ts'
 import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
-import { exportBuilt } from './export-built.ts'
 import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
 import { type SourceState, type StateBuoy, withoutSlug, writeStates } from './source-state.ts'
@@ -80,22 +82,35 @@ export async function publish(
   return { id, asOf, ...mark, parts, published: readHold(out) === null, outcome }
 }
 
-/** While a rollback holds, the files are those of the snapshot that is published. */
+/**
+ * Exports what is published, and puts the list of files next to the snapshot for servers. A failed export keeps
+ * no data back: the files of before stay listed. @throws BuildError when the list cannot be written
+ */
 async function exported(
-  { out, exportTo, report }: BuildOptions,
+  { out: dir, exportTo, report, now }: BuildOptions,
   built: Manifest,
   isHeld: boolean,
   lock: Lock,
 ): Promise<void> {
-  const manifest = isHeld ? await readManifest(out) : built
+  const current = await readManifest(dir)
+  const manifest = isHeld ? current : built
   if (exportTo == null || manifest === null) return
-  const exporting = {
-    dir: out,
-    target: exportTo,
-    log: report.line,
-    warn: (message: string) => report.warn(message),
+  let list: FileList | null
+  try {
+    // Builds that do not export do not load the writer of Parquet.
+    const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
+    const done = await exportSnapshot({ dir, manifest, out: exportTo, now })
+    list = done.list
+    const { files, bytes } = done.written
+    report.line(
+      `exported to ${exportTo}: ${files} of ${counted(list.files.length, 'file')} written, ${counted(bytes, 'byte')}`,
+    )
+  } catch (error) {
+    if (!(error instanceof BuildError) && !(error instanceof SnapshotError)) throw error
+    report.warn(`snapshot ${manifest.id} was not exported: ${error.message}; the next build tries again`)
+    list = current === null ? null : readSnapshotList(dir, current.id)
   }
-  await exportBuilt(exporting, manifest, lock)
+  if (list !== null) writeDurably(dir, snapshotList(manifest.id), encodeList(list), lock.folder)
 }
 
 /** @throws BuildError that names where the snapshot is */

@@ -39,10 +39,7 @@ const configuration = optional('FILE', 'configuration of sources, such as ground
 
 /** Where a folder's snapshots go in addition to the folder. */
 export const PUBLISH_SETTINGS = {
-  export: optional(
-    'DIR_OR_URL',
-    'folder or bucket, s3://BUCKET/PREFIX, that each snapshot is exported to as Parquet files',
-  ),
+  export: optional('DIR', 'folder that each snapshot is exported to as Parquet files'),
   publish: optional('URL', 'bucket to publish to as well, s3://BUCKET/PREFIX; one builder publishes there'),
   'single-writer': flag(
     'no other builder publishes there: do without conditional writes, which some stores ignore',

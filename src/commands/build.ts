@@ -1,16 +1,23 @@
-/** `build`: fetches what the configuration names, builds a snapshot and publishes it. */
+/**
+ * `build` fetches what the configuration names, builds a snapshot and publishes it; `publish` and `export` bring a
+ * bucket or a folder of Parquet files up to a folder of snapshots.
+ */
+import { realpathSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BuildReport } from '../builder/build-report.ts'
 import { writeReport } from '../builder/report-document.ts'
-import { type ConfigOf, UsageError } from '../server/setting.ts'
-import { BUILD_SETTINGS } from './build-settings.ts'
+import { type ConfigOf, type Setting, text, UsageError } from '../server/setting.ts'
+import { readManifest } from '../snapshot/read-snapshot.ts'
+import { openStore } from '../snapshot/store/open-store.ts'
+import { StoreError, type Store } from '../snapshot/store/store.ts'
+import { lockFolder } from '../snapshot/write-snapshot.ts'
+import { BUILD_SETTINGS, PUBLISH_SETTINGS } from './build-settings.ts'
 import type { Configuration } from '../sources/configuration.ts'
 import { KIND_HELP, openSource } from '../sources/kinds.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import { command } from './command.ts'
-import { openTarget } from './export.ts'
-import { openPublishing } from './publishing.ts'
 import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
 
 /** Seconds by which a network's clock may be ahead of ours. */
@@ -26,7 +33,7 @@ export const build = command({
 
 export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise<void> {
   const store = config.publish === null ? null : openPublishing('--publish', config.publish)
-  const exporting = config.export === null ? null : openTarget('--export', config.export, config.out)
+  if (config.export !== null) expectApart('--export', config.export, config.out)
   const { sources, configuration } = await openSources(config)
   if (sources.length === 0) throw new UsageError('--source or --config is required')
   if (config['dry-run']) {
@@ -62,7 +69,7 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
     fresh: config.fresh,
     allowLoss: config['allow-loss'],
     keep: config.keep,
-    exportTo: exporting?.target ?? null,
+    exportTo: config.export,
     publishTo: store === null ? null : { store, singleWriter: config['single-writer'] },
     ...(configuration !== null && {
       prefer: configuration.prefer,
@@ -70,7 +77,6 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
     }),
   })
   await store?.close()
-  await exporting?.store?.close()
   writeReport(config.out, report.document())
 }
 
@@ -113,4 +119,95 @@ export async function openSources({
   const { readConfiguration } = await import('../sources/configuration.ts')
   const configuration = readConfiguration(path, environment)
   return { sources: [...sources, ...configuration.sources.map(({ source }) => source)], configuration }
+}
+
+export const publish = command({
+  takes: '<DIR> <URL>',
+  settings: { 'single-writer': PUBLISH_SETTINGS['single-writer'] },
+  run: async (config, [dir, url]) => {
+    const store = openPublishing('URL', url)
+    const { Prefix } = await import('../builder/publishing/prefix.ts')
+    const publishing = await import('../builder/publishing/publish-to-prefix.ts')
+    const lock = lockFolder(dir)
+    try {
+      const prefix = new Prefix(store, config['single-writer'])
+      const begun = await publishing.beginPublishing({ dir, prefix, now: clock(), log: note }, lock)
+      const pending = publishing.pendingSnapshot(begun)
+      if (pending === null) throw noSnapshot(dir, 'publish')
+      const outcome = await publishing.publishSnapshot(begun, pending)
+      if (outcome !== null) print(`published snapshot ${pending.id}`)
+      print(publishing.outcomeText(outcome, prefix.address))
+    } finally {
+      lock.release()
+      await store.close()
+    }
+  },
+})
+
+/** @param option how the operator knows the address @throws UsageError for one that cannot be written to */
+function openPublishing(option: string, address: string): Store {
+  try {
+    return openStore(address, { environment, random })
+  } catch (error) {
+    throw error instanceof StoreError
+      ? new UsageError(`${option}: ${error.message}`, { cause: error })
+      : error
+  }
+}
+
+const noSnapshot = (dir: string, what: string): BuildError =>
+  new BuildError(`${dir}: there is no snapshot to ${what}; "groundswell build --out ${dir}" makes one`)
+
+export const exportCommand = command({
+  takes: '<DIR>',
+  settings: {
+    out: {
+      placeholder: 'DIR',
+      help: 'folder that the files go to; what it has of the same data stays',
+      required: true,
+      parse: text,
+    } satisfies Setting<string>,
+  },
+  run: async ({ out }, [dir]) => {
+    const manifest = await readManifest(dir)
+    if (manifest === null) throw noSnapshot(dir, 'export')
+    expectApart('--out', out, dir)
+    // Other commands do not load the writer of Parquet.
+    const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
+    const { list, written } = await exportSnapshot({ dir, manifest, out, now: clock() })
+    const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)
+    const bytes = sum(list.files.map((file) => file.bytes))
+    const rows = sum(list.files.map((file) => (file.kind === 'buoys' ? 0 : file.rows)))
+    print(`exported snapshot ${list.snapshot}, data as of ${list.as_of}, to ${out}`)
+    print(
+      `${counted(list.files.length, 'file')} (${counted(bytes, 'byte')}, ${counted(rows, 'reading')}); ${written.files} of them written (${counted(written.bytes, 'byte')})`,
+    )
+  },
+})
+
+/** @param option how the operator knows the folder @throws UsageError where an export cannot go there */
+function expectApart(option: string, out: string, dir: string): void {
+  if (/^[a-z0-9+.-]+:\/\//i.test(out)) {
+    throw new UsageError(
+      `${option}: ${out} is no folder; export to a folder, and copy it to a bucket with "aws s3 sync" or rclone, files.json last`,
+    )
+  }
+  const between = relative(realPath(dir), realPath(out))
+  const isInside = between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between)
+  if (isInside) {
+    throw new UsageError(
+      `${option}: ${out} is or lies in the folder of snapshots ${dir}; name a folder outside it`,
+    )
+  }
+}
+
+/** A path with its links resolved; its end may not exist yet. */
+function realPath(path: string): string {
+  const whole = resolve(path)
+  try {
+    return realpathSync(whole)
+  } catch {
+    const above = dirname(whole)
+    return above === whole ? whole : join(realPath(above), basename(whole))
+  }
 }

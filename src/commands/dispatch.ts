@@ -46,7 +46,7 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   },
   publish: {
     summary: 'copy the snapshot of a folder to a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
-    load: async () => (await import('./publishing.ts')).publish,
+    load: async () => (await import('./build.ts')).publish,
   },
   serve: {
     summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
@@ -92,7 +92,7 @@ export const COMMANDS: { readonly [name: string]: NamedCommand } = {
   export: {
     summary:
       'write the readings of a snapshot as files, one for each network and year, for each month of the newest year, and all buoys',
-    load: async () => (await import('./export.ts')).exportCommand,
+    load: async () => (await import('./build.ts')).exportCommand,
   },
   pin: { summary: 'keep a snapshot until it is unpinned', load: folderCommand('pin') },
   unpin: {

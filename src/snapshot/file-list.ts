@@ -13,7 +13,8 @@
 import { join } from 'node:path'
 import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
-import { readRegularFileSync } from '../system/regular-files.ts'
+import { errorCode } from '../system/file-faults.ts'
+import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
@@ -114,7 +115,7 @@ export type ExportedNetwork = Guarded<typeof isNetwork>
 const isMonth = object({ month: like(MONTH), part: like(SHA256) })
 
 const MEMBERS = {
-  /** The bucket that holds the files; null for a folder, which stays private. */
+  /** Always null: the files lie in a folder, which stays private. */
   address: orNull(isText),
   snapshot: like(SNAPSHOT_ID),
   /** The data's time. */
@@ -168,15 +169,21 @@ function isWhole({ path, kind, sha256, network, year, month, start, end }: Expor
 }
 
 /** The list of a snapshot, or null. @throws BuildError for one that cannot be read */
-export function readSnapshotList(dir: string, id: string): FileList | null {
-  const path = join(dir, snapshotList(id))
+export const readSnapshotList = (dir: string, id: string): FileList | null =>
+  readListFile(join(dir, snapshotList(id)))
+
+/** A list, or null where there is none. @throws BuildError for one that cannot be read */
+export function readListFile(path: string): FileList | null {
   let bytes: Buffer
   try {
     bytes = readRegularFileSync(path, MAX_LIST_BYTES)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return null
-    throw new BuildError(`${path}: cannot be read (${code})`)
+    if (errorCode(error) === 'ENOENT') return null
+    throw new BuildError(
+      error instanceof UnfitFile
+        ? `${path}: ${error.message}`
+        : `${path}: cannot be read (${errorCode(error)})`,
+    )
   }
   return decodeList(bytes, path)
 }

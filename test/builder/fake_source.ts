@@ -10,7 +10,6 @@ import { temporaryFolder } from '../live.ts'
 import type { MeasureName } from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { buildSnapshot } from '../../src/builder/run-build.ts'
-import type { Target } from '../../src/formats/bulk/bulk-target.ts'
 import type { Manifest } from '../../src/snapshot/manifest.ts'
 import { BuildReport } from '../../src/builder/build-report.ts'
 import type { Source } from '../../src/sources/source.ts'
@@ -66,7 +65,7 @@ export interface FakeBuild {
   keep?: number
   /** Rows after it are those of a clock gone wrong. */
   latest?: number
-  exportTo?: Target
+  exportTo?: string
   /** Takes every line of the report. */
   write?: LogLine
 }

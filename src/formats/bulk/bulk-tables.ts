@@ -1,20 +1,68 @@
-/** Readings of a network, and all buoys, as the bytes of Parquet files. */
+/** The networks of a snapshot, and their readings and all buoys as the bytes of Parquet files. */
+import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type { MonthRows } from '../../index/segments.ts'
 import type { Column } from '../../operation/answer-table.ts'
 import { catalogMembers } from '../../operation/buoy-table.ts'
 import { idColumn, measureColumn, timeColumn, type ReadingCursor } from '../../operation/reading-table.ts'
 import { integer, text } from '../../operation/table-columns.ts'
-import type { MonthRows } from '../../index/segments.ts'
-import type { MeasureName } from '../../sea/columns.ts'
+import { COMMON_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
+import type { ExportedNetwork } from '../../snapshot/file-list.ts'
 import { ParquetFile, type ByteSink } from '../parquet-file.ts'
-import { groupsOf, type BulkNetwork, type Run, type RunBuoy } from './bulk-networks.ts'
 
+/** Raised when the same rows are to give other bytes: every file is then written anew. */
+const LAYOUT = 'groundswell-bulk 4'
+const MAX_FOLDER_LENGTH = 60
+const NAMELESS_DIGITS = 8
 /** Rows: some 5 MB of values in memory, and an eighth of a second of work. */
 const GROUP_ROWS = 50_000
 
+/** What the rows of a buoy share. */
+interface RowsBuoy {
+  readonly id: number
+  readonly slug: string
+  /** The network's name on the wire. */
+  readonly source: string
+}
+
+export interface BulkNetwork extends ExportedNetwork {
+  /** Folder below `readings/`. Networks may share one: their files differ by their hashes. */
+  folder: string
+  buoys: ReadonlyMap<number, RowsBuoy>
+  /** The measures that all files of an export have columns of. */
+  measures: readonly MeasureName[]
+}
+
+export function networksOf(catalog: Catalog, measures: readonly MeasureName[]): BulkNetwork[] {
+  const buoys = catalog.sources.map(() => new Map<number, RowsBuoy>())
+  catalog.id.forEach((id, i) => {
+    const { name, label } = catalog.sources[catalog.source[i]]
+    buoys[catalog.source[i]].set(id, { id, slug: catalog.slugs[i], source: label ?? name })
+  })
+  return catalog.sources.map(({ name, label, credit, licence }, i) => {
+    const source = label ?? name
+    const own = [LAYOUT, name, source, credit, licence, [...buoys[i].values()], measures]
+    const made_from = createHash('sha256').update(JSON.stringify(own)).digest('hex')
+    return { name, source, credit, licence, made_from, folder: folderOf(name), buoys: buoys[i], measures }
+  })
+}
+
+/** A name as part of a path: small letters, digits and hyphens, whatever the name holds. */
+export function folderOf(name: string): string {
+  const plain = name
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_FOLDER_LENGTH)
+    .replaceAll(/^-+|-+$/g, '')
+  if (plain !== '') return plain
+  return `network-${createHash('sha256').update(name).digest('hex').slice(0, NAMELESS_DIGITS)}`
+}
+
 interface Cursor extends ReadingCursor {
-  buoy: RunBuoy
+  buoy: RowsBuoy
 }
 
 /** Columns without derived ones (uuid, compass, energy). */
@@ -27,53 +75,72 @@ const columnsOf = (cursor: Cursor, measures: readonly MeasureName[]): Column[] =
   ...measures.map((name) => measureColumn(cursor, name)),
 ]
 
-const NO_ROWS: Cursor = { id: 0, month: {} as MonthRows, buoy: { id: 0, slug: '', source: '' } }
-
 /** Column names and units, as JSON. */
-export const unitsOf = (measures: readonly MeasureName[]): string =>
+const unitsOf = (columns: readonly Column[]): string =>
   JSON.stringify(
     Object.fromEntries(
-      columnsOf(NO_ROWS, measures).flatMap(({ name, unit }) =>
+      columns.flatMap(({ name, unit }) =>
         unit === '' ? [] : [[name, unit === 'degree' ? 'degrees clockwise from north' : unit]],
       ),
     ),
   )
 
-export function metadataOf(
-  { source, credit, licence, measures }: Omit<BulkNetwork, 'buoys' | 'folder'>,
-  isDemo: boolean,
-): { [key: string]: string } {
-  return {
-    ...(isDemo && { demo: 'true' }),
-    source,
-    ...(credit !== null && { credit }),
-    ...(licence !== null && { licence }),
-    units: unitsOf(measures),
-  }
-}
+const newCursor = (): Cursor => ({
+  id: 0,
+  month: {} as MonthRows,
+  buoy: { id: 0, slug: '', source: '' },
+})
 
+/** The readings of a network, month after month. */
 export class ReadingsFile {
-  readonly #cursor: Cursor = { ...NO_ROWS }
+  readonly #cursor = newCursor()
+  readonly #buoys: BulkNetwork['buoys']
   readonly #file: ParquetFile
+  rows = 0
+  /** Times of the first and the last reading, epoch seconds. */
+  start = Infinity
+  end = 0
 
-  constructor(
-    measures: readonly MeasureName[],
-    metadata: { readonly [key: string]: string },
-    sink: ByteSink,
-  ) {
-    this.#file = new ParquetFile(columnsOf(this.#cursor, measures), metadata, sink)
+  constructor({ source, credit, licence, buoys, measures }: BulkNetwork, isDemo: boolean, sink: ByteSink) {
+    const columns = columnsOf(this.#cursor, measures)
+    const metadata = {
+      ...(isDemo && { demo: 'true' }),
+      source,
+      ...(credit !== null && { credit }),
+      ...(licence !== null && { licence }),
+      units: unitsOf(columns),
+    }
+    this.#buoys = buoys
+    this.#file = new ParquetFile(columns, metadata, sink)
   }
 
-  /** Writes all rows of `runs`. Lets timers and sockets in between. */
-  async add(runs: readonly Run[]): Promise<void> {
-    for (const group of groupsOf(runs, GROUP_ROWS)) {
-      for (const { buoy, rows, from, to } of group) {
-        Object.assign(this.#cursor, { id: buoy.id, buoy, month: rows })
-        this.#file.add({ from, step: 1, count: to - from })
+  /**
+   * Writes the network's rows of a month, by buoy and time; buoys outside the catalogue are left out, as in
+   * answers. Lets timers and sockets in between.
+   */
+  async add(month: MonthRows): Promise<void> {
+    let room = GROUP_ROWS
+    for (const [i, id] of month.buoys.entries()) {
+      const buoy = this.#buoys.get(id)
+      if (buoy === undefined) continue
+      Object.assign(this.#cursor, { id, buoy, month })
+      const [first, end] = [month.start[i], month.start[i + 1]]
+      for (let from = first; from < end;) {
+        const count = Math.min(end - from, room)
+        this.#file.add({ from, step: 1, count })
+        from += count
+        room -= count
+        if (room > 0) continue
+        this.#file.group()
+        room = GROUP_ROWS
+        await setImmediate()
       }
-      this.#file.group()
-      await setImmediate()
+      this.rows += end - first
+      this.start = Math.min(this.start, month.time[first])
+      this.end = Math.max(this.end, month.time[end - 1])
     }
+    this.#file.group()
+    await setImmediate()
   }
 
   finish(): void {
@@ -86,14 +153,10 @@ const BUOY_MEMBERS = 'id name slug lat lng source source_identifier country time
 ) as (keyof ReturnType<typeof catalogMembers>)[]
 
 /** Writes the table of all buoys. */
-export function writeBuoys(
-  catalog: Catalog,
-  metadata: { readonly [key: string]: string },
-  sink: ByteSink,
-): void {
+export function writeBuoys(catalog: Catalog, sink: ByteSink): void {
   const members = catalogMembers(catalog, (row) => row)
   const columns = BUOY_MEMBERS.map((name) => members[name]())
-  const file = new ParquetFile(columns, metadata, sink)
+  const file = new ParquetFile(columns, { units: unitsOf(columnsOf(newCursor(), COMMON_NAMES)) }, sink)
   file.add({ from: 0, step: 1, count: catalog.id.length })
   file.finish()
 }

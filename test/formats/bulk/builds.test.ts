@@ -4,7 +4,6 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { rollback } from '../../../src/snapshot/retained.ts'
-import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
 import { loadSnapshot } from '../../../src/snapshot/read-snapshot.ts'
 import { lineText } from '../../../src/system/log.ts'
 import { build, fakeSource, SMALL_WORLD } from '../../builder/fake_source.ts'
@@ -30,12 +29,8 @@ async function shown(dir: string): Promise<Listed> {
 test('A build puts the list of its files beside its snapshot, and files of kept snapshots stay.', async (t) => {
   const folder = temporaryFolder(t)
   const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
-  const exportTo = (): FolderTarget => new FolderTarget(out, MUCH_LATER)
-  const first = await build([fakeSource(SMALL_WORLD)], dir, {
-    exportTo: exportTo(),
-    keep: 2,
-    now: MUCH_LATER,
-  })
+  const exporting = { exportTo: out, keep: 2, now: MUCH_LATER }
+  const first = await build([fakeSource(SMALL_WORLD)], dir, exporting)
   const listed = await shown(dir)
   assert.deepEqual([listed.snapshot, listed.address], [first.id, null])
   assert.deepEqual(
@@ -46,12 +41,12 @@ test('A build puts the list of its files beside its snapshot, and files of kept 
   assert.deepEqual(listed.sources.find(({ source }) => source === 'North')?.credit, 'made up')
   const southOf = (): string[] => filesIn(out).filter((file) => file.startsWith('readings/south/'))
   // Both snapshots are kept, so both versions of the month are.
-  const second = await build([fakeSource(grown(1))], dir, { exportTo: exportTo(), keep: 2, now: MUCH_LATER })
+  const second = await build([fakeSource(grown(1))], dir, exporting)
   assert.equal(southOf().length, 2)
   // A rollback finds its files, and while it holds the target has those of what is published.
   await rollback(dir, first.id, MUCH_LATER)
   assert.equal((await shown(dir)).snapshot, first.id)
-  await build([fakeSource(grown(2))], dir, { exportTo: exportTo(), keep: 2, now: MUCH_LATER })
+  await build([fakeSource(grown(2))], dir, exporting)
   assert.equal(assertWhole(out)!.snapshot, first.id)
   assert.equal((await shown(dir)).snapshot, first.id)
   assert.ok(existsSync(join(dir, `files-${second.id}.json`)))
@@ -60,11 +55,11 @@ test('A build puts the list of its files beside its snapshot, and files of kept 
 test('An export that fails keeps no snapshot from being published, and the files before stay listed.', async (t) => {
   const folder = temporaryFolder(t)
   const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
-  const first = await build([fakeSource(SMALL_WORLD)], dir, { exportTo: new FolderTarget(out, 0) })
+  const first = await build([fakeSource(SMALL_WORLD)], dir, { exportTo: out })
   writeFileSync(join(folder, 'file'), '')
   const lines: string[] = []
   const second = await build([fakeSource(grown(1))], dir, {
-    exportTo: new FolderTarget(join(folder, 'file', 'below'), 0),
+    exportTo: join(folder, 'file', 'below'),
     write: (...event) => lines.push(lineText(...event)),
   })
   assert.match(lines.join(''), /was not exported: .*below.*; the next build tries again/)
@@ -90,13 +85,13 @@ test('An export that fails keeps no snapshot from being published, and the files
 test('A mirror brings the list with the snapshot, and takes the snapshot without it where it lies.', async (t) => {
   const folder = temporaryFolder(t)
   const [dir, out] = [join(folder, 'snapshots'), join(folder, 'bulk')]
-  const first = await build([fakeSource(SMALL_WORLD)], dir, { exportTo: new FolderTarget(out, 0) })
+  const first = await build([fakeSource(SMALL_WORLD)], dir, { exportTo: out })
   const web = await serveFolder(t, dir)
   const { mirror, held, lines } = mirrorOf(t, web.url, join(folder, 'copy'))
   await mirror.look()
   assert.equal(await held(), first.id)
   assert.deepEqual(await shown(join(folder, 'copy')), await shown(dir))
-  const second = await build([fakeSource(grown(1))], dir, { exportTo: new FolderTarget(out, 0) })
+  const second = await build([fakeSource(grown(1))], dir, { exportTo: out })
   web.faultOf = (name) =>
     name.startsWith('files-') ? (response) => void response.writeHead(200).end('[1]') : null
   await mirror.look()

@@ -7,8 +7,8 @@ import * as fc from 'fast-check'
 import { rollback } from '../../../src/snapshot/retained.ts'
 import { decodeList, encodeList, type FileList } from '../../../src/snapshot/file-list.ts'
 import { timestampText } from '../../../src/sea/time.ts'
-import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
-import { folderOf } from '../../../src/formats/bulk/bulk-networks.ts'
+import { ExportFolder } from '../../../src/formats/bulk/export-folder.ts'
+import { folderOf } from '../../../src/formats/bulk/bulk-tables.ts'
 import { SnapshotError } from '../../../src/snapshot/snapshot-format.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
@@ -295,10 +295,10 @@ test('When a year is over, one file takes the place of those of its months, and 
 test('What a reader may still open stays for two minutes.', async (t) => {
   const { dir, out } = await exported(t)
   await build([fakeSource(grown(1))], dir)
-  await exportTo(dir, new FolderTarget(out, Date.now() / 1000))
+  await exportTo(dir, out, Date.now() / 1000)
   const south = (): string[] => filesIn(out).filter((file) => file.startsWith('readings/south/'))
   assert.equal(south().length, 2)
-  await exportTo(dir, new FolderTarget(out, Date.now() / 1000 + 3600))
+  await exportTo(dir, out, Date.now() / 1000 + 3600)
   assert.equal(south().length, 1)
 })
 
@@ -332,13 +332,12 @@ test('A damaged snapshot, and a list that cannot be read, leave the export befor
 
 test('While one export is at work in a folder, another one is refused.', async (t) => {
   const { dir, out } = await exported(t)
-  const first = new FolderTarget(out, 0)
-  await first.begin()
+  const first = new ExportFolder(out)
   await assert.rejects(
     exportTo(dir, out),
     (error) => error instanceof BuildError && /export\.lock/.test(error.message),
   )
-  await first.end()
+  first.close()
   await exportTo(dir, out)
   assertWhole(out)
 })
@@ -395,11 +394,10 @@ const lists: fc.Arbitrary<FileList> = fc
     snapshot: hex(24),
     rows: fc.nat(),
     time: fc.nat(2 ** 31),
-    isPublic: fc.boolean(),
     name: fc.string(),
   })
-  .map(({ hash, snapshot, rows, time, isPublic, name }) => ({
-    address: isPublic ? 's3://bucket/bulk' : null,
+  .map(({ hash, snapshot, rows, time, name }) => ({
+    address: null,
     snapshot,
     as_of: timestampText(time),
     networks: [{ name, source: name, credit: null, licence: name, made_from: hash }],

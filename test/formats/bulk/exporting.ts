@@ -3,24 +3,18 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesOfLists } from '../../../src/builder/export-built.ts'
 import { exportSnapshot, type Exported } from '../../../src/formats/bulk/bulk-export.ts'
 import { decodeList, type FileList } from '../../../src/snapshot/file-list.ts'
-import { FolderTarget } from '../../../src/formats/bulk/folder-target.ts'
-import type { Target } from '../../../src/formats/bulk/bulk-target.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { SMALL_WORLD, type FakeBuoy } from '../../builder/fake_source.ts'
 
 /** Later than any file of a test: what a list does not name is old enough to be collected. */
 export const MUCH_LATER = 4e9
 
-export async function exportTo(dir: string, out: string | Target): Promise<Exported> {
+export async function exportTo(dir: string, out: string, now = MUCH_LATER): Promise<Exported> {
   const manifest = await readManifest(dir)
   assert.ok(manifest !== null)
-  return exportSnapshot(
-    { dir, manifest, named: filesOfLists(dir), log: () => {} },
-    typeof out === 'string' ? new FolderTarget(out, MUCH_LATER) : out,
-  )
+  return exportSnapshot({ dir, manifest, out, now })
 }
 
 export const listIn = (out: string): FileList => decodeList(readFileSync(join(out, 'files.json')), out)
