@@ -15,16 +15,7 @@ import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
 import { expectFreePort } from './free-port.ts'
 import { expectFolder } from './data-folder.ts'
-import {
-  clock,
-  environment,
-  logSettings,
-  note,
-  noteEnd,
-  print,
-  programVersion,
-  random,
-} from './surroundings.ts'
+import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
 
 /** The mirror itself repeats a look at the source, and reports when it fails. */
 const STORE_ATTEMPTS = 2
@@ -95,7 +86,6 @@ export async function serveUntilStopped(
     ...hooks,
     moreStatus: () => ({ ...(mirror !== null && { mirror: mirror.status() }), ...moreStatus() }),
     mirror,
-    version: programVersion(),
     signal: stops.signal,
   })
   // A server that does not serve yet ends at once by itself.

@@ -18,8 +18,8 @@ const PIECES_PER_STEP = 16
 
 const sameRow = (row: number): number => row
 
-/** Renders a snapshot's fragments. `pictures`: address of missions' pictures, with `{slug}` in it. */
-export function* renderFragments(dataset: Dataset, pictures?: string): Steps<IndexedFragments> {
+/** Renders a snapshot's fragments. */
+export function* renderFragments(dataset: Dataset): Steps<IndexedFragments> {
   const { buoyCount, passes, tides } = dataset
   const writer = new JsonWriter(buoyCount * BUOY_BYTES)
   const items = {} as { [item in BuoyItem]: Uint32Array }
@@ -44,7 +44,7 @@ export function* renderFragments(dataset: Dataset, pictures?: string): Steps<Ind
     return { from, to: writer.at }
   }
   const satellites = Object.fromEntries(
-    LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset, pictures))]),
+    LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset))]),
   ) as IndexedFragments['satellites']
   const countries = rangeOf(countriesOf(dataset))
   const timeAxis = renderTimeAxis(writer, dataset.asOf)
@@ -86,14 +86,14 @@ function* renderPieces(
 const BY_NAME = new Intl.Collator('en')
 
 /** The data of `GET /buoys/satellites`. */
-function satellitesIn(language: Language, { passes }: Dataset, pictures?: string) {
+function satellitesIn(language: Language, { passes }: Dataset) {
   const satellites = MISSIONS.map(({ index, slug, name, agency, instrument, description }) => ({
     slug,
     name,
     agency,
     instrument,
     description: description[language],
-    image_url: missionPicture(slug, pictures),
+    image_url: missionPicture(slug),
     pass_count: passes.ofMission(index).all.length,
   }))
   return { satellites, count: satellites.length }

@@ -39,11 +39,9 @@ export interface Mission {
   readonly passesOfOwnCycle?: number
 }
 
-/** Paths of the pictures that a server draws; `{slug}` is the mission. */
-export const DRAWN_PICTURES = '/missions/{slug}.svg'
-
-export function missionPicture(slug: string, pictures = DRAWN_PICTURES): string {
-  return pictures.replaceAll('{slug}', slug)
+/** Path of the picture that a server draws. */
+export function missionPicture(slug: string): string {
+  return `/missions/${slug}.svg`
 }
 
 interface PassNumber {

@@ -25,18 +25,17 @@ export interface TakenOver {
 }
 
 /**
- * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds; `{slug}` in
- * `pictures` stands for the mission. @throws SnapshotError when a part is missing or malformed
+ * Indexes a snapshot upon what it takes over from an earlier one. `activeWithin` is in seconds.
+ * @throws SnapshotError when a part is missing or malformed
  */
 export function* indexSnapshot(
   snapshot: LoadedSnapshot,
   activeWithin: number,
   before: TakenOver | null = null,
-  pictures?: string,
 ): Steps<{ indexed: IndexedSnapshot; forNext: TakenOver }> {
   const parts = yield* openParts(snapshot, before?.parts)
   const indexes = yield* indexesOf(snapshot, parts, activeWithin, before?.indexes)
-  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes), pictures)
+  const fragments = yield* renderFragments(openDataset(snapshot, parts, indexes))
   return {
     indexed: { ...snapshot, indexes, fragments },
     forNext: { indexes, parts: withoutRows(parts) },

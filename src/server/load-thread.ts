@@ -2,7 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { indexSnapshot, type TakenOver } from './index-snapshot.ts'
-import { Quiet } from './quiet.ts'
 import { Totals } from '../http/totals.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
@@ -23,8 +22,6 @@ export interface LoadStart {
   dir: string
   /** What serving threads have counted; null where nobody serves. */
   totals: SharedArrayBuffer | null
-  /** `{slug}` stands for the mission. */
-  pictures: string | undefined
 }
 
 export interface ToLoad {
@@ -55,9 +52,18 @@ const SLICE_MS = 0.2
 /** Without a request in this time the thread never pauses: fewer than 20 a second find it on their core. */
 const QUIET_MS = 50
 
-const { dir, totals, pictures } = workerData as LoadStart
-const quiet = totals === null ? null : new Quiet(requestsIn(totals), QUIET_MS)
-const isQuiet = (): boolean => quiet?.lasts() ?? false
+const { dir, totals } = workerData as LoadStart
+const counted = totals === null ? null : new Totals(totals, 0)
+let requests = -1
+let askedAt = -Infinity
+/** Whether no request came in the quiet time: the work need not pause while nobody asks. */
+const isQuiet = (): boolean => {
+  if (counted === null) return false
+  const [count, now] = [counted.sumOf('requests'), performance.now()]
+  if (count !== requests) askedAt = now
+  requests = count
+  return now - askedAt >= QUIET_MS
+}
 const main = parentPort!
 /** Summaries of the parts of the last snapshot: most of them are parts of the next one. */
 const summaries = new Map<string, PartSummary>()
@@ -65,16 +71,11 @@ let takenOver: TakenOver | null = null
 /** Catalogues of held snapshots, by file: decoding takes milliseconds, and comparing needs four a swap. */
 const catalogs = new Map<string, Catalog>()
 
-function requestsIn(totals: SharedArrayBuffer): () => number {
-  const all = new Totals(totals, 0)
-  return () => all.sumOf('requests')
-}
-
 async function load({ manifest, previous, activeWithin }: ToLoad): Promise<FromLoading> {
   if (previous !== null) yieldToServing()
   try {
     const loaded = await loadManifest(dir, manifest, previous ?? undefined, summaries, isQuiet)
-    const steps = indexSnapshot(loaded, activeWithin, takenOver, pictures)
+    const steps = indexSnapshot(loaded, activeWithin, takenOver)
     const done = previous === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet)
     takenOver = done.forNext
     const held = new Set([...(previous?.parts ?? []), ...loaded.parts].map(({ entry }) => entry.file))

@@ -28,8 +28,6 @@ export interface LoaderOptions {
   heapMiB?: number
   /** What serving threads have counted, to whom loading gives way; null where nobody serves. */
   totals?: SharedArrayBuffer | null
-  /** `{slug}` stands for the mission. */
-  pictures?: string | undefined
 }
 
 export class Loader {
@@ -118,8 +116,8 @@ export class Loader {
   }
 
   #start(): Worker {
-    const { dir, totals = null, pictures, heapMiB = HEAP_MIB } = this.#options
-    const start: LoadStart = { dir, totals, pictures }
+    const { dir, totals = null, heapMiB = HEAP_MIB } = this.#options
+    const start: LoadStart = { dir, totals }
     const thread = startThread(new URL('./load-thread', import.meta.url), start, {
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
     })

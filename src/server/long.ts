@@ -9,15 +9,11 @@ import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { LogLine } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'
-import type { ToWorker } from './worker-messages.ts'
+import { LOOK_INTERVAL_MS, StallDetector } from './watchdog.ts'
+import type { ToWorker } from './worker-thread.ts'
 
 /** Many times what answers need, which are held outside of it. */
 const HEAP_MIB = 256
-const LOOK_INTERVAL_MS = 1000
-/** Looks in a row without a sign of life; a piece of an answer takes some 30 ms. */
-const SILENT_LOOKS = 15
-/** Looks before the first sign: it loads the program and opens snapshots. */
-const LOOKS_AT_START = 60
 /** Pause before a thread is replaced: the next one may die at once, too. */
 const REPLACE_AFTER_MS = 100
 
@@ -51,12 +47,12 @@ export class LongThread {
   }
 
   start(): void {
-    const { log, workers, silentLooks = SILENT_LOOKS, begin = beginThread } = this.#options
+    const { log, workers, begin = beginThread } = this.#options
     const signs = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
     const start: LongStart = { signs, snapshots: this.#held, changes: this.#changes }
     const thread = begin(start)
     this.#thread = thread
-    this.#watch(thread, new Int32Array(signs), silentLooks)
+    this.#watch(thread, new Int32Array(signs))
     thread.on('message', (message: FromLongThread) => this.#take(message))
     // A fault's code or name: its message may quote a request.
     thread.on('error', (error: NodeJS.ErrnoException) =>
@@ -122,19 +118,15 @@ export class LongThread {
     else opened?.reject(new SnapshotError(message.message))
   }
 
-  /** Ends a thread that hangs. Looks count, not seconds: nobody looks while the machine sleeps. */
-  #watch(thread: Worker, signs: Int32Array, silentLooks: number): void {
-    let seen = 0
-    let silent = 0
-    this.#looks = setInterval(() => {
-      const sign = Atomics.load(signs, 0)
-      silent = sign === seen ? silent + 1 : 0
-      seen = sign
-      if (silent < (sign === 0 ? LOOKS_AT_START : silentLooks)) return
-      silent = 0
+  #watch(thread: Worker, signs: Int32Array): void {
+    const stalls = new StallDetector(this.#options.silentLooks)
+    const looks = setInterval(() => {
+      if (!stalls.look(Atomics.load(signs, 0))) return
+      clearInterval(looks)
       this.#options.log('the thread of long answers gives no sign of life, and is ended', 'error')
       void thread.terminate()
     }, LOOK_INTERVAL_MS).unref()
+    this.#looks = looks
   }
 
   #hasExited(code: number): void {

@@ -5,10 +5,9 @@
 import { readdirSync } from 'node:fs'
 import { openFilesLimit } from '../http/connections.ts'
 import { memoryLimit } from '../snapshot/snapshot-memory.ts'
-import { doubtCounts } from '../builder/report-document.ts'
-import type { Figures } from './collect-metrics.ts'
+import type { Figures } from './metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'
-import { DELAY_BOUNDS_S, type WorkerFigureName } from './worker-figures.ts'
+import type { WorkerFigureName } from './worker-figures.ts'
 
 /** Labels have the order of the metric's; a histogram's sample has its buckets and sum. */
 export type Sample =
@@ -68,19 +67,6 @@ function byRoute({ requests }: Figures, of: (series: Figures['requests'][number]
 }
 
 const all = (numbers: readonly number[]): number => numbers.reduce((sum, value) => sum + value, 0)
-
-function sharedBytes({ common, held }: Figures): Values {
-  const bytes = (...buffers: readonly { byteLength: number }[]): number =>
-    all(buffers.map(({ byteLength }) => byteLength))
-  const { quota, addresses, totals, connections, listeners, requests, workerFigures, site } = common
-  return [
-    // Snapshots share parts.
-    ['snapshot', bytes(...new Set(held.flatMap(({ parts }) => parts.map(({ bytes }) => bytes))))],
-    ['counters', bytes(quota, addresses, totals, connections, listeners)],
-    ['metrics', bytes(requests, workerFigures)],
-    ['site', bytes(site.memory)],
-  ]
-}
 
 /** Null on systems other than Linux. */
 function openFiles(): number | null {
@@ -183,29 +169,11 @@ const CONNECTIONS: readonly Metric[] = [
   ),
 ]
 
-const LISTENERS: readonly Metric[] = [
-  metric(
-    'groundswell_listeners{worker}',
-    'Open streams of events by worker, which are not among groundswell_connections',
-    ({ listenersByWorker }) => listenersByWorker.map((open, worker) => [String(worker), open]),
-  ),
-]
-
 const SNAPSHOT: readonly Metric[] = [
   metric(
     'groundswell_snapshot_age_seconds',
     "Time since the time of the served snapshot's data",
     ({ snapshot, now }) => (snapshot === null ? null : now - snapshot.asOf),
-  ),
-  metric(
-    'groundswell_snapshot_rows{kind}',
-    'Rows of the served snapshot by kind: buoys of the catalogue, readings, passes and so on',
-    ({ snapshot }) => {
-      const rows = new Map<string, number>()
-      for (const { entry } of snapshot?.parts ?? [])
-        rows.set(entry.kind, (rows.get(entry.kind) ?? 0) + entry.rows)
-      return [...rows]
-    },
   ),
   metric(
     'groundswell_snapshot_load_seconds',
@@ -245,14 +213,6 @@ const SOURCES: readonly Metric[] = [
       networks.filter(([, newest]) => newest >= 0).map(([name, newest]) => [name, now - newest]),
   ),
   metric(
-    'groundswell_source_suspect_readings{source,reason}',
-    'Suspect readings that the newest build kept, by reason',
-    ({ networks, report }) =>
-      (report?.networks ?? [])
-        .filter(({ name }) => networks.some(([served]) => served === name))
-        .flatMap(({ name, doubtful }) => doubtful.map(({ what, times }) => [name, what, times])),
-  ),
-  metric(
     'groundswell_input_silent{input}',
     'Whether the newest build could not read an input (a configured source), and carried its last state over',
     ({ report }) => (report?.sources ?? []).map(({ name, refused }) => [name, Number(refused !== null)]),
@@ -264,15 +224,6 @@ const SOURCES: readonly Metric[] = [
     'groundswell_input_bad_lines{input}',
     'Lines of an input that the newest build found malformed',
     ({ report }) => (report?.sources ?? []).map(({ name, bad_lines: bad }) => [name, bad]),
-  ),
-  metric(
-    'groundswell_input_doubts{input,kind}',
-    'How often the newest build assumed something about an input or left something out, grave where values may be wrong or a station or file is missing',
-    ({ report }) =>
-      doubtCounts(report).flatMap(({ input, grave, other }) => [
-        [input, 'grave', grave],
-        [input, 'other', other],
-      ]),
   ),
   metric(
     'groundswell_input_fetch_files{input,outcome}',
@@ -324,9 +275,6 @@ const ACCESS: readonly Metric[] = [
 ]
 
 const PROCESS: readonly Metric[] = [
-  metric('groundswell_build_info{version,node_version}', 'The program; 1', ({ version }) => [
-    [version, process.version, 1],
-  ]),
   metric('groundswell_ready', 'Whether `/readyz` answers 200', ({ isReady }) => isReady),
   metric('groundswell_workers{state}', 'Workers: serving, and wanted', ({ workers }) => [
     ['serving', workers.serving],
@@ -337,20 +285,6 @@ const PROCESS: readonly Metric[] = [
     'Workers that have ended and were replaced',
     ({ workers }) => workers.replaced,
   ),
-  {
-    name: 'groundswell_event_loop_delay_seconds',
-    type: 'histogram',
-    unit: 'seconds',
-    help: 'How late timers of a worker came, looked at four times a second',
-    labels: ['worker'],
-    bounds: DELAY_BOUNDS_S,
-    read: ({ workers }) =>
-      workers.rows.map(({ delays, delay_seconds: sum }, worker) => ({
-        labels: [String(worker)],
-        buckets: delays,
-        sum,
-      })),
-  },
   metric(
     'groundswell_event_loop_busy_seconds_total{worker}',
     'Time in which the event loop of a worker did not wait',
@@ -369,7 +303,6 @@ const PROCESS: readonly Metric[] = [
     'What the heap of a worker may grow to before the worker ends',
     byWorker('heap_limit_bytes'),
   ),
-  metric('groundswell_shared_memory_bytes{kind}', 'Memory that all threads share, by content', sharedBytes),
   metric(
     'groundswell_log_lines_dropped_total',
     'Lines of the access log that were dropped because standard output was not read fast enough',
@@ -395,7 +328,6 @@ const PROCESS: readonly Metric[] = [
 export const METRIC_GROUPS: readonly { title: string; metrics: readonly Metric[] }[] = [
   { title: 'Requests', metrics: REQUESTS },
   { title: 'Connections and slow readers', metrics: CONNECTIONS },
-  { title: 'Streams of events', metrics: LISTENERS },
   { title: 'Snapshot', metrics: SNAPSHOT },
   { title: 'Sources', metrics: SOURCES },
   { title: 'Builds', metrics: BUILDS },

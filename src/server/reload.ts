@@ -19,10 +19,8 @@ const LONGEST_RETRY_MS = 600_000
 /** Snapshots tried in a row: a builder that publishes a newer one may remove parts of the older one. */
 const ATTEMPTS = 3
 
-/** Bytes let go of that make the threads collect: two or three half hours of 1,200 buoys. */
-const COLLECT_AFTER_BYTES = 64 * 2 ** 20
-/** Time from the last swap to one more collection: a thread may have referred to what it let go of. */
-const COLLECT_LAST_MS = 10_000
+/** Time from a swap to a collection: before, a thread may still refer to what it let go of. */
+const COLLECT_AFTER_MS = 10_000
 
 export interface ReloadState {
   /** Epoch seconds of the last attempt, or null. */
@@ -93,14 +91,13 @@ export class Reloader {
   #watcher: FSWatcher | null = null
   #timer: NodeJS.Timeout | null = null
   readonly #loader: Loader
-  readonly #collections: Collections
+  #collection: NodeJS.Timeout | null = null
   #isStopping = false
   #hasLookedBack = false
 
   constructor(options: ReloaderOptions) {
     this.#options = options
     this.#loader = new Loader(options)
-    this.#collections = new Collections(() => options.collect?.(() => this.#loader.collect()))
   }
 
   get snapshot(): IndexedSnapshot | null {
@@ -130,7 +127,7 @@ export class Reloader {
   stop(): void {
     this.#isStopping = true
     this.#loader.end()
-    this.#collections.stop()
+    if (this.#collection !== null) clearTimeout(this.#collection)
     this.#watcher?.close()
     if (this.#timer !== null) clearInterval(this.#timer)
   }
@@ -242,13 +239,13 @@ export class Reloader {
     }
   }
 
+  /** Parts that no snapshot holds stay in memory until each thread has collected garbage. */
   #hold(held: readonly IndexedSnapshot[]): void {
-    const bytesOf = (parts: LoadedParts | null): number =>
-      (parts?.parts ?? []).reduce((sum, { entry }) => sum + entry.bytes, 0)
-    const before = this.#held
     this.#held = held
-    // Bytes of parts that only old snapshots have: all, less what is held now.
-    this.#collections.letGo(bytesOf(partsOf([...before, ...held])) - bytesOf(partsOf(held)))
+    this.#collection ??= setTimeout(() => {
+      this.#collection = null
+      this.#options.collect?.(() => this.#loader.collect())
+    }, COLLECT_AFTER_MS).unref()
   }
 
   /** `id` is empty where the manifest cannot be read. */
@@ -368,33 +365,5 @@ function partsOf(held: readonly IndexedSnapshot[]): LoadedParts | null {
   if (held.length === 0) return null
   return {
     parts: [...new Map(held.flatMap(({ parts }) => parts).map((part) => [part.entry.file, part])).values()],
-  }
-}
-
-/** Threads collect garbage, since parts that no snapshot holds stay in memory until each thread has. */
-export class Collections {
-  readonly #collect: () => void
-  #waitingBytes = 0
-  #last: NodeJS.Timeout | null = null
-
-  constructor(collect: () => void) {
-    this.#collect = collect
-  }
-
-  /** Counts bytes of parts that have been let go of; fewer than 0 where parts are held again. */
-  letGo(bytes: number): void {
-    this.#waitingBytes += bytes
-    if (this.#waitingBytes >= COLLECT_AFTER_BYTES) this.#begin()
-    this.stop()
-    this.#last = setTimeout(() => this.#begin(), COLLECT_LAST_MS).unref()
-  }
-
-  stop(): void {
-    if (this.#last !== null) clearTimeout(this.#last)
-  }
-
-  #begin(): void {
-    this.#waitingBytes = 0
-    this.#collect()
   }
 }

@@ -7,8 +7,7 @@ import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'
 import { checkKeysAddress, isAddress } from '../access/keys-object.ts'
 import { parseRedisAddress } from '../access/redis.ts'
-import { DRAWN_PICTURES } from '../sea/missions.ts'
-import { parseMapStyle } from './map-style.ts'
+import type { MapStyle } from './static-files.ts'
 import {
   address,
   bytes,
@@ -48,6 +47,33 @@ function origin(value: string): string {
     throw new Error('an origin such as https://buoys.example.org, without a path and without the usual port')
   }
   return value
+}
+
+const MOST_STYLE_CHARACTERS = 500
+/** Nothing else can stand in a policy, which `;` and `,` would end. */
+const STYLE_ORIGIN = /^https:\/\/[a-z0-9.-]+(:[0-9]{1,5})?$/
+const STYLE_PATH = /^\/(?!\/)[\w.~:/?@!$&()*+,;=%-]*$/
+
+/** The first text is the style, each further one a server. @throws Error saying what is allowed */
+export function parseMapStyle(texts: readonly string[]): MapStyle | null {
+  const [address = '', ...servers] = texts.filter((text) => text !== '')
+  if (address === '') return null
+  const own = originOf(address)
+  const isStyle = address.length <= MOST_STYLE_CHARACTERS && (own !== null || STYLE_PATH.test(address))
+  if (!isStyle || servers.some((server) => originOf(server) !== server)) {
+    throw new Error(
+      `the style's https:// address or path from the root, at most ${MOST_STYLE_CHARACTERS} characters, then each further server that it names, such as https://tiles.example.org`,
+    )
+  }
+  return { address, origins: [...new Set([...(own === null ? [] : [own]), ...servers])] }
+}
+
+function originOf(address: string): string | null {
+  // A password would be shown to every visitor.
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url !== null && url.username === '' && url.password === '' && STYLE_ORIGIN.test(url.origin)
+    ? url.origin
+    : null
 }
 
 export const data = optional(
@@ -154,17 +180,6 @@ export const SERVE_SETTINGS = {
       return line
     }),
   ),
-  'security-contact': setting(
-    'URI',
-    'who is told of a weakness of this server: an https:, mailto: or tel: address, for /.well-known/security.txt',
-    '',
-    orNull((texts) => {
-      if (!/^(https:\/\/|mailto:|tel:)[\w.~:/?#@!$&()*+,;=%-]{1,300}$/.test(last(texts))) {
-        throw new Error('an https:, mailto: or tel: address, at most 300 characters')
-      }
-      return last(texts)
-    }),
-  ),
   'map-style': {
     placeholder: 'URL',
     help: "MapLibre style in place of the explorer's own basemap, an https:// address or a path; given again, each names a further server that the style needs, such as https://tiles.example.org",
@@ -188,23 +203,6 @@ export const SERVE_SETTINGS = {
       return origins.includes('*') ? ['*'] : origins.map(origin)
     },
   } satisfies Setting<string[]>,
-  'mission-pictures': setting(
-    'URL',
-    'where the pictures of satellite missions are, {slug} in place of the mission; this server draws them unless it is set',
-    DRAWN_PICTURES,
-    (texts) => {
-      // The address has only characters that neither HTML nor CSV could misread.
-      if (
-        !/^(https?:\/\/|\/)[\w.~:/?#@!$&()*+,;=%{}-]{1,300}$/.test(last(texts)) ||
-        !last(texts).includes('{slug}')
-      ) {
-        throw new Error(
-          'an http(s):// address or a path from the root with {slug} in it, at most 300 characters',
-        )
-      }
-      return last(texts)
-    },
-  ),
   'trusted-proxy': {
     placeholder: 'CIDR',
     help: 'proxies whose X-Forwarded-For and Forwarded headers count; may be given several times',

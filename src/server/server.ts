@@ -12,9 +12,7 @@ import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
 import { routeNames } from '../http/request-recorder.ts'
 import { ROUTED } from '../routes.ts'
-import { readWorkers } from './worker-figures.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
-import { counted } from '../system/text.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
@@ -23,21 +21,16 @@ import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import { openAdminPort, type AdminPort } from './admin.ts'
-import { commonStart, type CommonStart, siteOf, type Surroundings } from './worker-settings.ts'
+import { commonStart, type CommonStart, type Surroundings } from './worker-settings.ts'
 import { startKeys, type ServedKeys } from './key-service.ts'
 import { Reloader } from './reload.ts'
 import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-settings.ts'
-import { arePagesMade, waitForPages } from './site-files.ts'
-import { reportOf } from './collect-metrics.ts'
+import { arePagesMade, startSite, waitForPages } from './site-files.ts'
 import { doubtCounts, silentSources } from '../builder/report-document.ts'
 import { LongThread } from './long.ts'
-import { metricsText } from './exposition.ts'
-import { notReady, Status, type Observed } from './status.ts'
+import { metricsText, reportOf } from './metrics.ts'
+import { notReady, statusOf, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
-import type { LogLine } from '../system/log.ts'
-
-/** While lines of the access log are dropped, the operator hears of it this often. */
-const DROPPED_INTERVAL_MS = 5000
 
 /** A probe for readiness this recently still watches; those of Kubernetes come every ten seconds. */
 const WATCHED_MS = 60_000
@@ -104,9 +97,8 @@ export class RunningServer {
   readonly #workers: Workers
   readonly #long: LongThread
   readonly #reloader: Reloader
-  readonly #status: Status
+  readonly #status: () => object
   readonly #metrics: () => string
-  readonly #droppedTimer: NodeJS.Timeout | null
   /** Whether pages were still being made at the start. */
   readonly #lacksPages: boolean
   #admin: AdminPort | null = null
@@ -158,7 +150,6 @@ export class RunningServer {
     this.#reloader = this.#makeReloader(common)
     if (surroundings.mirror) surroundings.mirror.onPublished = () => void this.#reloader.look(true)
     this.#status = this.#makeStatus()
-    this.#droppedTimer = common.accessLog === null ? null : reportDropped(common.workerFigures, log)
     this.#metrics = this.#makeMetrics(common)
   }
 
@@ -205,7 +196,6 @@ export class RunningServer {
     return new Reloader({
       dir: this.#config.snapshots,
       activeWithin: this.#config['active-within'],
-      pictures: this.#config['mission-pictures'],
       fixed,
       servesDemo,
       hold: this.#config['hold-snapshots'],
@@ -224,23 +214,24 @@ export class RunningServer {
     })
   }
 
-  #makeStatus(): Status {
+  #makeStatus(): () => object {
     const { clock, moreStatus = () => ({}) } = this.#surroundings
-    const report = reportOf(this.#config.snapshots)
-    return new Status(this.#config.snapshots, clock, () => ({
+    const { snapshots } = this.#config
+    const report = reportOf(snapshots)
+    return () => ({
+      ...statusOf(snapshots, clock(), this.#observed()),
       silent_sources: silentSources(report(), clock()),
       doubts: doubtCounts(report()).filter(({ grave, other }) => grave + other > 0),
       keys: this.#keys.status(),
       ...(this.#quotas === null ? {} : { quotas: this.#quotas.status() }),
       ...moreStatus(),
-    }))
+    })
   }
 
   #makeMetrics(common: CommonStart): () => string {
-    const { clock, builds = () => null, version = 'unknown', mirror } = this.#surroundings
+    const { clock, builds = () => null, mirror } = this.#surroundings
     return metricsText({
       dir: this.#config.snapshots,
-      version,
       clock,
       common,
       mirror: () => mirror?.figures() ?? null,
@@ -309,7 +300,7 @@ export class RunningServer {
     await waitForPages(() => this.#isDraining)
     if (this.#isDraining) return
     const common = this.#common
-    common.site = siteOf(this.#config, common.anonymousAccess, this.#surroundings)
+    common.site = startSite(this.#config, common.anonymousAccess, this.#surroundings)
     this.#workers.send({ type: 'site', site: common.site })
   }
 
@@ -382,7 +373,7 @@ export class RunningServer {
         this.#readinessAskedAt = performance.now()
         return this.#notReady()
       },
-      status: () => this.#status.document(this.#observed()),
+      status: this.#status,
       metrics: this.#metrics,
       reload: () => this.reload(),
       onFault: (path, error) =>
@@ -441,26 +432,11 @@ export class RunningServer {
     if (!this.#hasClosed) {
       this.#hasClosed = true
       this.#hours.stop()
-      if (this.#droppedTimer !== null) clearInterval(this.#droppedTimer)
       this.#keys.close()
       this.#admin?.close()
     }
     return allEnded
   }
-}
-
-function reportDropped(workerFigures: SharedArrayBuffer, log: LogLine): NodeJS.Timeout {
-  let before = 0
-  return setInterval(() => {
-    const dropped = readWorkers(workerFigures).reduce((sum, row) => sum + row.dropped_lines, 0)
-    if (dropped > before) {
-      log(
-        `${counted(dropped, 'line')} of the access log dropped since the start: standard output is not read fast enough`,
-        'warning',
-      )
-    }
-    before = dropped
-  }, DROPPED_INTERVAL_MS)
 }
 
 /** A first copy of a mirror may take minutes, so nobody waits for long. Never rejects. */

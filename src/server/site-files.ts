@@ -9,10 +9,10 @@ import type { Schema } from '../openapi/schemas.ts'
 import type { Declared } from '../operation/operation.ts'
 import { ROUTED } from '../routes.ts'
 import { missionPicture, MISSIONS, type Mission } from '../sea/missions.ts'
-import { DAY, timestampText } from '../sea/time.ts'
 import { EMBED_PATH, type SharedSite } from '../http/static-site.ts'
-import { allowFrames, allowServers, type MapStyle } from './map-style.ts'
-import { readSite, shareSite, type StaticFile } from './static-files.ts'
+import { allowFrames, allowServers, readSite, shareSite } from './static-files.ts'
+import type { StaticFile } from './static-files.ts'
+import type { ServeConfig } from './serve-settings.ts'
 import type { LogLine } from '../system/log.ts'
 
 /** Next to the compiled code. */
@@ -40,52 +40,24 @@ export async function waitForPages(hasEnded: () => boolean): Promise<void> {
   }
 }
 
-export interface SiteSettings {
-  basePath: string
-  anonymousAccess: AnonymousAccess
-  /** Null where the operator does not tell who issues keys. */
-  /** Seconds between two scheduled builds; 0 where none are scheduled. */
-  refreshEvery: number
-  contact: string | null
-  /** Where weaknesses are reported; null where the operator does not tell. */
-  securityContact: string | null
-  now: number
-  /** Null for the explorer's own map. */
-  mapStyle: MapStyle | null
-  /** Origin of this server; null where the operator does not tell. */
-  publicUrl: string | null
-  /** Origins of pages that may show one buoy. */
-  embedFrom: readonly string[]
-}
-
 /** Reads the site into shared memory. Without the built pages the operations are served all the same. */
-export function startSite(settings: SiteSettings, log: LogLine): SharedSite {
-  const {
-    basePath,
-    anonymousAccess,
-    refreshEvery,
-    contact,
-    mapStyle,
-    publicUrl,
-    embedFrom,
-    securityContact,
-    now,
-  } = settings
+export function startSite(
+  config: Pick<ServeConfig, 'base-path' | 'contact' | 'embed-from' | 'map-style' | 'public-url'>,
+  anonymousAccess: AnonymousAccess,
+  { log, refreshEvery = 0 }: { log: LogLine; refreshEvery?: number },
+): SharedSite {
+  const { 'base-path': basePath, 'map-style': mapStyle, 'embed-from': embedFrom } = config
   const areMade = arePagesMade()
-  const made = [
-    ...descriptionFiles(ROUTED, basePath),
-    ...MISSIONS.map(pictureOf),
-    ...(securityContact === null ? [] : [securityText(securityContact, now)]),
-  ]
+  const made = [...descriptionFiles(ROUTED, basePath), ...MISSIONS.map(pictureOf)]
   try {
     const files = readSite(SITE_FOLDER, {
       base_path: basePath,
       explorer: anonymousAccess === 'keyed' ? 'keyed' : 'open',
       refresh: String(refreshEvery),
-      contact: contact ?? '',
+      contact: config.contact ?? '',
       embed: embedFrom.length > 0 ? 'others' : '',
       map_style: mapStyle?.address ?? '',
-      public_url: publicUrl ?? '',
+      public_url: config['public-url'] ?? '',
     })
       .map((file) => (mapStyle === null ? file : allowServers(file, mapStyle)))
       .map((file) => allowFrames(file, embedFrom))
@@ -112,19 +84,6 @@ const BEING_MADE: readonly StaticFile[] = ['/', EMBED_PATH, '/docs', '/docs/'].m
   cache: 'revalidate',
   contentSecurityPolicy: "default-src 'none'; frame-ancestors 'none'",
 }))
-
-/** RFC 9116, which wants an end of less than a year. */
-const SECURITY_TEXT_SECONDS = 364 * DAY
-
-function securityText(contact: string, now: number): StaticFile {
-  const lines = [`Contact: ${contact}`, `Expires: ${timestampText(now + SECURITY_TEXT_SECONDS)}`, '']
-  return {
-    path: '/.well-known/security.txt',
-    type: 'text/plain; charset=utf-8',
-    bytes: Buffer.from(lines.join('\r\n')),
-    cache: 'revalidate',
-  }
-}
 
 /** What `image_url` of a mission leads to: its name under a satellite with a beam that meets the waves. */
 function pictureOf({ slug, name }: Mission): StaticFile {

@@ -28,11 +28,9 @@ export interface ServerOptions {
   readonly explorer?: 'auto' | 'open' | 'keyed'
   readonly explorerQuota?: number
   readonly contact?: string
-  readonly securityContact?: string
   readonly mapStyle?: readonly string[]
   readonly publicUrl?: string
   readonly embedFrom?: readonly string[]
-  readonly missionPictures?: string
   readonly trustedProxy?: readonly string[]
   readonly answerCache?: string | number
   readonly holdSnapshots?: number

@@ -64,6 +64,13 @@ export interface PageValues {
   public_url: string
 }
 
+/** Where the style is, and the origins of it and of what it names. */
+export interface MapStyle {
+  /** An `https://` address or a path from the root. */
+  readonly address: string
+  readonly origins: readonly string[]
+}
+
 /** The list is empty where no pages were built. @throws Error when a list or a file cannot be read */
 export function readSite(folder: string, values: PageValues): StaticFile[] {
   return partsOf(folder).flatMap((part) => {
@@ -176,4 +183,24 @@ function headersOf(file: StaticFile, etag: string): string {
         (file.path === EMBED_PATH ? '' : '\r\nX-Frame-Options: DENY') +
         '\r\nCross-Origin-Opener-Policy: same-origin')
   )
+}
+
+/** The explorer's page with a policy that lets it ask these servers. */
+export function allowServers(file: StaticFile, { origins }: MapStyle): StaticFile {
+  const { contentSecurityPolicy: policy } = file
+  if (file.path !== '/' || policy === undefined) return file
+  const directives = policy
+    .split('; ')
+    .map((directive) =>
+      /^(connect|img)-src /.test(directive) ? [directive, ...origins].join(' ') : directive,
+    )
+  return { ...file, contentSecurityPolicy: directives.join('; ') }
+}
+
+/** The page of one buoy with a policy that lets this server's own pages and these sites show it. */
+export function allowFrames(file: StaticFile, origins: readonly string[]): StaticFile {
+  const { contentSecurityPolicy: policy } = file
+  if (file.path !== EMBED_PATH || policy === undefined) return file
+  const ancestors = ["frame-ancestors 'self'", ...origins].join(' ')
+  return { ...file, contentSecurityPolicy: policy.replace("frame-ancestors 'none'", ancestors) }
 }

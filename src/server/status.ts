@@ -43,35 +43,22 @@ export function notReady({
   return workers.serving === 0 ? `0 of ${workers.wanted} workers are serving` : null
 }
 
-export class Status {
-  readonly #dir: string
-  readonly #clock: () => number
-  readonly #more: () => object
-
-  /** @param more more members of the document */
-  constructor(dir: string, clock: () => number, more: () => object) {
-    this.#dir = dir
-    this.#clock = clock
-    this.#more = more
-  }
-
-  document(observed: Observed): object {
-    const { snapshot, held, reload, engine, workers, totals, common, isDraining } = observed
-    return {
-      ...snapshotStatus(snapshot, this.#clock()),
-      held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
-      hold: holdStatus(this.#dir),
-      reload: reloadStatus(reload),
-      engine: { name: engine.kind, warning: engine.warning },
-      workers,
-      memory: process.memoryUsage(),
-      answered: answeredStatus(totals),
-      explorer: explorerStatus(observed),
-      connections: countConnections(common.connections),
-      listeners: listenersStatus(observed),
-      draining: isDraining,
-      ...this.#more(),
-    }
+/** The document of `/status`, without what only the server itself knows. @param now epoch seconds */
+export function statusOf(dir: string, now: number, observed: Observed): object {
+  const { snapshot, held, reload, engine, workers, totals, common, isDraining } = observed
+  return {
+    ...snapshotStatus(snapshot, now),
+    held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
+    hold: holdStatus(dir),
+    reload: reloadStatus(reload),
+    engine: { name: engine.kind, warning: engine.warning },
+    workers,
+    memory: process.memoryUsage(),
+    answered: answeredStatus(totals),
+    explorer: explorerStatus(observed),
+    connections: countConnections(common.connections),
+    listeners: listenersStatus(observed),
+    draining: isDraining,
   }
 }
 

@@ -6,22 +6,14 @@ import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 
 const GAUGES = ['heap_bytes', 'heap_limit_bytes', 'long_waiting', 'long_begun', 'bodies_waiting'] as const
-const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines', 'delay_seconds'] as const
-
-/** Upper bounds of the buckets of delays of the event loop, seconds. */
-export const DELAY_BOUNDS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+const COUNTS = ['busy_seconds', 'not_held', 'dropped_lines'] as const
 
 export type WorkerFigureName = (typeof GAUGES)[number] | (typeof COUNTS)[number]
 const NAMES: readonly WorkerFigureName[] = [...GAUGES, ...COUNTS]
-const DELAYS = NAMES.length
-const ROW = DELAYS + DELAY_BOUNDS_S.length + 1
 /** Rows begin on cache lines of their own. */
-const ROW_CELLS = Math.ceil(ROW / 8) * 8
+const ROW_CELLS = Math.ceil(NAMES.length / 8) * 8
 
-export type WorkerFigures = { readonly [name in WorkerFigureName]: number } & {
-  /** Delays of the event loop by bucket, not cumulated. */
-  readonly delays: readonly number[]
-}
+export type WorkerFigures = { readonly [name in WorkerFigureName]: number }
 
 export type WorkerGauges = Pick<WorkerFigures, 'long_waiting' | 'long_begun' | 'bodies_waiting' | 'not_held'>
 
@@ -30,7 +22,6 @@ export class WorkerFiguresRow {
   /** What an engine before this one could not hold. */
   readonly #notHeldBefore: number
   #utilization: EventLoopUtilization = performance.eventLoopUtilization()
-  #expectedAt = 0
 
   static allocate(workers: number): SharedArrayBuffer {
     return new SharedArrayBuffer(workers * ROW_CELLS * Float64Array.BYTES_PER_ELEMENT)
@@ -42,11 +33,7 @@ export class WorkerFiguresRow {
     this.#notHeldBefore = this.#cells[NAMES.indexOf('not_held')]
   }
 
-  /** Called every `intervalMs`: how late it comes is the delay of the event loop. */
-  tick(intervalMs: number, gauges: WorkerGauges): void {
-    const now = performance.now()
-    if (this.#expectedAt !== 0) this.#delayed(Math.max(0, now - this.#expectedAt) / 1000)
-    this.#expectedAt = now + intervalMs
+  tick(gauges: WorkerGauges): void {
     const utilization = performance.eventLoopUtilization()
     this.#add('busy_seconds', performance.eventLoopUtilization(utilization, this.#utilization).active / 1000)
     this.#utilization = utilization
@@ -61,12 +48,6 @@ export class WorkerFiguresRow {
     this.#add('dropped_lines', lines)
   }
 
-  #delayed(seconds: number): void {
-    const bucket = DELAY_BOUNDS_S.findIndex((bound) => seconds <= bound)
-    this.#cells[DELAYS + (bucket === -1 ? DELAY_BOUNDS_S.length : bucket)]++
-    this.#add('delay_seconds', seconds)
-  }
-
   #add(name: WorkerFigureName, amount: number): void {
     this.#cells[NAMES.indexOf(name)] += amount
   }
@@ -79,8 +60,7 @@ export class WorkerFiguresRow {
 export function readWorkers(buffer: SharedArrayBuffer): WorkerFigures[] {
   const cells = new Float64Array(buffer)
   return Array.from({ length: cells.length / ROW_CELLS }, (_, worker) => {
-    const row = cells.slice(worker * ROW_CELLS, worker * ROW_CELLS + ROW)
-    const named = Object.fromEntries(NAMES.map((name, i) => [name, row[i]]))
-    return { ...(named as { [name in WorkerFigureName]: number }), delays: [...row.subarray(DELAYS)] }
+    const named = NAMES.map((name, i) => [name, cells[worker * ROW_CELLS + i]])
+    return Object.fromEntries(named) as WorkerFigures
   })
 }

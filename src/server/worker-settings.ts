@@ -1,7 +1,7 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
-import { type AnonymousAccess, anonymousAccessOf } from '../http/anonymous-access.ts'
+import { anonymousAccessOf } from '../http/anonymous-access.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
@@ -14,9 +14,8 @@ import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { ListenerCounts } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
 import type { ServeConfig } from './serve-settings.ts'
-import type { SharedSite } from '../http/static-site.ts'
 import { startSite } from './site-files.ts'
-import type { WorkerStart } from './worker-messages.ts'
+import type { WorkerStart } from './worker-thread.ts'
 
 export interface Surroundings {
   log: LogLine
@@ -34,7 +33,6 @@ export interface Surroundings {
   writeAccess?: (lines: Uint8Array, written: () => void) => void
   /** Null where this process starts no builds. */
   builds?: () => ScheduleState | null
-  version?: string
   mirror?: Mirror | null
   /** Serves this snapshot of the folder and never another one. */
   fixed?: PublishedManifest | null
@@ -53,7 +51,6 @@ export function commonStart(
   config: ServeConfig,
   {
     log,
-    clock,
     clockShift = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT),
     refreshEvery = 0,
     writeAccess,
@@ -75,7 +72,7 @@ export function commonStart(
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
     listeners: ListenerCounts.allocate(workers),
-    site: siteOf(config, anonymousAccess, { log, clock, refreshEvery }),
+    site: startSite(config, anonymousAccess, { log, refreshEvery }),
     accessLog:
       config['access-log'] === 'none' || writeAccess === undefined
         ? null
@@ -93,30 +90,7 @@ export function commonStart(
   }
 }
 
-/** The site as these settings want it, with the pages that are there now. */
-export function siteOf(
-  config: ServeConfig,
-  anonymousAccess: AnonymousAccess,
-  { log, clock, refreshEvery = 0 }: Pick<Surroundings, 'log' | 'clock' | 'refreshEvery'>,
-): SharedSite {
-  const settings = {
-    basePath: config['base-path'],
-    anonymousAccess,
-    refreshEvery,
-    contact: config.contact,
-    securityContact: config['security-contact'],
-    now: clock(),
-    mapStyle: config['map-style'],
-    publicUrl: config['public-url'],
-    embedFrom: config['embed-from'],
-  }
-  return startSite(settings, log)
-}
-
 /** A short hash of the settings that decide an answer together with the snapshot and the query. */
 function settingsTag(config: ServeConfig): string {
-  return createHash('sha256')
-    .update(`${config['active-within']} ${config['mission-pictures']}`)
-    .digest('hex')
-    .slice(0, 6)
+  return createHash('sha256').update(String(config['active-within'])).digest('hex').slice(0, 6)
 }

@@ -2,31 +2,30 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
-import type { IndexedSnapshot } from '../dataset/view.ts'
+import { OpenedViews } from '../dataset/opened-views.ts'
+import type { IndexedSnapshot, View } from '../dataset/view.ts'
 import { LongAnswers } from '../http/long-answers.ts'
 import { Connections } from '../http/connections.ts'
 import { loadEngine } from '../http/engines/engine.ts'
 import { KeyRing } from '../access/key-ring.ts'
-import { Heartbeat } from './loop-heartbeat.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { ListenerCounts } from '../http/listener-counts.ts'
 import { Listeners } from '../http/listeners.ts'
-import { Quiet } from './quiet.ts'
 import { RequestPath } from '../http/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
 import { Site } from '../http/static-site.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { collectSoon } from '../system/collect-garbage.ts'
 import { faultText } from '../system/fault-text.ts'
-import { finish, finishInSlices } from '../system/steps.ts'
+import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { AccessLog } from '../http/access-log.ts'
 import { OTHER_ROUTES, RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
 import { RequestRecorder, routeNames, type Lines } from '../http/request-recorder.ts'
 import { Totals } from '../http/totals.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts'
-import { WorkerViews } from './worker-views.ts'
+import { Heartbeat } from './watchdog.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 
 /** A snapshot is got ready in slices of this length; longer ones raise the p99 during a swap. */
 const SLICE_MS = 0.1
@@ -91,27 +90,41 @@ const requests = new RequestPath(
   ring,
 )
 
-const views = new WorkerViews({
-  changes: start.changes,
-  onStep: () => heartbeat.advance(),
-  serve: (held) => requests.hold(held, config['hold-snapshots']),
-})
+const views = new OpenedViews(start.changes)
+/** The view that was got ready, until it is served. */
+let prepared: View | null = null
+
+/** Opens a snapshot; each step is a sign of life. @throws SnapshotError */
+function* opened(snapshot: IndexedSnapshot): Steps<View> {
+  const steps = views.open(snapshot)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    heartbeat.advance()
+    yield
+  }
+}
 
 async function prepare(snapshot: IndexedSnapshot): Promise<void> {
   try {
-    const quiet = new Quiet(() => totals.counted('requests'), 0)
-    await finishInSlices(views.prepare(snapshot), SLICE_MS, () => quiet.lasts())
+    prepared = await finishInSlices(opened(snapshot), SLICE_MS)
     send({ type: 'prepared' })
   } catch (error) {
     send({ type: 'refused', message: error instanceof SnapshotError ? error.message : faultText(error) })
   }
 }
 
-if (start.snapshots.length > 0) {
-  for (const snapshot of start.snapshots.slice(0, -1)) finish(views.openHeld(snapshot))
-  finish(views.prepare(start.snapshots.at(-1)!))
-  views.serve(start.snapshots.map(({ id }) => id))
+/** Takes over the prepared view, if there is one, and serves the last of `held`: ids, oldest first. */
+function serve(held: readonly string[]): void {
+  if (prepared !== null) views.add(prepared)
+  prepared = null
+  const all = views.hold(held)
+  // A worker that has just come may have no views yet.
+  if (all.length > 0) requests.hold(all, config['hold-snapshots'])
 }
+
+for (const snapshot of start.snapshots) views.add(finish(opened(snapshot)))
+serve(start.snapshots.map(({ id }) => id))
 
 const access =
   start.accessLog === null
@@ -161,11 +174,11 @@ main.on('message', (message: ToWorker) => {
       break
     case 'switch':
       views.changes = message.changes
-      views.serve(message.held)
+      serve(message.held)
       send({ type: 'switched' })
       break
     case 'discard':
-      views.discard()
+      prepared = null
       break
     case 'long':
       long.connect(message.port)
@@ -217,7 +230,7 @@ function tick(): void {
   heartbeat.advance()
   const { waiting, begun } = long.counts
   const { pressure } = engine
-  figures.tick(IDLE_INTERVAL_MS, {
+  figures.tick({
     long_waiting: waiting,
     long_begun: begun,
     bodies_waiting: pressure.waiting,

@@ -3,7 +3,7 @@ import { LOOK_INTERVAL_MS, within } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './worker-messages.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 import {
   answered,
   ask,

@@ -34,7 +34,6 @@ test('The server answers every request as the oracle does.', async (t) => {
   writeCsv(world, folder)
   const live = await startLive(t, {
     sourceArgs: ['--source', `csv:${folder}`],
-    args: ['--mission-pictures=https://pictures.example/{slug}.jpg'],
   })
   const client = new Client(live)
   const oracle = makeOracle(world)
@@ -76,7 +75,7 @@ test('The server answers every request as the oracle does.', async (t) => {
       }
       const { data } = JSON.parse((await client.get('/buoys/satellites')).text) as Body
       for (const { pass_count: count, slug, image_url: address } of data.satellites!)
-        assert.deepEqual([count, address], [0, `https://pictures.example/${slug}.jpg`])
+        assert.deepEqual([count, address], [0, `/missions/${slug}.svg`])
     },
   )
 })

@@ -64,12 +64,6 @@ const GOOD: [settings: Settings, option: string, text: string, value: unknown][]
   [SERVE_SETTINGS, 'active-within', '30m', 1800],
   [SERVE_SETTINGS, 'active-within', '24h', 86_400],
   [SERVE_SETTINGS, 'active-within', '7d', 604_800],
-  [
-    SERVE_SETTINGS,
-    'mission-pictures',
-    'https://a.example/m/{slug}.jpg?w=2',
-    'https://a.example/m/{slug}.jpg?w=2',
-  ],
   [SERVE_SETTINGS, 'anonymous-quota', '0', 0],
   [SERVE_SETTINGS, 'contact', 'Keys: ask the harbour office', 'Keys: ask the harbour office'],
   [SERVE_SETTINGS, 'contact', 'mailto:a@b.example', 'mailto:a@b.example'],
@@ -133,19 +127,6 @@ const WRONG: [settings: Settings, option: string, texts: string[]][] = [
     SERVE_SETTINGS,
     'active-within',
     ['', '0h', '24', 'h', '24 h', '1w', '-1h', '1.5h', '24H', '9999999h', '36501d'],
-  ],
-  [
-    SERVE_SETTINGS,
-    'mission-pictures',
-    [
-      '',
-      'https://a.example/m.jpg',
-      'ftp://a/{slug}',
-      'javascript:{slug}',
-      'm/{slug}',
-      '/{slug}\r\nX: y',
-      '/{slug}"',
-    ],
   ],
   [SERVE_SETTINGS, 'anonymous-quota', [...notNumbers, '-1']],
   [

@@ -1,28 +1,23 @@
 /** What the server itself adds to the built pages. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowFrames, allowServers, type MapStyle, parseMapStyle } from '../../src/server/map-style.ts'
+import { parseMapStyle } from '../../src/server/serve-settings.ts'
 import { startSite } from '../../src/server/site-files.ts'
-import { shareSite, type StaticFile } from '../../src/server/static-files.ts'
+import { allowFrames, allowServers, shareSite } from '../../src/server/static-files.ts'
+import type { MapStyle, StaticFile } from '../../src/server/static-files.ts'
 import { ROUTED } from '../../src/routes.ts'
 import { fieldOf } from '../fields.ts'
 import { builtSite } from './built_site.ts'
 
-const NOW = Date.parse('2026-03-27T10:00:00Z') / 1000
-
-function siteWith(securityContact: string | null): Map<string, { head: string; text: string }> {
-  const settings = {
-    basePath: '/v3',
-    anonymousAccess: 'keyed',
-    refreshEvery: 0,
+function site(): Map<string, { head: string; text: string }> {
+  const config = {
+    'base-path': '/v3',
     contact: null,
-    mapStyle: null,
-    publicUrl: null,
-    embedFrom: [],
-    securityContact,
-    now: NOW,
-  } as const
-  const { memory, files } = startSite(settings, () => {})
+    'map-style': null,
+    'public-url': null,
+    'embed-from': [],
+  }
+  const { memory, files } = startSite(config, 'keyed', { log: () => {} })
   return new Map(
     files.map(({ path, variants }) => {
       const { head, start, end } = variants.at(-1)!
@@ -32,8 +27,8 @@ function siteWith(securityContact: string | null): Map<string, { head: string; t
 }
 
 test('The catalogue of APIs names files that are served, by addresses without a host.', () => {
-  const site = siteWith(null)
-  const { head, text } = site.get('/.well-known/api-catalog')!
+  const served = site()
+  const { head, text } = served.get('/.well-known/api-catalog')!
   assert.match(head, /Content-Type: application\/linkset\+json;/)
   assert.match(head, /\r\nLink: <\/\.well-known\/api-catalog>; rel="api-catalog"(\r|$)/)
   const { linkset } = JSON.parse(text) as { linkset: { [relation: string]: string | { href: string }[] }[] }
@@ -41,27 +36,19 @@ test('The catalogue of APIs names files that are served, by addresses without a 
   const targets = Object.values(linkset[0]).flatMap((links) => (typeof links === 'string' ? [] : links))
   assert.deepEqual(fieldOf(targets, 'href'), ['/v3/openapi.json', '/docs', '/llms.txt'])
   const built = builtSite({ base_path: '/v3' })
-  for (const { href } of targets) assert.ok(site.has(href) || built.some(({ path }) => path === href), href)
+  for (const { href } of targets) assert.ok(served.has(href) || built.some(({ path }) => path === href), href)
 })
 
 test('The base path has an index: every operation, and where the description is.', () => {
-  const site = siteWith(null)
+  const served = site()
   for (const path of ['/v3', '/v3/']) {
-    const { head, text } = site.get(path)!
+    const { head, text } = served.get(path)!
     assert.match(head, /^200 OK\r\nContent-Type: application\/json/)
     const index = JSON.parse(text) as { description: string; operations: { path: string; summary: string }[] }
-    assert.ok(site.has(`/v3${index.description}`))
+    assert.ok(served.has(`/v3${index.description}`))
     assert.deepEqual(fieldOf(index.operations, 'path'), fieldOf(ROUTED, 'path'))
     assert.ok(index.operations.every(({ summary }) => summary !== ''))
   }
-})
-
-test('security.txt has the contact of the operator and an end within a year, and is absent without one.', () => {
-  assert.equal(siteWith(null).get('/.well-known/security.txt'), undefined)
-  assert.equal(
-    siteWith('mailto:security@example.org').get('/.well-known/security.txt')!.text,
-    'Contact: mailto:security@example.org\r\nExpires: 2027-03-26T10:00:00Z\r\n',
-  )
 })
 
 test('A map of the operator opens the policy of the explorer to the servers that were named, and no other page.', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { NO_ROUTE } from '../../src/http/exchange.ts'
-import { Heartbeat } from '../../src/server/loop-heartbeat.ts'
+import { Heartbeat } from '../../src/server/watchdog.ts'
 import { StallDetector } from '../../src/server/watchdog.ts'
 
 /** The number of the look, from 1, that finds a thread stalled which has done so much by each; 0 when none does. */

@@ -1,33 +1,10 @@
 /** A loaded snapshot opened as a serving thread does it, and asked about everything. */
 import { openView, type IndexedSnapshot } from '../../src/dataset/view.ts'
-import { pathWithoutSocket, SilentExchange, warmUp } from '../../src/server/warm-up.ts'
-import type { LaterEvents } from '../../src/http/exchange.ts'
+import { OPERATIONS } from '../../src/routes.ts'
 import { finish } from '../../src/system/steps.ts'
-import { Reader } from '../http/reader.ts'
-import { longHere } from '../long_here.ts'
+import { AskedPath } from '../answered.ts'
 
 const NOW = Date.parse('2026-03-27T10:07:33Z') / 1000
-
-class KeepingExchange extends SilentExchange {
-  body = ''
-  reader: Reader | null = null
-
-  override later(events: LaterEvents): Reader {
-    return (this.reader = new Reader(events, Infinity))
-  }
-
-  /** Takes a reply that was put off, too. */
-  read(): void {
-    const { reader } = this
-    this.reader = null
-    if (reader !== null) this.send(reader.head, Buffer.concat(reader.pieces))
-  }
-
-  override send(head: string | Uint8Array, body: Uint8Array | null): void {
-    super.send(head, body)
-    this.body = body === null ? '' : Buffer.from(body).toString('utf8')
-  }
-}
 
 /** What clients ask for: every operation, about places, buoys and times in the small world and beyond. */
 function questions(ids: readonly (number | string)[]): string[] {
@@ -87,19 +64,18 @@ const IDS = [1, 2, 3, 4, 'alpha', 'alpha-2', 'far-point']
 
 /** What a client must never see: faults, and answers that are not JSON. Empty where all is well. */
 export function faultsOf(snapshot: IndexedSnapshot): string[] {
-  const view = finish(openView(snapshot))
-  finish(warmUp(view, false))
-  const path = pathWithoutSocket(view, () => NOW, longHere({ viewOf: () => view }))
-  const exchange = new KeepingExchange()
+  const path = new AskedPath(finish(openView(snapshot)), {
+    operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
+    basePath: '',
+    answerCache: 0,
+    clock: () => NOW,
+    onFault: () => {},
+  })
   const faults: string[] = []
   for (const url of questions(IDS)) {
-    exchange.ask(url)
-    exchange.status = 0
-    path.handle(exchange)
-    exchange.read()
-    const isAnswer = [200, 400, 404, 422].includes(exchange.status)
-    if (!isAnswer) faults.push(`${url}: ${exchange.status}`)
-    else if (!isJson(exchange.body)) faults.push(`${url}: no JSON: ${exchange.body.slice(0, 300)}`)
+    const { status, text } = path.get(url)
+    if (![200, 400, 404, 422].includes(status)) faults.push(`${url}: ${status}`)
+    else if (!isJson(text)) faults.push(`${url}: no JSON: ${text.slice(0, 300)}`)
   }
   return faults
 }

@@ -1,0 +1,166 @@
+/** `/metrics`: the figures of the moment, and their text in the Prometheus exposition format 0.0.4. */
+import { statSync } from 'node:fs'
+import { newestReport, type ReportDocument } from '../builder/report-document.ts'
+import { readHold } from '../snapshot/retained.ts'
+import { countConnections } from '../http/connections.ts'
+import type { MirrorFigures } from '../snapshot/mirror/mirror.ts'
+import { readRequests } from '../http/request-counts.ts'
+import { readWorkers } from './worker-figures.ts'
+import { ROUTED } from '../routes.ts'
+import { routeNames } from '../http/request-recorder.ts'
+import type { ScheduleState } from './build-schedule.ts'
+import type { KeyFigures } from './key-service.ts'
+import { type Metric, METRICS, type Sample } from './metrics-table.ts'
+import { notReady, type Observed } from './status.ts'
+import type { CommonStart } from './worker-settings.ts'
+
+/** Networks and inputs that are shown, each as a series of some metrics. */
+const MOST_SHOWN = 200
+
+/** The bound on one metric, whatever the input. */
+export const MOST_SERIES = 2000
+const LABEL_CHARACTERS = 120
+
+/** Share of the main thread's time that scrapes may take: sooner ones get the same text again. */
+const SHARE = 1 / 10
+
+interface QuotaFigures {
+  /** `memory`, or a backend that replicas share. */
+  readonly backend: string
+  readonly isUp: boolean
+}
+
+export interface MetricsOptions {
+  dir: string
+  clock: () => number
+  common: CommonStart
+  mirror: () => MirrorFigures | null
+  keys: () => KeyFigures
+  quota: () => QuotaFigures
+  observed: () => Observed
+  /** Null where this process starts no builds. */
+  builds: () => ScheduleState | null
+}
+
+/** All that `/metrics` shows, at one moment. To add a metric: a row in `metrics-table.ts`. */
+export type Figures = ReturnType<typeof figuresOf>
+
+// oxlint-disable-next-line typescript/explicit-function-return-type -- `Figures` is what it returns
+export function figuresOf(
+  { dir, clock, common, mirror, keys, quota, observed, builds }: MetricsOptions,
+  report: ReportDocument | null,
+) {
+  const routes = routeNames(ROUTED, common.config['base-path'])
+  const now = observed()
+  const { snapshot, reload, workers, totals } = now
+  return {
+    /** Epoch seconds. */
+    now: clock(),
+    common,
+    isReady: notReady(now) === null,
+    requests: readRequests(common.requests, routes),
+    totals: totals.sums(),
+    workers: { ...workers, rows: readWorkers(common.workerFigures) },
+    connections: countConnections(common.connections),
+    snapshot,
+    reload,
+    /** Times are those of the newest readings; −1 for none. */
+    networks: (snapshot?.newest ?? []).slice(0, MOST_SHOWN),
+    report,
+    builds: builds(),
+    isHeld: readHold(dir) !== null,
+    mirror: mirror(),
+    keys: keys(),
+    quota: quota(),
+  }
+}
+
+/** Read again only when the folder has changed. Never throws: an unreadable report gives no figures. */
+export function reportOf(dir: string): () => ReportDocument | null {
+  let mark = -1
+  let known: ReportDocument | null = null
+  return () => {
+    const changed = statSync(dir, { throwIfNoEntry: false })?.mtimeMs ?? -1
+    if (changed === mark) return known
+    mark = changed
+    try {
+      const report = newestReport(dir)
+      known = { ...report, sources: report.sources.slice(0, MOST_SHOWN) }
+    } catch {
+      known = null
+    }
+    return known
+  }
+}
+
+/** The text of the moment, by the table. */
+export function metricsText(options: MetricsOptions): () => string {
+  const report = reportOf(options.dir)
+  let text = ''
+  let until = -Infinity
+  return () => {
+    const began = performance.now()
+    if (began < until) return text
+    text = exposition(METRICS, figuresOf(options, report()))
+    const now = performance.now()
+    until = now + (now - began) / SHARE
+    return text
+  }
+}
+
+export function exposition(metrics: readonly Metric[], figures: Figures): string {
+  const lines: string[] = []
+  for (const metric of metrics) {
+    const samples = metric.read(figures).slice(0, MOST_SERIES)
+    if (samples.length === 0) continue
+    const { name, type, help } = metric
+    lines.push(`# HELP ${name} ${escapedHelp(help)}`, `# TYPE ${name} ${type}`)
+    // Prometheus would refuse everything for names that are the same once they are cut.
+    const seen = new Set<string>()
+    for (const sample of samples) {
+      const labels = labelText(metric.labels, sample.labels)
+      if (seen.has(labels)) continue
+      seen.add(labels)
+      if ('value' in sample) lines.push(`${name}${labels} ${number(sample.value)}`)
+      else histogram(lines, metric, sample)
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function histogram(
+  lines: string[],
+  { name, labels, bounds = [] }: Metric,
+  sample: Extract<Sample, { sum: number }>,
+): void {
+  let below = 0
+  const names = [...labels, 'le']
+  sample.buckets.forEach((count, i) => {
+    below += count
+    const bound = i < bounds.length ? number(bounds[i]) : '+Inf'
+    lines.push(`${name}_bucket${labelText(names, [...sample.labels, bound])} ${number(below)}`)
+  })
+  const text = labelText(labels, sample.labels)
+  lines.push(`${name}_sum${text} ${number(sample.sum)}`, `${name}_count${text} ${number(below)}`)
+}
+
+function labelText(names: readonly string[], values: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `{${names.map((name, i) => `${name}="${escapedLabel(values[i])}"`).join(',')}}`
+}
+
+/** Escapes a name that came from outside: cut, and without what would end the value or the line. */
+function escapedLabel(text: string): string {
+  const cut = text.slice(0, LABEL_CHARACTERS).replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '\uFFFD')
+  return cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')
+}
+
+function escapedHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+function number(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  return String(value)
+}
