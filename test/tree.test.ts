@@ -325,7 +325,7 @@ const PLACES: readonly [rule: string, pattern: RegExp, files: readonly string[],
   [
     'Random bytes are for keys, ids of requests and temporary names.',
     /randomUUID|randomBytes|getRandomValues/,
-    ['src/access/key-records.ts', 'src/http/reply.ts', 'src/system/random-name.ts'],
+    ['src/access/key-records.ts', 'src/http/reply.ts', 'src/system/replace-file.ts'],
   ],
   // Not in comments and messages: as the name of a module, or one it is made of.
   [

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { DURATION_BOUNDS_S, METHODS, OTHER_ROUTES, STATUSES } from '../src/http/request-counts.ts'
-import { METRIC_GROUPS, METRICS, type Metric } from '../src/server/metrics-table.ts'
+import type { Metric } from '../src/server/metrics.ts'
+import { METRIC_GROUPS, METRICS } from '../src/server/metrics-table.ts'
 
 export const METRICS_PAGE = fileURLToPath(new URL('../docs/metrics.md', import.meta.url))
 

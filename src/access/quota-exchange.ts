@@ -8,7 +8,7 @@
  */
 import { timestampText } from '../sea/time.ts'
 import type { LogLine } from '../system/log.ts'
-import { randomName } from '../system/random-name.ts'
+import { randomName } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
 import type { KeyEntry } from './key-ring.ts'
 import type { QuotaCounters } from './quota.ts'

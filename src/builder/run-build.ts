@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { PartFiles, TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
 import type { Lock } from '../system/lock.ts'
-import { randomName } from '../system/random-name.ts'
+import { randomName } from '../system/replace-file.ts'
 import { type Base, type BuildOptions, keptApart, readBase } from './build-base.ts'
 import { checkBuild } from './check-built.ts'
 import { type Gathered, gather } from './gather.ts'

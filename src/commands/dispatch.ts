@@ -5,7 +5,7 @@ import { Command as Parser, CommanderError } from 'commander'
 import { KeysFileError } from '../access/keys-file.ts'
 import type { LOG_SETTINGS } from '../server/serve-settings.ts'
 import { UsageError, type ConfigOf } from '../server/setting.ts'
-import { hasOwner } from '../system/stray-faults.ts'
+import { hasOwner } from '../system/faults.ts'
 import { isAddress } from '../access/keys-object.ts'
 import {
   asUsageError,

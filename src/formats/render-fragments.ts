@@ -8,7 +8,7 @@ import { passColumns } from '../operation/pass-table.ts'
 import { LANGUAGES, type Language } from '../sea/languages.ts'
 import { missionPicture, MISSIONS } from '../sea/missions.ts'
 import type { Steps } from '../system/steps.ts'
-import { toShared } from '../system/copy-for-threads.ts'
+import { toShared } from '../system/thread-memory.ts'
 import { objectBytes, objectCell } from './row-writers.ts'
 
 /** Bytes of a buoy's items, about; the writer grows where they take more. */

@@ -6,7 +6,14 @@
  * half-hourly ones make 120 kB.
  */
 import { ApiError } from '../operation/errors.ts'
-import { MEASURES, MISSING_I16, MISSING_U16, type Codes, type MeasureName } from '../sea/columns.ts'
+import {
+  MEASURES,
+  MISSING_I16,
+  MISSING_U16,
+  type Codes,
+  type MeasureName,
+  type ForecastName,
+} from '../sea/columns.ts'
 import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
 import { Literal, type TextTable } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
@@ -14,7 +21,6 @@ import { writeTimes } from '../dataset/time-axis.ts'
 import { operation, refuseBackwards, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import { boolean, timestamp, wordSet, type QueryOf } from '../operation/parameters.ts'
-import type { ForecastName } from '../sea/forecast-names.ts'
 import { DAY, endOf, HOUR, LAST_SECOND } from '../sea/time.ts'
 
 /** The default range goes from seven days before the snapshot's time to three days after it. */

@@ -3,8 +3,7 @@
  * Reach and interpolation are those of the combined conditions (`conditions.ts`), with which it agrees at every hour.
  */
 import { ApiError, notFound } from '../operation/errors.ts'
-import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
-import type { ForecastName } from '../sea/forecast-names.ts'
+import { MISSING_I16, MISSING_U16, type ForecastName } from '../sea/columns.ts'
 import { haversineKm } from '../sea/geo.ts'
 import { HOUR, LAST_SECOND, timestampText } from '../sea/time.ts'
 import { UNKNOWN_MODEL } from '../index/forecast.ts'

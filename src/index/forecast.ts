@@ -5,8 +5,7 @@
  * Values are codes of their measure with a fraction (thousandths of a metre or second, hundredths of a degree
  * or km/h); `MISSING_U16` stands for none.
  */
-import { MISSING_U16 } from '../sea/columns.ts'
-import type { ForecastName } from '../sea/forecast-names.ts'
+import { MISSING_U16, type ForecastName } from '../sea/columns.ts'
 import { HOUR } from '../sea/time.ts'
 import { NearPoints } from './near.ts'
 import { timeBound } from './bisect.ts'

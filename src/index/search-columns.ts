@@ -1,7 +1,7 @@
 /** Makes what `name-search.ts` looks up: stored suffix arrays of exact matches, and arrays of looser ones. */
 import { compareText } from '../system/text.ts'
 import { finish, type Steps } from '../system/steps.ts'
-import { sameNumbers } from '../system/copy-for-threads.ts'
+import { sameNumbers } from '../system/thread-memory.ts'
 import {
   type SearchColumns,
   COUNTRY_START,

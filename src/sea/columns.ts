@@ -59,30 +59,53 @@ export type MeasureName = (typeof MEASURE_NAMES)[number]
 
 const unsigned = { signed: false, missing: MISSING_U16 } as const
 const signed = { signed: true, missing: MISSING_I16 } as const
+const height = { unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned } as const
+const period = { unit: 's', scale: 1000, min: 0, max: 60, ...unsigned } as const
+// 360 is north and is stored as 0.
+const direction = { unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned } as const
+const speed = { unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned } as const
 
 export const MEASURES: { readonly [name in MeasureName]: Measure } = {
-  significantHeight: { name: 'significantHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
+  significantHeight: { name: 'significantHeight', ...height },
   // The maximum is an order statistic: it stays below 3.7 times the largest significant height.
-  maximumHeight: { name: 'maximumHeight', unit: 'm', scale: 1000, min: 0, max: 50, ...unsigned },
-  period: { name: 'period', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
-  peakPeriod: { name: 'peakPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
-  // 360 is north and is stored as 0.
-  direction: { name: 'direction', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
+  maximumHeight: { name: 'maximumHeight', ...height, max: 50 },
+  period: { name: 'period', ...period },
+  peakPeriod: { name: 'peakPeriod', ...period },
+  direction: { name: 'direction', ...direction },
   waterTemperature: { name: 'waterTemperature', unit: '°C', scale: 100, min: -5, max: 45, ...signed },
-  windSpeed: { name: 'windSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
-  windDirection: { name: 'windDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
-  gustSpeed: { name: 'gustSpeed', unit: 'km/h', scale: 100, min: 0, max: 500, ...unsigned },
-  swellHeight: { name: 'swellHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
-  swellPeriod: { name: 'swellPeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
-  swellDirection: { name: 'swellDirection', unit: 'degree', scale: 100, min: 0, max: 359.99, ...unsigned },
-  windWaveHeight: { name: 'windWaveHeight', unit: 'm', scale: 1000, min: 0, max: 25, ...unsigned },
-  windWavePeriod: { name: 'windWavePeriod', unit: 's', scale: 1000, min: 0, max: 60, ...unsigned },
-  windWaveDirection: {
-    name: 'windWaveDirection',
-    unit: 'degree',
-    scale: 100,
-    min: 0,
-    max: 359.99,
-    ...unsigned,
-  },
+  windSpeed: { name: 'windSpeed', ...speed },
+  windDirection: { name: 'windDirection', ...direction },
+  gustSpeed: { name: 'gustSpeed', ...speed },
+  swellHeight: { name: 'swellHeight', ...height },
+  swellPeriod: { name: 'swellPeriod', ...period },
+  swellDirection: { name: 'swellDirection', ...direction },
+  windWaveHeight: { name: 'windWaveHeight', ...height },
+  windWavePeriod: { name: 'windWavePeriod', ...period },
+  windWaveDirection: { name: 'windWaveDirection', ...direction },
+}
+
+/** What a forecast has at each point and hour. */
+export const FORECAST_NAMES = [
+  'waveHeight',
+  'wavePeriod',
+  'waveDirection',
+  'swellHeight',
+  'swellPeriod',
+  'swellDirection',
+  'windSpeed',
+  'windDirection',
+] as const
+
+export type ForecastName = (typeof FORECAST_NAMES)[number]
+
+/** The measure that gives a forecast quantity its unit, scale and limits. */
+export const FORECAST_MEASURES: { readonly [name in ForecastName]: MeasureName } = {
+  waveHeight: 'significantHeight',
+  wavePeriod: 'period',
+  waveDirection: 'direction',
+  swellHeight: 'significantHeight',
+  swellPeriod: 'period',
+  swellDirection: 'direction',
+  windSpeed: 'windSpeed',
+  windDirection: 'windDirection',
 }

@@ -64,23 +64,19 @@ export const MISSIONS: readonly Mission[] = missions.map(({ phases, ...mission }
 export const MAX_CYCLE = 99_999
 export const MAX_PASS_NUMBER = 65_535
 
-const BY_SLUG = new Map(MISSIONS.map((mission) => [mission.slug, mission]))
-const BY_INDEX = new Map(MISSIONS.map((mission) => [mission.index, mission]))
-const BY_FILE_CODE = new Map(
-  MISSIONS.flatMap((mission) => mission.fileCodes.map((code) => [code, mission] as const)),
-)
-
+/** Of a few missions any is found as soon as by a map. */
 export function missionOfSlug(slug: string): Mission | undefined {
-  return BY_SLUG.get(slug)
+  return MISSIONS.find((mission) => mission.slug === slug)
 }
 
 export function missionOfIndex(index: number): Mission | undefined {
-  return BY_INDEX.get(index)
+  return MISSIONS.find((mission) => mission.index === index)
 }
 
 /** By a file's name or its attribute `platform`: `s3a`, `Sentinel-3A`, `SARAL/AltiKa`. */
 export function missionOfFileCode(code: string): Mission | undefined {
-  return BY_FILE_CODE.get(code.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+  const plain = code.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  return MISSIONS.find(({ fileCodes }) => fileCodes.includes(plain))
 }
 
 /** `begin` and `end`, given by a product, are turning points of the track, epoch seconds. */

@@ -1,5 +1,5 @@
 /** The records of the field, as sources give them and builds take them. */
-import type { ForecastName } from './forecast-names.ts'
+import type { ForecastName } from './columns.ts'
 import type { Bounds } from './geo.ts'
 
 /** `national` has waves, temperature and wind, `coastal` waves only. */

@@ -114,25 +114,22 @@ export class Zone {
   }
 }
 
-// In order of last use: the first has to go.
 const kept = new Map<string, Zone>()
 
 /** By a canonical name or an alias, in any case; null for anything else, also for offsets like `+02:00`. */
 export function zone(name: string): Zone | null {
-  let found = kept.get(name)
-  if (found === undefined) {
-    if (!NAME.test(name) || /^SystemV\//i.test(name)) return null
-    if (THREE_LETTERS.test(name) && !IANA_THREE_LETTERS.includes(name.toUpperCase())) return null
-    try {
-      found = new Zone(name)
-    } catch (error) {
-      if (error instanceof RangeError) return null
-      throw error
-    }
-    if (kept.size >= KEPT_ZONES) kept.delete(kept.keys().next().value!)
-  } else {
-    kept.delete(name)
+  const known = kept.get(name)
+  if (known !== undefined) return known
+  if (!NAME.test(name) || /^SystemV\//i.test(name)) return null
+  if (THREE_LETTERS.test(name) && !IANA_THREE_LETTERS.includes(name.toUpperCase())) return null
+  let found: Zone
+  try {
+    found = new Zone(name)
+  } catch (error) {
+    if (error instanceof RangeError) return null
+    throw error
   }
+  if (kept.size >= KEPT_ZONES) kept.clear()
   kept.set(name, found)
   return found
 }

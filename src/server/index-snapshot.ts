@@ -5,7 +5,7 @@ import { searchColumns } from '../index/search-columns.ts'
 import { segmentColumns, Segments } from '../index/segments.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
 import type { Steps } from '../system/steps.ts'
-import { toShared } from '../system/copy-for-threads.ts'
+import { toShared } from '../system/thread-memory.ts'
 import {
   findId,
   newestReadingTime,

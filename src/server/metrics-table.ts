@@ -5,28 +5,9 @@
 import { readdirSync } from 'node:fs'
 import { openFilesLimit } from '../http/connections.ts'
 import { memoryLimit } from '../snapshot/snapshot-memory.ts'
-import type { Figures } from './metrics.ts'
+import type { Figures, Metric, Sample } from './metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'
 import type { WorkerFigureName } from './worker-figures.ts'
-
-/** Labels have the order of the metric's; a histogram's sample has its buckets and sum. */
-export type Sample =
-  | { labels: readonly string[]; value: number }
-  | { labels: readonly string[]; buckets: readonly number[]; sum: number }
-
-export interface Metric {
-  readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  /** One sentence without a full stop. */
-  readonly help: string
-  /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
-  readonly unit: string
-  readonly labels: readonly string[]
-  /** Upper bounds without `+Inf`. Samples have one bucket more, and none is cumulated. */
-  readonly bounds?: readonly number[]
-  /** A metric without a value has no sample. */
-  readonly read: (figures: Figures) => readonly Sample[]
-}
 
 type Values = number | boolean | null | readonly (readonly [...labels: string[], value: number])[]
 

@@ -10,7 +10,6 @@ import { ROUTED } from '../routes.ts'
 import { routeNames } from '../http/request-recorder.ts'
 import type { ScheduleState } from './build-schedule.ts'
 import type { KeyFigures } from './key-service.ts'
-import { type Metric, METRICS, type Sample } from './metrics-table.ts'
 import { notReady, type Observed } from './status.ts'
 import type { CommonStart } from './worker-settings.ts'
 
@@ -23,6 +22,25 @@ const LABEL_CHARACTERS = 120
 
 /** Share of the main thread's time that scrapes may take: sooner ones get the same text again. */
 const SHARE = 1 / 10
+
+/** Labels have the order of the metric's; a histogram's sample has its buckets and sum. */
+export type Sample =
+  | { labels: readonly string[]; value: number }
+  | { labels: readonly string[]; buckets: readonly number[]; sum: number }
+
+export interface Metric {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  /** One sentence without a full stop. */
+  readonly help: string
+  /** As in the name: `seconds`, `bytes`; '' for a count or a state. */
+  readonly unit: string
+  readonly labels: readonly string[]
+  /** Upper bounds without `+Inf`. Samples have one bucket more, and none is cumulated. */
+  readonly bounds?: readonly number[]
+  /** A metric without a value has no sample. */
+  readonly read: (figures: Figures) => readonly Sample[]
+}
 
 interface QuotaFigures {
   /** `memory`, or a backend that replicas share. */
@@ -93,15 +111,15 @@ export function reportOf(dir: string): () => ReportDocument | null {
   }
 }
 
-/** The text of the moment, by the table. */
-export function metricsText(options: MetricsOptions): () => string {
+/** The text of the moment. */
+export function metricsText(metrics: readonly Metric[], options: MetricsOptions): () => string {
   const report = reportOf(options.dir)
   let text = ''
   let until = -Infinity
   return () => {
     const began = performance.now()
     if (began < until) return text
-    text = exposition(METRICS, figuresOf(options, report()))
+    text = exposition(metrics, figuresOf(options, report()))
     const now = performance.now()
     until = now + (now - began) / SHARE
     return text

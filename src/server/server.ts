@@ -12,7 +12,7 @@ import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
 import { routeNames } from '../http/request-recorder.ts'
 import { ROUTED } from '../routes.ts'
-import { collectSoon } from '../system/collect-garbage.ts'
+import { collectSoon } from '../system/thread.ts'
 import { timestampText } from '../sea/time.ts'
 import { countListeners } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
@@ -28,6 +28,7 @@ import { API_ADDRESS, settingsWarnings, type ServeConfig } from './serve-setting
 import { arePagesMade, startSite, waitForPages } from './site-files.ts'
 import { doubtCounts, silentSources } from '../builder/report-document.ts'
 import { LongThread } from './long.ts'
+import { METRICS } from './metrics-table.ts'
 import { metricsText, reportOf } from './metrics.ts'
 import { notReady, statusOf, type Observed } from './status.ts'
 import { Workers } from './workers.ts'
@@ -230,7 +231,7 @@ export class RunningServer {
 
   #makeMetrics(common: CommonStart): () => string {
     const { clock, builds = () => null, mirror } = this.#surroundings
-    return metricsText({
+    return metricsText(METRICS, {
       dir: this.#config.snapshots,
       clock,
       common,

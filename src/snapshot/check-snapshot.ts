@@ -23,11 +23,12 @@ import {
   NO_COUNTRY,
   type Codes,
   type Measure,
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
 } from '../sea/columns.ts'
 import { codeLimits } from '../sea/row-batch.ts'
 import type { Bounds } from '../sea/geo.ts'
 import { MAX_CYCLE, MAX_PASS_NUMBER, missionOfIndex, passId } from '../sea/missions.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES } from '../sea/forecast-names.ts'
 import { constituentOf, MAX_AMPLITUDE } from '../sea/tidal-constituents.ts'
 import { daysFromCivil, monthStart } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'

@@ -1,10 +1,17 @@
 /** Makes the forecast part of a build's forecasts. */
 import type { ForecastCodes, ForecastColumns, ForecastModel } from '../index/forecast.ts'
-import { MEASURES, MISSING_U16, type Column, type Measure } from '../sea/columns.ts'
+import {
+  MEASURES,
+  MISSING_U16,
+  type Column,
+  type Measure,
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+} from '../sea/columns.ts'
 import { codeLimits, codeOf, NO_CODE, OUTSIDE } from '../sea/row-batch.ts'
 import { pointKey } from '../sea/geo.ts'
 import type { ForecastRecord } from '../sea/records.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../sea/forecast-names.ts'
 import { LAST_SECOND } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'

@@ -1,7 +1,8 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
+import { closeSync, fstatSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeInWords } from '../system/file-faults.ts'
-import { openRegularFile, UnfitFile } from '../system/regular-files.ts'
+import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { finish } from '../system/steps.ts'
 import { BuildError } from '../system/build-error.ts'
 import { sharedBytes } from '../system/thread-memory.ts'
@@ -48,18 +49,18 @@ export interface PublishedManifest extends Manifest {
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
   try {
-    const file = await openRegularFile(path)
+    const file = openRegularFileSync(path)
     try {
-      const { size, mtimeMs } = await file.stat()
+      const { size, mtimeMs } = fstatSync(file)
       if (size > MAX_MANIFEST_BYTES) {
         throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
       }
       // Reads no more than the size: a manifest that grows meanwhile does not agree with its id.
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0)
-      const manifest = decodeManifest(buffer.subarray(0, bytesRead), MANIFEST_FILE)
+      const bytes = Buffer.alloc(size)
+      const manifest = decodeManifest(bytes.subarray(0, readSync(file, bytes, 0, size, 0)), MANIFEST_FILE)
       return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
     } finally {
-      await file.close()
+      closeSync(file)
     }
   } catch (error) {
     if (error instanceof SnapshotError) throw error

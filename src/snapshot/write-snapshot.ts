@@ -6,7 +6,7 @@ import type { Column } from '../sea/columns.ts'
 import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
 import { codeInWords, errorCode, whyNotWritten } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
-import { randomName } from '../system/random-name.ts'
+import { randomName } from '../system/replace-file.ts'
 import { BuildError } from '../system/build-error.ts'
 import { MANIFEST_FILE } from './manifest.ts'
 import {

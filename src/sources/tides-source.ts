@@ -4,7 +4,7 @@
  * with a licence for commercial use are taken: a subordinate station corrects the constituents of another.
  */
 import { join } from 'node:path'
-import { readRegularFile, UnfitFile } from '../system/regular-files.ts'
+import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { MAX_AMPLITUDE, constituentOf } from '../sea/tidal-constituents.ts'
 import { listSource, parseBounded, UnusableFile, WholeFiles } from './reading/source-files.ts'
 import { type FileReport, type OpenSource, type Sink, type SourceContext } from './source.ts'
@@ -77,7 +77,7 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
     const identifier = name.replace(/\.json$/i, '')
     await whole.use(path, async () => {
       if (identifier === name) throw new UnusableFile('is not a JSON file')
-      sink.harbour(harbourOf(await readStation(path), identifier, file))
+      sink.harbour(harbourOf(readStation(path), identifier, file))
       file.rows(1)
     })
   }
@@ -86,10 +86,13 @@ async function readFolder(folder: string, sink: Sink, { report }: SourceContext)
 }
 
 /** The JSON value in a file. @throws UnusableFile */
-async function readStation(path: string): Promise<unknown> {
-  const bytes = await readRegularFile(path, MAX_STATION_BYTES).catch((error: unknown) => {
+function readStation(path: string): unknown {
+  let bytes: Buffer
+  try {
+    bytes = readRegularFileSync(path, MAX_STATION_BYTES)
+  } catch (error) {
     throw new UnusableFile(error instanceof UnfitFile ? error.message : 'cannot be read')
-  })
+  }
   const parsed = parseBounded(bytes)
   if ('fault' in parsed) throw new UnusableFile('is not JSON')
   return parsed.value

@@ -7,14 +7,26 @@
  * The lock is taken by a rename of PATH.HOLDER to PATH: a folder can replace an empty folder or none, and no other. The
  * name of a HOLDER never comes again, so taking the lock from a dead holder cannot take it from another.
  */
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { errorCode } from './file-faults.ts'
-import { randomName } from './random-name.ts'
+import { randomName } from './replace-file.ts'
 import { startThread } from './thread.ts'
 
 const LOOK_AGAIN_MS = 20

@@ -3,7 +3,6 @@
  * give bytes without end or act when opened: so only regular files are read, up to a bound.
  */
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
-import { open, stat, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** O_NONBLOCK: a pipe may have taken the file's place since the check. Windows has neither flag. */
@@ -31,22 +30,9 @@ function tooLarge(maxBytes: number): UnfitFile {
   return new UnfitFile('TOO_LARGE', `is larger than ${maxBytes} bytes`)
 }
 
-/** Opens a regular file, or a link to one, to be read. @throws UnfitFile for anything else */
-export async function openRegularFile(path: string): Promise<FileHandle> {
-  // Some devices act when they are opened, so the check comes first.
-  if (!(await stat(path)).isFile()) throw notRegular()
-  const file = await open(path, FLAGS)
-  try {
-    if (!(await file.stat()).isFile()) throw notRegular()
-  } catch (error) {
-    await file.close()
-    throw error
-  }
-  return file
-}
-
-/** As `openRegularFile`; returns the descriptor. */
+/** The descriptor of a regular file, or of a link to one, to be read. @throws UnfitFile for anything else */
 export function openRegularFileSync(path: string): number {
+  // Some devices act when they are opened, so the check comes first.
   if (!statSync(path).isFile()) throw notRegular()
   const file = openSync(path, FLAGS)
   try {
@@ -59,23 +45,6 @@ export function openRegularFileSync(path: string): number {
 }
 
 /** @throws UnfitFile also for a file of more than `maxBytes`, even if it grows meanwhile */
-export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await openRegularFile(path)
-  try {
-    let bytes = roomFor((await file.stat()).size, maxBytes)
-    for (let length = 0; ;) {
-      const { bytesRead } = await file.read(bytes, length, bytes.length - length)
-      length += bytesRead
-      if (length > maxBytes) throw tooLarge(maxBytes)
-      if (bytesRead === 0) return bytes.subarray(0, length)
-      if (length === bytes.length) bytes = longer(bytes, maxBytes)
-    }
-  } finally {
-    await file.close()
-  }
-}
-
-/** As `readRegularFile`. */
 export function readRegularFileSync(path: string, maxBytes: number): Buffer {
   const file = openRegularFileSync(path)
   try {

@@ -1,4 +1,5 @@
 /** Replaces files so that nobody ever reads half of one. */
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fchmodSync,
@@ -12,7 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { randomName } from './random-name.ts'
+
+/** Names of temporary files, so that two processes never write to the same one. */
+export function randomName(): string {
+  return randomBytes(8).toString('hex')
+}
 
 const LEFTOVER = /^\.[0-9a-f]{16}\.tmp$/
 

@@ -1,8 +1,13 @@
-/** Starts worker threads from compiled files and, in development and tests, from the sources. */
+/** Threads: how they start, give way to each other, and collect garbage. */
 import { getPriority, setPriority } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
-/** Runs the module at `url`, which has no file ending: `new URL('./worker', import.meta.url)`. */
+/**
+ * Runs the module at `url`, which has no file ending (`new URL('./worker', import.meta.url)`): a compiled file and, in
+ * development and tests, a source.
+ */
 export function startThread(
   url: URL,
   workerData: unknown,
@@ -24,4 +29,33 @@ const NICENESS = 5
 export function yieldToServing(): void {
   // Elsewhere than on Linux the priority would be that of the whole process. To raise that of `nice` takes a privilege.
   if (process.platform === 'linux' && getPriority() < NICENESS) setPriority(NICENESS)
+}
+
+let collect: (() => void) | null = null
+
+/**
+ * Frees what this thread refers to no longer: V8 does not count shared memory as a reason to collect, and parts of
+ * snapshots stay in memory until every thread has collected what refers to them. Takes some 10 ms, and loses much of
+ * its compiled code.
+ */
+export function collectGarbage(): void {
+  if (collect === null) {
+    // Contexts that exist already do not get the function.
+    setFlagsFromString('--expose-gc')
+    collect = runInNewContext('gc') as () => void
+  }
+  collect()
+}
+
+/** V8 collects after 64 MiB of array buffers. Unwritten, a buffer of this size takes no memory. */
+const REASON_BYTES = 96 * 2 ** 20
+
+/** Frees within a second or so, in small steps and mostly on V8's own threads. Compiled code stays. */
+export function collectSoon(): void {
+  try {
+    void new ArrayBuffer(REASON_BYTES)
+  } catch {
+    // Where even addresses are short, freeing some is worth a pause.
+    collectGarbage()
+  }
 }

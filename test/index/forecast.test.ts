@@ -7,7 +7,7 @@ import { compassPoint } from '../../src/dataset/number-text.ts'
 import { ForecastSet } from '../../src/snapshot/make-forecast.ts'
 import { readForecast } from '../../src/snapshot/part-kinds.ts'
 import type { ForecastRecord } from '../../src/sea/records.ts'
-import { FORECAST_NAMES, type ForecastName } from '../../src/sea/forecast-names.ts'
+import { FORECAST_NAMES, type ForecastName } from '../../src/sea/columns.ts'
 
 const NONE = 0xffff
 const START = 1_774_569_600

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
-import { codeLimits, codeOf, missingColumn, NO_CODE, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
+import { codeLimits, codeOf, missingColumn, OUTSIDE, RowBatch } from '../../src/sea/row-batch.ts'
 import { EXPECTED } from '../measures.ts'
 
 test('Every measure has its scale and limits, and the codes within them fit and are never the missing one.', () => {
@@ -46,19 +46,6 @@ test('A value becomes the code that its decimals make, rounded by hand; beyond t
     ),
     { numRuns: 2000 },
   )
-})
-
-test('A number that is not finite has no code in any measure, and a full circle is north.', () => {
-  for (const name of MEASURE_NAMES) {
-    const limits = codeLimits(MEASURES[name])
-    const { scale, unit } = MEASURES[name]
-    for (const value of [NaN, Infinity, -Infinity]) assert.equal(codeOf(scale, limits, value), NO_CODE)
-    assert.equal(codeOf(scale, limits, 1e6), OUTSIDE)
-    assert.ok(NO_CODE < limits.min && OUTSIDE > limits.max)
-    if (unit === 'degree') assert.equal(codeOf(scale, limits, 359.996), 0)
-    // Of 16 bits, −327.68 °C is the missing code; it is refused before it can be one.
-    assert.equal(codeOf(scale, limits, NO_CODE / scale), OUTSIDE)
-  }
 })
 
 const rows = fc.array(

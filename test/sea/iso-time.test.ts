@@ -1,7 +1,7 @@
 /** The grammar of date-times: what every reader takes, and the liberties that each may allow. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LIBERTIES, readIsoTime } from '../../src/sea/iso-time.ts'
+import { LIBERTIES, readIsoTime } from '../../src/sea/time.ts'
 
 const ALL = Object.values(LIBERTIES).reduce((sum, liberty) => sum + liberty, 0)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decimalOf, digitsAt, idOf, integerOf } from '../../src/sea/numerals.ts'
+import { decimalOf, idOf, integerOf } from '../../src/sea/numerals.ts'
 
 const NOT_PLAIN = [
   '',
@@ -38,10 +38,4 @@ test('Plain decimal text is the number that it says, to the last bit, and nothin
   }
   assert.equal(idOf('12'), 12)
   for (const text of ['-1', '1'.repeat(17), 'anglet']) assert.ok(Number.isNaN(idOf(text)), text)
-})
-
-test('A run of digits is read, and anything else in it refused, the end of the text too.', () => {
-  assert.equal(digitsAt('x2026-03', 1, 4), 2026)
-  assert.equal(digitsAt('x2026-03', 5, 2), -1)
-  assert.equal(digitsAt('x2026-03', 6, 3), -1)
 })

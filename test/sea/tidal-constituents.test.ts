@@ -22,12 +22,6 @@ function speedOf(name: string): number {
   return T * 15 + s * 0.549_016_5 + h * 0.041_068_6 + p * 0.004_641_8 + p1 * 0.000_001_96
 }
 
-test('The 37 constituents of NOAA turn at the speeds that NOAA publishes.', () => {
-  for (const [name, speed] of Object.entries(NOAA_SPEEDS)) {
-    assert.ok(Math.abs(speedOf(name) - speed) < 1e-5, `${name}: ${speedOf(name)} instead of ${speed}`)
-  }
-})
-
 test('Every constituent that this project and tide-predictor both know turns at the same speed in both.', () => {
   let compared = 0
   // Their speeds in that table are not the sums of their parts; of 3N2 it has that of MKS2, as TICON's manual has.

@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { COMMON_NAMES, MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
-import { FORECAST_NAMES } from '../../src/sea/forecast-names.ts'
+import {
+  COMMON_NAMES,
+  MEASURE_NAMES,
+  MEASURES,
+  type MeasureName,
+  FORECAST_NAMES,
+} from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
 import { scaleOptions } from '../../src/sources/demo/demo-scale.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { collectSoon } from '../../src/system/collect-garbage.ts'
+import { collectSoon } from '../../src/system/thread.ts'
 
 const MIB = 2 ** 20
 

@@ -16,7 +16,7 @@ import {
   type WebClient,
 } from '../../snapshot/store/web-request.ts'
 import { errorCode } from '../../system/file-faults.ts'
-import { randomName } from '../../system/random-name.ts'
+import { randomName } from '../../system/replace-file.ts'
 
 /** Temporary files begin with a dot, so that no adapter takes one for data. */
 export const TEMPORARY_PREFIX = '.part-'

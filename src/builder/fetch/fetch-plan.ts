@@ -7,7 +7,7 @@ import { DAY, dateText } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { compareText } from '../../system/text.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
-import { randomName } from '../../system/random-name.ts'
+import { randomName } from '../../system/replace-file.ts'
 import { TEMPORARY_PREFIX, type Validators } from './download.ts'
 
 /** Bytes where the configuration names no limit; the longest text of a network so far has 43 MB. */

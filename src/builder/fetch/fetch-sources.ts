@@ -23,7 +23,7 @@ import type { FetchDocument } from '../report-document.ts'
 import { errorCode, isSystemFault } from '../../system/file-faults.ts'
 import { makeFolder } from '../../system/regular-files.ts'
 import { LockError, lockInTurn, type Lock } from '../../system/lock.ts'
-import { owningStrayFaults } from '../../system/stray-faults.ts'
+import { owningStrayFaults } from '../../system/faults.ts'
 import { download, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
 import {
   isDue,

@@ -17,7 +17,7 @@ import { readObject, refuses, StoreError, type Store } from '../../snapshot/stor
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { LogLine } from '../../system/log.ts'
-import { randomName } from '../../system/random-name.ts'
+import { randomName } from '../../system/replace-file.ts'
 import { CONTENT, decodeCommit, MAX_COMMIT_BYTES, type Commit } from './commit.ts'
 
 const FILE_LIST = /^files-[0-9a-f]{24}\.json$/

@@ -21,7 +21,7 @@ import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
 import { readPartHead } from '../../snapshot/read-parts.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
-import { collectGarbage } from '../../system/collect-garbage.ts'
+import { collectGarbage } from '../../system/thread.ts'
 import { networksOf, ReadingsFile, writeBuoys, type BulkNetwork } from './bulk-tables.ts'
 import { ExportFolder, type StagedFile } from './export-folder.ts'
 

@@ -21,7 +21,7 @@ import { TEMPORARY_PREFIX, syncFolder, writeDurably } from '../../snapshot/write
 import { BuildError } from '../../system/build-error.ts'
 import { isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../../system/lock.ts'
-import { randomName } from '../../system/random-name.ts'
+import { randomName } from '../../system/replace-file.ts'
 import { makeFolder } from '../../system/regular-files.ts'
 
 const LOCK_FILE = 'export.lock'

@@ -20,7 +20,7 @@ import { RequestFault } from '../store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { errorCode, isDiskFull, isSystemFault, whyNotWritten } from '../../system/file-faults.ts'
 import { LockError, type Lock } from '../../system/lock.ts'
-import { disownStrayFaults, owningStrayFaults } from '../../system/stray-faults.ts'
+import { disownStrayFaults, owningStrayFaults } from '../../system/faults.ts'
 import { megabytes, MirrorFolder, type Shown } from './mirror-folder.ts'
 import type { LogLine } from '../../system/log.ts'
 

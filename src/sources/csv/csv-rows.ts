@@ -1,9 +1,15 @@
 /** `readings/*.csv`, rows of buoys by the hundred million, and `forecast/*.csv`, points of the sea. */
-import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../sea/columns.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  type MeasureName,
+  FORECAST_MEASURES,
+  FORECAST_NAMES,
+  type ForecastName,
+} from '../../sea/columns.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { pointKey } from '../../sea/geo.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
 import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
 import { labelOf } from '../reading/known-names.ts'
 import { eachRow, knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'

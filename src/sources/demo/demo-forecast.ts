@@ -1,6 +1,5 @@
 /** The demonstration's forecast: the made-up sea to come on a model's grid, less exact the farther ahead. */
-import type { MeasureName } from '../../sea/columns.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES } from '../../sea/forecast-names.ts'
+import { type MeasureName, FORECAST_MEASURES, FORECAST_NAMES } from '../../sea/columns.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
 import { DAY, HOUR } from '../../sea/time.ts'
 import { timesBetween } from './demo-rows.ts'

@@ -2,9 +2,8 @@
 import labels from './labels.json' with { type: 'json' }
 import { conversionOf, saysGoesTo } from '../reading/units.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
-import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName } from '../../sea/forecast-names.ts'
+import { FORECAST_MEASURES, FORECAST_NAMES, type ForecastName, MEASURES } from '../../sea/columns.ts'
 import type { FileReport } from '../source.ts'
-import { MEASURES } from '../../sea/columns.ts'
 
 /** The reason for an answer about something else, such as air temperature. */
 export const NOTHING_USED = 'no wave or wind forecast'

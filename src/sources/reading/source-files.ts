@@ -8,7 +8,7 @@ import doubts from '../doubts.json' with { type: 'json' }
 import type { FileReport, Report } from '../source.ts'
 import { LF, decode } from './fields.ts'
 import { codeInWords } from '../../system/file-faults.ts'
-import { UnfitFile, readRegularFile } from '../../system/regular-files.ts'
+import { UnfitFile, readRegularFileSync } from '../../system/regular-files.ts'
 
 /** Largest file after decompression: it is held in memory whole, and a small .gz can hold any amount. */
 const MAX_FILE_BYTES = 2 ** 30
@@ -132,7 +132,7 @@ export class WholeFiles {
 export async function readText(path: string, file: FileReport, maxBytes = MAX_FILE_BYTES): Promise<Buffer> {
   let stored: Buffer
   try {
-    stored = await readRegularFile(path, maxBytes)
+    stored = readRegularFileSync(path, maxBytes)
   } catch (error) {
     if (error instanceof UnfitFile) {
       throw error.code === 'TOO_LARGE'

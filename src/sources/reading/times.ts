@@ -1,7 +1,14 @@
 /** Times as sources write them, as epoch seconds: dates, ISO 8601, and counts since a moment. */
-import { DAY, daysFromCivil, daysInMonth, HOUR, MINUTE } from '../../sea/calendar.ts'
-import { LIBERTIES, readIsoTime } from '../../sea/iso-time.ts'
-import { LAST_SECOND } from '../../sea/time.ts'
+import {
+  DAY,
+  daysFromCivil,
+  daysInMonth,
+  HOUR,
+  MINUTE,
+  LIBERTIES,
+  readIsoTime,
+  LAST_SECOND,
+} from '../../sea/time.ts'
 import type { Zone } from '../../sea/zones.ts'
 import { numberOf, secondsOfUnit } from './units.ts'
 
