@@ -25,7 +25,7 @@ const CLOCK_TOLERANCE_S = 3600
 /** Addresses of one source that a dry run lists; it counts the rest. */
 const ADDRESSES_SHOWN = 20
 
-export const build = command({
+const build = command({
   settings: BUILD_SETTINGS,
   more: ['Kinds of sources, each as KIND:PATH:', KIND_HELP],
   run: runBuild,
@@ -121,7 +121,7 @@ export async function openSources({
   return { sources: [...sources, ...configuration.sources.map(({ source }) => source)], configuration }
 }
 
-export const publish = command({
+const publish = command({
   takes: '<DIR> <URL>',
   settings: { 'single-writer': PUBLISH_SETTINGS['single-writer'] },
   run: async (config, [dir, url]) => {
@@ -158,7 +158,7 @@ function openPublishing(option: string, address: string): Store {
 const noSnapshot = (dir: string, what: string): BuildError =>
   new BuildError(`${dir}: there is no snapshot to ${what}; "groundswell build --out ${dir}" makes one`)
 
-export const exportCommand = command({
+const exportCommand = command({
   takes: '<DIR>',
   settings: {
     out: {
@@ -184,6 +184,8 @@ export const exportCommand = command({
     )
   },
 })
+
+export const COMMANDS = { build, publish, export: exportCommand }
 
 /** @param option how the operator knows the folder @throws UsageError where an export cannot go there */
 function expectApart(option: string, out: string, dir: string): void {

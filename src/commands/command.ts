@@ -1,9 +1,8 @@
 /** What a command is, and how commander reads its options: from the command line, else the environment. */
 import { join } from 'node:path'
 import { Command as Parser, CommanderError, Option } from 'commander'
-import type { Signals } from './signals.ts'
+import type { Signals, Stops } from './signals.ts'
 import { UsageError, type ConfigOf, type Setting, type Settings } from '../server/setting.ts'
-import type { Stops } from './stops.ts'
 import { environment } from './surroundings.ts'
 
 interface Described {

@@ -2,10 +2,17 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Command as Parser, CommanderError } from 'commander'
+import { KeyCommandError } from '../access/key-records.ts'
 import { KeysFileError } from '../access/keys-file.ts'
+import { ListenError } from '../http/port.ts'
+import { AdminTokenError } from '../server/admin.ts'
 import type { LOG_SETTINGS } from '../server/serve-settings.ts'
 import { UsageError, type ConfigOf } from '../server/setting.ts'
+import { SnapshotError } from '../snapshot/snapshot-format.ts'
+import { RequestFault } from '../snapshot/store/web-request.ts'
+import { BuildError } from '../system/build-error.ts'
 import { hasOwner } from '../system/faults.ts'
+import { isSystemFault } from '../system/file-faults.ts'
 import { isAddress } from '../access/keys-object.ts'
 import {
   asUsageError,
@@ -17,9 +24,7 @@ import {
   type Service,
 } from './command.ts'
 import { expectFolder, usualDataFolder } from './data-folder.ts'
-import { expectedFault } from './faults.ts'
-import type { Signals } from './signals.ts'
-import { ServerFailure, Stops } from './stops.ts'
+import { ServerFailure, Stops, type Signals } from './signals.ts'
 import { logSettings, note, noteEnd, print, programVersion, setLog } from './surroundings.ts'
 
 interface NamedCommand {
@@ -28,99 +33,67 @@ interface NamedCommand {
   readonly load: () => Promise<Command | Service>
 }
 
-const keysCommand =
-  (name: string): NamedCommand['load'] =>
-  async () =>
-    (await import('./keys.ts')).KEYS_COMMANDS[name]
+type Module = () => Promise<{ readonly COMMANDS: { readonly [name: string]: Command | Service } }>
 
-const folderCommand =
-  (name: string): NamedCommand['load'] =>
-  async () =>
-    (await import('./folders.ts')).FOLDER_COMMANDS[name]
+const building: Module = () => import('./build.ts')
+const folders: Module = () => import('./folders.ts')
+const keys: Module = () => import('./keys.ts')
+const within = 'within a second (five, where keys are in a bucket)'
 
 /** The commands by their names, in the order of `--help`. */
-export const COMMANDS: { readonly [name: string]: NamedCommand } = {
-  build: {
-    summary: 'fetch what the configuration names, build a snapshot from source files and publish it',
-    load: async () => (await import('./build.ts')).build,
-  },
-  publish: {
-    summary: 'copy the snapshot of a folder to a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
-    load: async () => (await import('./build.ts')).publish,
-  },
-  serve: {
-    summary: 'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
-    load: async () => (await import('./serve.ts')).serve,
-  },
-  run: {
-    summary: 'build a snapshot and issue a key where there is none, then serve and build on schedule',
-    load: async () => (await import('./run.ts')).run,
-  },
-  init: {
-    summary: 'write a commented configuration of sources to start from',
-    load: async () => (await import('./init.ts')).init,
-  },
-  doctor: {
-    summary: 'look for anything that would prevent a start, and say what to do',
-    load: async () => (await import('./doctor.ts')).doctor,
-  },
-  health: {
-    summary: 'ask the server on this machine whether it is ready; the exit code is 0 when it is',
-    load: async () => (await import('./health.ts')).health,
-  },
-  mcp: {
-    summary:
-      'let an assistant ask an API: a server of the Model Context Protocol over standard input and output',
-    load: async () => (await import('./mcp.ts')).mcp,
-  },
-  inspect: {
-    summary: 'show what a snapshot holds',
-    load: folderCommand('inspect'),
-  },
-  check: {
-    summary: 'read every part that a kept snapshot names, and say what is wrong',
-    load: folderCommand('check'),
-  },
-  report: {
-    summary: 'print the report of the newest build: what was read, fetched, refused and found suspect',
-    load: folderCommand('report'),
-  },
-  list: {
-    summary: 'list the snapshots that a folder keeps',
-    load: folderCommand('list'),
-  },
-  export: {
-    summary:
-      'write the readings of a snapshot as files, one for each network and year, for each month of the newest year, and all buoys',
-    load: async () => (await import('./build.ts')).exportCommand,
-  },
-  pin: { summary: 'keep a snapshot until it is unpinned', load: folderCommand('pin') },
-  unpin: {
-    summary: 'let builds remove a pinned snapshot when it is old enough',
-    load: folderCommand('unpin'),
-  },
-  rollback: {
-    summary: 'publish the snapshot before the current one again, and hold back later ones',
-    load: folderCommand('rollback'),
-  },
-  resume: {
-    summary: 'end a rollback: publish the newest kept snapshot, and later ones as they are built',
-    load: folderCommand('resume'),
-  },
-  'keys issue': { summary: 'issue a key; it is shown once', load: keysCommand('keys issue') },
-  'keys list': { summary: "list keys with this hour's use", load: keysCommand('keys list') },
-  'keys show': { summary: 'show one key', load: keysCommand('keys show') },
-  'keys rotate': {
-    summary:
-      'replace a key: the old one stops working within a second (five, where keys are in a bucket); its id and usage are kept',
-    load: keysCommand('keys rotate'),
-  },
-  'keys revoke': {
-    summary: 'stop a key from working, within a second (five, where keys are in a bucket)',
-    load: keysCommand('keys revoke'),
-  },
-  'keys set-quota': { summary: 'change the hourly quota of a key', load: keysCommand('keys set-quota') },
+const TABLE: { readonly [name: string]: readonly [module: Module, summary: string] } = {
+  build: [building, 'fetch what the configuration names, build a snapshot from source files and publish it'],
+  publish: [
+    building,
+    'copy the snapshot of a folder to a bucket, s3://BUCKET/PREFIX, for replicas to mirror',
+  ],
+  serve: [
+    () => import('./serve.ts'),
+    'serve the snapshot of a folder, or of a bucket or web server that it mirrors',
+  ],
+  run: [
+    () => import('./run.ts'),
+    'build a snapshot and issue a key where there is none, then serve and build on schedule',
+  ],
+  init: [() => import('./init.ts'), 'write a commented configuration of sources to start from'],
+  doctor: [() => import('./doctor.ts'), 'look for anything that would prevent a start, and say what to do'],
+  health: [
+    () => import('./health.ts'),
+    'ask the server on this machine whether it is ready; the exit code is 0 when it is',
+  ],
+  mcp: [
+    () => import('./mcp.ts'),
+    'let an assistant ask an API: a server of the Model Context Protocol over standard input and output',
+  ],
+  inspect: [folders, 'show what a snapshot holds'],
+  check: [folders, 'read every part that a kept snapshot names, and say what is wrong'],
+  report: [
+    folders,
+    'print the report of the newest build: what was read, fetched, refused and found suspect',
+  ],
+  list: [folders, 'list the snapshots that a folder keeps'],
+  export: [
+    building,
+    'write the readings of a snapshot as files, one for each network and year, for each month of the newest year, and all buoys',
+  ],
+  pin: [folders, 'keep a snapshot until it is unpinned'],
+  unpin: [folders, 'let builds remove a pinned snapshot when it is old enough'],
+  rollback: [folders, 'publish the snapshot before the current one again, and hold back later ones'],
+  resume: [folders, 'end a rollback: publish the newest kept snapshot, and later ones as they are built'],
+  'keys issue': [keys, 'issue a key; it is shown once'],
+  'keys list': [keys, "list keys with this hour's use"],
+  'keys show': [keys, 'show one key'],
+  'keys rotate': [keys, `replace a key: the old one stops working ${within}; its id and usage are kept`],
+  'keys revoke': [keys, `stop a key from working, ${within}`],
+  'keys set-quota': [keys, 'change the hourly quota of a key'],
 }
+
+export const COMMANDS: { readonly [name: string]: NamedCommand } = Object.fromEntries(
+  Object.entries(TABLE).map(([name, [module, summary]]) => [
+    name,
+    { summary, load: async () => (await module()).COMMANDS[name] },
+  ]),
+)
 
 const GROUPS: { readonly [name: string]: string } = {
   keys: 'issue, list, replace and revoke API keys, and set their quotas',
@@ -240,22 +213,13 @@ async function dispatch(argv: readonly string[], signals: Signals): Promise<void
     groups.get(group)!.command(word).description(summary)
   }
   try {
-    await program.parseAsync(separated(words), { from: 'user' })
+    await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     // Help and version have been shown. A group alone shows its commands.
     if (/^commander\.(help|helpDisplayed|version)$/.test(error.code)) return
     throw asUsageError(error, usage)
   }
-}
-
-/** `--name=value` as two words: commander suggests nothing for an unknown option with a value. */
-function separated(argv: readonly string[]): string[] {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
-  return argv.flatMap((word, i) => {
-    const at = /^--[^=]+=/.exec(word)?.[0].length ?? 0
-    return i < end && at > 0 ? [word.slice(0, at - 1), word.slice(at)] : [word]
-  })
 }
 
 async function runFound(
@@ -321,4 +285,40 @@ function expectFile(
   const folder = dirname(path)
   if (isOneCommand && name === undefined && given.has('data') && !existsSync(folder))
     throw new KeysFileError(`${folder}: there is no such folder (${given.get('data')})`)
+}
+
+/** Faults of input, files and surroundings; all others keep their stack. */
+const EXPECTED = [
+  AdminTokenError,
+  UsageError,
+  ListenError,
+  BuildError,
+  SnapshotError,
+  RequestFault,
+  KeysFileError,
+  KeyCommandError,
+]
+
+const SYSTEM_FAULTS: { readonly [code: string]: string } = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'is not a folder',
+  EISDIR: 'is a folder',
+  EEXIST: 'exists already',
+  EACCES: 'access is denied',
+  EPERM: 'is not permitted',
+  EROFS: 'lies on a file system that cannot be written to',
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the quota of the disk is used up',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'links lead in a circle',
+}
+
+/** The sentence for an operator; null for a fault of the program. */
+export function expectedFault(error: unknown): string | null {
+  if (EXPECTED.some((kind) => error instanceof kind)) return (error as Error).message
+  if (!isSystemFault(error)) return null
+  if (error.code === 'EEXIST' && error.syscall === 'mkdir') return `${error.path}: is not a folder`
+  const what = SYSTEM_FAULTS[error.code] ?? `cannot be used (${error.code})`
+  return error.path === undefined ? error.message : `${error.path}: ${what}`
 }

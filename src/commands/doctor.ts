@@ -47,7 +47,7 @@ type Config = ConfigOf<typeof DOCTOR_SETTINGS>
 const WORDS: { readonly [level in Level]: string } = { ok: 'ok', advice: 'warning', impossible: 'FAULT' }
 const WIDTH_OF_CHECK = 20
 
-export const doctor = command({
+const doctor = command({
   settings: DOCTOR_SETTINGS,
   run: async (config) => {
     expectSchedule(config)
@@ -64,6 +64,7 @@ export const doctor = command({
     if (!config.json) print(`ready to start${count === 0 ? '' : ` (${counted(count, 'warning')})`}`)
   },
 })
+export const COMMANDS = { doctor }
 
 function linesOf({ check, level, found, advice }: Finding): string[] {
   const head = `${WORDS[level].padEnd(7)} ${check.padEnd(WIDTH_OF_CHECK)} ${found}`.trimEnd()
@@ -72,47 +73,26 @@ function linesOf({ check, level, found, advice }: Finding): string[] {
 
 /** All findings, in the order in which they are shown. */
 export async function examine(config: Config): Promise<Finding[]> {
-  const now = clock()
-  const { findings: snapshot, bytes } = await snapshotFindings(config, now)
-  const sources = await sourceFindings(config)
+  const { finding, bytes } = await snapshotFinding(config, clock())
   return [
-    nodeFinding(process.versions.node, now),
     memoryFinding(config, bytes),
-    clockFinding(now, sources.clocks),
     ...folderFindings(config, bytes > 0),
     diskFinding(config, bytes),
     ...(await portFindings(config)),
     keysFinding(config),
-    ...snapshot,
-    ...sources.findings,
+    finding,
+    ...(await sourceFindings(config)),
   ]
 }
 
 // --- The machine ---
 
-/** The last day of each release's security fixes, as Node's release schedule has it. */
-const NODE_ENDS: { readonly [major: number]: string } = {
-  20: '2026-04-30',
-  22: '2027-04-30',
-  24: '2028-04-30',
-  26: '2029-04-30',
-}
 /** Bytes. With less, the demo and a build do not fit into memory together. */
 const LEAST_MEMORY = 512 * 2 ** 20
 /** The code, tables and heap of a worker. */
 const WORKER_BYTES = 100 * 2 ** 20
 /** The next snapshot, its spool and its reports need room next to the kept ones. */
 const LEAST_FREE_BYTES = 2 ** 30
-const CLOCK_TOLERANCE_S = 120
-
-export function nodeFinding(version: string, now: number): Finding {
-  const ends = NODE_ENDS[Number(version.split('.', 1)[0])]
-  const advice = 'run a release of Node with long support that has fixes'
-  if (ends === undefined) return advise('node', `Node ${version} is not a release that was tested`, advice)
-  return now > Date.parse(`${ends}T23:59:59Z`) / 1000
-    ? advise('node', `Node ${version} has had no security fixes since ${ends}`, advice)
-    : ok('node', `Node ${version}, with security fixes until ${ends}`)
-}
 
 function memoryFinding({ workers, 'answer-cache': cache }: Config, snapshotBytes: number): Finding {
   const constrained = process.constrainedMemory() ?? 0
@@ -125,19 +105,6 @@ function memoryFinding({ workers, 'answer-cache': cache }: Config, snapshotBytes
     `${sizeText(total)}; ${sizeText(wanted)} may be needed`,
     'add memory, or use fewer --workers or a smaller --answer-cache',
   )
-}
-
-/** @param others times by other clocks, epoch seconds, each with the name of its clock */
-export function clockFinding(now: number, others: readonly { whose: string; time: number }[]): Finding {
-  const here = `it is ${timestampText(Math.floor(now))} here`
-  const advice = 'set it, and let chrony or systemd-timesyncd keep it: quotas count by clock hours'
-  const ahead = others.map(({ whose, time }) => ({ whose, by: now - time }))
-  const far = ahead.find(({ by }) => Math.abs(by) > CLOCK_TOLERANCE_S)
-  if (far !== undefined) {
-    const direction = far.by > 0 ? 'ahead of' : 'behind'
-    return advise('clock', `${here}, ${ageText(Math.abs(far.by))} ${direction} ${far.whose}`, advice)
-  }
-  return ok('clock', here)
 }
 
 /** The nearest folder that exists; the others would be made in it. */
@@ -203,8 +170,6 @@ export function sizeText(bytes: number): string {
 
 /** Half-hourly feeds are at most this old while everything works. */
 const USUAL_AGE_S = 3 * 3600
-/** A person waits for the answers of hosts. */
-const PATIENCE_MS = 8000
 
 function keysFinding({ keys }: Config): Finding {
   if (isAddress(keys)) return ok('keys', `at ${keys}; "groundswell keys list" asks there`)
@@ -218,12 +183,12 @@ function keysFinding({ keys }: Config): Finding {
   }
 }
 
-async function snapshotFindings(
+async function snapshotFinding(
   { snapshots, from }: Config,
   now: number,
-): Promise<{ findings: Finding[]; bytes: number }> {
-  const none = (found: string, advice: string): Awaited<ReturnType<typeof snapshotFindings>> => ({
-    findings: [advise('snapshot', found, advice)],
+): Promise<{ finding: Finding; bytes: number }> {
+  const none = (found: string, advice: string): { finding: Finding; bytes: number } => ({
+    finding: advise('snapshot', found, advice),
     bytes: 0,
   })
   let manifest: PublishedManifest | null
@@ -246,54 +211,24 @@ async function snapshotFindings(
   const finding = isOld
     ? advise('snapshot', `${about}: ${ageText(now - asOf)} old`, report)
     : ok('snapshot', about)
-  return { findings: [finding], bytes }
+  return { finding, bytes }
 }
 
-/** Each host that a configuration names is asked once. */
-async function sourceFindings({
-  config,
-}: Config): Promise<{ findings: Finding[]; clocks: { whose: string; time: number }[] }> {
-  if (config === null) return { findings: [], clocks: [] }
+async function sourceFindings({ config }: Config): Promise<Finding[]> {
+  if (config === null) return []
   try {
     const { readConfiguration } = await import('../sources/configuration.ts')
     const { sources } = readConfiguration(config, environment)
-    const urls = sources.flatMap(({ downloads }) => downloads.map(({ url }) => url.replaceAll(/[{}]/g, '')))
-    const origins = new Set(urls.map((url) => new URL(url).origin))
-    const hosts = await Promise.all([...origins].map((origin) => hostFinding(new URL(origin))))
     const missing = sources.filter(
       ({ folder, downloads }) => folder !== '' && downloads.length === 0 && !existsSync(folder),
     )
-    return {
-      findings: [
-        ok('sources', sources.map(({ name, kind }) => `${name} (${kind})`).join(', ')),
-        ...missing.map(({ name, folder }) =>
-          advise('sources', `${name}: ${folder} does not exist`, 'until then the source gives nothing'),
-        ),
-        ...hosts.map(({ finding }) => finding),
-      ],
-      clocks: hosts.flatMap(({ whose, time }) => (time === null ? [] : [{ whose, time }])),
-    }
+    return [
+      ok('sources', sources.map(({ name, kind }) => `${name} (${kind})`).join(', ')),
+      ...missing.map(({ name, folder }) =>
+        advise('sources', `${name}: ${folder} does not exist`, 'until then the source gives nothing'),
+      ),
+    ]
   } catch (error) {
-    const advice = 'correct the file; docs/configuration.md documents it'
-    return { findings: [impossible('sources', reasonOf(error), advice)], clocks: [] }
-  }
-}
-
-/** Asks for the head of the first page. No redirect is followed, and no key is sent. */
-async function hostFinding(url: URL): Promise<{ finding: Finding; whose: string; time: number | null }> {
-  const { WebClient } = await import('../snapshot/store/web-request.ts')
-  const whose = url.host
-  const limits = { connectMs: PATIENCE_MS, answerMs: PATIENCE_MS, stallMs: PATIENCE_MS }
-  const client = new WebClient({ ...limits, slowestBytesPerSecond: 0 })
-  try {
-    const { headers } = await client.ask({ url, method: 'HEAD' })
-    const time = Date.parse(headers.date ?? '') / 1000
-    return { finding: ok('network', `${whose} answers`), whose, time: Number.isNaN(time) ? null : time }
-  } catch (error) {
-    const advice = 'look at name resolution, firewall and proxy of this machine'
-    const finding = advise('network', `${whose} cannot be reached: ${reasonOf(error)}`, advice)
-    return { finding, whose, time: null }
-  } finally {
-    client.close()
+    return [impossible('sources', reasonOf(error), 'correct the file; docs/configuration.md documents it')]
   }
 }

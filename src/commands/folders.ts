@@ -24,7 +24,7 @@ const pinning = (isPinned: boolean): Command =>
     run: async (_config, [dir, id]) => setPinned(dir, id, isPinned),
   })
 
-export const FOLDER_COMMANDS: { readonly [name: string]: Command } = {
+export const COMMANDS: { readonly [name: string]: Command } = {
   inspect: command({
     takes: '<DIR> [ID]',
     settings: {},

@@ -16,12 +16,13 @@ const HEALTH_SETTINGS = {
   live: flag('ask whether the process lives, not whether it is ready'),
 } as const
 
-export const health = command({
+const health = command({
   settings: HEALTH_SETTINGS,
   run: async (config) => {
     print(await answerOf(config))
   },
 })
+export const COMMANDS = { health }
 
 /** The server's answer about itself. @throws BuildError when it is not good */
 async function answerOf({

@@ -44,7 +44,7 @@ const INIT_SETTINGS = {
   network: told('NAME', 'the name of your network'),
 } as const
 
-export const init = command({
+const init = command({
   settings: INIT_SETTINGS,
   takes: '[FILE...]',
   run: async (settings, positionals) => {
@@ -74,6 +74,7 @@ export const init = command({
     print(`  groundswell doctor --config ${config}            checks that everything is ready`)
   },
 })
+export const COMMANDS = { init }
 
 /** A folder as the configuration names it: paths there are relative to it. */
 const placeOf = (folder: string, config: string): string => relative(dirname(resolve(config)), folder) || '.'

@@ -51,7 +51,7 @@ async function withStore<T>(place: string, use: (store: KeyStore) => Promise<T>)
   }
 }
 
-export const KEYS_COMMANDS: { readonly [name: string]: Command } = {
+export const COMMANDS: { readonly [name: string]: Command } = {
   'keys issue': command({
     settings: ISSUE_SETTINGS,
     run: async (config) => {

@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { Ajv, type ErrorObject } from 'ajv'
 import { type Static, type TSchema, Type } from 'typebox'
 import type {
   ConditionsAnswer,
@@ -26,10 +25,9 @@ import { clock, note, programVersion } from './surroundings.ts'
 /** Bytes of the longest message of a client, and its calls at a time. */
 const MESSAGE_BYTES = 2 ** 20
 const CALLS_AT_A_TIME = 8
-/** Buoys of an answer, rows of a history, and what a search by text looks through for `measures`. */
+/** Buoys of an answer, and rows of a history. */
 const MOST_BUOYS = 15
 const MOST_ROWS = 200
-const MOST_FOUND = 50
 const MOST_PLACES = 3
 
 const FIELDS = Object.values(WIRE_NAMES)
@@ -39,7 +37,7 @@ const INCLUDE = EXTRA_GROUPS.join(',')
 const INSTRUCTIONS =
   'Waves measured by ocean buoys, forecasts and tides. Begin with find_buoys: other tools take its ids. Directions are where waves or wind come from. Times are UTC. null is a value that was not measured or is missing, never 0. Tell how old readings are, pass on credits, and say so where data are made up.'
 
-export const mcp = service({
+const mcp = service({
   settings: {
     url: setting('URL', 'address of the API', 'http://127.0.0.1:8080/v2', apiAddress),
     key: setting('KEY', 'key of the API; in its variable other users cannot see it', '', orNull(apiKey)),
@@ -57,6 +55,7 @@ export const mcp = service({
     await connection.close()
   },
 })
+export const COMMANDS = { mcp }
 
 /** The address of the operations, without a slash at its end. */
 function apiAddress(texts: readonly string[]): string {
@@ -115,7 +114,7 @@ function aged(buoy: WithReading, now: number): object {
 const lastReadings = (call: ToolCall, ids: readonly number[]) =>
   call.data<LastReadingsAnswer>('/buoys/last_readings', {
     ids: ids.join(),
-    limit: MOST_FOUND,
+    limit: MOST_BUOYS,
     include: INCLUDE,
   })
 
@@ -145,29 +144,31 @@ const findBuoys = defined({
     lat: optional(LAT),
     lng: optional(LNG),
     within_km: optional(number(1, 20_100, 'of lat and lng; default 150')),
-    measures: optional(Type.Array(Type.Enum(FIELDS), { description: 'what the last reading must have' })),
+    measures: optional(
+      Type.Array(Type.Enum(FIELDS), { description: 'with lat and lng: what the last reading must have' }),
+    ),
     limit: optional(integer(1, MOST_BUOYS, 'default 5')),
   }),
   async answer({ text, lat, lng, within_km: reach = 150, measures = [], limit = 5 }, call, now) {
     if ((text === undefined) !== (lat !== undefined && lng !== undefined))
       throw new AdviceError('Give either text, or both lat and lng.')
-    const has = measures.length === 0 ? undefined : measures.join()
+    if (text !== undefined && measures.length > 0)
+      throw new AdviceError('measures goes with lat and lng: find the place by text first.')
     // One more than wanted tells that there are more.
-    const near = { lat, lng, max_distance: reach, has, include: INCLUDE, limit: limit + 1 }
-    const named = { query: text, limit: has === undefined ? limit + 1 : MOST_FOUND }
-    const found =
+    const near = {
+      lat,
+      lng,
+      max_distance: reach,
+      has: measures.length === 0 ? undefined : measures.join(),
+      include: INCLUDE,
+      limit: limit + 1,
+    }
+    const buoys: WithReading[] =
       text === undefined
         ? await nearBuoys(call, near)
-        : (await call.data<SearchBuoysAnswer>('/buoys/search', named)).buoys
-    let buoys: WithReading[] = [...found]
-    if (text !== undefined && has !== undefined && buoys.length > 0) {
-      const ids = buoys.map(({ id }) => id)
-      const isMeasured = (reading: object, field: string): boolean =>
-        ((reading as { [field: string]: unknown })[field] ?? null) !== null
-      buoys = (await lastReadings(call, ids)).buoys.filter(({ last_reading: reading }) =>
-        measures.every((field) => reading !== null && isMeasured(reading, field)),
-      )
-    }
+        : (
+            await call.data<SearchBuoysAnswer>('/buoys/search', { query: text, limit: limit + 1 })
+          ).buoys.slice()
     const notes = []
     const places: Place[] = []
     if (text !== undefined && buoys.length <= limit) {
@@ -342,29 +343,13 @@ const TOOLS: { readonly [name: string]: Tool<TSchema> } = {
   compare_seasons: compareSeasons,
 }
 
-const ajv = new Ajv({ allErrors: true, strict: false })
-
 function serverOf(url: string, key: string | null): McpServer {
   const about = { name: 'groundswell', title: 'Wave buoys', version: programVersion() }
   const server = new McpServer(about, { instructions: INSTRUCTIONS })
   let underWay = 0
   for (const [name, tool] of Object.entries(TOOLS)) {
     const { description, input } = tool
-    const check = ajv.compile(input)
-    const takes = Object.keys((input as { properties?: object }).properties ?? {}).join(', ')
-    const faultsOf = (errors: readonly ErrorObject[]): string =>
-      errors
-        .map(
-          ({ instancePath: at, message, params }) =>
-            `${at} ${message}${params.allowedValues === undefined ? '' : ` ${params.allowedValues}`}`,
-        )
-        .join('; ')
-    const validate = (given: unknown) => {
-      if (check(given)) return { valid: true as const, data: given as never, errorMessage: undefined }
-      const errorMessage = plainText(`${faultsOf(check.errors ?? [])}. It takes ${takes}`)
-      return { valid: false as const, data: undefined, errorMessage }
-    }
-    const inputSchema = fromJsonSchema<never>(input, { getValidator: () => validate })
+    const inputSchema = fromJsonSchema<never>(input as never)
     const annotations = { readOnlyHint: true, idempotentHint: true }
     server.registerTool(
       name,
@@ -379,7 +364,7 @@ function serverOf(url: string, key: string | null): McpServer {
           if (call.isDemo) notes.push('The data are made up: this is a demo.')
           if (call.quotaAdvice !== null) notes.push(call.quotaAdvice)
           const told = { ...data, notes, units: UNITS, snapshot: call.snapshot }
-          return { content: [{ type: 'text', text: textOf(told) }], structuredContent: told }
+          return { content: [{ type: 'text', text: JSON.stringify(told) }], structuredContent: told }
         } catch (error) {
           if (error instanceof AdviceError || signal.aborted) throw error
           note(`${(error as Error).stack}`, 'error')
@@ -401,27 +386,4 @@ const UNITS: { readonly [ending: string]: string } = {
   temperature: '°C',
   speed: 'km/h',
   energy: 'kJ/m',
-}
-
-/** An answer for a person to read: a line for each member, and for each item of a list. */
-function textOf(told: object): string {
-  const lines = Object.entries(told).flatMap(([name, value]) =>
-    Array.isArray(value) && typeof value[0] === 'object'
-      ? [`${labelOf(name)}:`, ...value.map((item) => `- ${wordsOf(item)}`)]
-      : [`${labelOf(name)}: ${wordsOf(value, name)}`],
-  )
-  return lines.join('\n')
-}
-
-const labelOf = (name: string): string => name.replace('significient', 'significant').replaceAll('_', ' ')
-
-function wordsOf(value: unknown, name = ''): string {
-  if (value === null || value === undefined) return 'no value'
-  if (Array.isArray(value)) return value.map((item) => wordsOf(item)).join(' | ')
-  if (typeof value === 'object')
-    return Object.entries(value)
-      .map(([member, one]) => `${labelOf(member)} ${wordsOf(one, member)}`)
-      .join(', ')
-  const unit = typeof value === 'number' ? UNITS[name.split('_').at(-1)!] : undefined
-  return `${value as string | number | boolean}${unit === undefined ? '' : ` ${unit}`}`
 }

@@ -1,5 +1,5 @@
 /** `run`: builds, issues a first key, serves, and builds again on schedule. */
-import type { Signals } from './signals.ts'
+import type { Signals, Stops } from './signals.ts'
 import { type IssuedKey, KeyCommandError } from '../access/key-records.ts'
 import { issueKey, loadKeys } from '../access/keys-file.ts'
 import { isMadeUp } from '../builder/build-base.ts'
@@ -10,32 +10,33 @@ import { expectSchedule, RUN_SETTINGS } from './build-settings.ts'
 import { isAddress } from '../access/keys-object.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { openSources } from './build.ts'
-import type { Stops } from './stops.ts'
 import { timestampText } from '../sea/time.ts'
 import { readManifest } from '../snapshot/read-snapshot.ts'
 import { KIND_HELP } from '../sources/kinds.ts'
 import { BuildError } from '../system/build-error.ts'
 import { service } from './command.ts'
 import { expectWritable, makeDataFolder } from './data-folder.ts'
-import { expectFreePort } from './free-port.ts'
+import { findFreePort } from '../http/port.ts'
+import { API_ADDRESS } from '../server/serve-settings.ts'
 import type { ServeHooks } from './serve.ts'
 import { clock, isTerminal, logSettings, note, print, random } from './surroundings.ts'
 
 type RunConfig = ConfigOf<typeof RUN_SETTINGS>
 type Build = (signal: AbortSignal) => Promise<void>
 
-export const run = service({
+const run = service({
   settings: RUN_SETTINGS,
   more: ['Kinds of sources, each as KIND:PATH:', KIND_HELP],
   serve: runAll,
 })
+export const COMMANDS = { run }
 
 async function runAll(config: RunConfig, stops: Stops, signals: Signals): Promise<void> {
   expectSchedule(config)
   if (config.from !== null) expectNoSources(config)
   // A broken configuration and a taken port are found before anything is built, and before a key is issued.
   const { sources } = await openSources(config)
-  await expectFreePort(config)
+  await findFreePort(config.host, config.port, API_ADDRESS)
   makeDataFolder(config.data)
   if (config.from !== null) {
     await serveWithKey(config, stops, signals, {})

@@ -1,5 +1,5 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
-import type { Signals } from './signals.ts'
+import { ServerFailure, type Signals, type Stops } from './signals.ts'
 import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import type { Surroundings } from '../server/worker-settings.ts'
@@ -11,9 +11,9 @@ import type { Mirror } from '../snapshot/mirror/mirror.ts'
 import { StoreError } from '../snapshot/store/store.ts'
 import { inUrl } from '../system/text.ts'
 import { hasOwner } from '../system/faults.ts'
-import { ServerFailure, type Stops } from './stops.ts'
 import { service } from './command.ts'
-import { expectFreePort } from './free-port.ts'
+import { findFreePort } from '../http/port.ts'
+import { API_ADDRESS } from '../server/serve-settings.ts'
 import { expectFolder } from './data-folder.ts'
 import { clock, environment, logSettings, note, noteEnd, print, random } from './surroundings.ts'
 
@@ -39,15 +39,16 @@ const SERVE_ALONE_SETTINGS = {
   } satisfies Setting<Wanted | null>,
 } as const
 
-export const serve = service({
+const serve = service({
   settings: SERVE_ALONE_SETTINGS,
   existing: 'keys',
   serve: async (config, stops, signals) => {
     if (config.from === null) expectFolder(config.snapshots, ', and --from mirrors one from elsewhere')
-    await expectFreePort(config)
+    await findFreePort(config.host, config.port, API_ADDRESS)
     return serveUntilStopped(config, stops, signals, fixedBy(config))
   },
 })
+export const COMMANDS = { serve }
 
 /** The kept snapshot that `--as-of` names. @throws BuildError, UsageError */
 function fixedBy({ 'as-of': wanted, from, snapshots }: ConfigOf<typeof SERVE_ALONE_SETTINGS>): ServeHooks {

@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { COMMANDS } from '../../src/commands/dispatch.ts'
-import { expectedFault } from '../../src/commands/faults.ts'
+import { COMMANDS, expectedFault } from '../../src/commands/dispatch.ts'
 import { KIND_HELP, KIND_OPTIONS } from '../../src/sources/kinds.ts'
 import { runCli, runCliWell, temporaryFolder } from '../live.ts'
 
@@ -253,7 +252,7 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['constructor'], "'constructor'"],
     [['__proto__'], "'__proto__'"],
     [['keys', 'isue'], 'Did you mean issue?'],
-    [['serve', '--prot=1'], "unknown option '--prot' (Did you mean --port?)\n"],
+    [['serve', '--prot=1'], "unknown option '--prot=1' (Did you mean --port?)\n"],
     [['serve', '--port', '-1'], '--port: expected a whole number'],
     [['build', '--source=demo', '--as-of', '-1'], '--as-of: expected an ISO 8601 time'],
     [['serve', 'now'], '"now"'],
@@ -269,7 +268,7 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['run', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
     [['--port=1', 'serve'], 'unexpected argument "serve": a command comes first and alone'],
     [['serve', 'keys', 'list'], 'a command comes first'],
-    [['keys', '--keys=k.json', 'list'], "unknown option '--keys'"],
+    [['keys', '--keys=k.json', 'list'], "unknown option '--keys=k.json'"],
     [['serve', '-port', '1'], "unknown option '-port'"],
     [['-p', '1'], "unknown option '-p'"],
     [['serve', '--port'], "'--port <PORT>' argument missing"],
@@ -279,7 +278,7 @@ test('A command line that cannot be understood ends with exit code 2 and one lin
     [['inspect'], 'inspect [options] <DIR> [ID]'],
     [['inspect', 'a', 'b', 'c'], '"c"'],
     [['keys', 'issue'], '--owner'],
-    [['keys', 'issue', '--owner=a', '--json=1'], '"1"'],
+    [['keys', 'issue', '--owner=a', '--json=1'], "unknown option '--json=1'"],
     [['keys', 'list', '--keys=redis://:secret@host/0'], '--keys: expected a path, s3://BUCKET/'],
     [['serve', '--quota-store=redis://a,b/0'], '--quota-store: expected an address of one Redis'],
   ]

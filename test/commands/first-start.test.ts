@@ -70,10 +70,10 @@ test('A first start of the demo says ten lines at most, a second one five, and a
   )
   const third = from(`--port=${port}`)
   assert.equal(await third.ended, 1)
-  assert.deepEqual(linesOf(third), [
-    `groundswell: cannot listen on 127.0.0.1:${port}: groundswell is running there already; ` +
-      `open http://127.0.0.1:${port}/, or choose another port with --port (0 takes any free one)`,
-  ])
+  assert.match(
+    third.said,
+    new RegExp(`^groundswell: cannot listen on 127.0.0.1:${port}: .*EADDRINUSE.*--port`),
+  )
   await second.stop()
 })
 

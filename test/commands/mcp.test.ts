@@ -44,12 +44,8 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.match(byText.data.snapshot, /^[0-9a-f]{24}$/)
     const near = await assistant.call('find_buoys', { lat: 44.6, lng: -1.4, measures: ['direction'] })
     assert.equal(near.data.buoys[0].last_reading.significient_height, last.significantHeight! / 1000)
-    assert.match(near.text, /distance km \d+\.\d+/)
-    assert.match(near.text, /age \d+ (minutes|seconds), significant height 1\.\d m/)
-    assert.match(near.text, /water temperature no value/)
-    const measured = await assistant.call('find_buoys', { text: 'cap', measures: ['direction'], limit: 1 })
-    assert.deepEqual(fieldOf<{ id: number }, 'id'>(measured.data.buoys, 'id'), [id])
-    assert.doesNotMatch(measured.text, /Cut/)
+    assert.match(near.data.buoys[0].last_reading.age, /^\d+ (minutes|seconds)$/)
+    assert.deepEqual(JSON.parse(near.text), near.data)
     assert.match((await assistant.call('find_buoys', { text: 'ca', limit: 1 })).text, /Cut: there are more/)
     // Of the places of this name the first one, with the buoy near it.
     const town = await assistant.call('find_buoys', { text: 'arcachon' })
@@ -58,7 +54,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
       ['Arcachon', 'New Aquitaine', 'Cap Ferret'],
     )
     assert.match(town.text, /Buoys with distance_km are near Arcachon, New Aquitaine, France/)
-    const none = await assistant.call('find_buoys', { text: 'cap', measures: ['wind_speed'] })
+    const none = await assistant.call('find_buoys', { lat: 44.6, lng: -1.4, measures: ['wind_speed'] })
     assert.match(none.text, /None: try another spelling/)
   })
 
@@ -68,7 +64,6 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     assert.equal(data.buoys[0].last_reading.water_temperature, null)
     // A text of others has no line ends.
     assert.deepEqual(data.credits, [{ source: 'North', credit: 'North, made up', licence: 'none' }])
-    assert.match(text, /credit North, made up, licence none/)
     assert.match(text, /No buoy has the id 999999: find_buoys finds ids/)
     assert.equal(data.units.height, 'm')
   })
@@ -129,7 +124,7 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
     const { data, text } = await assistant.call('conditions', { lat: 44.65, lng: -1.45 })
     assert.equal(data.reading.significient_height, last.significantHeight! / 1000)
     assert.equal(data.credits[0].credit, 'North, made up')
-    assert.match(text, /waves height no value/)
+    assert.equal(data.forecast.waves_height, null)
     assert.match(text, /No forecast within 50 km.*No harbour within 100 km/)
   })
 
@@ -138,21 +133,21 @@ test('An assistant asks a server', { timeout: 300_000 }, async (t) => {
       new Date((ROWS[0].time - ago * 365 * 86_400) * 1000).getUTCFullYear()
     const season = { start_year: yearOf(2), end_year: yearOf(1) }
     const asked = { id, metric: 'significient_height', ...season }
-    const { data, text } = await assistant.call('compare_seasons', asked)
+    const { data } = await assistant.call('compare_seasons', asked)
     const rows = data.seasons as { [name: string]: number }[]
     assert.equal(rows.length, season.end_year - season.start_year + 1)
     assert.ok(rows.some((row) => row['highest_significient_height'] === 2 && row['days_with_values'] === 1))
-    assert.match(text, /highest significant height 2 m, highest on \d{4}-/)
   })
 
   await t.test('wrongly, and is told what to ask instead.', async () => {
     const wrong: [name: string, args: { [name: string]: unknown }, advice: RegExp][] = [
       ['find_buoys', {}, /Give either text, or both lat and lng/],
-      ['find_buoys', { place: 'x' }, /It takes text, lat, lng, within_km, measures, limit/],
+      ['find_buoys', { place: 'x' }, /additional properties/],
+      ['find_buoys', { text: 'cap', measures: ['period'] }, /measures goes with lat and lng/],
       ['latest_readings', { ids: Array.from({ length: 16 }, (_, i) => i + 1) }, /more than 15 items/],
       ['history', { id, start_date: 'yesterday' }, /start_date is malformed. Allowed: an ISO 8601/],
       ['history', { id: 77, start_date: '2026-01-01' }, /find_buoys finds buoys and their ids/],
-      ['compare_seasons', { id, metric: 'mood' }, /one of the allowed values significient_height,/],
+      ['compare_seasons', { id, metric: 'mood' }, /one of the allowed values/],
     ]
     for (const [name, args, advice] of wrong) {
       const { isError, text, size } = await assistant.call(name, args)
