@@ -12,7 +12,7 @@ import type { RowBatch } from '../../src/sea/row-batch.ts'
 import { countryAt, timezoneAt } from '../../src/sea/territory.ts'
 import type { Source, SourceContext } from '../../src/sources/source.ts'
 import { knownBuoys, type Known } from '../../test/oracle/oracle.ts'
-import type { World, WorldRow } from '../../test/oracle/world.ts'
+import { NO_SEA, type World, type WorldRow } from '../../test/oracle/world.ts'
 
 export const BENCH_DATA = fileURLToPath(new URL('../data', import.meta.url))
 
@@ -71,8 +71,6 @@ export function snapshotsOf(revision: Revision, scale: Scale, times: readonly nu
 export interface BenchWorld {
   world: World
   buoys: Known[]
-  /** Of each buoy by its id: how many readings it has. */
-  counts: Map<number, number>
   /** Ids of the buoys of which the oracle knows every row. */
   checked: Set<number>
   /** Times of readings of the checked buoys, and of some of all others. */
@@ -154,8 +152,8 @@ function worldOf(sources: World['sources'], gatherings: readonly Gathering[]): B
   const world: World = {
     asOf: AS_OF,
     sources,
-    forecasts: [],
-    buoys: gatherings.map(({ record, rows, newest }) => ({
+    ...NO_SEA,
+    buoys: gatherings.map(({ record, count, rows, newest }) => ({
       source: record.source,
       identifier: record.identifier,
       name: record.name,
@@ -164,6 +162,7 @@ function worldOf(sources: World['sources'], gatherings: readonly Gathering[]): B
       country: record.country ?? countryAt(record.lat, record.lng),
       timezone: record.timezone ?? timezoneAt(record.lat, record.lng),
       virtual: record.virtual ?? false,
+      count,
       rows: rows ?? (newest === null ? [] : [newest]),
     })),
   }
@@ -173,7 +172,6 @@ function worldOf(sources: World['sources'], gatherings: readonly Gathering[]): B
   return {
     world,
     buoys,
-    counts: new Map(read.map(({ id, count }) => [id, count])),
     checked: new Set(read.flatMap(({ id, rows }) => (rows === null ? [] : [id]))),
     times: new Map(read.map(({ id, times }) => [id, times])),
   }

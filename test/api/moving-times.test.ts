@@ -125,4 +125,11 @@ test('Any other form is an error that says which are allowed.', () => {
   // The farthest that can be written is in no year that exists.
   assert.equal(get('/buoys/alpha-2/readings?start_date=now-999999d').status, 200)
   assert.equal(get('/conditions?lat=1&lng=1&time=now%2B999999d').status, 200)
+  for (const day of ['0001-12-31', '1969-12-31', '2106-02-07', '9999-12-31']) {
+    assert.equal(get(`/conditions?lat=1&lng=1&time=${day}`).status, 200)
+    const { data } = JSON.parse(get(`/forecast?lat=1&lng=1&hours=240&start=${day}`).text) as {
+      data: { time: string[] }
+    }
+    assert.equal(data.time.length, 240)
+  }
 })

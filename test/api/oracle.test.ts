@@ -1,4 +1,4 @@
-/** The operations, request by request against the oracle: contract, operations 1 to 10, 14, and the map. */
+/** The operations, request by request against the oracle. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -14,18 +14,21 @@ import { rounds } from '../rounds.ts'
 const SEED = Number(process.env['GROUNDSWELL_SEED'] ?? 20_260_327)
 
 const RUNS: [what: string, operation: Operation, runs: number][] = [
-  ['Lists of buoys', 'list', rounds(350, 2500)],
-  ['Details of a buoy', 'detail', rounds(200, 500)],
-  ['Last readings of several buoys', 'last_readings', rounds(200, 700)],
-  ['Search', 'search', rounds(300, 1600)],
-  ['Nearest buoys', 'nearest', rounds(350, 2500)],
+  ['Lists of buoys', 'list', rounds(350, 2000)],
+  ['Details of a buoy', 'detail', rounds(200, 2000)],
+  ['Last readings of several buoys', 'last_readings', rounds(200, 2000)],
+  ['Search', 'search', rounds(300, 2000)],
+  ['Nearest buoys', 'nearest', rounds(350, 2000)],
   ['Countries', 'countries', 5],
-  ['The map', 'map', rounds(150, 450)],
-  ['Pages of readings', 'readings', rounds(300, 1600)],
-  ['The reading closest to a moment', 'readings_search', rounds(250, 1200)],
-  ['A reading by its id', 'reading', rounds(250, 600)],
-  ['Charts', 'chart', rounds(150, 650)],
-  ['Seasonal series', 'series', rounds(150, 1000)],
+  ['The map', 'map', rounds(150, 2000)],
+  ['Pages of readings, and of buckets', 'readings', rounds(350, 2000)],
+  ['Readings of many buoys, and buckets', 'readings_of', rounds(200, 2000)],
+  ['The reading closest to a moment', 'readings_search', rounds(250, 2000)],
+  ['A reading by its id', 'reading', rounds(250, 2000)],
+  ['Charts', 'chart', rounds(150, 2000)],
+  ['Seasonal series', 'series', rounds(150, 2000)],
+  ['Conditions', 'conditions', rounds(500, 3000)],
+  ['Forecasts', 'forecast', rounds(150, 2000)],
 ]
 
 test('The server answers every request as the oracle does.', async (t) => {
@@ -62,7 +65,7 @@ test('The server answers every request as the oracle does.', async (t) => {
       })
       await fc.assert(property, { numRuns: runs, seed: SEED, includeErrorInReport: true })
       // An oracle that looks away too often proves nothing.
-      assert.ok(unsure <= runs * 0.03, `${unsure} of ${runs} answers could not be compared`)
+      assert.ok(unsure <= runs * 0.04, `${unsure} of ${runs} answers could not be compared`)
     })
   }
 

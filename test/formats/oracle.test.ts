@@ -46,8 +46,11 @@ const OPERATIONS = [
   'search',
   'nearest',
   'readings',
+  'readings_of',
   'chart',
   'series',
+  'conditions',
+  'forecast',
   'countries',
 ] as const
 
@@ -75,7 +78,7 @@ for (const operation of OPERATIONS) {
       assertSameFormats(get, url)
       assertShapes(get, url, fields)
       assertAccepted(get, url, ranges)
-      if (operation !== 'readings') return
+      if (operation !== 'readings' && operation !== 'readings_of') return
       const parquet = get(`${onePage(url)}&format=parquet`)
       assert.equal(parquet.headers['content-type'], 'application/vnd.apache.parquet')
       writeFileSync(file, parquet.bytes)

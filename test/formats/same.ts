@@ -7,58 +7,62 @@ import { fieldOf, flat, parseCsv } from './parse.ts'
 /** What a JSON answer is as a table. */
 export interface Rows {
   items: JsonObject[]
-  /** Columns that CSV has beside those of the items. */
-  beside: JsonObject
+  /** Columns that CSV has beside those of each item. */
+  beside: JsonObject[]
   /** Where each item lies; null where the operation has no features. */
   places: ([number, number] | null)[] | null
 }
 
-const LISTS = ['buoys', 'readings', 'satellite_passes', 'satellites', 'countries']
+const LISTS = ['buckets', 'readings', 'buoys', 'satellite_passes', 'satellites', 'countries']
 
-/** The rows of the body of a success; null where the operation has no table. */
-export function rowsOf(operation: string, body: JsonObject): Rows | null {
+/** The rows of the body of a success; null where the operation has no table. `idOf`: of the buoy that is asked for */
+export function rowsOf(operation: string, body: JsonObject, idOf: () => number): Rows | null {
   const data = body.data as JsonObject
   const buoy = data.buoy as JsonObject | undefined
-  const beside = (id: number): JsonObject => ({
-    'buoy.lat': buoy!.lat,
-    'buoy.lng': buoy!.lng,
+  const ofBuoy = ({ lat, lng, name }: JsonObject, id: Json): JsonObject => ({
+    'buoy.lat': lat,
+    'buoy.lng': lng,
     buoy_id: id,
-    buoy_name: buoy!.name,
+    buoy_name: name,
   })
   if (operation === 'nearest' && buoy !== undefined) return listed([buoy])
-  if (operation === 'chart') {
+  if (operation === 'chart' || operation === 'forecast') {
     const times = data.time as Json[]
     // What `include` adds, too.
     const names = Object.keys(data).filter((name) => {
       const values = data[name]
-      return Array.isArray(values) && values.length === times.length
+      return Array.isArray(values) && values.length === times.length && name !== 'tides'
     })
     const items = times.map((_, i) =>
       Object.fromEntries(names.map((name) => [name, (data[name] as Json[])[i]])),
     )
-    return { items, beside: beside(buoy!.id as number), places: null }
+    return { items, beside: buoy === undefined ? [] : items.map(() => ofBuoy(buoy, buoy.id)), places: null }
   }
   if (operation === 'series') {
     const years = data.years as { year: number; complete: boolean; points: JsonObject[] }[]
     const items = years.flatMap(({ year, complete, points }) =>
       points.map((point): JsonObject => ({ year, complete, ...point })),
     )
-    return { items, beside: beside(buoy!.id as number), places: null }
+    return { items, beside: items.map(() => ofBuoy(buoy!, buoy!.id)), places: null }
   }
   const key = LISTS.find((name) => name in data)
   if (key === undefined) return null
   const items = data[key] as JsonObject[]
-  if (key === 'readings') {
-    const place: [number, number] = [buoy!.lng as number, buoy!.lat as number]
-    // Its id is a part of those of its readings.
-    const id = items.length === 0 ? 0 : Math.floor((items[0].id as number) / 1e10)
-    return { items, beside: beside(id), places: items.map(() => place) }
+  if (key === 'readings' || key === 'buckets') {
+    const id = buoy === undefined ? 0 : idOf()
+    const known = (data.buoys ?? []) as JsonObject[]
+    const buoys = items.map((item) => buoy ?? known.find((one) => one.id === item.buoy_id)!)
+    return {
+      items,
+      beside: buoys.map((one) => ofBuoy(one, one.id ?? id)),
+      places: buoys.map(({ lng, lat }) => [lng as number, lat as number]),
+    }
   }
-  return key === 'buoys' ? listed(items) : { items, beside: {}, places: null }
+  return key === 'buoys' ? listed(items) : { items, beside: [], places: null }
 }
 
 function listed(items: JsonObject[]): Rows {
-  return { items, beside: {}, places: items.map(({ lng, lat }) => [lng as number, lat as number]) }
+  return { items, beside: [], places: items.map(({ lng, lat }) => [lng as number, lat as number]) }
 }
 
 /** @throws AssertionError at the first difference */
@@ -73,7 +77,8 @@ export function assertSameCsv(text: string, { items, beside }: Rows, what: strin
       const isKnown = names.includes(name) || names.some((column) => column.startsWith(`${name}.`))
       assert.ok(isKnown, `no column ${name}: ${what}`)
     }
-    const wanted = names.map((name) => fieldOf(name in beside ? beside[name] : members.get(name)))
+    const own = beside[i] ?? {}
+    const wanted = names.map((name) => fieldOf(name in own ? own[name] : members.get(name)))
     assert.deepEqual(lines[i], wanted, `row ${i}: ${what}`)
   })
 }
@@ -149,7 +154,7 @@ export function assertSameColumns(text: string, { items }: Rows, what: string): 
 const PARQUET_TYPES: { [type: string]: readonly string[] } = {
   BIGINT: ['id'],
   'TIMESTAMP WITH TIME ZONE': ['time'],
-  INTEGER: ['energy_per_wave', 'buoy_id'],
+  INTEGER: ['energy_per_wave', 'buoy_id', 'sample_count'],
   VARCHAR: ['uuid', 'direction_compass', 'unit', 'buoy_name'],
 }
 
@@ -181,7 +186,8 @@ export function assertSameParquet(
   }
   assert.equal(found.length, items.length, `rows: ${what}`)
   items.forEach((item, i) => {
-    const members = new Map([...flat(item), ...Object.entries(beside)])
+    const own = beside[i]
+    const members = new Map([...[...flat(item)].filter(([name]) => !(name in own)), ...Object.entries(own)])
     assert.deepEqual(
       [...members.keys()],
       columns.map(([name]) => name),

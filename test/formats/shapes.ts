@@ -17,8 +17,8 @@ import {
 
 export type Get = (url: string, headers?: { [name: string]: string }, method?: string) => Answered
 
-const PAGED = /^\/buoys(\/[a-z0-9-]+\/readings)?\?/
-const NOT_LISTS = /\/chart|\/series|\/conditions/
+const PAGED = /^(\/buoys(\/[a-z0-9-]+\/readings)?|\/readings)\?/
+const NOT_LISTS = /\/chart|\/series|\/conditions|\/forecast/
 
 const some = (...values: string[]): fc.Arbitrary<string> => fc.constantFrom('', ...values)
 const joined = (path: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
@@ -57,15 +57,18 @@ export const requests: fc.Arbitrary<string> = fc.oneof(
 )
 
 /** The table of a JSON answer. */
-function tableOf(url: string, text: string): Rows {
+function tableOf(get: Get, url: string, text: string): Rows {
   const body = JSON.parse(text) as JsonObject
   if (!url.startsWith('/conditions')) {
-    const [, operation] = /\/(chart|series|nearest)(?:\?|$)/.exec(url) ?? ['', '']
-    return rowsOf(operation, body)!
+    const [, operation] = /\/(chart|series|nearest|forecast)(?:\?|$)/.exec(url) ?? ['', '']
+    return rowsOf(operation, body, () => {
+      const detail = get(url.replace(/\/readings\?.*/, ''))
+      return (JSON.parse(detail.text) as { data: { buoy: { id: number } } }).data.buoy.id
+    })!
   }
   const { nearby: _, ...data } = body.data as JsonObject
   const { lat, lng } = data.location as { lat: number; lng: number }
-  return { items: [data], beside: {}, places: [[lng, lat]] }
+  return { items: [data], beside: [], places: [[lng, lat]] }
 }
 
 /** Without a page the other formats than JSON have everything. */
@@ -92,7 +95,7 @@ export function assertSameFormats(get: Get, url: string): Rows | null {
     }
     return null
   }
-  const rows = tableOf(url, json.text)
+  const rows = tableOf(get, url, json.text)
   const whole = onePage(url)
   assertSameCsv(get(`${whole}&format=csv`).text, rows, url)
   assertSameNdjson(get(`${whole}&format=ndjson`).text, rows, url)
@@ -200,7 +203,7 @@ export function assertAccepted(get: Get, url: string, ranges: readonly (readonly
   const accept = ranges
     .map(([name, weight]) => `${MEDIA[name as keyof typeof MEDIA] ?? name};q=${(weight / 1000).toFixed(3)}`)
     .join(', ')
-  const offered = /\/countries|\/satellites|\/chart|\/series/.test(url)
+  const offered = /\/countries|\/satellites|\/chart|\/series|\/forecast/.test(url)
     ? ['json', 'csv', 'ndjson']
     : Object.keys(MEDIA)
   const known = ranges.filter(([name, weight]) => offered.includes(name) && weight > 0)

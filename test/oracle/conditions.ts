@@ -1,370 +1,370 @@
-/**
- * The slow answer to `GET /conditions`: a made-up world of buoys, forecast points, spots and harbours, and
- * what the contract says of a place and a time in it, by walking over everything. Numbers are left unrounded:
- * the comparison rounds.
- */
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { compass, kilometres } from './oracle.ts'
-import { randomNumbers } from './world.ts'
+/** The sea at a place and a time: charts (operation 9), the combined conditions and the forecast, by walking over everything. */
+import {
+  about,
+  buoySummary,
+  compass,
+  DAY,
+  energy,
+  failure,
+  find,
+  HOUR,
+  inOrder,
+  instant,
+  isoTime,
+  nearestItem,
+  nearestOf,
+  numberOr,
+  onBorder,
+  rank,
+  SAME_KM,
+  success,
+  SWELL_FIELDS,
+  wordsOf,
+  type Answer,
+  type Check,
+  type Expected,
+  type ExpectedObject,
+  type Json,
+  type JsonObject,
+  type Known,
+  type Asked,
+  type Ranked,
+  type Reading,
+} from './known.ts'
+import {
+  COLUMNS,
+  QUANTITIES,
+  type ForecastPoint,
+  type Harbour,
+  type Place,
+  type Quantity,
+  type World,
+} from './world.ts'
 
-export interface Reading {
-  time: number
+const FORECAST_KM = 50
+const HARBOUR_KM = 100
+const BUOY_KM = 50
+const NEARBY_KM = 150
+/** A longer gap between two hours of a forecast is not bridged. */
+const LONGEST_STEP = 6 * HOUR
+/** The clock's angle is that of the mean sun to well below a second of time, and charts are up to 2 mm off. */
+const SAME_LEVEL = 0.0002
+const SAME_LEVEL_OF_CHARTS = 0.0025
+
+/** Unrounded, in units of the contract; directions in degrees. */
+function quantityAt(point: ForecastPoint | null, name: Quantity, time: number): number | null {
+  const rows = point?.rows ?? []
+  const exact = rows.find((row) => row.time === time)
+  if (exact !== undefined) return exact[name]
+  const before = rows.findLast((row) => row.time < time)
+  const after = rows.find((row) => row.time > time)
+  if (before === undefined || after === undefined || after.time - before.time > LONGEST_STEP) return null
+  const [left, right] = [before[name], after[name]]
+  if (left === null || right === null) return null
+  const share = (time - before.time) / (after.time - before.time)
+  if (!name.endsWith('direction')) return left + (right - left) * share
+  if (Math.abs(Math.abs(left - right) - 180) < 1e-9) return null
+  const radians = (degrees: number) => (degrees * Math.PI) / 180
+  const east = (1 - share) * Math.sin(radians(left)) + share * Math.sin(radians(right))
+  const north = (1 - share) * Math.cos(radians(left)) + share * Math.cos(radians(right))
+  return ((Math.atan2(east, north) * 180) / Math.PI + 360) % 360
+}
+
+/** As arrays have it: whole degrees, km/h with one decimal, others with two. */
+function roundedAt(point: ForecastPoint | null, name: Quantity, time: number): Expected {
+  const value = quantityAt(point, name, time)
+  if (value === null || !name.endsWith('direction')) return about(value, name === 'wind_speed' ? 1 : 2)
+  const [below, above] = [-1e-6, 1e-6].map((more) => Math.round(value + more + 360) % 360)
+  return (got) => (got === below ? below : above)
+}
+
+interface Tide {
   height: number
-  maximum: number | null
-  period: number | null
-  direction: number | null
+  rising: boolean
+  seconds: number
+  nextHeight: number
 }
 
-export interface Buoy {
-  id: number
-  name: string
-  lat: number
-  lng: number
-  virtual: boolean
-  readings: Reading[]
-}
-
-/** The columns of a forecast table, and the fields of the answer they stand for. */
-export const QUANTITIES = {
-  wave_height: 'waves_height',
-  wave_period: 'waves_period',
-  wave_direction: 'waves_direction',
-  wind_speed: 'wind_speed',
-  wind_direction: 'wind_direction',
-  swell_height: 'swell_height',
-  swell_period: 'swell_period',
-  swell_direction: 'swell_direction',
-} as const
-export type Quantity = keyof typeof QUANTITIES
-
-export interface ForecastPoint {
-  lat: number
-  lng: number
-  run: number
-  /** Empty where the file does not say it. */
-  model: string
-  rows: ({ time: number } & { [name in Quantity]: number | null })[]
-}
-
-export interface Spot {
-  id: number
-  name: string
-  lat: number
-  lng: number
-}
-
-/**
- * A harbour whose whole tide is the solar half-day one: no node moves it, so its height is a cosine of the
- * clock.
- */
-export interface Harbour {
-  identifier: string
-  name: string
-  lat: number
-  lng: number
-  level: number
-  amplitude: number
-  phase: number
-  credit: string
-}
-
-export interface ConditionsWorld {
-  asOf: number
-  buoys: Buoy[]
-  points: ForecastPoint[]
-  spots: Spot[]
-  harbours: Harbour[]
-}
-
-const HOUR = 3600
-const DAY = 24 * HOUR
-const AS_OF = Date.UTC(2026, 2, 27, 9) / 1000
-
-/** Where things lie close together: a coast, both sides of the antimeridian, both poles, the origin. */
-export const CENTRES: readonly (readonly [lat: number, lng: number])[] = [
-  [43.5, -1.8],
-  [-17, 180],
-  [89.9, 30],
-  [-89.9, -120],
-  [0, 0],
-]
-
-export function makeConditionsWorld(seed: number): ConditionsWorld {
-  const random = randomNumbers(seed)
-  const whole = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1))
-  const decimal = (low: number, high: number, digits: number): number =>
-    Number((low + random() * (high - low)).toFixed(digits))
-  const maybe = (share: number, value: number): number | null => (random() < share ? value : null)
-  const near = ([lat, lng]: readonly [number, number], degrees: number): { lat: number; lng: number } => {
-    const east = lng + decimal(-degrees, degrees, 3)
-    const north = decimal(lat - degrees, lat + degrees, 3)
-    return {
-      // Folded back at a pole: many things at one point would be equally near to everything.
-      lat: Number((Math.abs(north) > 90 ? Math.sign(north) * 180 - north : north).toFixed(3)),
-      lng: Number((east > 180 ? east - 360 : east < -180 ? east + 360 : east).toFixed(3)),
-    }
-  }
-  const directionOf = (): number => (random() < 0.2 ? whole(0, 3) * 90 : decimal(0, 359.99, 2))
-
-  const buoys: Buoy[] = []
-  for (const centre of CENTRES) {
-    for (let i = 0; i < 9; i++) {
-      const virtual = i >= 7
-      const readings: Reading[] = []
-      // Some are silent altogether, some for days, some report to this hour.
-      const step = [30, 60, 20, 180][i % 4] * 60
-      const end = AS_OF - [0, 0, 2 * DAY, 5 * HOUR, 30 * HOUR][whole(0, 4)]
-      const isSilent = i === 3
-      for (let time = isSilent ? Infinity : end - 4 * DAY; time <= end; time += step) {
-        if (random() < 0.2) continue
-        const height = decimal(0, 8, random() < 0.5 ? 1 : 3)
-        readings.push({
-          time,
-          height,
-          maximum: maybe(0.5, Number((height * 1.6).toFixed(2))),
-          period: maybe(0.8, decimal(2, 18, 2)),
-          direction: maybe(0.8, directionOf()),
-        })
-      }
-      buoys.push({ id: 0, name: `Buoy ${buoys.length} "é"`, ...near(centre, 0.5), virtual, readings })
-    }
-  }
-  // One that reports at this very hour, so that the snapshot's time is known.
-  buoys.push({
-    id: 0,
-    name: 'Alone',
-    lat: 20,
-    lng: -150,
-    virtual: false,
-    readings: [{ time: AS_OF, height: 1.5, maximum: null, period: 8.5, direction: null }],
-  })
-  numberBuoys(buoys)
-
-  const points: ForecastPoint[] = CENTRES.flatMap((centre) =>
-    Array.from({ length: 8 }, (_, i) => {
-      let time = AS_OF - whole(0, 24) * HOUR
-      const gap = random() < 0.2 ? 0.7 : 1
-      const rows = Array.from({ length: 30 }, () => {
-        // Mostly hours, sometimes just what may be bridged, sometimes more.
-        time += random() < 0.9 ? whole(1, 3) * HOUR : whole(5, 8) * HOUR
-        return {
-          time,
-          wave_height: maybe(gap, decimal(0, 9, 3)),
-          wave_period: maybe(gap, decimal(0, 18, 2)),
-          wave_direction: maybe(gap, directionOf()),
-          wind_speed: maybe(gap, decimal(0, 90, 2)),
-          wind_direction: maybe(gap, directionOf()),
-          swell_height: maybe(gap, decimal(0, 6, 3)),
-          swell_period: maybe(gap, decimal(0, 20, 3)),
-          swell_direction: maybe(gap, directionOf()),
-        }
-      })
-      const model = ['', 'Spectral, 0.08°', 'Model “B”'][i % 3]
-      return { ...near(centre, 0.7), run: AS_OF - whole(1, 48) * HOUR, model, rows }
-    }),
-  )
-
-  const spots = CENTRES.map((centre, i) => ({
-    id: 7 + i * 1000,
-    name: `Spot ${i}, “reef”`,
-    ...near(centre, 0.3),
-  }))
-  const harbours = CENTRES.slice(0, 3).flatMap((centre, i) =>
-    Array.from({ length: 3 }, (_, n) => ({
-      identifier: `h${i}${n}`,
-      name: `Port ${i}.${n} "Sud"`,
-      ...near(centre, 1.2),
-      level: decimal(-1, 3, 2),
-      amplitude: decimal(0.2, 4, 2),
-      phase: decimal(0, 359, 1),
-      credit: `Made up, ${n % 2 === 0 ? 'CC0' : 'licence “x”'}`,
-    })),
-  )
-  return { asOf: AS_OF, buoys, points, spots, harbours }
-}
-
-/**
- * Gives ids as a first snapshot does: physical buoys first, then by identifier, which is the place in the
- * list.
- */
-function numberBuoys(buoys: Buoy[]): void {
-  const order = [...buoys].toSorted((a, b) => Number(a.virtual) - Number(b.virtual))
-  order.forEach((buoy, i) => {
-    buoy.id = i + 1
-  })
-}
-
-/** Writes the world as a folder for `csv:`. */
-export function writeConditionsWorld(world: ConditionsWorld, folder: string): void {
-  const write = (name: string, lines: readonly string[]) =>
-    writeFileSync(join(folder, name), `${lines.join('\n')}\n`)
-  const text = (value: string) => `"${value.replaceAll('"', '""')}"`
-  const cell = (value: number | null) => (value === null ? '' : String(value))
-  for (const name of ['', 'readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
-  write('sources.csv', ['name,network', 'Net,national', 'Sky,satellite'])
-  const identifierOf = (i: number) => String(i).padStart(3, '0')
-  const sourceOf = ({ virtual }: Buoy) => (virtual ? 'Sky' : 'Net')
-  write('buoys.csv', [
-    'source,identifier,name,lat,lng,virtual',
-    ...world.buoys.map((buoy, i) =>
-      [sourceOf(buoy), identifierOf(i), text(buoy.name), buoy.lat, buoy.lng, buoy.virtual].join(),
-    ),
-  ])
-  write(join('readings', 'all.csv'), [
-    'source,identifier,time,significant_height,maximum_height,period,direction',
-    ...world.buoys.flatMap((buoy, i) =>
-      buoy.readings.map(({ time, height, maximum, period, direction }) =>
-        [sourceOf(buoy), identifierOf(i), time, height, cell(maximum), cell(period), cell(direction)].join(),
-      ),
-    ),
-  ])
-  const quantities = Object.keys(QUANTITIES) as Quantity[]
-  world.points.forEach(({ lat, lng, run, model, rows }, i) => {
-    write(join('forecast', `${i}.csv`), [
-      `lat,lng,run,model,time,${quantities.join()}`,
-      ...rows.map((row) =>
-        [lat, lng, run, text(model), row.time, ...quantities.map((name) => cell(row[name]))].join(),
-      ),
-    ])
-  })
-  write('spots.csv', [
-    'id,name,lat,lng',
-    ...world.spots.map(({ id, name, lat, lng }) => [id, text(name), lat, lng].join()),
-  ])
-  write('harbours.csv', [
-    'identifier,name,lat,lng,datum_offset,credit',
-    ...world.harbours.map(({ identifier, name, lat, lng, level, credit }) =>
-      [identifier, text(name), lat, lng, level, text(credit)].join(),
-    ),
-  ])
-  write('constituents.csv', [
-    'harbour,constituent,amplitude,phase',
-    ...world.harbours.map(({ identifier, amplitude, phase }) => [identifier, 'S2', amplitude, phase].join()),
-  ])
-}
-
-/** Two programs may round a distance this near to a limit, in km, to different sides of it. */
-const SAME_KM = 1e-6
-
-interface Nearest<T> {
-  item: T
-  km: number
-}
-
-/** Everything within reach, nearest first. Null where rounding decides what is in reach or nearer. */
-function around<T extends { lat: number; lng: number }>(
-  items: readonly T[],
-  lat: number,
-  lng: number,
-  reach: number,
-): Nearest<T>[] | null {
-  const all = items
-    .map((item) => ({ item, km: kilometres(lat, lng, item.lat, item.lng) }))
-    .toSorted((a, b) => a.km - b.km)
-  if (all.some(({ km }) => Math.abs(km - reach) < SAME_KM)) return null
-  const found = all.filter(({ km }) => km <= reach)
-  return found.some(({ km }, i) => i > 0 && km - found[i - 1].km < SAME_KM) ? null : found
-}
-
-export interface ExpectedForecast {
-  run: number | null
-  model: string | null
-  /** Unrounded, in the contract's units; directions in degrees. */
-  values: { [name in Quantity]: number | null }
-}
-
-export interface Expected {
-  forecast: ExpectedForecast
-  reading: { buoy: Buoy; km: number; reading: Reading } | null
-  tide: { harbour: Harbour; height: number; rising: boolean; seconds: number; nextHeight: number } | null
-  spot: { spot: Spot; nearby: Nearest<Buoy>[] } | null
-}
-
-/** What the answer has to say, or null where two right programs may differ. `time` in whole epoch seconds. */
-export function expectConditions(
-  world: ConditionsWorld,
-  lat: number,
-  lng: number,
-  time: number,
-  spot: Spot | null,
-): Expected | null {
-  const points = around(world.points, lat, lng, 50)
-  const physical = world.buoys.filter(({ virtual }) => !virtual)
-  const buoys = around(physical, lat, lng, 50)
-  const harbours = around(world.harbours, lat, lng, 100)
-  if (points === null || buoys === null || harbours === null) return null
-  let nearby: Nearest<Buoy>[] | null = []
-  if (spot !== null) {
-    const active = physical.filter(({ readings }) => (readings.at(-1)?.time ?? -Infinity) >= world.asOf - DAY)
-    nearby = around(active, spot.lat, spot.lng, 150)
-    if (nearby === null) return null
-  }
+/** High water where the clock's angle is the phase, low water half a turn on. */
+function tideAt({ level, amplitude, phase }: Harbour, time: number): Tide {
+  const halfDay = 12 * HOUR
+  const turns = time / halfDay - phase / 360
+  const sinceTurn = (((turns * 2) % 1) + 1) % 1
+  const rising = Math.round(turns * 2 - sinceTurn) % 2 !== 0
   return {
-    forecast: forecastAt(points[0]?.item ?? null, time),
-    reading: readingAt(buoys, time),
-    tide: harbours.length === 0 ? null : tideAt(harbours[0].item, time),
-    spot: spot === null ? null : { spot, nearby: nearby.slice(0, 5) },
+    height: level + amplitude * Math.cos(2 * Math.PI * turns),
+    rising,
+    seconds: ((1 - sinceTurn) * halfDay) / 2,
+    nextHeight: level + (rising ? amplitude : -amplitude),
   }
 }
 
-function forecastAt(point: ForecastPoint | null, time: number): ExpectedForecast {
-  const names = Object.keys(QUANTITIES) as Quantity[]
-  const valueOf = (name: Quantity): number | null => {
-    const rows = point?.rows ?? []
-    const exact = rows.find((row) => row.time === time)
-    if (exact !== undefined) return exact[name]
-    const before = rows.findLast((row) => row.time < time)
-    const after = rows.find((row) => row.time > time)
-    if (before === undefined || after === undefined || after.time - before.time > 6 * HOUR) return null
-    const [left, right] = [before[name], after[name]]
-    if (left === null || right === null) return null
-    const share = (time - before.time) / (after.time - before.time)
-    if (!name.endsWith('direction')) return left + (right - left) * share
-    if (Math.abs(Math.abs(left - right) - 180) < 1e-9) return null
-    const radians = (degrees: number) => (degrees * Math.PI) / 180
-    const east = (1 - share) * Math.sin(radians(left)) + share * Math.sin(radians(right))
-    const north = (1 - share) * Math.cos(radians(left)) + share * Math.cos(radians(right))
-    return ((Math.atan2(east, north) * 180) / Math.PI + 360) % 360
-  }
-  return {
-    run: point?.run ?? null,
-    model: point === null || point.model === '' ? null : point.model,
-    values: Object.fromEntries(names.map((name) => [name, valueOf(name)])) as ExpectedForecast['values'],
-  }
+/** The forecast point and the harbour of a place. */
+function around({ forecasts, harbours }: World, place: Place) {
+  const forecast = nearestOf(forecasts, place, FORECAST_KM)
+  const harbour = nearestOf(harbours, place, HARBOUR_KM)
+  return { forecast, harbour, unsure: forecast.unsure ?? harbour.unsure }
+}
+
+/** `fields` of a chart is text for people: that each array is described is enough. */
+const described: Check = (got) => {
+  const fields = got as { [array: string]: JsonObject }
+  const isDescribed = ['significant_height', 'period', 'forecast_wave_height', 'tide_level'].every(
+    (array) => typeof fields?.[array]?.['label'] === 'string' && typeof fields[array]['unit'] === 'string',
+  )
+  return isDescribed ? got! : 'a label and a unit of each array'
+}
+
+/** Readings stand at their times, forecast and tide at full hours. */
+export function chart(buoys: Known[], question: Asked, world: World): Answer {
+  const { parameters } = question
+  const buoy = find(buoys, question.buoyId)
+  if (buoy === undefined) return failure(404)
+  const start = instant(parameters.get('start_date') ?? 'now-7d', false, world.asOf)
+  const end = instant(parameters.get('end_date') ?? 'now+3d', true, world.asOf)
+  if (start > end || end - start > 31 * DAY) return failure(422, ['start_date', 'end_date'])
+  const parts = wordsOf(parameters.get('include'))
+  const readings = new Map(
+    buoy.readings.filter(({ time }) => time >= start && time <= end).map((row) => [row.time, row]),
+  )
+  const { forecast, harbour, unsure } = around(world, buoy)
+  const hours: number[] = []
+  for (let time = Math.ceil(start / HOUR) * HOUR; time <= end; time += HOUR) hours.push(time)
+  // An hour without a reading stands on the axis where any of its arrays has a value.
+  const shown = (Object.keys(QUANTITIES) as Quantity[]).slice(0, parts.includes('measures') ? 5 : 1)
+  const hasValue = (time: number): boolean =>
+    harbour.item !== null || shown.some((name) => quantityAt(forecast.item, name, time) !== null)
+  const axis = [...new Set([...readings.keys(), ...hours.filter(hasValue)])].toSorted((a, b) => a - b)
+  const columnsOf = (names: readonly string[]): ExpectedObject =>
+    Object.fromEntries(
+      names.map((name) => [name, axis.map((time) => readings.get(time)?.[COLUMNS[name]] ?? null)]),
+    )
+  const atHours = (of: (time: number) => Expected): Expected[] =>
+    axis.map((time) => (time % HOUR === 0 ? of(time) : null))
+  const ofForecast = (name: Quantity) => atHours((time) => roundedAt(forecast.item, name, time))
+  return success(
+    {
+      buoy: { id: buoy.id, ...buoySummary(buoy) },
+      fields: described,
+      time: axis.map(isoTime),
+      ...columnsOf(['significant_height', 'maximum_height', 'period']),
+      forecast_wave_height: ofForecast('wave_height'),
+      tide_level: atHours((time) =>
+        harbour.item === null ? null : about(tideAt(harbour.item, time).height, 2, SAME_LEVEL_OF_CHARTS),
+      ),
+      ...(parts.includes('measures') && {
+        ...columnsOf([
+          'direction',
+          'peak_period',
+          'water_temperature',
+          'wind_speed',
+          'wind_direction',
+          'gust_speed',
+        ]),
+        forecast_wind_speed: ofForecast('wind_speed'),
+        forecast_wind_direction: ofForecast('wind_direction'),
+        forecast_wave_period: ofForecast('wave_period'),
+        forecast_wave_direction: ofForecast('wave_direction'),
+      }),
+      ...(parts.includes('swell') && columnsOf(SWELL_FIELDS)),
+    },
+    {},
+    unsure,
+  )
+}
+
+/** A zone at all: its borders are the library's. */
+const aZone: Check = (got) => {
+  const known = new Intl.DateTimeFormat('en', { timeZone: got as string }).resolvedOptions().timeZone
+  return known === '' ? 'a time zone' : got!
 }
 
 /** A fresh reading of a buoy farther away comes before a stale one of a nearer buoy. */
-function readingAt(buoys: readonly Nearest<Buoy>[], time: number): Expected['reading'] {
+function readingNear(buoys: readonly Ranked<Known>[], time: number) {
   for (const reach of [3 * HOUR, DAY]) {
-    for (const { item: buoy, km } of buoys) {
-      const near = buoy.readings.filter((reading) => Math.abs(reading.time - time) <= reach)
-      const [reading] = near.toSorted(
-        (a, b) => Math.abs(a.time - time) - Math.abs(b.time - time) || a.time - b.time,
-      )
-      if (reading !== undefined) return { buoy, km, reading }
+    for (const { item: buoy, km, place } of buoys) {
+      const away = (reading: Reading): number => Math.abs(reading.time - time)
+      const [reading] = buoy.readings
+        .filter((one) => away(one) <= reach)
+        .toSorted((a, b) => away(a) - away(b) || a.time - b.time)
+      if (reading !== undefined) return { buoy, km, place, reading }
     }
   }
   return null
 }
 
-/** High water where the clock's angle is the phase, low water half a turn on. */
-function tideAt(harbour: Harbour, time: number): Expected['tide'] {
-  const { level, amplitude, phase } = harbour
-  const halfDay = 12 * HOUR
-  const turns = time / halfDay - phase / 360
-  const sinceTurn = (((turns * 2) % 1) + 1) % 1
-  const isHighNext = Math.round(turns * 2 - sinceTurn) % 2 !== 0
-  return {
-    harbour,
-    height: level + amplitude * Math.cos(2 * Math.PI * turns),
-    rising: isHighNext,
-    seconds: ((1 - sinceTurn) * halfDay) / 2,
-    nextHeight: level + (isHighNext ? amplitude : -amplitude),
+const TIDE_FIELDS = [
+  'height',
+  'time',
+  'direction',
+  'seconds_to_next_tide_change',
+  'next_tide',
+  'next_tide_height',
+  'harbor',
+]
+
+const tideOf = (harbour: Harbour | null, time: number): Expected => {
+  if (harbour === null) return Object.fromEntries(TIDE_FIELDS.map((field) => [field, null]))
+  const { height, rising, seconds, nextHeight } = tideAt(harbour, time)
+  return (got) => {
+    const { direction, seconds_to_next_tide_change: wait, next_tide: next } = got as JsonObject
+    // Right at a turn either of two neighbours may come next.
+    const isAtTurn = Number(wait) > 0 && (seconds <= 2 || seconds >= 6 * HOUR - 2)
+    return {
+      height: about(height, 2, SAME_LEVEL),
+      time: isoTime(time),
+      direction: isAtTurn ? direction : rising ? 'rising' : 'falling',
+      seconds_to_next_tide_change: isAtTurn ? wait : about(seconds, 0, 1.5),
+      next_tide: isAtTurn ? next : rising ? 'high' : 'low',
+      next_tide_height: isAtTurn
+        ? about(harbour.level + (next === 'high' ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL)
+        : about(nextHeight, 2, SAME_LEVEL),
+      harbor: harbour.name,
+    }
   }
 }
 
-/** Compass points that a direction may have: two where it lies on the border between them. */
-export function compassPoints(direction: number): string[] {
-  return [compass((direction - 1e-6 + 360) % 360), compass((direction + 1e-6) % 360)]
+export function conditions(buoys: Known[], { parameters }: Asked, world: World): Answer {
+  const place = { lat: Number(parameters.get('lat')), lng: Number(parameters.get('lng')) }
+  const time = Math.floor(instant(parameters.get('time')!, false, NaN))
+  const spotId = parameters.get('spot_id')
+  const spot = world.spots.find(({ id }) => id === Number(spotId)) ?? null
+  if (spotId !== undefined && spot === null) return failure(404)
+  const { forecast, harbour, unsure } = around(world, place)
+  const physical = buoys.filter(({ record }) => !record.virtual)
+  const byDistance = rank(physical, place)
+  const within = byDistance.filter(({ km }) => km <= BUOY_KM)
+  const found = readingNear(within, time)
+  const rival = within.find(
+    (one) => found !== null && one.place !== found.place && Math.abs(one.km - found.km) < SAME_KM,
+  )
+  const active = rank(
+    physical.filter((buoy) => buoy.active),
+    spot ?? place,
+  )
+  const ofPoint = (got: Json | undefined): ExpectedObject => {
+    const { waves_height: height, waves_period: period } = got as { [field: string]: number | null }
+    const fields = (Object.entries(QUANTITIES) as [Quantity, string][]).map(
+      ([name, field]): [string, Expected] => {
+        if (!name.endsWith('direction')) return [field, roundedAt(forecast.item, name, time)]
+        const value = quantityAt(forecast.item, name, time)
+        return [field, value === null ? null : pointOf(value, 1e-6)]
+      },
+    )
+    // Of the height and the period that are shown.
+    return { ...Object.fromEntries(fields), wave_energy: energy(height, period) }
+  }
+  const data: ExpectedObject = {
+    location: { ...place, timezone: aZone },
+    forecast: ofPoint,
+    reading:
+      found === null
+        ? { exists: false }
+        : {
+            exists: true,
+            significient_height: found.reading.significantHeight,
+            maximum_height: found.reading.maximumHeight,
+            direction_degrees: found.reading.direction,
+            period: found.reading.period,
+            time: isoTime(found.reading.time),
+            wave_energy: energy(found.reading.significantHeight, found.reading.period),
+            buoy: { id: found.buoy.id, name: found.buoy.record.name, distance_km: about(found.km, 2) },
+          },
+    tide: tideOf(harbour.item, time),
+    metadata: {
+      forecast_updated_at: forecast.item === null ? null : isoTime(forecast.item.run),
+      reading_age_minutes: found === null ? null : about((time - found.reading.time) / 60, 0),
+      tide_source: harbour.item?.credit ?? null,
+      ...(parameters.get('include') === 'model' && {
+        forecast_model: forecast.item?.model || null,
+        forecast_credit: null,
+      }),
+    },
+    units: { height: 'm', speed: 'km/h' },
+    ...(spot !== null && {
+      spot: { id: spot.id, name: spot.name, lat: spot.lat, lng: spot.lng },
+      nearby: {
+        buoys: inOrder(
+          active.filter(({ km }) => km <= NEARBY_KM),
+          [0, 5],
+          nearestItem([]),
+        ),
+      },
+    }),
+  }
+  const close = rival === undefined ? null : 'two buoys are equally near'
+  const borders = onBorder(byDistance, BUOY_KM) ?? (spot === null ? null : onBorder(active, NEARBY_KM))
+  return success(data, {}, unsure ?? close ?? borders)
+}
+
+/** A compass point; either of two where the direction lies this near to the border between them. */
+function pointOf(direction: number, more: number): Expected {
+  const points = [-more, more].map((one) => compass((direction + one + 360) % 360))
+  return (got) => (got === points[1] ? points[1] : points[0])
+}
+
+export function forecast(buoys: Known[], { parameters }: Asked, world: World): Answer {
+  const [lat, lng, buoyId, spotId] = ['lat', 'lng', 'buoy', 'spot_id'].map((name) => parameters.get(name))
+  const ways = [lat ?? lng, buoyId, spotId].filter((way) => way !== undefined)
+  if (ways.length !== 1 || (lat === undefined) !== (lng === undefined))
+    return failure(400, ['lat', 'lng', 'buoy', 'spot_id'])
+  const place =
+    lat !== undefined
+      ? { lat: Number(lat), lng: Number(lng) }
+      : buoyId === undefined
+        ? world.spots.find(({ id }) => id === Number(spotId))
+        : find(buoys, buoyId)
+  if (place === undefined) return failure(404)
+  const { forecast: point, harbour, unsure } = around(world, place)
+  const first = Math.floor(instant(parameters.get('start')!, false, NaN) / HOUR) * HOUR
+  const times = Array.from({ length: numberOr(parameters.get('hours'), 72) }, (_, i) => first + i * HOUR)
+  const arrays = (Object.entries(QUANTITIES) as [Quantity, string][]).map(
+    ([name, field]): [string, Expected[]] => [field, times.map((time) => roundedAt(point.item, name, time))],
+  )
+  const ofPort = <T>(of: (port: Harbour) => T): T | null => (harbour.item === null ? null : of(harbour.item))
+  const data = {
+    location: { lat: place.lat, lng: place.lng, timezone: aZone },
+    time: times.map(isoTime),
+    // Wind stands behind the swell.
+    ...Object.fromEntries([...arrays.slice(0, 3), ...arrays.slice(5), ...arrays.slice(3, 5)]),
+    tide_level: times.map((time) =>
+      ofPort((port): Expected => about(tideAt(port, time).height, 2, SAME_LEVEL)),
+    ),
+    tides: ofPort((port): Expected => turnsOf(port, times[0], times.at(-1)!)) ?? [],
+    metadata: {
+      forecast_updated_at: point.item === null ? null : isoTime(point.item.run),
+      forecast_model: point.item?.model || null,
+      forecast_credit: null,
+      forecast_distance_km: about(point.item === null ? null : point.km, 2),
+      tide_source: ofPort(({ credit }) => credit),
+      harbor: ofPort(({ name }) => name),
+      harbor_distance_km: about(
+        ofPort(() => harbour.km),
+        2,
+      ),
+    },
+  }
+  return success(data, {}, unsure)
+}
+
+/** High and low waters; right at an end either program may be right. */
+function turnsOf(harbour: Harbour, from: number, to: number): Check {
+  const halves: number[] = []
+  const timeOf = (half: number): number => (half / 2 + harbour.phase / 360) * 12 * HOUR
+  for (let half = Math.floor((from / 12 / HOUR - harbour.phase / 360) * 2); timeOf(half) <= to + 2; half++)
+    if (timeOf(half) >= from - 2) halves.push(half)
+  return (got) => {
+    const list = got as JsonObject[]
+    const isEnd = (half: number): boolean => [from, to].some((end) => Math.abs(timeOf(half) - end) <= 2)
+    const isNamed = (half: number): boolean =>
+      list.some(({ time }) => Math.abs(Date.parse(time as string) / 1000 - timeOf(half)) <= 2)
+    return halves
+      .filter((half) => !isEnd(half) || isNamed(half))
+      .map((half) => ({
+        time: (text) =>
+          Math.abs(Date.parse(text as string) / 1000 - timeOf(half)) <= 2 ? text! : isoTime(timeOf(half)),
+        type: half % 2 === 0 ? 'high' : 'low',
+        height: about(harbour.level + (half % 2 === 0 ? 1 : -1) * harbour.amplitude, 2, SAME_LEVEL),
+      }))
+  }
 }

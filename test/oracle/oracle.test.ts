@@ -12,7 +12,7 @@ import {
   statistic,
   type JsonObject,
 } from './oracle.ts'
-import { fullRow } from './plan.ts'
+import { fullRow } from './plans.ts'
 import { makeWorld, smallWorld } from './world.ts'
 
 test('The oracle knows energies, compass points, distances, slugs and means as the contract has them.', () => {

@@ -15,11 +15,11 @@ import {
   fullRow,
   MINUTE,
   NO_SWELL,
+  SPECIAL_PLANS,
   type Pattern,
   type Plan,
   type Station,
-} from './plan.ts'
-import { SPECIAL_PLANS } from './special-buoys.ts'
+} from './plans.ts'
 
 /** The measured quantities of a row, in units of the contract; `null` is "not measured". */
 export interface Measures extends Swell {
@@ -58,26 +58,53 @@ export interface WorldSource {
 
 export interface WorldBuoy extends Station {
   virtual: boolean
+  /** Of readings, where `rows` are not all. */
+  count?: number
   /** In the order in which they are written: the later of two rows at one time wins. */
   rows: WorldRow[]
 }
 
-/** A forecast for a full hour, in units of the contract. */
-export interface ForecastHour {
-  /** Epoch seconds. */
-  time: number
-  wave_height: number | null
-  wave_period: number
-  wave_direction: number
-  wind_speed: number
-  wind_direction: number
-}
-
-export interface WorldForecast {
+export interface Place {
   lat: number
   lng: number
-  /** One after the other, without a gap. */
-  hours: ForecastHour[]
+}
+
+/** The columns of a forecast table, and the members of answers that have their values. */
+export const QUANTITIES = {
+  wave_height: 'waves_height',
+  wave_period: 'waves_period',
+  wave_direction: 'waves_direction',
+  wind_speed: 'wind_speed',
+  wind_direction: 'wind_direction',
+  swell_height: 'swell_height',
+  swell_period: 'swell_period',
+  swell_direction: 'swell_direction',
+} as const
+export type Quantity = keyof typeof QUANTITIES
+const QUANTITY_NAMES = Object.keys(QUANTITIES) as Quantity[]
+
+export interface ForecastPoint extends Place {
+  /** Epoch seconds. */
+  run: number
+  /** Empty where the file does not say it. */
+  model: string
+  /** By time, epoch seconds, in units of the contract. */
+  rows: ({ time: number } & { [name in Quantity]: number | null })[]
+}
+
+export interface Spot extends Place {
+  id: number
+  name: string
+}
+
+/** A harbour with the solar half-day tide alone: no node moves it, so its height is a cosine of the clock. */
+export interface Harbour extends Place {
+  identifier: string
+  name: string
+  level: number
+  amplitude: number
+  phase: number
+  credit: string
 }
 
 export interface World {
@@ -85,7 +112,9 @@ export interface World {
   asOf: number
   sources: WorldSource[]
   buoys: WorldBuoy[]
-  forecasts: WorldForecast[]
+  forecasts: ForecastPoint[]
+  spots: Spot[]
+  harbours: Harbour[]
 }
 
 /** Uniform numbers in [0, 1) from a seed. */
@@ -160,31 +189,75 @@ export function makeWorld(seed: number, ordinary = 46): World {
     for (const [index, row] of rows.entries()) adjust?.(row, index)
     return { ...station, virtual, rows: [...rows, ...(extra?.(asOf) ?? [])] }
   })
-  return { asOf, sources: SOURCES, buoys, forecasts: forecastsFor(buoys, asOf, new Chance(seed + 1)) }
+  return { asOf, sources: SOURCES, buoys, ...seaAround(buoys, asOf, new Chance(seed + 1)) }
 }
 
 const HOUR = 3600
 
-/** Near each third buoy a point of hourly forecasts, which begins and ends when it likes; some know the wind alone. */
-function forecastsFor(buoys: readonly WorldBuoy[], asOf: number, chance: Chance): WorldForecast[] {
-  const upTo = (most: number, digits: number): number => Number((chance.next() * most).toFixed(digits))
-  const points = new Map<string, WorldForecast>()
-  for (const { lat, lng } of chance.some(buoys, 35)) {
-    const point = { lat: Number((lat - Math.sign(lat) * 0.05).toFixed(3)), lng }
-    const isOfWaves = !chance.percent(15)
-    const first = Math.floor(asOf / HOUR) * HOUR - chance.below(100) * HOUR
-    const hours = Array.from({ length: 1 + chance.below(150) }, (_, i) => ({
-      time: first + i * HOUR,
-      wave_height: isOfWaves ? upTo(9, 2) : null,
-      wave_period: upTo(18, 1),
-      wave_direction: chance.below(360),
-      wind_speed: upTo(90, 1),
-      wind_direction: chance.below(360),
-    }))
-    points.set(`${point.lat} ${point.lng}`, { ...point, hours })
+/** Forecast points, spots and harbours beside buoys. */
+function seaAround(
+  buoys: readonly WorldBuoy[],
+  asOf: number,
+  chance: Chance,
+): Pick<World, 'forecasts' | 'spots' | 'harbours'> {
+  const between = (least: number, most: number, digits: number): number =>
+    Number((least + chance.next() * (most - least)).toFixed(digits))
+  const beside = ({ lat, lng }: Place, degrees: number): Place => {
+    const [north, east] = [lat, lng].map((from) => from + between(-degrees, degrees, 3))
+    return {
+      // Folded back at a pole: many things at one point would be equally near to everything.
+      lat: Number((Math.abs(north) > 90 ? Math.sign(north) * 180 - north : north).toFixed(3)),
+      lng: Number((east > 180 ? east - 360 : east < -180 ? east + 360 : east).toFixed(3)),
+    }
   }
-  return [...points.values()]
+  const direction = (): number => (chance.percent(20) ? chance.below(4) * 90 : between(0, 359.99, 2))
+  const forecastAt = (place: Place, i: number): ForecastPoint => {
+    // Some know the wind alone, and some have gaps: of values, and of more hours than may be bridged.
+    const isOfWaves = !chance.percent(15)
+    const hasGaps = chance.percent(40)
+    const maybe = (value: number): number | null => (hasGaps && chance.percent(15) ? null : value)
+    const wave = (value: number): number | null => (isOfWaves ? maybe(value) : null)
+    let time = Math.floor(asOf / HOUR - chance.below(100)) * HOUR
+    const rows = Array.from({ length: 1 + chance.below(150) }, () => {
+      time += hasGaps ? (chance.percent(90) ? 1 + chance.below(3) : 5 + chance.below(4)) * HOUR : HOUR
+      return {
+        time,
+        wave_height: wave(between(0, 9, 3)),
+        wave_period: wave(between(0, 18, 2)),
+        wave_direction: wave(direction()),
+        wind_speed: maybe(between(0, 90, 2)),
+        wind_direction: maybe(direction()),
+        swell_height: wave(between(0, 6, 3)),
+        swell_period: wave(between(0, 20, 3)),
+        swell_direction: wave(direction()),
+      }
+    })
+    const model = ['', 'Spectral, 0.08°', 'Model “B”'][i % 3]
+    return { ...place, run: asOf - chance.below(48) * HOUR, model, rows }
+  }
+  const places = [
+    ...chance.some(buoys, 35).map((buoy) => beside(buoy, 0.06)),
+    ...chance.some(buoys, 25).map((buoy) => beside(buoy, 0.5)),
+  ]
+  return {
+    forecasts: places.map(forecastAt),
+    spots: chance
+      .some(buoys, 6)
+      .map((buoy, i) => ({ id: 7 + i * 1000, name: `Spot ${i}, “reef”`, ...beside(buoy, 0.3) })),
+    harbours: chance.some(buoys, 20).map((buoy, i) => ({
+      identifier: `h${i}`,
+      name: `Port ${i} "Sud"`,
+      ...beside(buoy, 1),
+      level: between(-1, 3, 2),
+      amplitude: between(0.2, 4, 2),
+      phase: between(0, 359, 1),
+      credit: `Made up, ${i % 2 === 0 ? 'CC0' : 'licence “x”'}`,
+    })),
+  }
 }
+
+/** Nothing but buoys. */
+export const NO_SEA = { forecasts: [], spots: [], harbours: [] }
 
 /** Three buoys of one network, hourly for two days: enough where the data itself does not matter. */
 export function smallWorld(): World {
@@ -194,7 +267,7 @@ export function smallWorld(): World {
   return {
     asOf,
     sources: SOURCES.slice(0, 1),
-    forecasts: [],
+    ...NO_SEA,
     buoys: names.map((name, index) => ({
       source: 'NDBC',
       identifier: `S${index}`,
@@ -297,7 +370,7 @@ export const COLUMNS: { [column: string]: keyof Measures } = {
 }
 
 const cell = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
-const line = (cells: (string | number | null)[]) =>
+const line = (cells: (string | number | boolean | null)[]) =>
   cells.map((value) => (value === null ? '' : cell(String(value)))).join(',')
 
 /** The three spellings of a time that the folder may use, one after the other. */
@@ -307,60 +380,77 @@ function timeText(time: number, index: number): string {
   return index % 3 === 1 ? String(time) : `${iso(time + 2 * 3600)}+02:00`
 }
 
-/**
- * Writes the world as a `csv:` source folder: `sources.csv`, `buoys.csv`, two files of readings with their columns in
- * different orders, and one of forecasts.
- */
+/** Writes the world as a `csv:` source folder, the readings in two files with their columns in different orders. */
 export function writeCsv(world: World, folder: string): void {
   for (const name of ['readings', 'forecast']) mkdirSync(join(folder, name), { recursive: true })
-  const write = (name: string, lines: string[]) => writeFileSync(join(folder, name), `${lines.join('\n')}\n`)
-  write('sources.csv', [
+  type Cells = (string | number | boolean | null)[]
+  const write = (name: string, header: string, rows: Cells[]) =>
+    writeFileSync(join(folder, name), `${[header, ...rows.map(line)].join('\n')}\n`)
+  const { sources, buoys, forecasts, spots, harbours } = world
+  write(
+    'sources.csv',
     'name,network,credit,licence',
-    ...world.sources.map((source) => line([source.name, source.network, source.credit, source.licence])),
-  ])
-  write('buoys.csv', [
+    sources.map(({ name, network, credit, licence }) => [name, network, credit, licence]),
+  )
+  write(
+    'buoys.csv',
     'source,identifier,name,lat,lng,country,timezone,virtual',
-    ...world.buoys.map((buoy) =>
-      line([
-        buoy.source,
-        buoy.identifier,
-        buoy.name,
-        buoy.lat,
-        buoy.lng,
-        buoy.country,
-        buoy.timezone,
-        String(buoy.virtual),
-      ]),
-    ),
-  ])
+    buoys.map(({ source, identifier, name, lat, lng, country, timezone, virtual }) => [
+      source,
+      identifier,
+      name,
+      lat,
+      lng,
+      country,
+      timezone,
+      virtual,
+    ]),
+  )
   const names = ['source', 'identifier', 'time', ...Object.keys(COLUMNS)]
-  const straight = [names.join()]
-  const turned = [names.toReversed().join()]
-  for (const [position, buoy] of world.buoys.entries()) {
-    for (const [index, row] of buoy.rows.entries()) {
-      const measures = Object.values(COLUMNS).map((measure) => row[measure])
-      const cells = [buoy.source, buoy.identifier, timeText(row.time, index), ...measures]
-      if (position % 2 === 0) straight.push(line(cells))
-      else turned.push(line(cells.reverse()))
-    }
-  }
-  if (world.forecasts.length > 0) {
-    const quantities = [
-      'wave_height',
-      'wave_period',
-      'wave_direction',
-      'wind_speed',
-      'wind_direction',
-    ] as const
-    write(join('forecast', 'points.csv'), [
-      `lat,lng,run,time,${quantities.join()}`,
-      ...world.forecasts.flatMap(({ lat, lng, hours }) =>
-        hours.map((hour) =>
-          line([lat, lng, hours[0].time, hour.time, ...quantities.map((name) => hour[name])]),
-        ),
-      ),
-    ])
-  }
-  write(join('readings', 'a.csv'), straight)
-  write(join('readings', 'b.csv'), turned)
+  const rowsOf = (some: readonly WorldBuoy[]): Cells[] =>
+    some.flatMap(({ source, identifier, rows }) =>
+      rows.map((row, i) => [
+        source,
+        identifier,
+        timeText(row.time, i),
+        ...Object.values(COLUMNS).map((measure) => row[measure]),
+      ]),
+    )
+  const [straight, turned] = [0, 1].map((half) => rowsOf(buoys.filter((_, i) => i % 2 === half)))
+  write(join('readings', 'a.csv'), names.join(), straight)
+  write(
+    join('readings', 'b.csv'),
+    names.toReversed().join(),
+    turned.map((cells) => cells.toReversed()),
+  )
+  if (forecasts.length === 0) return
+  write(
+    join('forecast', 'points.csv'),
+    `lat,lng,run,model,time,${QUANTITY_NAMES.join()}`,
+    forecasts.flatMap(({ lat, lng, run, model, rows }) =>
+      rows.map((row) => [lat, lng, run, model, row.time, ...QUANTITY_NAMES.map((name) => row[name])]),
+    ),
+  )
+  write(
+    'spots.csv',
+    'id,name,lat,lng',
+    spots.map(({ id, name, lat, lng }) => [id, name, lat, lng]),
+  )
+  write(
+    'harbours.csv',
+    'identifier,name,lat,lng,datum_offset,credit',
+    harbours.map(({ identifier, name, lat, lng, level, credit }) => [
+      identifier,
+      name,
+      lat,
+      lng,
+      level,
+      credit,
+    ]),
+  )
+  write(
+    'constituents.csv',
+    'harbour,constituent,amplitude,phase',
+    harbours.map(({ identifier, amplitude, phase }) => [identifier, 'S2', amplitude, phase]),
+  )
 }

@@ -8,8 +8,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { NO_SWELL } from '../oracle/plan.ts'
-import type { World, WorldBuoy, WorldRow } from '../oracle/world.ts'
+import { NO_SWELL } from '../oracle/plans.ts'
+import { NO_SEA, type World, type WorldBuoy, type WorldRow } from '../oracle/world.ts'
 
 /** What the files do not say of a buoy. */
 export interface Place {
@@ -44,7 +44,7 @@ export function worldOf(
     for (const row of rows) if (row.significantHeight !== null) newest = Math.max(newest, row.time)
   }
   return {
-    forecasts: [],
+    ...NO_SEA,
     asOf: asOf ?? newest,
     sources: [
       { name: 'NDBC', network: 'national', credit: '', licence: '' },
