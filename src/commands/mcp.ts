@@ -14,7 +14,7 @@ import type {
   SearchBuoysAnswer,
   SearchPlacesAnswer,
 } from '../../clients/typescript/groundswell.ts'
-import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { SWELL_NAMES } from '../sea/columns.ts'
 import { ageText, DAY, HOUR, parseTimestamp, timestampText } from '../sea/time.ts'
 import { last, orNull, setting } from '../server/setting.ts'

@@ -1,5 +1,5 @@
 /**
- * JSON bytes that several operations share, rendered once (`formats/render-fragments.ts`). Each thread copies
+ * JSON bytes that several operations share, rendered once (`render-fragments.ts`). Each thread copies
  * from its own: V8 copies within one thread's buffer five times as fast as from a shared one.
  */
 import type { Found } from '../index/near.ts'
@@ -7,7 +7,7 @@ import type { Language } from '../sea/languages.ts'
 import type { Steps } from '../system/steps.ts'
 import { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
-import type { TimeAxis } from './time-axis.ts'
+import { DAY, MINUTE } from '../sea/time.ts'
 
 const END = new Literal('}')
 
@@ -126,4 +126,67 @@ export function writeNearest({ writer, nearest }: OpenedFragments, found: readon
     writer.hundredths(Math.round(100 * km))
     writer.literal(END)
   })
+}
+
+const STEP_SECONDS = 30 * MINUTE
+const AXIS_SECONDS = 7 * DAY
+const PLACES = AXIS_SECONDS / STEP_SECONDS + 1
+/** `"2026-03-27T09:00:00Z",` */
+const PLACE_BYTES = 23
+/** Fewer places are not worth a copy. */
+const LEAST_COPIED = 8
+/** Times off the axis that are written before the next one on it is looked for. */
+const WRITTEN_AT_ONCE = 32
+
+/** Where the axis stands in a writer's kept bytes, and its first time, epoch seconds. */
+export interface TimeAxis {
+  readonly at: number
+  readonly first: number
+}
+
+export function renderTimeAxis(writer: JsonWriter, asOf: number): TimeAxis {
+  const first = Math.max(0, Math.floor(asOf / STEP_SECONDS) * STEP_SECONDS - AXIS_SECONDS)
+  const { at } = writer
+  writer.ensure(PLACES * PLACE_BYTES)
+  for (let place = 0; place < PLACES; place++) {
+    writer.timestamp(first + place * STEP_SECONDS)
+    writer.comma()
+  }
+  return { at, first }
+}
+
+/** Writes times as `writer.timestamps` does, copied where they follow each other on the axis. */
+export function writeTimes(
+  writer: JsonWriter,
+  { at, first }: TimeAxis,
+  times: Uint32Array,
+  from: number,
+  to: number,
+): void {
+  let row = from
+  while (row < to) {
+    const place = (times[row] - first) / STEP_SECONDS
+    const end = row + evenly(times, row, to, place)
+    if (end - row >= LEAST_COPIED) {
+      writer.copy(at + place * PLACE_BYTES, at + (place + end - row) * PLACE_BYTES)
+      row = end
+    } else {
+      const next = Math.min(to, row + WRITTEN_AT_ONCE)
+      writer.timestamps(times, row, next)
+      row = next
+    }
+  }
+}
+
+/** How many times from `row` on follow each other on the axis from `place`; 0 off the axis. */
+function evenly(times: Uint32Array, row: number, to: number, place: number): number {
+  if (place < 0 || place >= PLACES || place !== Math.floor(place)) return 0
+  const most = Math.min(to, row + PLACES - place)
+  let expected = times[row]
+  let next = row
+  while (next < most && times[next] === expected) {
+    next++
+    expected += STEP_SECONDS
+  }
+  return next - row
 }

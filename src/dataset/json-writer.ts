@@ -1,17 +1,21 @@
 /** JSON as bytes in one reused buffer: stores of eight bytes overshoot, and what follows overwrites them. */
 import { Literal, type TextTable } from './literals.ts'
 import {
+  CLOCK_BYTES,
+  DAY_LABEL_BYTES,
   FOUR_DIGITS,
   fourHex,
   HUNDREDTH_TEXT,
   SHORT_INTEGERS,
   THOUSANDTH_TEXT,
+  writeClock,
+  writeDayLabel,
   writeHundredths,
   writeSignedHundredths,
   writeThousandths,
+  writeTime,
 } from './number-text.ts'
 import { DAY, HOUR, LAST_SECOND, MINUTE, timestampText } from '../sea/time.ts'
-import { CLOCK_BYTES, DAY_LABEL_BYTES, writeClock, writeDayLabel, writeTime } from './time-text.ts'
 
 const ENCODER = new TextEncoder()
 
@@ -103,13 +107,6 @@ export class JsonWriter {
   literal({ words, length }: Literal): void {
     const { view, at } = this
     for (let i = 0; 8 * i < length; i++) view.setFloat64(at + 8 * i, words[i], true)
-    this.at = at + length
-  }
-
-  /** ASCII text of `length` bytes that stands in `words` from `start` on, eight bytes in each. */
-  words(words: Float64Array, start: number, length: number): void {
-    const { view, at } = this
-    for (let done = 0; done < length; done += 8) view.setFloat64(at + done, words[start++], true)
     this.at = at + length
   }
 

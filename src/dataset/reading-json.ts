@@ -1,6 +1,5 @@
 /** The Reading: its ids, and its bytes where it stands alone. */
-import { MEASURE_NAMES, MEASURES } from '../sea/columns.ts'
-import { extraMeasures, WIRE_NAMES } from './wire-measures.ts'
+import { MEASURE_NAMES, type MeasureName, MEASURES, SWELL_NAMES } from '../sea/columns.ts'
 import {
   COMPASS_TEXT,
   compassIndex,
@@ -9,13 +8,59 @@ import {
   HUNDREDTHS,
   SIGNED_HUNDREDTHS,
   THOUSANDTHS,
+  writeTime,
 } from './number-text.ts'
-import { roundedEnergy } from './energy.ts'
 import { Literal, wordsOf } from './literals.ts'
 import { JsonWriter } from './json-writer.ts'
-import { writeTime } from './time-text.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { idOf } from '../sea/numerals.ts'
+
+/** Measures under their names on the wire. */
+export const WIRE_NAMES: { readonly [name in MeasureName]: string } = {
+  significantHeight: 'significient_height',
+  maximumHeight: 'maximum_height',
+  period: 'period',
+  peakPeriod: 'peak_period',
+  direction: 'direction',
+  waterTemperature: 'water_temperature',
+  windSpeed: 'wind_speed',
+  windDirection: 'wind_direction',
+  gustSpeed: 'gust_speed',
+  swellHeight: 'swell_height',
+  swellPeriod: 'swell_period',
+  swellDirection: 'swell_direction',
+  windWaveHeight: 'wind_wave_height',
+  windWavePeriod: 'wind_wave_period',
+  windWaveDirection: 'wind_wave_direction',
+}
+
+/** What `include` may name, and the measures that each adds to a reading, in the order of `EXTRAS`. */
+export const EXTRA_GROUPS = ['wind', 'peak_period', 'swell'] as const
+const EXTRAS: readonly [group: (typeof EXTRA_GROUPS)[number], measures: readonly MeasureName[]][] = [
+  ['peak_period', ['peakPeriod']],
+  ['wind', ['windSpeed', 'windDirection', 'gustSpeed']],
+  ['swell', SWELL_NAMES],
+]
+
+/** The measures that `included`, bits by `EXTRA_GROUPS`, adds to a reading. */
+export function extraMeasures(included: number | undefined): MeasureName[] {
+  return EXTRAS.flatMap(([group, measures]) =>
+    (((included ?? 0) >> EXTRA_GROUPS.indexOf(group)) & 1) === 1 ? measures : [],
+  )
+}
+
+/** Energy of a wave of 1 m and 1 s in deep water, kJ per metre of crest: ⅛ρgH² · gT²/2π, ρ 1025 kg/m³, g 9.81 m/s². */
+const ENERGY_FACTOR = ((1 / 8) * 1025 * 9.81 * 9.81) / (2 * Math.PI) / 1000
+/** kJ per metre of crest, from a height in m and a period in s. Null unless both are above 0. */
+export function waveEnergy(height: number | null, period: number | null): number | null {
+  if (height === null || period === null || height <= 0 || period <= 0) return null
+  return roundedEnergy(height, period)
+}
+
+/** As `waveEnergy` for a height and a period above 0, rounded. */
+export function roundedEnergy(height: number, period: number): number {
+  return Math.round(ENERGY_FACTOR * height * height * period * period)
+}
 
 /** A reading's id is its buoy's id times this plus epoch seconds: below 2^53 up to `MAX_BUOY_ID`. */
 export const READING_ID_FACTOR = 1e10
@@ -41,7 +86,6 @@ export function readingTime(text: string, buoyId: number): number | null {
 const DASH = 0x2d
 const COMMA = 0x2c
 const QUOTE = 0x22
-const LINE_END = 0x0a
 const FOUR_ZEROS = 0x30303030
 /** What stands before the value of each member. */
 const BEFORE = {
@@ -80,8 +124,7 @@ const rows = new JsonWriter(ROWS_AT_ONCE * READING_BYTES)
 const view = rows.view
 
 /**
- * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a
- * comma, or by the end of its line.
+ * Writes `count` full Readings of one buoy from `row` on, `step` (1 or −1) rows apart, each followed by a comma.
  */
 export function writeReadings(
   out: JsonWriter,
@@ -90,10 +133,9 @@ export function writeReadings(
   row: number,
   step: number,
   count: number,
-  asLines = false,
 ): void {
   for (let done = 0; done < count; done += ROWS_AT_ONCE) {
-    gatherRows(buoyId, month, row + done * step, step, Math.min(ROWS_AT_ONCE, count - done), asLines)
+    gatherRows(buoyId, month, row + done * step, step, Math.min(ROWS_AT_ONCE, count - done))
     out.take(rows.answer())
   }
 }
@@ -105,7 +147,6 @@ function gatherRows(
   row: number,
   step: number,
   count: number,
-  asLines: boolean,
 ): void {
   const { significantHeight, maximumHeight, period, waterTemperature, direction } = measures
   const [heights, heightMask] = [significantHeight.codes, significantHeight.mask]
@@ -113,7 +154,6 @@ function gatherRows(
   const [periods, periodMask] = [period.codes, period.mask]
   const [temperatures, temperatureMask] = [waterTemperature.codes, waterTemperature.mask]
   const [directions, directionMask] = [direction.codes, direction.mask]
-  const end = asLines ? LINE_END : COMMA
   const { words: thousandths, lengths: thousandthsLength } = THOUSANDTHS
   const { words: hundredths, lengths: hundredthsLength } = HUNDREDTHS
   const { words: signed, lengths: signedLength } = SIGNED_HUNDREDTHS
@@ -194,7 +234,7 @@ function gatherRows(
     else rows.integer(roundedEnergy(height / 1000, periodCode / 1000))
     at = rows.at
     view.setFloat64(at, END_WORD, true)
-    view.setUint8(at + 1, end)
+    view.setUint8(at + 1, COMMA)
     at += 2
   }
   rows.at = at

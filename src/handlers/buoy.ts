@@ -1,6 +1,5 @@
 /** Operation 2, `GET /buoys/{buoy_id}`: digits are an id first, then a slug; adds `country` and `dtz`. */
-import { addExtras } from '../dataset/reading-json.ts'
-import { EXTRA_GROUPS, WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { addExtras, EXTRA_GROUPS, WIRE_NAMES } from '../dataset/reading-json.ts'
 import { wordSet } from '../operation/parameters.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { Dataset } from '../dataset/dataset.ts'

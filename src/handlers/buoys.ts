@@ -1,6 +1,5 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
-import { buoyFilters, matchingBuoys } from '../operation/buoy-filters.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { buoyFilters, include, matchingBuoys } from '../operation/filters.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
 import { MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'

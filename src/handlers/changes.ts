@@ -2,7 +2,7 @@
  * `GET /changes`: a copy that asks since the `until` of its last answer stays equal to the data. The thread of long
  * answers makes all of it.
  */
-import { EXTRA_GROUPS } from '../dataset/wire-measures.ts'
+import { EXTRA_GROUPS } from '../dataset/reading-json.ts'
 import { MAX_PAGE, operation } from '../operation/operation.ts'
 import { integer, text, wordSet } from '../operation/parameters.ts'
 

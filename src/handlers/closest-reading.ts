@@ -3,7 +3,7 @@ import { notFound } from '../operation/errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'
 import { date, number, timeOfDay } from '../operation/parameters.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { include } from '../operation/filters.ts'
 import { addExtras, READING_BYTES, writeReading } from '../dataset/reading-json.ts'
 import { HOUR, MINUTE } from '../sea/time.ts'
 

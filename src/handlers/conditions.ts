@@ -6,10 +6,10 @@ import { MISSING_U16 } from '../sea/columns.ts'
 import { notFound } from '../operation/errors.ts'
 import {
   directionAt,
-  quantityAt,
-  UNKNOWN_MODEL,
   type Forecast,
   type ForecastCodes,
+  quantityAt,
+  UNKNOWN_MODEL,
 } from '../index/forecast.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
@@ -18,11 +18,11 @@ import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { operation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { choice, integer, number, timestamp, type QueryOf } from '../operation/parameters.ts'
+import { choice, integer, number, type QueryOf, timestamp } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
-import { waveEnergy } from '../dataset/energy.ts'
+import { waveEnergy } from '../dataset/reading-json.ts'
 import { writeLocation } from '../dataset/location-json.ts'
-import { writeNearest, type OpenedFragments } from '../dataset/fragments.ts'
+import { type OpenedFragments, writeNearest } from '../dataset/fragments.ts'
 import type { SpotRecord } from '../sea/records.ts'
 import { DAY, HOUR, MINUTE } from '../sea/time.ts'
 

@@ -6,7 +6,7 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation } from '../operation/operation.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { include } from '../operation/filters.ts'
 import { integer, integerList } from '../operation/parameters.ts'
 
 const BUOYS = new Literal('{"buoys":[')

@@ -1,7 +1,7 @@
 /** `GET /buoys/map`: all active buoys unpaged; the word beats a slug `map`. */
-import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
+import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filters.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { WIRE_NAMES } from '../dataset/wire-measures.ts'
+import { WIRE_NAMES } from '../dataset/reading-json.ts'
 import { NO_DECIMALS } from '../index/latest.ts'
 import { MEASURE_NAMES } from '../sea/columns.ts'
 import { FORMATS } from '../operation/shape.ts'

@@ -11,7 +11,7 @@ import { endList } from '../dataset/json-writer.ts'
 import { integer, number, type QueryOf } from '../operation/parameters.ts'
 import type { Found } from '../index/near.ts'
 import { writeNearest } from '../dataset/fragments.ts'
-import { include, latestFilter, latestFilters } from '../operation/filter-parameters.ts'
+import { include, latestFilter, latestFilters } from '../operation/filters.ts'
 
 const MAX_LIMIT = 20
 

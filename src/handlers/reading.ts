@@ -2,7 +2,7 @@
 import { notFound } from '../operation/errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import { operation, requireBuoy } from '../operation/operation.ts'
-import { include } from '../operation/filter-parameters.ts'
+import { include } from '../operation/filters.ts'
 import { addExtras, READING_BYTES, readingTime, writeReading } from '../dataset/reading-json.ts'
 
 const READING = new Literal('{"reading":')

@@ -3,8 +3,7 @@
  * snapshot's time. As a table all rows come in one answer, each with its buoy's name and position. What matches has to be
  * counted, however many buoys there are: all of it is made by the thread of long answers.
  */
-import { buoyFilters } from '../operation/buoy-filters.ts'
-import { bucketParameters, include } from '../operation/filter-parameters.ts'
+import { bucketParameters, buoyFilters, include } from '../operation/filters.ts'
 import { MAX_PAGE, operation } from '../operation/operation.ts'
 import { choice, date, integer, integerList, timestamp } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'

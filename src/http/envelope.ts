@@ -1,8 +1,8 @@
 /** What surrounds the data of every answer: `{"status":"success","data":…,"meta":{…,"timestamp":"…"}}`. */
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import { META, PRELUDE_BYTES, type Pieces } from '../operation/operation.ts'
-import type { Paging } from '../operation/answer-table.ts'
+import { META, PRELUDE_BYTES } from '../operation/operation.ts'
+import type { Paging, Pieces } from '../dataset/table.ts'
 import type { View } from '../dataset/view.ts'
 import { timestampText } from '../sea/time.ts'
 

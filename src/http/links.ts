@@ -4,7 +4,7 @@
  */
 import { JsonWriter } from '../dataset/json-writer.ts'
 import { Literal } from '../dataset/literals.ts'
-import type { Paging } from '../operation/answer-table.ts'
+import type { Paging } from '../dataset/table.ts'
 import type { QueryReader, Texts } from '../operation/query.ts'
 import type { Parameters } from '../operation/parameters.ts'
 

@@ -1,13 +1,12 @@
 /** Readings in buckets of a clock: a row for each bucket in which a buoy has any. */
-import { rangeBuckets, RANGE_BUCKETS, rowsOf, Samples, type RangeBucket } from '../index/buckets.ts'
+import { RANGE_BUCKETS, type RangeBucket, rangeBuckets, rowsOf, Samples } from '../index/buckets.ts'
 import { partitionPoint } from '../index/bisect.ts'
 import type { Segments } from '../index/segments.ts'
-import { isDirection, NO_VALUE, type Aggregation } from '../index/statistics.ts'
-import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
-import type { Column } from '../operation/answer-table.ts'
+import { type Aggregation, isDirection, NO_VALUE } from '../index/statistics.ts'
+import { extraMeasures, WIRE_NAMES } from '../dataset/reading-json.ts'
+import { type Column, integer, number, time } from '../dataset/table.ts'
 import { ApiError } from '../operation/errors.ts'
-import { integer, number, time } from '../operation/table-columns.ts'
-import { MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
+import { type Measure, type MeasureName, MEASURES } from '../sea/columns.ts'
 import { HOUR } from '../sea/time.ts'
 import type { Zone } from '../sea/zones.ts'
 

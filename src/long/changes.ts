@@ -1,7 +1,7 @@
 /** The changes between two snapshots as JSON: `GET /changes`. */
-import { MAX_PER_PAGE, READINGS, type parameters } from '../handlers/changes.ts'
+import { MAX_PER_PAGE, type parameters, READINGS } from '../handlers/changes.ts'
 import { ApiError, snapshotGone } from '../operation/errors.ts'
-import { rowsOfPage, writePaging, type LongJson } from '../operation/operation.ts'
+import { type LongJson, rowsOfPage, writePaging } from '../operation/operation.ts'
 import type { ChangesSince, View } from '../dataset/view.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import type { MakeRequest } from './maker.ts'
@@ -11,16 +11,15 @@ import { type Catalog, ordinalOf } from '../snapshot/catalog.ts'
 import {
   ADDED,
   CHANGE_WORDS,
+  type Changes,
   eachDifference,
   noChanges,
   rangeOf,
   REMOVED,
-  type Changes,
 } from '../snapshot/row-changes.ts'
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
+import { type MeasureName, MEASURES } from '../sea/columns.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
-import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
+import { extraMeasures, READING_BYTES, WIRE_NAMES, writeReadings } from '../dataset/reading-json.ts'
 
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 const END = '}'

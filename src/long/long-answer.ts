@@ -1,17 +1,20 @@
 /** A long answer over a view: its body piece by piece, and the lines of its head that follow from it. */
-import { formed } from '../formats/format-choice.ts'
 import { enveloped } from '../http/envelope.ts'
-import { linkHeader, NO_LINK, type LinkedQuery } from '../http/links.ts'
+import { type LinkedQuery, linkHeader, NO_LINK } from '../http/links.ts'
 import type { LongRequest } from '../http/long-messages.ts'
 import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import type { Table } from '../operation/answer-table.ts'
-import { nowOf, type LongJson, type Pieces } from '../operation/operation.ts'
+import type { Column, Pieces, Table } from '../dataset/table.ts'
+import { type LongJson, nowOf } from '../operation/operation.ts'
 import { readerOf } from '../operation/query.ts'
-import { shapeQuery, type Shape } from '../operation/shape.ts'
+import { type Shape, shapeQuery } from '../operation/shape.ts'
 import { TagNumber } from '../operation/tag-number.ts'
 import { OPERATIONS } from '../routes.ts'
 import { MAKERS } from './makers.ts'
+import { ApiError } from '../operation/errors.ts'
+import { geojsonForm } from '../dataset/geojson.ts'
+import { parquetPieces } from '../dataset/parquet.ts'
+import { csvForm, jsonColumns, jsonListForm, ndjsonForm, rowPieces } from '../dataset/row-writers.ts'
 
 export interface LongAnswer extends Pieces {
   /** Header lines, each begun by CRLF. */
@@ -109,5 +112,63 @@ function beginMeta(writer: JsonWriter, { paging, list }: Table): void {
   if (paging === undefined) return
   writer.text(
     `,"meta":{"page":${paging.page},"per_page":${paging.perPage},"total_pages":${paging.pages},${list?.meta ?? ''}`,
+  )
+}
+
+/** The body, or in JSON the value of `data`. @throws ApiError 400 that names the parameter `fields` */
+export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
+  const columns = selected(table, shape)
+  switch (shape.format) {
+    case 'json':
+      return shape.byColumns
+        ? jsonColumns(table, table.list!, columns)
+        : rowPieces(table, jsonListForm(table, table.list!, columns))
+    case 'csv':
+      return rowPieces(table, csvForm(columns, shape))
+    case 'ndjson':
+      return rowPieces(table, ndjsonForm(table, columns))
+    case 'geojson':
+      return rowPieces(table, geojsonForm(table, columns, metaOf(table, snapshotId)))
+    case 'parquet':
+      return parquetPieces(table, columns, snapshotId)
+  }
+}
+
+/** `meta` without the time of the answer, so that one snapshot gives the same bytes. */
+function metaOf({ paging, total }: Table, snapshotId: string): string {
+  const members: { [name: string]: string | number } = { snapshot: snapshotId }
+  if (total !== null) members.count = total
+  if (paging !== undefined) {
+    members.page = paging.page
+    members.per_page = paging.perPage
+    members.total_pages = paging.pages
+  }
+  return JSON.stringify(members).slice(1, -1)
+}
+
+/** The columns that are asked for, in that order, or the form's default. @throws ApiError 400 */
+function selected(table: Table, { fields, format }: Pick<Shape, 'fields' | 'format'>): readonly Column[] {
+  if (fields === null) {
+    const isTable = format === 'csv' || format === 'parquet'
+    return table.columns.filter(({ added }) => added === undefined || (isTable && added === 'tables'))
+  }
+  const columns = new Set<Column>()
+  for (const field of fields) {
+    const named = table.columns.filter(({ name }) => name === field || name.startsWith(`${field}.`))
+    if (named.length === 0) throw refusedField(table, field === '' ? 'has an empty name' : 'names no column')
+    for (const column of named) {
+      if (columns.has(column)) throw refusedField(table, 'names a column twice')
+      columns.add(column)
+    }
+  }
+  return [...columns]
+}
+
+function refusedField({ columns }: Table, problem: string): ApiError {
+  const names = columns.map(({ name }) => name).join(', ')
+  return new ApiError(
+    'bad_request',
+    `Parameter fields ${problem}. Allowed: names once each, separated by commas, of ${names}`,
+    { parameter: 'fields' },
   )
 }

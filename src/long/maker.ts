@@ -1,7 +1,7 @@
 /** What is asked of the makers of long answers, and tables of answers that are JSON already. */
 import type { View } from '../dataset/view.ts'
-import type { Column, Table } from '../operation/answer-table.ts'
-import { allRows, PRELUDE_BYTES, type LongJson, type Operation } from '../operation/operation.ts'
+import { allRows, type Column, type Table } from '../dataset/table.ts'
+import { type LongJson, type Operation, PRELUDE_BYTES } from '../operation/operation.ts'
 import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import type { Language } from '../sea/languages.ts'
 import { parseTimestamp } from '../sea/time.ts'

@@ -2,25 +2,23 @@
  * What the thread of long answers makes, by the names of operations: tables for each that has `tables`, and for each
  * that has no `answer` the usual JSON, unless it is that of the table.
  */
-import { buoyBeside, buoyRows, type BuoyItem } from '../operation/buoy-table.ts'
-import { matchingBuoys } from '../operation/buoy-filters.ts'
-import { allRows, requireBuoy, tablePage } from '../operation/operation.ts'
-import { passColumns, passLine } from '../operation/pass-table.ts'
-import { number } from '../operation/table-columns.ts'
-import type { Table } from '../operation/answer-table.ts'
-import { perPageOf, type parameters as buoysParameters } from '../handlers/buoys.ts'
+import { buoyBeside, type BuoyItem, buoyRows, passColumns, passLine } from '../dataset/buoy-table.ts'
+import { matchingBuoys } from '../operation/filters.ts'
+import { allRows, number, type Table } from '../dataset/table.ts'
+import { requireBuoy, tablePage } from '../operation/operation.ts'
+import { type parameters as buoysParameters, perPageOf } from '../handlers/buoys.ts'
 import { chartArrays } from '../handlers/chart.ts'
 import { ARRAYS } from '../handlers/forecast.ts'
-import { passesOf, type parameters as passesParameters } from '../handlers/satellite-passes.ts'
+import { type parameters as passesParameters, passesOf } from '../handlers/satellite-passes.ts'
 import { changesAnswer } from './changes.ts'
 import {
   arrayTable,
   dataOf,
-  recordTable,
   type JsonRecord,
   type Maker,
   type MakeRequest,
   type RecordColumn,
+  recordTable,
 } from './maker.ts'
 import { readingsOfBuoysTable, readingsTable } from './readings.ts'
 import { seriesAnswer, seriesTable } from './series.ts'

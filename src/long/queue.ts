@@ -3,12 +3,15 @@
  * bounded time. A client has a share of both. An answer that is short enough is sent when it is whole; of a longer
  * one there is never much more than its reader has taken.
  */
-import { MOST_KEPT_BYTES, type FromLong, type LongRequest } from '../http/long-messages.ts'
+import { type FromLong, type LongRequest, MOST_KEPT_BYTES } from '../http/long-messages.ts'
 import { joined } from '../http/parts.ts'
 import { ApiError } from '../operation/errors.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
-import { coderOf, type Coder } from './coder.ts'
 import type { LongAnswer } from './long-answer.ts'
+import { once } from 'node:events'
+import type { Transform } from 'node:stream'
+import { constants, createBrotliCompress, createGzip } from 'node:zlib'
+import type { Encoding } from '../http/preferences.ts'
 
 /** Up to so many bytes an answer is made whole: it has a length, and readers may ask for parts of it. */
 const MOST_WHOLE_BYTES = 8 * 1024 * 1024
@@ -293,4 +296,37 @@ function countOf(jobs: ReadonlySet<Job>, client: number): number {
   let count = 0
   for (const { request } of jobs) if (request.client === client) count++
   return count
+}
+
+/** The fastest of each format. */
+const LEVEL = 1
+
+export interface Coder {
+  /** Resolves when the bytes are taken, with `isLast` when all are out. They may be reused then. */
+  write(bytes: Uint8Array, isLast: boolean): Promise<void>
+  close(): void
+}
+
+/** `onBytes` gets compressed bytes as they come. */
+export function coderOf(encoding: Encoding, onBytes: (bytes: Uint8Array) => void): Coder {
+  const stream = streamOf(encoding)
+  stream.on('data', onBytes)
+  return {
+    async write(bytes, isLast) {
+      if (isLast) {
+        stream.end(bytes)
+        await once(stream, 'end')
+      } else
+        await new Promise<void>((done, fail) =>
+          stream.write(bytes, (error) => (error ? fail(error) : done())),
+        )
+    },
+    close: () => void stream.destroy(),
+  }
+}
+
+function streamOf(encoding: Encoding): Transform {
+  return encoding === 'gzip'
+    ? createGzip({ level: LEVEL })
+    : createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: LEVEL } })
 }

@@ -1,23 +1,19 @@
 /** Readings of one buoy and of many, as they were measured or in buckets: their tables. */
-import { csvText } from '../dataset/csv-text.ts'
-import { findId, type Dataset } from '../dataset/dataset.ts'
+import { type Dataset, findId } from '../dataset/dataset.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
-import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import type { View } from '../dataset/view.ts'
-import { MAX_PER_PAGE, positionsOf, type parameters as buoyParameters } from '../handlers/readings.ts'
+import { MAX_PER_PAGE, type parameters as buoyParameters, positionsOf } from '../handlers/readings.ts'
 import { MAX_PER_PAGE as MAX_OF_BUOYS, type parameters } from '../handlers/readings-of-buoys.ts'
-import { matchingBuoys } from '../operation/buoy-filters.ts'
-import { buoyBeside, buoyPlace, readingsAbout } from '../operation/buoy-table.ts'
+import { type bucketParameters, matchingBuoys } from '../operation/filters.ts'
+import { buoyBeside, buoyPlace, readingsAbout } from '../dataset/buoy-table.ts'
 import { ApiError } from '../operation/errors.ts'
-import type { bucketParameters } from '../operation/filter-parameters.ts'
 import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
-import { csvReadings } from '../operation/reading-csv.ts'
-import { monthRuns, readingColumns } from '../operation/reading-table.ts'
-import type { Column, Table } from '../operation/answer-table.ts'
+import { monthRuns, readingColumns } from '../dataset/reading-table.ts'
+import type { Column, Table } from '../dataset/table.ts'
 import { DAY, endOf, timestampText } from '../sea/time.ts'
 import { zone } from '../sea/zones.ts'
-import { bucketColumns, bucketSpans, type BucketSpan, type Span } from './buckets.ts'
+import { bucketColumns, type BucketSpan, bucketSpans, type Span } from './buckets.ts'
 import type { MakeRequest } from './maker.ts'
 
 type Query = QueryOf<typeof bucketParameters> & {
@@ -68,7 +64,6 @@ function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, 
     ]
   })
   return {
-    cursor,
     ordinals,
     columns:
       asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include),
@@ -98,30 +93,12 @@ export function readingsTable({
   const spans = first < end ? [{ ordinal, first, end }] : []
   const range = { spans, start: oldest ?? 0, end: newest ?? 0 }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
-  const { cursor, columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
+  const { columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
   const start = timeText(oldest)
   const stop = timeText(newest)
-  const common = [
-    catalog.lat[ordinal],
-    catalog.lng[ordinal],
-    catalog.id[ordinal],
-    csvText(catalog.names[ordinal]),
-  ].join()
   return {
     ...table,
     columns: [...columns, ...beside],
-    // Bulk writers write the usual members of readings and no others.
-    ...(query.include === undefined &&
-      query.bucket === undefined && {
-        bulk: {
-          csv: csvReadings(cursor, common),
-          ndjson: {
-            rowBytes: READING_BYTES,
-            write: (writer, row, step, count) =>
-              writeReadings(writer, cursor.id, cursor.month, row, step, count, true),
-          },
-        },
-      }),
     about: { buoy: catalog.slugs[ordinal], ...table.about },
     name: [catalog.slugs[ordinal], list.key, start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
       .filter((part) => part !== '')

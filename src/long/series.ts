@@ -1,31 +1,32 @@
 /** Seasonal series, year over year: `GET /buoys/{buoy_id}/readings/series` as JSON and as a table. */
 import { hasMeasure } from '../index/latest.ts'
-import { MEASURES, type Measure } from '../sea/columns.ts'
+import { type Measure, MEASURES } from '../sea/columns.ts'
 import { ApiError } from '../operation/errors.ts'
 import {
   isDayOfYear,
   lastCompleteSeason,
   lastDayOfMonth,
   MOST_SEASONS,
-  seasonYears,
   type SeasonDates,
+  seasonYears,
   Series,
   type SeriesLists,
   type SeriesQuery,
 } from '../index/seasons.ts'
 import { rowsOf } from '../index/buckets.ts'
 import { isDirection, NO_VALUE } from '../index/statistics.ts'
-import { buoyBeside } from '../operation/buoy-table.ts'
-import { flag, integer as integerColumn, number, word } from '../operation/table-columns.ts'
-import type { Column, Table } from '../operation/answer-table.ts'
-import { METRIC_NAMES, METRICS, type Metric, type parameters } from '../handlers/series.ts'
-import { requireBuoy, type LongJson } from '../operation/operation.ts'
+import { buoyBeside } from '../dataset/buoy-table.ts'
+import { type Column, flag, integer as integerColumn, number, type Table, word } from '../dataset/table.ts'
+import { type Metric, METRIC_NAMES, METRICS, type parameters } from '../handlers/series.ts'
+import { type LongJson, requireBuoy } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
 import type { QueryOf } from '../operation/parameters.ts'
 import type { Network } from '../sea/records.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 import type { MakeRequest } from './maker.ts'
-import { seriesJson } from './series-json.ts'
+import { endList, JsonWriter } from '../dataset/json-writer.ts'
+import { Literal } from '../dataset/literals.ts'
+import type { Fragments } from '../dataset/fragments.ts'
 
 const WAVE_METRICS: readonly Metric[] = METRIC_NAMES.slice(0, 5)
 
@@ -187,4 +188,106 @@ function yearsOf(
     )
   }
   return years
+}
+
+const POINT_INDEX = new Literal('{"bucket_index":')
+const LABEL = new Literal(',"label":"')
+const BUCKET_START = new Literal('","bucket_start":')
+const BUCKET_END = new Literal(',"bucket_end":')
+const VALUE = new Literal(',"value":')
+const SAMPLE_COUNT = new Literal(',"sample_count":')
+const POINT_END = new Literal('}')
+
+/** Bytes: more than the text before a season's points, and a point take. */
+const YEAR_BYTES = 128
+const POINT_BYTES = 176
+
+/** A season in each piece: of hours, some 1.3 MB. */
+export function seriesJson(
+  summaries: Fragments,
+  ordinal: number,
+  metric: string,
+  asked: SeriesQuery,
+  rows: SeriesLists,
+): { next(writer: JsonWriter): boolean } {
+  const { startYear, endYear } = asked
+  const series = new Series(asked, rows)
+  let year = startYear
+  let count = 0
+  return {
+    next(writer) {
+      if (year === startYear) writeStart(writer, summaries, ordinal, metric, asked)
+      else writer.comma()
+      count += writeSeason(writer, asked, series, year)
+      if (year++ < endYear) return false
+      endList(writer, count)
+      return true
+    },
+  }
+}
+
+function writeStart(
+  writer: JsonWriter,
+  summaries: Fragments,
+  ordinal: number,
+  metric: string,
+  { zone: clock, dates, bucket, aggregation }: SeriesQuery,
+): void {
+  writer.text('{"buoy":')
+  summaries.writeTo(writer, ordinal)
+  writer.text(
+    `,"metric":"${metric}","bucket":"${bucket}","aggregation":"${aggregation}",` +
+      `"timezone":${JSON.stringify(clock.name)},"season":{"start":{"month":${dates.startMonth},"day":${dates.startDay}},` +
+      `"end":{"month":${dates.endMonth},"day":${dates.endDay}}},"years":[`,
+  )
+}
+
+/** @returns how many points the season has */
+function writeSeason(writer: JsonWriter, asked: SeriesQuery, series: Series, year: number): number {
+  const { complete } = series.season(year)
+  const { length } = series
+  writer.text(`{"year":${year},"complete":${complete},"point_count":${length},"points":[`)
+  writer.ensure(length * POINT_BYTES + YEAR_BYTES)
+  writePoints(writer, asked, series)
+  writer.text(']}')
+  // Room for what follows: a comma, or the end of the list.
+  writer.ensure(YEAR_BYTES)
+  return length
+}
+
+function writePoints(
+  writer: JsonWriter,
+  { zone: clock, bucket, measure }: SeriesQuery,
+  series: Series,
+): void {
+  const [hourly, circular] = [bucket === 'hour', isDirection(measure)]
+  for (let point = 0; point < series.length; point++) {
+    if (point > 0) writer.comma()
+    const [at, value] = [series.bucketOf(point), series.value[point]]
+    writeHead(writer, series.bucketAt(at), clock, hourly)
+    if (value === NO_VALUE) writer.null()
+    else if (circular) writer.integer(value)
+    else writer.hundredths(value)
+    writer.literal(SAMPLE_COUNT)
+    writer.integer(series.count[point])
+    writer.literal(POINT_END)
+  }
+}
+
+function writeHead(
+  writer: JsonWriter,
+  { start, end, ordinal }: { start: number; end: number; ordinal: number },
+  clock: Zone,
+  hourly: boolean,
+): void {
+  const offset = clock.offsetAt(start)
+  writer.literal(POINT_INDEX)
+  writer.integer(ordinal)
+  writer.literal(LABEL)
+  writer.dayLabel(start + offset, hourly)
+  writer.literal(BUCKET_START)
+  writer.localTime(start, offset)
+  writer.literal(BUCKET_END)
+  writer.localTime(end, clock.offsetAt(end))
+  writer.literal(VALUE)
 }

@@ -2,9 +2,8 @@
  * The thread that makes long answers: it serves nobody, so each piece is made in one go. It holds the snapshots
  * that the serving threads hold.
  */
-import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { OpenedViews } from '../dataset/opened-views.ts'
-import type { IndexedSnapshot } from '../dataset/view.ts'
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type IndexedSnapshot, OpenedViews } from '../dataset/view.ts'
 import type { FromLong, LongRequest, ToLong } from '../http/long-messages.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
@@ -12,7 +11,7 @@ import { collectSoon, yieldToServing } from '../system/thread.ts'
 import { faultText } from '../system/faults.ts'
 import { finish } from '../system/steps.ts'
 import { longAnswer, type LongAnswer } from './long-answer.ts'
-import { LongQueue, type Job } from './queue.ts'
+import { type Job, LongQueue } from './queue.ts'
 
 export interface LongStart {
   /** One Int32, which counts up while the thread is alive. */

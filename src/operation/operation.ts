@@ -1,7 +1,7 @@
 /** What an operation is: its path on the wire, its parameters, and the function that writes its data. */
 import type { Dataset } from '../dataset/dataset.ts'
 import type { View } from '../dataset/view.ts'
-import { ApiError, notFound, type ErrorCode } from './errors.ts'
+import { ApiError, type ErrorCode, notFound } from './errors.ts'
 import { Literal } from '../dataset/literals.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Language } from '../sea/languages.ts'
@@ -9,7 +9,7 @@ import { idOf } from '../sea/numerals.ts'
 import { MINUTE } from '../sea/time.ts'
 import type { Parameters, QueryOf } from './parameters.ts'
 import type { Offered } from './shape.ts'
-import type { Paging, Table } from './answer-table.ts'
+import type { Paging, Pieces, Table } from '../dataset/table.ts'
 
 /** Bytes that an operation finds free in the writer: more than what stands before its first item. */
 export const PRELUDE_BYTES = 256
@@ -28,12 +28,6 @@ const TOTAL_PAGES = new Literal(',"total_pages":')
 
 /** The largest page number. */
 export const MAX_PAGE = 2147483647
-
-/** A body that is written piece by piece. */
-export interface Pieces {
-  /** Writes the next piece, mostly of some 100 KB, into a writer that holds none before it. @returns whether it is the last */
-  next(writer: JsonWriter): boolean
-}
 
 /** The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers. */
 export interface LongJson extends Pieces {
@@ -147,10 +141,6 @@ export function refuseBackwards(start: number, end: number): void {
 export function rowsOfPage(count: number, page: number, perPage: number): { from: number; to: number } {
   const from = Math.min(count, (page - 1) * perPage)
   return { from, to: Math.min(count, from + perPage) }
-}
-
-export function allRows(count: number): Table['runs'] {
-  return [() => ({ from: 0, step: 1, count })]
 }
 
 export function tablePage(

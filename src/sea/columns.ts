@@ -17,7 +17,7 @@ export const NO_COUNTRY = 0xffff
 export type Codes = Uint16Array | Int16Array
 
 export interface Measure {
-  /** Name in code; `dataset/wire-measures.ts` has the wire's spelling. */
+  /** Name in code; `dataset/reading-json.ts` has the wire's spelling. */
   readonly name: MeasureName
   readonly unit: 'm' | 's' | 'degree' | '°C' | 'km/h'
   /** Codes per unit. */

@@ -8,15 +8,15 @@ import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
 import {
   findId,
+  type Indexes,
   newestReadingTime,
   openDataset,
+  type OpenedParts,
   openParts,
   sorted,
-  type Indexes,
-  type OpenedParts,
 } from '../dataset/dataset.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import { renderFragments } from '../formats/render-fragments.ts'
+import { renderFragments } from '../dataset/render-fragments.ts'
 
 /** What the next snapshot takes over from the last one. */
 export interface TakenOver {

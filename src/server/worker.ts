@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { AddressCounters } from '../access/address-counters.ts'
 import { TrustedProxies } from '../access/trusted-proxies.ts'
-import { OpenedViews } from '../dataset/opened-views.ts'
+import { OpenedViews } from '../dataset/view.ts'
 import type { IndexedSnapshot, View } from '../dataset/view.ts'
 import { LongAnswers } from '../http/long-answers.ts'
 import { Connections } from '../http/connections.ts'

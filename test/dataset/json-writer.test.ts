@@ -9,7 +9,10 @@ import {
   THOUSANDTHS,
   writeHundredths,
   writeSignedHundredths,
+  writeClock,
+  writeDayLabel,
   writeThousandths,
+  writeTime,
   COMPASS_TEXT,
   compassIndex,
 } from '../../src/dataset/number-text.ts'
@@ -359,5 +362,24 @@ test('A writer that has to grow again and again loses no byte, and keeps what st
 test('Texts outside ASCII, and half characters, come out as JSON that means the same.', () => {
   for (const text of ['Île d’Yeu', '東京湾', '🌊🌊', 'a\u0000b\u001f"\\', '\ud800', 'x\udfff', '\u2028']) {
     assert.equal(JSON.parse(written((out) => out.string(text))), text)
+  }
+})
+
+test('Every day from 1970 to the last second of 32 bits is written as Date writes it, with its label.', () => {
+  const bytes = Buffer.alloc(24)
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  for (let day = 0; day <= Math.floor(0xffff_ffff / 86_400); day++) {
+    const date = new Date(day * 86_400_000 + 43_200_000)
+    // As in `Fri, 27 Mar 2026 00:00:00 GMT`.
+    const [, dayOfMonth, month] = date.toUTCString().split(' ')
+    writeTime(view, 0, date.getTime() / 1000)
+    assert.equal(bytes.toString('latin1', 0, 20), date.toISOString().replace('.000', ''))
+    writeDayLabel(view, 0, day)
+    assert.equal(bytes.toString('latin1', 0, 6), `${month} ${dayOfMonth}`)
+  }
+  for (let minutes = 0; minutes < 1440; minutes++) {
+    writeClock(view, 0, minutes)
+    const time = new Date(minutes * 60_000).toISOString()
+    assert.equal(bytes.toString('latin1', 0, 5), time.slice(11, 16))
   }
 })

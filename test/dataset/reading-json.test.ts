@@ -115,7 +115,7 @@ test('Pages of readings, upwards and downwards, are the bytes of their objects.'
   )
 })
 
-test('Every code of every column is written on lines, thousands at a time, as it is alone.', () => {
+test('Every code of every column is written among thousands as it is alone.', () => {
   const ROWS = 65_535
   const rows = Array.from({ length: ROWS }, (_, code) => ({
     time: code * 65_537,
@@ -126,12 +126,12 @@ test('Every code of every column is written on lines, thousands at a time, as it
     direction: code,
   }))
   const columns = rowsOf(rows, true)
-  const lines = dirtyWriter(ROWS)
-  writeReadings(lines, 900_000, columns, ROWS - 1, -1, ROWS, true)
+  const together = dirtyWriter(ROWS)
+  writeReadings(together, 900_000, columns, ROWS - 1, -1, ROWS)
   const alone = dirtyWriter(ROWS)
   for (let i = ROWS - 1; i >= 0; i--) {
     writeReading(alone, 900_000, columns, i)
-    alone.text('\n')
+    alone.comma()
   }
-  assert.equal(Buffer.compare(lines.answer(), alone.answer()), 0)
+  assert.equal(Buffer.compare(together.answer(), alone.answer()), 0)
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { JsonWriter } from '../../src/dataset/json-writer.ts'
-import { renderTimeAxis, writeTimes } from '../../src/dataset/time-axis.ts'
+import { renderTimeAxis, writeTimes } from '../../src/dataset/fragments.ts'
 
 const HALF_HOUR = 1800
 const WEEK = 336

@@ -1,15 +1,14 @@
 /** The networks of a snapshot, and their readings and all buoys as the bytes of Parquet files. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { catalogMembers } from '../../dataset/buoy-table.ts'
+import { ParquetFile, type ByteSink } from '../../dataset/parquet.ts'
+import { idColumn, measureColumn, timeColumn, type ReadingCursor } from '../../dataset/reading-table.ts'
+import { integer, text, type Column } from '../../dataset/table.ts'
 import type { MonthRows } from '../../index/segments.ts'
-import type { Column } from '../../operation/answer-table.ts'
-import { catalogMembers } from '../../operation/buoy-table.ts'
-import { idColumn, measureColumn, timeColumn, type ReadingCursor } from '../../operation/reading-table.ts'
-import { integer, text } from '../../operation/table-columns.ts'
 import { COMMON_NAMES, type MeasureName } from '../../sea/columns.ts'
 import type { Catalog } from '../../snapshot/catalog.ts'
 import type { ExportedNetwork } from '../../snapshot/file-list.ts'
-import { ParquetFile, type ByteSink } from '../parquet-file.ts'
 
 /** Raised when the same rows are to give other bytes: every file is then written anew. */
 const LAYOUT = 'groundswell-bulk 4'

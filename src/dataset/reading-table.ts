@@ -1,13 +1,10 @@
 /** Readings as columns, under their names on the wire. */
-import { MEASURES, type MeasureName } from '../sea/columns.ts'
+import { type MeasureName, MEASURES } from '../sea/columns.ts'
 import type { MeasureColumn, MonthRows, Segments } from '../index/segments.ts'
-import { Literal } from '../dataset/literals.ts'
-import { extraMeasures, WIRE_NAMES } from '../dataset/wire-measures.ts'
-import { compassIndex, compassPoint } from '../dataset/number-text.ts'
-import { READING_ID_FACTOR } from '../dataset/reading-json.ts'
-import { waveEnergy } from '../dataset/energy.ts'
-import type { CodeColumn, Column, Run, Table } from './answer-table.ts'
-import { integer, time, word } from './table-columns.ts'
+import { Literal } from './literals.ts'
+import { extraMeasures, READING_ID_FACTOR, waveEnergy, WIRE_NAMES } from './reading-json.ts'
+import { compassIndex, compassPoint } from './number-text.ts'
+import { type CodeColumn, type Column, integer, type Run, type Table, time, word } from './table.ts'
 
 const UUID_MIDDLE = new Literal('-8000-8000-')
 const METRE = new Literal('m')

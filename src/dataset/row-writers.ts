@@ -1,11 +1,9 @@
 /** How the rows of a table become bytes, row by row: as CSV, NDJSON, JSON objects, and columns of JSON. */
-import type { JsonWriter } from '../dataset/json-writer.ts'
-import { Literal } from '../dataset/literals.ts'
-import type { BulkWriter, Column, JsonList, Run, Table } from '../operation/answer-table.ts'
-import type { Pieces } from '../operation/operation.ts'
+import type { JsonWriter } from './json-writer.ts'
+import { Literal } from './literals.ts'
+import type { Column, JsonList, Pieces, Run, Table } from './table.ts'
 import type { Shape } from '../operation/shape.ts'
-import { csvText } from '../dataset/csv-text.ts'
-import { cellBytes, cellOf, type Cell } from './cells.ts'
+import { type Cell, cellBytes, cellOf, csvText } from './cells.ts'
 
 /** One form of a table; its three functions make room for themselves. */
 export interface RowForm {
@@ -14,8 +12,6 @@ export interface RowForm {
   begin(writer: JsonWriter): void
   /** Writes a row, with room for `rowBytes`. */
   row(writer: JsonWriter, row: number): void
-  /** Writes rows in place of `row`. */
-  readonly bulk?: BulkWriter | null
   /** `count`: rows that were written. */
   end(writer: JsonWriter, count: number): void
 }
@@ -47,7 +43,7 @@ const PIECE_BYTES = 128 * 1024
 
 export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
   const rows = new TableRows(table)
-  const { rowBytes, bulk = null } = form
+  const { rowBytes } = form
   let hasBegun = false
   let written = 0
   return {
@@ -62,8 +58,7 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
         }
         const { from, step, count } = run
         writer.ensure(count * rowBytes)
-        if (bulk === null) for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
-        else bulk.write(writer, from, step, count)
+        for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
         written += count
       }
       return false

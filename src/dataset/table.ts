@@ -2,7 +2,8 @@
  * An answer as a table, which all formats but usual JSON are written from. A column is a member of the JSON
  * answer's items, a nested one with a dot (`last_reading.time`).
  */
-import type { JsonWriter } from '../dataset/json-writer.ts'
+import type { JsonWriter } from './json-writer.ts'
+import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
 interface Named {
   readonly name: string
@@ -80,8 +81,6 @@ export interface Table {
   readonly columns: readonly Column[]
   /** The rows in runs. A call makes the cells of its run ready, in place of those of another. */
   readonly runs: readonly (() => Run)[]
-  /** Writers of whole rows in default columns, for tables with too many rows for a call per cell. */
-  readonly bulk?: { readonly csv: BulkWriter; readonly ndjson: BulkWriter }
   /** What a file of readings says of them: the networks, and who measured, as far as sources tell. */
   readonly about?: { readonly [key: string]: string }
   /** Nested members that JSON has as one `null`. */
@@ -99,11 +98,6 @@ export interface Table {
   readonly list: JsonList | null
 }
 
-export interface BulkWriter {
-  readonly rowBytes: number
-  write(writer: JsonWriter, from: number, step: number, count: number): void
-}
-
 /** `data` is `before`, `key`, the list, and `after`. Texts of JSON members with their commas. */
 export interface JsonList {
   readonly key: string
@@ -113,4 +107,78 @@ export interface JsonList {
   readonly meta?: string
   /** Whether the one row stands for the list. */
   readonly isSingle?: boolean
+}
+
+/** A body that is written piece by piece. */
+export interface Pieces {
+  /** Writes the next piece, mostly of some 100 KB, into a writer that holds none before it. @returns whether it is the last */
+  next(writer: JsonWriter): boolean
+}
+
+export function allRows(count: number): Table['runs'] {
+  return [() => ({ from: 0, step: 1, count })]
+}
+
+// Columns by kind. `unit` is '' where there is none.
+type NumberOf = NumberColumn['value']
+
+export const integer = (name: string, value: NumberOf, unit = ''): NumberColumn => {
+  return { kind: 'integer', name, unit, value }
+}
+export const number = (name: string, value: NumberOf, unit = ''): NumberColumn => {
+  return { kind: 'number', name, unit, value }
+}
+export const time = (name: string, value: NumberOf): NumberColumn => {
+  return { kind: 'time', name, unit: 'UTC', value }
+}
+export const text = (name: string, value: TextColumn['value']): TextColumn => {
+  return { kind: 'text', name, unit: '', value }
+}
+export const flag = (name: string, value: FlagColumn['value']): FlagColumn => {
+  return { kind: 'flag', name, unit: '', value }
+}
+export const word = (name: string, width: number, write: WordColumn['write']): WordColumn => {
+  return { kind: 'word', name, unit: '', width, write }
+}
+
+/** Cells of `rowOf(row)` under another name, empty at −1. One closure for all kinds is 1.3 times slower. */
+export function elsewhere(column: Column, name: string, rowOf: (row: number) => number): Column {
+  switch (column.kind) {
+    case 'code': {
+      const missing = column.signed ? MISSING_I16 : MISSING_U16
+      const code = (row: number): number => {
+        const at = rowOf(row)
+        return at === -1 ? missing : column.value(at)
+      }
+      return { ...column, name, value: code }
+    }
+    case 'integer':
+    case 'number': {
+      const value = (row: number): number => {
+        const at = rowOf(row)
+        return at === -1 ? NaN : column.value(at)
+      }
+      return { ...column, name, value }
+    }
+    case 'time':
+      return time(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? NaN : column.value(at)
+      })
+    case 'text':
+      return text(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? null : column.value(at)
+      })
+    case 'flag':
+      return flag(name, (row) => {
+        const at = rowOf(row)
+        return at === -1 ? null : column.value(at)
+      })
+    case 'word':
+      return word(name, column.width, (writer, row) => {
+        const at = rowOf(row)
+        if (at !== -1) column.write(writer, at)
+      })
+  }
 }

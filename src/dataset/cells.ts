@@ -1,9 +1,8 @@
 /** Cells of tables as JSON and as CSV: one closure for each column, which writes the cell of a row. */
-import type { JsonWriter } from '../dataset/json-writer.ts'
-import { Literal, type TextTable } from '../dataset/literals.ts'
-import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from '../dataset/number-text.ts'
-import type { CodeColumn, Column, WordColumn } from '../operation/answer-table.ts'
-import { csvText } from '../dataset/csv-text.ts'
+import type { JsonWriter } from './json-writer.ts'
+import { Literal, type TextTable } from './literals.ts'
+import { HUNDREDTHS, SIGNED_HUNDREDTHS, THOUSANDTHS } from './number-text.ts'
+import type { CodeColumn, Column, WordColumn } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 
 /** Writes the cell of a row, with room as `cellBytes` gives it. Texts make room for themselves. */
@@ -124,4 +123,14 @@ function quoted(column: WordColumn): Cell {
     writer.bytes[start - 1] = QUOTE
     writer.quote()
   }
+}
+
+/** Beginnings of formulas (OWASP, "CSV Injection"). Some spreadsheets take full-width forms for ASCII. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
+const TO_QUOTE = /[",\r\n]/
+
+/** A text as one field: an apostrophe before what a spreadsheet would calculate. */
+export function csvText(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text
+  return TO_QUOTE.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

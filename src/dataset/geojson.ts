@@ -2,10 +2,10 @@
  * GeoJSON by RFC 7946: longitude first, columns as properties, the paging as a foreign member `meta`. Properties are
  * scalars: map programs colour and filter by those alone.
  */
-import type { JsonWriter } from '../dataset/json-writer.ts'
-import { Literal } from '../dataset/literals.ts'
-import type { Column, Line, Place, Table } from '../operation/answer-table.ts'
-import { cellOf, ROW_REST_BYTES, type Cell } from './cells.ts'
+import type { JsonWriter } from './json-writer.ts'
+import { Literal } from './literals.ts'
+import type { Column, Line, Place, Table } from './table.ts'
+import { type Cell, cellOf, ROW_REST_BYTES } from './cells.ts'
 import { flatObjectCell, objectBytes, type RowForm } from './row-writers.ts'
 
 /** What surrounds a feature, its point and its identifier. */
