@@ -37,7 +37,7 @@ const rankOf = (file) => FIRST.findIndex((start) => file.startsWith(start)) + 1 
  * Fast files of these rooms run in one process for each room: they start no program, and Node would begin and load
  * the same modules for each anew, which takes half a second.
  */
-const TOGETHER = /^test\/(builder|dataset|index|operation|sea|snapshot|sources)\//
+const TOGETHER = /^test\/(builder(?!\/bulk)|dataset|index|operation|sea|snapshot|sources)\//
 /**
  * A file that waits for something before it has its tests is alone: Node would call its `after` as soon as the
  * tests of the others have ended.

@@ -98,7 +98,7 @@ async function exported(
   let list: FileList | null
   try {
     // Builds that do not export do not load the writer of Parquet.
-    const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
+    const { exportSnapshot } = await import('./bulk/bulk-export.ts')
     const done = await exportSnapshot({ dir, manifest, out: exportTo, now })
     list = done.list
     const { files, bytes } = done.written

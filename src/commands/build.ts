@@ -173,7 +173,7 @@ const exportCommand = command({
     if (manifest === null) throw noSnapshot(dir, 'export')
     expectApart('--out', out, dir)
     // Other commands do not load the writer of Parquet.
-    const { exportSnapshot } = await import('../formats/bulk/bulk-export.ts')
+    const { exportSnapshot } = await import('../builder/bulk/bulk-export.ts')
     const { list, written } = await exportSnapshot({ dir, manifest, out, now: clock() })
     const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0)
     const bytes = sum(list.files.map((file) => file.bytes))

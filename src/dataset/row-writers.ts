@@ -2,7 +2,6 @@
 import type { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
 import type { Column, JsonList, Pieces, Run, Table } from './table.ts'
-import type { Shape } from '../operation/shape.ts'
 import { type Cell, cellBytes, cellOf, csvText } from './cells.ts'
 
 /** One form of a table; its three functions make room for themselves. */
@@ -70,11 +69,14 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
 const CRLF = 0x0a0d
 const END_BYTES = 8
 
+/** Where the units stand: nowhere, in a second line, or behind the names; and whether a byte order mark comes first. */
+interface CsvOptions {
+  readonly units: '0' | '1' | 'name'
+  readonly hasMark: boolean
+}
+
 /** CSV by RFC 4180: CRLF, a line of names, where asked for a line of units, empty fields for missing values. */
-export function csvForm(
-  columns: readonly Column[],
-  { units, hasMark }: Pick<Shape, 'units' | 'hasMark'> = { units: '0', hasMark: false },
-): RowForm {
+export function csvForm(columns: readonly Column[], { units, hasMark }: CsvOptions): RowForm {
   const cells = columns.map((column) => cellOf(column, true))
   const line = (texts: readonly string[]): string => `${texts.map(csvText).join(',')}\r\n`
   return {

@@ -1,6 +1,6 @@
 /** Whether an answer in each format says what the JSON answer to the same request says, value by value. */
 import assert from 'node:assert/strict'
-import type { DuckRow } from './bulk/duck.ts'
+import type { DuckRow } from '../builder/bulk/duck.ts'
 import type { Json, JsonObject } from '../oracle/oracle.ts'
 import { fieldOf, flat, parseCsv } from './parse.ts'
 

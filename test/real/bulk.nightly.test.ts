@@ -1,13 +1,13 @@
 /**
  * Ten years of two buoys as files of the export and as CSV and Parquet of the API, read by DuckDB, against a
  * naive reading of the networks' own files. They are not part of the repository, so this file is skipped
- * without them; test/formats/bulk has made-up data.
+ * without them; test/builder/bulk has made-up data.
  */
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { duck, type DuckRow } from '../formats/bulk/duck.ts'
-import { assertWhole } from '../formats/bulk/exporting.ts'
+import { duck, type DuckRow } from '../builder/bulk/duck.ts'
+import { assertWhole } from '../builder/bulk/exporting.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { MEASURE_OF } from '../oracle/oracle.ts'
 import type { WorldRow } from '../oracle/world.ts'

@@ -7,19 +7,12 @@ import * as fc from 'fast-check'
 import { rollback } from '../../../src/snapshot/retained.ts'
 import { decodeList, encodeList, type FileList } from '../../../src/snapshot/file-list.ts'
 import { timestampText } from '../../../src/sea/time.ts'
-import { ExportFolder } from '../../../src/formats/bulk/export-folder.ts'
-import { folderOf } from '../../../src/formats/bulk/bulk-tables.ts'
+import { ExportFolder } from '../../../src/builder/bulk/export-folder.ts'
+import { folderOf } from '../../../src/builder/bulk/bulk-tables.ts'
 import { SnapshotError } from '../../../src/snapshot/snapshot-format.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { BuildError } from '../../../src/system/build-error.ts'
-import {
-  build,
-  fakeSource,
-  NETWORKS,
-  SMALL_WORLD,
-  type FakeBuoy,
-  type FakeRow,
-} from '../../builder/fake_source.ts'
+import { build, fakeSource, NETWORKS, SMALL_WORLD, type FakeBuoy, type FakeRow } from '../fake_source.ts'
 import { temporaryFolder } from '../../live.ts'
 import { EXPECTED } from '../../measures.ts'
 import { MEASURE_OF } from '../../oracle/oracle.ts'

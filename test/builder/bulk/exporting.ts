@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exportSnapshot, type Exported } from '../../../src/formats/bulk/bulk-export.ts'
+import { exportSnapshot, type Exported } from '../../../src/builder/bulk/bulk-export.ts'
 import { decodeList, type FileList } from '../../../src/snapshot/file-list.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
-import { SMALL_WORLD, type FakeBuoy } from '../../builder/fake_source.ts'
+import { SMALL_WORLD, type FakeBuoy } from '../fake_source.ts'
 
 /** Later than any file of a test: what a list does not name is old enough to be collected. */
 export const MUCH_LATER = 4e9
