@@ -12,7 +12,7 @@ import { duck, type DuckRow } from '../builder/bulk/duck.ts'
 import { exportTo } from '../builder/bulk/exporting.ts'
 import { parseCsv } from '../formats/parse.ts'
 import { temporaryFolder } from '../live.ts'
-import { writePlatform, type Column } from '../sources/platform_file.ts'
+import { timesOf, variable, type Variable, writePlatform } from '../sources/netcdf_file.ts'
 
 const KEY = Buffer.from(`gsw_${'B'.repeat(49)}`)
 const KEYED = { authorization: `Bearer ${KEY.toString()}` }
@@ -122,40 +122,37 @@ function real(): Station[] {
 }
 
 /** A platform with the names of the primary swell, which the service also has, and one with those of all swell. */
-async function writePlatforms(
-  folder: string,
-  times: readonly number[],
-): Promise<Map<string, Map<number, Parts>>> {
-  const iso = times.map((time) => new Date(time * 1000).toISOString())
-  const column = (units: string, first: number, standard?: string): Column => ({
-    values: times.map((_, i) => [i === 1 ? null : (first + i) * 1000]),
-    units,
-    ...(standard !== undefined && { standard }),
-  })
-  const waves = { VAVH: { ...column('m', 3), values: times.map(() => [3000]) } }
-  await writePlatform(join(folder, 'primary.nc'), {
-    times: iso,
-    columns: {
-      ...waves,
-      VHM0_SW1: column('m', 2),
-      VTM01_SW1: column('s', 12),
-      VMDR_SW1: column('degree', 280),
-      VHM0_WW: column('m', 1),
-      VTM01_WW: column('s', 4),
-      VMDR_WW: column('degree', 20),
-    },
-  })
-  await writePlatform(join(folder, 'all.nc'), {
-    attributes: { platform_code: 'P2', platform_name: 'Platform Two' },
-    times: iso,
-    columns: {
-      ...waves,
-      HEIGHT: column('m', 2, 'sea_surface_swell_wave_significant_height'),
-      PERIOD: column('s', 12, 'sea_surface_swell_wave_period'),
-      WHITHER: column('degree', 100, 'sea_surface_swell_wave_to_direction'),
-      VHM0_SW1: column('m', 9),
-    },
-  })
+function writePlatforms(folder: string, times: readonly number[]): Map<string, Map<number, Parts>> {
+  const hours = timesOf(times.map((time) => new Date(time * 1000).toISOString()))
+  const column = (name: string, units: string, first: number, standard = ''): Variable =>
+    variable(
+      name,
+      times.map((_, i) => (i === 1 ? NaN : first + i)),
+      { units, ...(standard !== '' && { standard_name: `sea_surface_swell_wave_${standard}` }) },
+    )
+  const waves = variable(
+    'VAVH',
+    times.map(() => 3),
+    { units: 'm' },
+  )
+  const primary = [
+    column('VHM0_SW1', 'm', 2),
+    column('VTM01_SW1', 's', 12),
+    column('VMDR_SW1', 'degree', 280),
+    column('VHM0_WW', 'm', 1),
+    column('VTM01_WW', 's', 4),
+    column('VMDR_WW', 'degree', 20),
+  ]
+  const all = [
+    column('HEIGHT', 'm', 2, 'significant_height'),
+    column('PERIOD', 's', 12, 'period'),
+    column('WHITHER', 'degree', 100, 'to_direction'),
+    column('VHM0_SW1', 'm', 9),
+  ]
+  mkdirSync(folder, { recursive: true })
+  writePlatform(join(folder, 'primary.nc'), [waves, ...primary], { times: hours })
+  const second = { platform_code: 'P2', platform_name: 'Platform Two' }
+  writePlatform(join(folder, 'all.nc'), [waves, ...all], { times: hours, attributes: second })
   const parts = (...first: Parts) =>
     new Map(times.map((time, i) => [time, i === 1 ? NONE : first.map((value) => value && value + i)]))
   return new Map([
@@ -187,7 +184,7 @@ test('Ten .spec files and platforms of Copernicus give what a plain reading of t
     writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.spec`), station.spec)
     expected.set(id, station.expected)
   }
-  const platforms = await writePlatforms(join(folder, 'cmems'), [start, start + 3600, start + 7200])
+  const platforms = writePlatforms(join(folder, 'cmems'), [start, start + 3600, start + 7200])
   for (const [id, parts] of platforms) expected.set(id, parts)
   const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
   await build([openNdbc(join(folder, 'ndbc')), openCmems(join(folder, 'cmems'))], dir)

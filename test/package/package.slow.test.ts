@@ -16,7 +16,7 @@ import { launchBrowser } from '../../tools/browser.ts'
 import { linksOf } from '../docs/markdown.ts'
 import { temporaryFolder } from '../live.ts'
 import { startProgram } from '../started_program.ts'
-import { altimetrySample } from '../sources/altimetry_sample.ts'
+import { altimetrySample } from '../sources/netcdf_file.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)

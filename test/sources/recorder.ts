@@ -1,4 +1,5 @@
 /** A report and a sink that record what an adapter gives, for tests of adapters. */
+import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -7,10 +8,16 @@ import type { MeasureName } from '../../src/sea/columns.ts'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import texts from '../../src/sources/doubts.json' with { type: 'json' }
 import { type Doubt, Doubts } from '../../src/sources/doubts.ts'
-import type { OpenSource, Source } from '../../src/sources/source.ts'
-import type { BuoyRecord } from '../../src/sea/records.ts'
+import type { OpenSource, Sink, Source } from '../../src/sources/source.ts'
+import type {
+  BuoyRecord,
+  ForecastRecord,
+  HarbourRecord,
+  PassRecord,
+  SourceInfo,
+  SpotRecord,
+} from '../../src/sea/records.ts'
 import { EXPECTED } from '../measures.ts'
-import { RecordingSink } from './recording_sink.ts'
 
 const NAMES = Object.keys(EXPECTED) as MeasureName[]
 
@@ -18,6 +25,29 @@ const NAMES = Object.keys(EXPECTED) as MeasureName[]
 export type Row = { time: string } & { [name in MeasureName]?: number }
 
 type Records = Pick<RecordingSink, 'sources' | 'passes' | 'forecasts' | 'harbours' | 'spots'>
+
+/** A sink that keeps every record as it came; the test that extends it decides about the rows. */
+export abstract class RecordingSink implements Sink {
+  sources: SourceInfo[] = []
+  /** By handle. */
+  records: BuoyRecord[] = []
+  passes: PassRecord[] = []
+  forecasts: ForecastRecord[] = []
+  harbours: HarbourRecord[] = []
+  spots: SpotRecord[] = []
+
+  abstract rows(buoy: number, batch: RowBatch, feed?: number): void
+
+  source = (info: SourceInfo): void => void this.sources.push(info)
+  pass = (record: PassRecord): void => void this.passes.push(record)
+  forecast = (record: ForecastRecord): void => void this.forecasts.push(record)
+  harbour = (record: HarbourRecord): void => void this.harbours.push(record)
+  spot = (record: SpotRecord): void => void this.spots.push(record)
+
+  buoy(record: BuoyRecord): number {
+    return this.records.push(record) - 1
+  }
+}
 
 export interface Recording extends Records {
   buoys: BuoyRecord[]
@@ -27,9 +57,9 @@ export interface Recording extends Records {
   doubts: string[]
   /** The examples of all doubts. */
   examples: string[]
-  /** By file name. */
   /** Which column became what, file by file. */
   columns: string[]
+  /** By file name. */
   understood: Map<string, number>
   /** `FILE:LINE reason`. */
   bad: string[]
@@ -163,18 +193,57 @@ export function identifiersOf(buoys: readonly { readonly identifier: string }[])
   return buoys.map(({ identifier }) => identifier)
 }
 
+/** Contents by path: text, bytes, or what is written as JSON. */
+export interface Files {
+  readonly [path: string]: string | Uint8Array | object
+}
+
 /** A folder with the given files, removed after the test. */
-export async function folderOf(
-  t: TestContext,
-  files: { readonly [path: string]: string | Uint8Array },
-): Promise<string> {
+export async function folderOf(t: TestContext, files: Files): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sources-'))
   t.after(() => rm(folder, { recursive: true }))
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), content)
+    const isWritable = typeof content === 'string' || content instanceof Uint8Array
+    await writeFile(join(folder, path), isWritable ? content : JSON.stringify(content))
   }
   return folder
+}
+
+/** What a source has to give. Bad lines, skipped values and doubts that are not here may not be. */
+interface Expected {
+  /** `IDENTIFIER NAME LAT LNG`. */
+  buoys?: string[]
+  /** As `rowTable` has them. */
+  rows?: string[]
+  bad?: string[]
+  skipped?: { readonly [reason: string]: number }
+  doubts?: (string | RegExp)[]
+}
+
+/** Reads a folder of `files` and compares what it gives with all that is expected. */
+export async function gives(
+  t: TestContext,
+  open: OpenSource,
+  files: Files | string,
+  { buoys, rows, bad = [], skipped = {}, doubts = [] }: Expected,
+): Promise<Recording> {
+  const recording = await record(open, typeof files === 'string' ? files : await folderOf(t, files))
+  assert.deepEqual(recording.bad, bad)
+  assert.deepEqual(Object.fromEntries(recording.skipped), skipped)
+  for (const [i, said] of recording.doubts.entries()) {
+    const expected = doubts[i]
+    if (expected instanceof RegExp) assert.match(said, expected)
+    else assert.equal(said, expected)
+  }
+  assert.equal(recording.doubts.length, doubts.length)
+  if (buoys !== undefined)
+    assert.deepEqual(
+      placesOf(recording.buoys).map((place) => place.join(' ')),
+      buoys,
+    )
+  if (rows !== undefined) assert.deepEqual(rowTable(recording.rows), rows)
+  return recording
 }
 
 /** The folder of fixtures of this repository. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourceOptions } from '../../src/sources/source.ts'
-import { altimetrySample } from './altimetry_sample.ts'
+import { altimetrySample } from './netcdf_file.ts'
 import { exampleOf } from './examples.ts'
 import { FIXTURES } from './recorder.ts'
 
