@@ -66,7 +66,7 @@ function slowness() {
 
 const tierOf = (file) => /\.(slow|nightly)\.test\.ts$/.exec(file)?.[1] ?? 'fast'
 /** Files of the other tiers that do more at night, by `test/rounds.ts`: more of what is random, and both engines. */
-const DOES_MORE = /\brounds\(|\bSLOW_ENGINES\b|'\.\/(damage|browser)\.ts'/
+const DOES_MORE = /\brounds\(|\bSLOW_ENGINES\b|'\.\/browser\.ts'/
 const isOf = (tier, file) =>
   tierOf(file) === tier || (tier === 'nightly' && DOES_MORE.test(readFileSync(file, 'utf8')))
 

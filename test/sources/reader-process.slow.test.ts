@@ -17,7 +17,6 @@ import { lineText, type LogLine } from '../../src/system/log.ts'
 import { temporaryFolder } from '../live.ts'
 import { plainMap } from './json_maps.ts'
 import { FIXTURES, folderOf, recordSource } from './recorder.ts'
-import { readersOf } from './siege.ts'
 import { until } from '../until.ts'
 import { fieldsOf } from '../fields.ts'
 
@@ -32,8 +31,26 @@ const HANG_UP = 1
 
 /** Whether a process has a handler for the signal of this number. */
 function catches(pid: number, signal: number): boolean {
-  const [, caught] = /^SigCgt:\t([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+  const [, caught] = /^SigCgt:\t([0-9a-f]+)$/m.exec(systemFile(pid, 'status')) ?? []
   return (BigInt(`0x${caught}`) >> BigInt(signal - 1)) % 2n === 1n
+}
+
+/** A file of a process, empty when that is gone. */
+function systemFile(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** Readers that the process `parent` runs now. */
+function readersOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    const [, state, ppid] = / ([A-Z]) (\d+) /.exec(systemFile(pid, 'stat')) ?? []
+    return state !== 'Z' && Number(ppid) === parent && /reader\.[jt]s/.test(systemFile(pid, 'cmdline'))
+  })
 }
 
 /** The reader that this process has started, once it is there. */
@@ -142,13 +159,7 @@ test('A reader ignores the signals that its builder handles, and ends with it wh
   })
   t.after(() => builder.kill('SIGKILL'))
   const reader = await readerOf(builder.pid!)
-  const isThere = (): boolean => {
-    try {
-      return !/^State:\tZ/m.test(readFileSync(`/proc/${reader}/status`, 'latin1'))
-    } catch {
-      return false
-    }
-  }
+  const isThere = (): boolean => /^State:\t[^Z]/m.test(systemFile(reader, 'status'))
   // Before its handlers are there a signal ends it, as any process.
   await until(() => catches(reader, HANG_UP))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(reader, signal)

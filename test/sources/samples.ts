@@ -6,10 +6,10 @@ import { altimetrySample } from './netcdf_file.ts'
 import { exampleOf } from './examples.ts'
 import { FIXTURES } from './recorder.ts'
 
-export type Files = { readonly [path: string]: string | Uint8Array }
+type Files = { readonly [path: string]: string | Uint8Array }
 
 /** A kind's good files by their names, in which `#` is a number of five digits. */
-export interface Sample {
+interface Sample {
   options?: SourceOptions | undefined
   /** Files that the damaged ones need next to them. */
   sound: Files

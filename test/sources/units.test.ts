@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { MEASURE_NAMES } from '../../src/sea/columns.ts'
-import { Stations, UNCOUNTED } from '../../src/sources/reading/stations.ts'
+import { UNCOUNTED } from '../../src/sources/reading/stations.ts'
 import { codeOf, NO_VALUE, numberAt, numberOf, valueColumn } from '../../src/sources/reading/units.ts'
 import { isoTime, timeReader } from '../../src/sources/reading/times.ts'
 
@@ -116,44 +116,4 @@ test('Times are read as the language reads them, and no other texts', () => {
   assert.equal(timeReader('seconds since 1970-01-01T00:00:00Z')?.('4294967296'), -1)
   assert.equal(timeReader('seconds since 1970-01-01T00:00:00Z')?.('NaN'), -1)
   assert.equal(timeReader('days since 2023-02-30'), null)
-})
-
-test('The newest position counts, but for a single jump of what lay still; drifters move', () => {
-  const place = (fixes: readonly (readonly [time: number, lat: number, lng: number])[]) => {
-    const stations = new Stations()
-    for (const [days, lat, lng] of fixes) stations.see('A', days * 86_400, lat, lng, 'Name')
-    let found: readonly [number, number] | null = null
-    const sink = { buoy: ({ lat, lng }: { lat: number; lng: number }) => ((found = [lat, lng]), 0) }
-    let placeless: readonly string[] = []
-    const report = { doubt: () => {}, withoutPosition: (all: readonly string[]) => void (placeless = all) }
-    stations.announce(sink as never, 'S', report)
-    return found ?? placeless
-  }
-  const still = [
-    [1, 50, -5],
-    [2, 50, -5.001],
-  ] as const
-  fc.assert(
-    fc.property(fc.shuffledSubarray([...still, [3, 51, -5]] as const, { minLength: 3 }), (fixes) => {
-      assert.deepEqual(place(fixes), [50, -5.001])
-    }),
-  )
-  assert.deepEqual(place([...still, [3, 51, -5], [4, 51, -5.001]]), [51, -5.001])
-  assert.deepEqual(
-    place([
-      [1, 50, -5],
-      [2, 50.1, -5.1],
-      [3, 50.2, -5.2],
-    ]),
-    [50.2, -5.2],
-  )
-  assert.deepEqual(
-    place([
-      [1, NaN, 3],
-      [2, 91, 3],
-      [3, 3, 361],
-    ]),
-    ['A'],
-  )
-  assert.deepEqual(place([[1, -10, 350]]), [-10, -10])
 })
