@@ -18,7 +18,7 @@ import type { Report, Source } from '../../src/sources/source.ts'
 import type { BuoyRecord, ForecastRecord, PassRecord } from '../../src/sea/records.ts'
 import { fieldOf } from '../fields.ts'
 import { kilometres } from '../oracle/oracle.ts'
-import { RecordingSink } from './recording_sink.ts'
+import { RecordingSink } from './recorder.ts'
 
 const AS_OF = Date.UTC(2026, 5, 17, 9, 30) / 1000
 const HOUR = 3600
