@@ -73,7 +73,7 @@ export function writePlatform(
   variables: readonly Variable[],
   { times = timesOf(HOURS), attributes, ...mooring }: Mooring = {},
 ): void {
-  const each = (degrees: number): number[] => Array.from(times.data, () => degrees)
+  const each = (degrees: number): number[] => Array<number>(times.data.length).fill(degrees)
   const { lat = each(50), lng = each(-10) } = mooring
   const place = (name: string, values: number[]): Variable => ({
     name,
