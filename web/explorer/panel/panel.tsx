@@ -5,12 +5,15 @@
 import { effect } from '@preact/signals'
 import { Fragment } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { aboutOf, type Page } from '../page.ts'
-import { byId, page, sheet, SHEET_HEIGHTS } from '../store.ts'
-import { Back, Heading } from '../pieces.tsx'
-import { BuoyPanel, KnownPanel, Star } from './buoy.tsx'
+import { Invitation } from '../dialogs.tsx'
+import { aboutOf, type Page, type SubjectOf } from '../page.ts'
+import { Back, Choices, Heading, Tool, Whereabouts } from '../pieces.tsx'
+import { api, byId, favourites, page, sheet, SHEET_HEIGHTS, toggle, update } from '../store.ts'
+import { Downloads } from './downloads.tsx'
 import { BuoyList, NearMe } from './list.tsx'
+import { Known, Now } from './now.tsx'
 import { PlacePanel } from './place.tsx'
+import { Seasons } from './seasons.tsx'
 import { Share } from './share.tsx'
 
 export function Panel() {
@@ -52,6 +55,53 @@ function Subject({ subject }: Page) {
     case 'point':
       return <PlacePanel {...subject} />
   }
+}
+
+function KnownPanel(subject: SubjectOf<'known'>) {
+  const more =
+    subject.known === null
+      ? 'With an API key you can also open a buoy by its number.'
+      : 'Its chart, forecast, tide and seasons need an API key.'
+  return (
+    <>
+      <Known {...subject} />
+      {api.isGuest ? <Invitation text={more} /> : null}
+    </>
+  )
+}
+
+function BuoyPanel({ buoy, now, seasons }: SubjectOf<'buoy'>) {
+  return (
+    <>
+      <Whereabouts buoy={buoy} />
+      <Choices
+        name="tab"
+        label="Views"
+        options={{ now: 'Now', seasons: 'Seasons' }}
+        chosen={page.value.view.tab === 'seasons' ? 'seasons' : 'now'}
+        onChoice={(tab) => update({ tab })}
+      />
+      {now === null ? null : <Now buoy={buoy} now={now} />}
+      {seasons === null ? null : <Seasons buoy={buoy} answer={seasons.answer} />}
+      <Downloads />
+    </>
+  )
+}
+
+/** Puts the buoy or place on the visitor's list, or takes it off. */
+function Star({ slug, name }: { slug: string; name: string }) {
+  const isOn = favourites.value.some((each) => each.slug === slug)
+  return (
+    <Tool
+      name="star"
+      id="star"
+      class="tool star"
+      label="Favourite"
+      title={isOn ? 'Remove from favourites' : 'Add to favourites'}
+      onClick={() => toggle({ slug, name })}
+      aria-pressed={isOn}
+    />
+  )
 }
 
 /**
