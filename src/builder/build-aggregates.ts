@@ -3,16 +3,24 @@
  * they were; in another year only the days of changed months are worked out anew.
  */
 import { setImmediate } from 'node:timers/promises'
-import { NO_ZONE, type AggregateYear, yearDays } from '../index/day-aggregates.ts'
+import { NO_ZONE, type AggregateYear, yearDays, type YearDays } from '../index/day-aggregates.ts'
+import { lowerBound } from '../index/bisect.ts'
 import type { MonthRows } from '../index/segments.ts'
-import { aggregatesPart } from '../snapshot/make-aggregates.ts'
+import { circularMean, hundredths, isDirection, type Aggregation } from '../index/statistics.ts'
+import {
+  aggregatesPart,
+  statisticsOf,
+  type AggregatedBuoy,
+  type DayStatistics,
+} from '../snapshot/make-aggregates.ts'
+import { COMMON_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
+import { daysFromCivil, monthStart } from '../sea/time.ts'
+import { zone, type Zone } from '../sea/zones.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
 import { encodePart, type PartFiles } from '../snapshot/write-snapshot.ts'
 import { readPartHead } from '../snapshot/read-parts.ts'
 import { nullIfDamaged, readPart } from '../snapshot/read-snapshot.ts'
-import { zone, type Zone } from '../sea/zones.ts'
-import { YearOfDays } from './year-of-days.ts'
 
 const MONTHS_OF_YEAR = 12
 
@@ -30,11 +38,12 @@ export async function writeAggregates(
   const entries: PartEntry[] = []
   for (const year of new Set(months.map(({ month }) => yearOfMonth(month!)))) {
     const before = previous.find(({ kind, month }) => kind === 'aggregates' && month === januaryOf(year))
-    if (before !== undefined && isCurrent(out, before, madeFrom(months, year), zones)) {
-      entries.push(before)
+    const found = before === undefined ? null : beginningOf(out, before, zones)
+    if (found?.hasZones === true && found.madeFrom === madeFrom(months, year)) {
+      entries.push(before!)
       continue
     }
-    const known = before === undefined ? null : await readYear(out, before).catch(nullIfDamaged)
+    const known = found?.hasZones === true ? await readYear(out, before!).catch(nullIfDamaged) : null
     const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
     entries.push(await files.write(part, rows, januaryOf(year)))
     // Timers and signals run in between.
@@ -43,23 +52,27 @@ export async function writeAggregates(
   return entries
 }
 
-/** Whether a part is what would be made now, by the beginning of its file. */
-function isCurrent(
+/** From which parts a part was made, and whether its buoys are in the same zones now; by its file's beginning. */
+function beginningOf(
   out: string,
   entry: PartEntry,
-  madeFromNow: string,
   zones: ReadonlyMap<number, string>,
-): boolean {
+): { madeFrom: unknown; hasZones: boolean } | null {
   try {
     const part = readPartHead(out, entry, ['buoy', 'zone'])
-    if (part.meta.made_from !== madeFromNow) return false
-    const ids = part.columns.get('buoy') as Uint32Array
     const places = part.columns.get('zone') as Uint16Array
     const year = yearOfMonth(entry.month!)
-    const known = (part.meta.zones as [string, string][]).map(([name, rules]) => ({ name, rules }))
-    return ids.every((id, i) => YearOfDays.isOfZone(known[places[i]] ?? null, zoneOf(zones, id), year))
+    const known = part.meta.zones as [name: string, rules: string][]
+    const hasZones = (part.columns.get('buoy') as Uint32Array).every((id, i) => {
+      const [name, rules] = known[places[i]] ?? []
+      // A buoy that is left out now keeps its zone, if the tz database still has it.
+      const now = zoneOf(zones, id) ?? (name === undefined ? null : zone(name))
+      if (now === null) return name === undefined
+      return name === now.name && yearDays(now, year).hasRules(rules!)
+    })
+    return { madeFrom: part.meta.made_from, hasZones }
   } catch (error) {
-    if (error instanceof SnapshotError) return false
+    if (error instanceof SnapshotError) return null
     throw error
   }
 }
@@ -104,16 +117,22 @@ async function makeYear(
         entry.kind !== 'aggregates' &&
         !monthly.some(({ file }) => file === entry.file),
     )
-  const months = new MonthWindow(out, monthly)
-  const first = januaryOf(year)
-  for (let month = first; month < first + MONTHS_OF_YEAR; month++) {
-    const wanted = isChanged(month)
-      ? 'all'
-      : isChanged(month + 1) && month + 1 < first + MONTHS_OF_YEAR
-        ? 'last'
-        : 'none'
-    if (wanted === 'none' && !days.hasNewBuoys) continue
-    days.workOut(month, await months.at(month), await months.at(month + 1), wanted)
+  const loaded = new Map<number, MonthRows[]>()
+  const rowsOf = async (month: number): Promise<MonthRows[]> => {
+    for (const other of loaded.keys()) if (other < month - 1) loaded.delete(other)
+    const known = loaded.get(month) ?? []
+    if (loaded.has(month)) return known
+    for (const entry of monthly.filter((part) => part.month === month)) {
+      known.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
+    }
+    loaded.set(month, known)
+    return known
+  }
+  const [first, last] = [januaryOf(year), januaryOf(year) + MONTHS_OF_YEAR - 1]
+  for (let month = first; month <= last; month++) {
+    // The last day of a month goes on in the next one.
+    if (!isChanged(month) && (month === last || !isChanged(month + 1))) continue
+    days.workOut(month, await rowsOf(month), await rowsOf(month + 1))
     await setImmediate()
   }
   return aggregatesPart(year, madeFrom(parts, year), days.buoys())
@@ -129,30 +148,6 @@ function newestTime(out: string, monthly: readonly PartEntry[]): number {
     }
   }
   return newest
-}
-
-/** Rows of the last two months that were asked for. */
-class MonthWindow {
-  readonly #out: string
-  readonly #parts: readonly PartEntry[]
-  readonly #loaded = new Map<number, MonthRows[]>()
-
-  constructor(out: string, parts: readonly PartEntry[]) {
-    this.#out = out
-    this.#parts = parts
-  }
-
-  async at(month: number): Promise<readonly MonthRows[]> {
-    const loaded = this.#loaded.get(month)
-    if (loaded !== undefined) return loaded
-    for (const other of this.#loaded.keys()) if (other < month - 1) this.#loaded.delete(other)
-    const rows: MonthRows[] = []
-    for (const entry of this.#parts.filter((part) => part.month === month)) {
-      rows.push(await readPart(this.#out, entry, (part, file) => readMonth(part, month, file)))
-    }
-    this.#loaded.set(month, rows)
-    return rows
-  }
 }
 
 /**
@@ -181,4 +176,178 @@ export async function faultOfYear(
   const made = { ...part, meta: { ...part.meta, zones: rules } }
   if (rows === entry.rows && sha256(encodePart(made)) === hash) return null
   return `${file}: its aggregates are not those of the readings; the next build with --fresh makes them anew`
+}
+
+interface BuoyDays {
+  readonly zone: Zone | null
+  readonly days: YearDays | null
+  readonly measures: Map<MeasureName, DayStatistics>
+}
+
+/** A buoy's rows in one month: `from` to before `to`. */
+interface Stretch {
+  readonly rows: MonthRows
+  readonly from: number
+  readonly to: number
+  /** First row of each day that is worked out, and the one behind the last day. */
+  readonly bounds: Uint32Array
+}
+
+/** The daily aggregates of all buoys in one calendar year, worked out from its rows month by month. */
+class YearOfDays {
+  readonly #year: number
+  readonly #daysOfYear: number
+  readonly #newest: number
+  readonly #zoneOf: (id: number) => Zone | null
+  readonly #known: AggregateYear | null
+  readonly #buoys = new Map<number, BuoyDays>()
+  #codes = new Int32Array(256)
+
+  /**
+   * `newest` is the time of the year's newest row, epoch seconds; rules of zones after it stay out, so that
+   * the bytes do not depend on what an edition of the tz database expects. `zoneOf` gives the buoys' zones,
+   * which are those of `known`, where it is not null.
+   */
+  constructor(
+    year: number,
+    newest: number,
+    zoneOf: (id: number) => Zone | null,
+    known: AggregateYear | null,
+  ) {
+    this.#year = year
+    this.#daysOfYear = daysFromCivil(year + 1, 1, 1) - daysFromCivil(year, 1, 1)
+    this.#newest = newest
+    this.#zoneOf = zoneOf
+    this.#known = known
+  }
+
+  addBuoys(ids: Uint32Array): void {
+    for (const id of ids) {
+      if (!this.#buoys.has(id)) this.#buoys.set(id, this.#begin(id))
+    }
+  }
+
+  #begin(id: number): BuoyDays {
+    const known = this.#known
+    const at = known === null ? -1 : lowerBound(known.buoys, id)
+    const isKnown = known !== null && known.buoys[at] === id
+    const place = isKnown ? known.zone[at] : NO_ZONE
+    // A buoy that is left out now keeps its zone.
+    const now = this.#zoneOf(id) ?? (place === NO_ZONE ? null : zone(known!.zones[place].name))
+    const measures = new Map<MeasureName, DayStatistics>()
+    for (const name of isKnown ? COMMON_NAMES : []) {
+      const statistics = statisticsOf(known!, at, MEASURES[name])
+      if (statistics !== null) measures.set(name, statistics)
+    }
+    return { zone: now, days: now === null ? null : yearDays(now, this.#year), measures }
+  }
+
+  /** Works out the days that begin in `month`, which may go on in the next one. */
+  workOut(month: number, present: readonly MonthRows[], next: readonly MonthRows[]): void {
+    const [start, end] = [monthStart(month), monthStart(month + 1)]
+    for (const [id, buoy] of this.#buoys) {
+      const { days } = buoy
+      if (days === null) continue
+      let first = days.from
+      while (first < days.to && days.edges[first] < start) first++
+      let behind = first
+      while (behind < days.to && days.edges[behind] < end) behind++
+      if (first === behind) continue
+      const stretches = [...present, ...next].flatMap((rows) => stretchOf(rows, id, days, first, behind))
+      for (const name of COMMON_NAMES) this.#measure(buoy, name, stretches, first, behind)
+    }
+  }
+
+  #measure(
+    { measures }: BuoyDays,
+    name: MeasureName,
+    stretches: readonly Stretch[],
+    first: number,
+    behind: number,
+  ): void {
+    const measured = stretches.filter(({ rows }) => rows.measures[name].mask !== 0)
+    let statistics = measures.get(name)
+    if (measured.length === 0 && statistics === undefined) return
+    const measure = MEASURES[name]
+    const circular = isDirection(measure)
+    for (let day = first; day < behind; day++) {
+      const samples = this.#gather(measured, name, day - first)
+      if (samples === 0) {
+        if (statistics !== undefined)
+          for (const values of Object.values(statistics) as Int32Array[]) values[day] = 0
+        continue
+      }
+      statistics ??= this.#emptyStatistics()
+      const valueOf = (aggregation: Aggregation): number =>
+        circular
+          ? circularMean(this.#codes, samples)
+          : hundredths(this.#codes, samples, aggregation, measure.scale)
+      statistics.median[day] = valueOf('median')
+      statistics.mean[day] = valueOf('avg')
+      statistics.least[day] = valueOf('min')
+      statistics.greatest[day] = valueOf('max')
+      statistics.count[day] = samples
+    }
+    if (statistics !== undefined) measures.set(name, statistics)
+  }
+
+  #emptyStatistics(): DayStatistics {
+    const values = (): Int32Array => new Int32Array(this.#daysOfYear)
+    return { median: values(), mean: values(), least: values(), greatest: values(), count: values() }
+  }
+
+  #gather(stretches: readonly Stretch[], name: MeasureName, day: number): number {
+    const { missing } = MEASURES[name]
+    let n = 0
+    for (const { rows, bounds } of stretches) {
+      const { codes } = rows.measures[name]
+      const [from, to] = [bounds[day], bounds[day + 1]]
+      if (n + to - from > this.#codes.length) {
+        const larger = new Int32Array(2 * (n + to - from))
+        larger.set(this.#codes)
+        this.#codes = larger
+      }
+      for (let row = from; row < to; row++) {
+        const code = codes[row]
+        if (code !== missing) this.#codes[n++] = code
+      }
+    }
+    return n
+  }
+
+  /** Ascending by id; a measure without a sample is left out. */
+  buoys(): AggregatedBuoy[] {
+    return [...this.#buoys]
+      .sort(([a], [b]) => a - b)
+      .map(([id, { zone, days, measures }]) => ({
+        id,
+        zone: zone === null ? null : { name: zone.name, rules: days!.rulesUntil(this.#newest) },
+        measures: new Map(
+          COMMON_NAMES.flatMap((name) => {
+            const statistics = measures.get(name)
+            return statistics?.count.some((samples) => samples > 0) === true ? [[name, statistics]] : []
+          }),
+        ),
+      }))
+  }
+}
+
+/** A buoy's rows of a month that lie in days `first` to before `behind`, if there are any. */
+function stretchOf(
+  rows: MonthRows,
+  id: number,
+  { edges }: YearDays,
+  first: number,
+  behind: number,
+): Stretch[] {
+  const at = lowerBound(rows.buoys, id)
+  if (rows.buoys[at] !== id) return []
+  const [from, to] = [rows.start[at], rows.start[at + 1]]
+  const bounds = new Uint32Array(behind - first + 1)
+  let row = from
+  for (let day = first; day <= behind; day++) {
+    while (row < to && rows.time[row] < edges[day]) row++
+    bounds[day - first] = row
+  }
+  return [{ rows, from, to, bounds }]
 }

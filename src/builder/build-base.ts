@@ -86,7 +86,7 @@ function statesOf(out: string, id: string, warn: (message: string) => void): Sou
     return readStates(out, id)
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
-    warn(`${error.message}: all that the snapshot has stays while a source cannot be read`)
+    warn(`${error.message}: this build has to read all sources`)
     return null
   }
 }

@@ -162,14 +162,12 @@ export class BuildReport implements Report {
   }
 
   /** What a stale source gave at `lastRead` is carried over. */
-  stale(name: string, lastRead: string | null, carried: CarriedOver): void {
+  stale(name: string, lastRead: string, carried: CarriedOver): void {
     Object.assign(this.#sourceOf(name), { last_read: lastRead, stays: carried })
     const counts = Object.entries(carried)
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `${count} ${what.replace('_', ' ')}`)
-    this.line(
-      `${name}: what it gave at ${lastRead ?? 'an unknown time'} stays: ${counts.join(', ') || 'nothing'}`,
-    )
+    this.line(`${name}: what it gave at ${lastRead} stays: ${counts.join(', ') || 'nothing'}`)
   }
 
   fetched({ source, ...document }: FetchOutcome): void {

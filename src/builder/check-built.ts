@@ -1,20 +1,32 @@
 /** Step 4 of a build: refuses a snapshot that loses much (its sources are broken) or is damaged on disk. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Part, PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
-import { nullIfDamaged, readPart, verifyParts } from '../snapshot/read-snapshot.ts'
+import type { PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
+import { verifyParts } from '../snapshot/read-snapshot.ts'
 import { BuildError } from '../system/build-error.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
-import { readCatalog } from '../snapshot/catalog.ts'
-import { readForecast, readPasses } from '../snapshot/part-kinds.ts'
+import type { Gathered } from './gather.ts'
+import type { Identified } from './identify.ts'
+
+/** Kinds of parts with the names of their rows in messages. */
+const COUNTED: readonly [PartKind, string][] = [
+  ['readings', 'readings'],
+  ['weather', 'rows of weather'],
+  ['passes', 'passes'],
+  ['forecast', 'rows of forecast'],
+  ['tides', 'harbours'],
+]
 
 /** @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part */
 export async function checkBuild(
   { out, allowLoss = DEFAULT_ALLOWED_LOSS }: BuildOptions,
   { folder }: Base,
+  { input }: Gathered,
+  { buoys }: Identified,
   parts: readonly PartEntry[],
 ): Promise<void> {
-  if (folder !== null) await refuseLoss(out, folder.manifest.parts, parts, allowLoss)
+  const left = { ids: new Set(buoys.map(({ id }) => id)), spots: input.spots().length }
+  if (folder !== null) refuseLoss(folder, parts, left, allowLoss)
   await checkParts(out, parts, folder)
 }
 
@@ -34,26 +46,25 @@ async function checkParts(out: string, parts: readonly PartEntry[], folder: Prev
   )
 }
 
-/** Counts under their names in messages. Buoys count by id: a new one does not replace a lost one. */
-interface Tally {
-  buoys: ReadonlySet<number>
-  counts: { readonly [what: string]: number }
-}
-
-/** @throws BuildError when more than the share `allowed` of anything that `before` has is missing in `now` */
-async function refuseLoss(
-  out: string,
-  before: readonly PartEntry[],
+/**
+ * @param left what the new catalogue has; a new buoy does not replace a lost one, so they count by id
+ * @throws BuildError when more than the share `allowed` of anything that the folder has is missing
+ */
+function refuseLoss(
+  { manifest, catalog }: Previous,
   now: readonly PartEntry[],
+  left: { ids: ReadonlySet<number>; spots: number },
   allowed: number,
-): Promise<void> {
-  const [had, left] = [await tallyOf(out, before, now), await tallyOf(out, now, before)]
+): void {
+  const rows = (kind: PartKind, parts: readonly PartEntry[]): number =>
+    parts.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
   const losses: [what: string, had: number, left: number][] = [
-    ['buoys', had.buoys.size, [...had.buoys].filter((id) => left.buoys.has(id)).length],
-    ...Object.entries(had.counts).map(([what, count]): [string, number, number] => [
+    ['buoys', catalog.id.length, catalog.id.filter((id) => left.ids.has(id)).length],
+    ['spots', catalog.spots.length, left.spots],
+    ...COUNTED.map(([kind, what]): [string, number, number] => [
       what,
-      count,
-      left.counts[what] ?? 0,
+      rows(kind, manifest.parts),
+      rows(kind, now),
     ]),
   ]
   for (const [what, count, rest] of losses) {
@@ -61,37 +72,5 @@ async function refuseLoss(
     throw new BuildError(
       `only ${rest} of the folder's ${count} ${what} are left in this build: at most ${allowed * 100} % may go (--allow-loss)`,
     )
-  }
-}
-
-/** Parts that are in `others` too are not counted: nothing of them is lost. */
-async function tallyOf(
-  out: string,
-  parts: readonly PartEntry[],
-  others: readonly PartEntry[],
-): Promise<Tally> {
-  const shared = new Set(others.map(({ file }) => file))
-  const rows = (kind: PartKind): number =>
-    parts.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
-  const read = async <T>(kind: PartKind, reading: (part: Part, file: string) => T): Promise<T | null> => {
-    const entry = parts.find((part) => part.kind === kind)
-    if (entry === undefined || shared.has(entry.file)) return null
-    // What a damaged part held is lost already.
-    return await readPart(out, entry, reading).catch(nullIfDamaged)
-  }
-  const catalog = await read('catalog', readCatalog)
-  const passes = await read('passes', readPasses)
-  const forecast = await read('forecast', readForecast)
-  return {
-    buoys: new Set(catalog?.id),
-    counts: {
-      readings: rows('readings'),
-      'rows of weather': rows('weather'),
-      spots: catalog?.spots.length ?? 0,
-      passes: passes?.mission.length ?? 0,
-      'satellite missions': new Set(passes?.mission).size,
-      'forecast points': forecast?.lat.length ?? 0,
-      harbours: rows('tides'),
-    },
   }
 }

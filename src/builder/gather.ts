@@ -1,19 +1,12 @@
 /** Step 1 of a build: reads all sources into the collector, carries stale ones over, settles the time. */
-import { cataloguedBuoys, infoOf } from '../snapshot/catalog.ts'
 import { spotsInOrder } from '../snapshot/make-catalog.ts'
 import { passesPart } from '../snapshot/make-passes.ts'
 import { tidesPart } from '../snapshot/make-tides.ts'
 import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
-import type { Base, BuildOptions, Previous } from './build-base.ts'
+import type { Base, BuildOptions } from './build-base.ts'
 import { Collector, type Contribution } from './collector.ts'
-import {
-  countCarriedOver,
-  loadStateParts,
-  withoutSlug,
-  type CarriedOver,
-  type SourceState,
-} from './source-state.ts'
+import { countCarriedOver, loadStateParts, type CarriedOver, type SourceState } from './source-state.ts'
 import type { Spool } from './spool.ts'
 
 export interface Gathered {
@@ -100,9 +93,6 @@ function expectFitForParts(contributions: readonly Contribution[]): void {
   spotsInOrder(contributions.flatMap(({ spots }) => spots))
 }
 
-/** Stands for all sources together, where nobody knows which of them gave what. */
-const ANY_SOURCE: Source = { read: () => Promise.resolve() }
-
 /**
  * Gives `input` what each source of `stale` gave last. Returns names, times of the last read, and how much.
  * @throws BuildError when that is damaged, or the build takes nothing over from the folder
@@ -112,8 +102,8 @@ async function carryOverStale(
   input: Collector,
   base: Base,
   { out, fresh = false }: { out: string; fresh?: boolean },
-): Promise<[name: string, lastRead: string | null, carried: CarriedOver][]> {
-  const carried: [name: string, lastRead: string | null, carried: CarriedOver][] = []
+): Promise<[name: string, lastRead: string, carried: CarriedOver][]> {
+  const carried: [name: string, lastRead: string, carried: CarriedOver][] = []
   for (const [source, state] of lastStates([...stale.keys()], base)) {
     if (fresh) {
       const names = [...stale.keys()].map(({ terms }) => terms?.name).join(', ')
@@ -123,32 +113,24 @@ async function carryOverStale(
     }
     const parts = await loadStateParts(out, state)
     input.carryOver(source, state, parts)
-    if (state.name !== null) carried.push([state.name, state.read_at, countCarriedOver(state, parts)])
+    carried.push([state.name, state.read_at, countCarriedOver(state, parts)])
   }
   return carried
 }
 
-/** The last known states of stale sources; for sources without one, the state of all sources together. */
-function lastStates(stale: readonly Source[], { folder, states }: Base): [Source, SourceState][] {
-  const own = stale.flatMap((source): [Source, SourceState][] => {
+/** The last known states of stale sources. @throws BuildError where the folder has lost them */
+function lastStates(
+  stale: readonly Source[],
+  { folder, states }: Base,
+): [source: Source, state: SourceState][] {
+  if (stale.length > 0 && states === null && folder !== null) {
+    const names = stale.map(({ terms }) => terms?.name).join(', ')
+    throw new BuildError(
+      `${names} cannot be read, and the folder does not say what it gave last: make it readable, or remove it from the configuration`,
+    )
+  }
+  return stale.flatMap((source): [Source, SourceState][] => {
     const state = states?.find(({ name }) => name === source.terms?.name)
     return state === undefined ? [] : [[source, state]]
   })
-  if (own.length === stale.length) return own
-  const ofAll =
-    states === null && folder !== null ? stateOfAll(folder) : states?.find(({ name }) => name === null)
-  return ofAll === undefined ? own : [...own, [ANY_SOURCE, ofAll]]
-}
-
-/** All that a snapshot has, where nobody knows which source gave what. */
-function stateOfAll({ manifest, catalog }: Previous): SourceState {
-  return {
-    name: null,
-    read_at: null,
-    refused: null,
-    networks: catalog.sources.map(infoOf),
-    buoys: cataloguedBuoys(catalog).map(withoutSlug),
-    spots: catalog.spots,
-    parts: manifest.parts.filter(({ kind }) => kind === 'passes' || kind === 'forecast' || kind === 'tides'),
-  }
 }

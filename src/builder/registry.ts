@@ -2,7 +2,7 @@
  * The registry of all ids and slugs ever given in a folder, `registry.jsonl` next to the snapshots. A
  * catalogue knows only its own past, without what a rollback or `--keep` dropped.
  *
- *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `state-file.ts`
+ *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry, under the head of `source-state.ts`
  *
  * Entries are added, never changed. The file is replaced before a snapshot with new ids is kept, so nobody
  * sees ids of a build killed earlier. The catalogues of all kept snapshots together replace a lost file.
@@ -10,7 +10,7 @@
 import type { Lock } from '../system/lock.ts'
 import { MAX_BUOY_ID, type RegistryEntry } from '../snapshot/catalog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import { readStateFile, writeStateFile } from './state-file.ts'
+import { readStateFile, writeStateFile } from './source-state.ts'
 import type { BuoyRecord } from '../sea/records.ts'
 import { compareText } from '../system/text.ts'
 import { BuildError } from '../system/build-error.ts'

@@ -59,7 +59,7 @@ async function build(
     // 3. Write the parts that are new; the others keep their files.
     const written = await writeParts(options, base, gathered, identified, spool, files)
     // 4. Check that little is lost, and that what is on the disk is what was written.
-    await checkBuild(options, base, written.parts)
+    await checkBuild(options, base, gathered, identified, written.parts)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
     const built = await publish(options, base, gathered, identified, written, { lock, publishing })
     collectGarbage(out, keep, now, { partsOf: (id) => stateParts(out, id) }, () => lock.isHeld())

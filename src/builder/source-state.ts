@@ -1,12 +1,14 @@
 /**
  * The last known state of each configured source: `given-ID.jsonl` next to each kept snapshot, one line a
- * source, under the head of `state-file.ts`. A stale source is carried over from it but for its rows, which
- * stay in the months, and a rollback goes back to it.
+ * source. A stale source is carried over from it but for its rows, which stay in the months, and a rollback goes
+ * back to it.
  *
+ *   {"format":"groundswell-…","version":1,"lines":N,"sha256":"…"}    the hash of all that follows
  *   {"name":"…","read_at":"2026-03-27T12:00:00Z","refused":null,
  *    "networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
  * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
+ * The registry of ids is a file of the same form.
  */
 import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
@@ -14,11 +16,20 @@ import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
-import { SnapshotError, type Part, type PartEntry, type PartKind } from '../snapshot/snapshot-format.ts'
+import {
+  SnapshotError,
+  type Part,
+  type PartEntry,
+  type PartKind,
+  sha256,
+} from '../snapshot/snapshot-format.ts'
 import type { PassColumns } from '../index/passes.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
-import { readStateFile, writeStateFile } from './state-file.ts'
 import type { TideColumns } from '../index/tides.ts'
+import { join } from 'node:path'
+import { readRegularFileSync } from '../system/regular-files.ts'
+import { errorCode } from '../system/file-faults.ts'
+import { holds, writeDurably } from '../snapshot/write-snapshot.ts'
 
 const FORMAT = { format: 'groundswell-given', version: 1 } as const
 
@@ -29,10 +40,10 @@ export interface StateBuoy extends BuoyRecord {
 
 /** What one source gave when it was read last. */
 export interface SourceState {
-  /** Name in the configuration; null where nobody knows which source gave this. */
-  name: string | null
-  /** The time of the last read as on the wire; null where it is not known. */
-  read_at: string | null
+  /** Name in the configuration. */
+  name: string
+  /** The time of the last read as on the wire. */
+  read_at: string
   /** Why it could not be read for this snapshot; null when it was. */
   refused: string | null
   networks: SourceInfo[]
@@ -88,7 +99,7 @@ export async function loadStateParts(dir: string, { name, parts }: SourceState):
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     throw new BuildError(
-      `${error.message}: this is what ${name ?? 'the sources'} gave last and would be lost; make it readable again, or remove it from the configuration`,
+      `${error.message}: this is what ${name} gave last and would be lost; make it readable again, or remove it from the configuration`,
     )
   }
 }
@@ -116,5 +127,67 @@ export function countCarriedOver(
     forecast_points: forecast?.lat.length ?? 0,
     harbours: tides?.identifiers.length ?? 0,
     spots: spots.length,
+  }
+}
+
+/** Bytes; the state of 900,000 buoys, the most that can have an id, takes less. */
+export const MAX_STATE_BYTES = 512 * 1024 * 1024
+
+type Head = { [name: string]: unknown }
+
+interface StateFormat {
+  readonly format: string
+  readonly version: number
+}
+
+/**
+ * The entries of a file, null where there is none.
+ * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
+ */
+export function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
+  let bytes: Buffer
+  try {
+    bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw new SnapshotError(`${file}: cannot be read (${errorCode(error)})`)
+  }
+  const end = bytes.indexOf('\n')
+  const head = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as Head | null | undefined
+  if (head?.format !== format) throw new SnapshotError(`${file}: is not what its name says`)
+  if (head.version !== version) {
+    throw new BuildError(
+      `${join(dir, file)}: has version ${String(head.version)}, this program reads version ${version}: use the one that wrote it`,
+    )
+  }
+  const body = bytes.subarray(end + 1)
+  if (head.sha256 !== sha256(body))
+    throw new SnapshotError(`${file}: its lines do not have the hash that its head names`)
+  const entries = body.toString('utf8').split('\n').slice(0, -1).map(parse)
+  if (entries.length !== head.lines || entries.includes(undefined))
+    throw new SnapshotError(`${file}: a line is not JSON`)
+  return entries
+}
+
+/** Replaces a file whole, unless it has these entries. @throws BuildError when it cannot be written */
+export function writeStateFile(
+  dir: string,
+  file: string,
+  { format, version }: StateFormat,
+  entries: readonly unknown[],
+  lock: Lock,
+): void {
+  const body = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+  const head = { format, version, lines: entries.length, sha256: sha256(body) }
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
+}
+
+/** The line's value, undefined for text that is not JSON. */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }

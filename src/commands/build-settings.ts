@@ -72,7 +72,7 @@ export const BUILD_SETTINGS = {
   } satisfies Setting<number>,
   'allow-loss': {
     placeholder: 'SHARE',
-    help: 'share of what the folder has of any kind (buoys, readings, passes, forecast points, …) that a new snapshot may lose',
+    help: 'share of what the folder has of any kind (buoys, readings, passes, rows of forecast, …) that a new snapshot may lose',
     default: `${DEFAULT_ALLOWED_LOSS * 100}%`,
     parse: share,
   } satisfies Setting<number>,

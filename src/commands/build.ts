@@ -81,7 +81,7 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
 }
 
 async function dryRunLines(configuration: Configuration): Promise<string[]> {
-  const { dueFiles, planFiles } = await import('../builder/fetch/fetch-plan.ts')
+  const { dueFiles, planFiles } = await import('../builder/fetch/fetch-sources.ts')
   return configuration.sources.flatMap((configured) => {
     const { name, kind, folder } = configured
     const reading = `${name}: would read ${kind} ${folder}`.trimEnd()

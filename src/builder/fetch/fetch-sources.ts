@@ -1,8 +1,8 @@
 /**
  * Keeps a source's folder up to date with its network's servers, gently. A file that cannot be fetched stays
- * in use; a hidden index holds what the servers told about each file.
+ * in use; a hidden index holds what the servers told about each file, and says which files are due.
  */
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -18,24 +18,19 @@ import {
   withAttempts,
   type RequestLimits,
 } from '../../snapshot/store/web-request.ts'
-import { timestampText } from '../../sea/time.ts'
+import { timestampText, DAY, dateText } from '../../sea/time.ts'
 import type { FetchDocument } from '../report-document.ts'
 import { errorCode, isSystemFault } from '../../system/file-faults.ts'
-import { makeFolder } from '../../system/regular-files.ts'
+import { makeFolder, readRegularFileSync } from '../../system/regular-files.ts'
 import { LockError, lockInTurn, type Lock } from '../../system/lock.ts'
 import { owningStrayFaults } from '../../system/faults.ts'
-import { download, TEMPORARY_PREFIX, type DownloadRequest } from './download.ts'
-import {
-  isDue,
-  isThere,
-  planFiles,
-  readIndex,
-  writeIndex,
-  type Index,
-  type PlannedFile,
-} from './fetch-plan.ts'
+import { download, TEMPORARY_PREFIX, type DownloadRequest, type Validators } from './download.ts'
 import { entryOf } from '../../system/entry-of.ts'
 import type { LogLine } from '../../system/log.ts'
+import type { Content, Download } from '../../sources/configuration-schema.ts'
+import { BuildError } from '../../system/build-error.ts'
+import { compareText } from '../../system/text.ts'
+import { randomName } from '../../system/replace-file.ts'
 
 const LOCK_FILE = '.fetching.lock'
 /** How long to wait for another builder that fetches into the same folder. */
@@ -324,4 +319,120 @@ function removeLeftovers(folder: string): void {
     if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX))
       rmSync(join(entry.parentPath, entry.name), { force: true })
   }
+}
+
+/** Bytes where the configuration names no limit; the longest text of a network so far has 43 MB. */
+const DEFAULT_MAX_BYTES = 256 * 2 ** 20
+/** Most files of one source: a template of stations and days can name very many. */
+const MAX_FILES = 50_000
+
+export interface PlannedFile {
+  url: string
+  /** Path below the source's folder. */
+  to: string
+  content: Content
+  maxBytes: number
+  download: Download
+}
+
+/** The files of a source on a day. @throws BuildError when there are too many. */
+export function planFiles({ downloads }: ConfiguredSource, now: number): PlannedFile[] {
+  const planned = new Map<string, PlannedFile>()
+  for (const entry of downloads) {
+    const { url, to, stations, days = 1, content, maxBytes = DEFAULT_MAX_BYTES } = entry
+    const byDay = /\{(YYYY|MM|DD)\}/.test(url)
+    const periods = Array.from({ length: byDay ? days : 1 }, (_, i) => {
+      const first = now - (byDay ? i : days - 1) * DAY
+      const [year, month, day] = dateText(first).split('-')
+      return { YYYY: year, MM: month, DD: day, from: dateText(first), until: dateText(now + DAY) }
+    })
+    for (const period of periods) {
+      for (const station of stations ?? ['']) {
+        const words: { [word: string]: string } = { ...period, station }
+        const fill = (template: string): string =>
+          template.replace(/\{([^{}]*)\}/g, (_, word: string) => words[word] ?? '')
+        const path = fill(to)
+        planned.set(path, {
+          url: fill(url),
+          to: path,
+          content: content ?? contentOf(path),
+          maxBytes,
+          download: entry,
+        })
+        if (planned.size > MAX_FILES) throw new BuildError(`more than ${MAX_FILES} files`)
+      }
+    }
+  }
+  return [...planned.values()]
+}
+
+function contentOf(path: string): Content {
+  const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1].toLowerCase() ?? ''
+  const known: { readonly [ending: string]: Content } = {
+    txt: 'text',
+    csv: 'text',
+    tsv: 'text',
+    json: 'json',
+    geojson: 'json',
+    xml: 'xml',
+    nc: 'netcdf',
+  }
+  return Object.hasOwn(known, ending) ? known[ending] : 'any'
+}
+
+export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
+  const index = readIndex(source.folder)
+  return planFiles(source, now).filter((file) => isDue(source, file, index, now))
+}
+
+/** A refresh is aligned to the clock, as builds are: a build a second early would else ask for nothing. */
+export function isDue(
+  { folder, refresh }: ConfiguredSource,
+  { to, url }: PlannedFile,
+  index: Index,
+  now: number,
+): boolean {
+  const entry = index.get(to)
+  if (entry === undefined || entry.url !== url || !isThere(folder, to, entry)) return true
+  return Math.floor(now / refresh) > Math.floor(entry.checked / refresh)
+}
+
+const INDEX_FILE = '.fetched.json'
+/** 200,000 files at some 300 bytes: more than any source may have. */
+const MAX_INDEX_BYTES = 2 ** 26
+
+export interface IndexEntry extends Validators {
+  url: string
+  bytes: number
+  /** The file's time of change, to recognise it. */
+  modified: number
+  /** When the server last gave or confirmed it, epoch seconds. */
+  checked: number
+}
+
+/** Entries by path below the source's folder. */
+export type Index = Map<string, IndexEntry>
+
+export function isThere(folder: string, to: string, { bytes, modified }: IndexEntry): boolean {
+  const info = statSync(join(folder, to), { throwIfNoEntry: false })
+  return info !== undefined && info.size === bytes && info.mtimeMs === modified
+}
+
+/** The index of a folder. It is empty where it cannot be read: everything is asked for anew. */
+export function readIndex(folder: string): Index {
+  try {
+    const entries = JSON.parse(
+      readRegularFileSync(join(folder, INDEX_FILE), MAX_INDEX_BYTES).toString('utf8'),
+    ) as [string, IndexEntry][]
+    return new Map(entries)
+  } catch {
+    return new Map()
+  }
+}
+
+export function writeIndex(folder: string, index: Index): void {
+  const temporary = join(folder, `${TEMPORARY_PREFIX}${randomName()}-index`)
+  const entries = [...index].sort(([a], [b]) => compareText(a, b))
+  writeFileSync(temporary, `${JSON.stringify(entries)}\n`)
+  renameSync(temporary, join(folder, INDEX_FILE))
 }

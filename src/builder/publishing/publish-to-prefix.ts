@@ -35,7 +35,7 @@ import { randomName } from '../../system/replace-file.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
 import { REGISTRY_FILE } from '../registry.ts'
 import { statesFile, stateParts } from '../source-state.ts'
-import { MAX_STATE_BYTES } from '../state-file.ts'
+import { MAX_STATE_BYTES } from '../source-state.ts'
 import {
   commitText,
   decodeCommit,
@@ -44,7 +44,7 @@ import {
   encodeState,
   plainManifest,
   type Commit,
-} from './commit.ts'
+} from './prefix.ts'
 import { CHANGING, type FileToStore, type Prefix, type StoredCommit } from './prefix.ts'
 
 const PUBLISHED_FILE = 'published.json'

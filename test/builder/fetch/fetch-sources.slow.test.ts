@@ -10,7 +10,7 @@ import {
   type FetchContext,
   type FetchOutcome,
 } from '../../../src/builder/fetch/fetch-sources.ts'
-import { dueFiles, planFiles } from '../../../src/builder/fetch/fetch-plan.ts'
+import { dueFiles, planFiles } from '../../../src/builder/fetch/fetch-sources.ts'
 import { timestampText } from '../../../src/sea/time.ts'
 import { readConfiguration } from '../../../src/sources/configuration.ts'
 import { temporaryFolder } from '../../live.ts'

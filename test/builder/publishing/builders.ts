@@ -11,7 +11,7 @@ import {
   type Outcome,
 } from '../../../src/builder/publishing/publish-to-prefix.ts'
 import type { BuiltSnapshot } from '../../../src/builder/publish.ts'
-import { decodeCommit, decodeState, type Commit } from '../../../src/builder/publishing/commit.ts'
+import { decodeCommit, decodeState, type Commit } from '../../../src/builder/publishing/prefix.ts'
 import { readCatalog } from '../../../src/snapshot/catalog.ts'
 import type { Manifest } from '../../../src/snapshot/manifest.ts'
 import { decodePart } from '../../../src/snapshot/part-columns.ts'
