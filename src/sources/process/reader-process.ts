@@ -4,25 +4,12 @@
  * reader parses while the builder stores what has come through the pipe.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { totalmem } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import {
-  FrameFault,
-  FrameReader,
-  MEMORY_SIGNAL,
-  type FrameTaker,
-  type LastMessage,
-  type Message,
-} from './frames.ts'
-import {
-  type FileReport,
-  type Sink,
-  type Source,
-  type SourceContext,
-  type SourceLimits,
-  type SourceOptions,
-} from '../source.ts'
+import { batchOf, FrameFault, FrameReader, MEMORY_SIGNAL, type LastMessage, type Message } from './frames.ts'
+import type { FileReport, Report, Sink, Source, SourceLimits, SourceOptions } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 
 /** The largest source, half a year of eight altimeters, needs half an hour on a slow core and 2.5 GB. */
@@ -34,7 +21,6 @@ const MEMORY_SHARE = 0.75
 const STALLED_SECONDS = 300
 /** The part of the memory that objects may take; the rest is for bytes of files and columns. */
 const HEAP_SHARE = 0.5
-const WATCH_MS = 250
 /** A reader ends itself this long past its time limit, in case its builder is stalled. */
 const GRACE_SECONDS = 30
 /** A dying reader's last output serves only to distinguish a full memory from a crash. */
@@ -67,15 +53,107 @@ interface Reading {
   source: Source
 }
 
+/** Takes the reader's messages into the builder's sink and report. */
+class Taker {
+  readonly #sink: Sink
+  readonly #report: Report
+  readonly #handles: number[] = []
+  readonly #files: FileReport[] = []
+  #lastFile = ''
+  last: LastMessage | null = null
+
+  constructor(sink: Sink, report: Report) {
+    this.#sink = sink
+    this.#report = report
+  }
+
+  /** Where the reader was last, for a message. */
+  get place(): string {
+    return this.#lastFile === '' ? '' : `; it was at ${JSON.stringify(this.#lastFile).slice(1, -1)}`
+  }
+
+  readonly take = (message: Message): void => {
+    const [kind, ...body] = message
+    switch (message[0]) {
+      case 'buoy':
+        this.#handles.push(this.#sink.buoy(message[1]))
+        return
+      case 'rows': {
+        const [, buoy, feed, time, columns] = message
+        this.#sink.rows(this.#handles[buoy], batchOf(time, columns), feed)
+        return
+      }
+      case 'pass': {
+        const observations = message[1].observations.map(({ buoy, time }) => ({
+          buoy: this.#handles[buoy],
+          time,
+        }))
+        this.#sink.pass({ ...message[1], observations })
+        return
+      }
+      case 'source':
+      case 'forecast':
+      case 'harbour':
+      case 'spot':
+        this.#sink[kind as 'source'](body[0] as Parameters<Sink['source']>[0])
+        return
+      case 'doubt':
+        this.#report.doubt(message[1])
+        return
+      case 'withoutPosition':
+        this.#report.withoutPosition(message[1])
+        return
+      case 'file':
+        this.#files.push(this.#report.file(message[1]))
+        this.#lastFile = message[1]
+        return
+      case 'reads':
+        this.#lastFile = message[1]
+        return
+      case 'counts': {
+        const [, number, rows, remarks] = message
+        const file = this.#files[number]
+        if (rows > 0) file.rows(rows)
+        for (const [call, ...counted] of remarks) (file[call] as (...all: unknown[]) => void)(...counted)
+        return
+      }
+      case 'end':
+        this.#files[message[1]].end()
+        return
+      case 'done':
+      case 'refused':
+      case 'fault':
+        this.last = message
+    }
+  }
+}
+
 /** Gives the same source, but read in a process of its own. */
 export function inReaderProcess(
   { kind, argument, options, source }: Reading,
-  limits: SourceLimits = {},
+  { seconds = DEFAULT_LIMIT_SECONDS, megabytes = defaultMebibytes() }: SourceLimits = {},
 ): Source {
   return {
     ...source,
-    read: (sink, context) =>
-      new ReaderProcess(kind, limits, sink, context).run({ kind, argument, options: options ?? null }),
+    async read(sink, { asOf, now, report }) {
+      const job: Job = {
+        kind,
+        argument,
+        options: options ?? null,
+        asOf,
+        now,
+        builder: process.pid,
+        maxBytes: megabytes * MIB,
+        maxBadShare: report.maxBadShare,
+        maxSeconds: seconds + GRACE_SECONDS,
+      }
+      const taker = new Taker(sink, report)
+      const ended = await follow(start(megabytes), job, { seconds, megabytes }, taker)
+      if (taker.last?.[0] === 'done') return
+      if (taker.last?.[0] === 'refused') throw new BuildError(taker.last[1])
+      const why = taker.last === null ? ended : `its reader failed (${taker.last[1]})`
+      throw new BuildError(`${kind}: ${why}${taker.place}`)
+    },
   }
 }
 
@@ -91,168 +169,66 @@ function entry(): string[] {
   return [path('../../system/thread.dev.mjs'), new URL('./reader.ts', import.meta.url).href]
 }
 
-class ReaderProcess implements FrameTaker {
-  readonly #name: string
-  readonly #seconds: number
-  readonly #mebibytes: number
-  readonly #sink: Sink
-  readonly #context: SourceContext
-  readonly #handles: number[] = []
-  readonly #files: FileReport[] = []
-  #lastFile: string | null = null
-  #last: LastMessage | null = null
+function start(mebibytes: number): ChildProcess {
+  const flags = [`--max-old-space-size=${Math.ceil(mebibytes * HEAP_SHARE)}`, '--no-addons']
+  const command = [process.execPath, ...flags, ...entry()]
+  return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    // Some variables hold secrets, and a reader needs none of them.
+    env: {},
+  })
+}
 
-  constructor(name: string, limits: SourceLimits, sink: Sink, context: SourceContext) {
-    this.#name = name
-    this.#seconds = limits.seconds ?? DEFAULT_LIMIT_SECONDS
-    this.#mebibytes = limits.megabytes ?? defaultMebibytes()
-    this.#sink = sink
-    this.#context = context
+/** Takes what the reader sends, and resolves to how it ended. @throws what the sink or the report throws */
+async function follow(
+  child: ChildProcess,
+  job: Job,
+  { seconds, megabytes }: Required<SourceLimits>,
+  taker: Taker,
+): Promise<string> {
+  let words = ''
+  let why: string | null = null
+  const end = (reason: string): void => {
+    why ??= reason
+    child.kill('SIGKILL')
   }
-
-  /** @throws BuildError when the source is refused or its reader process does not finish */
-  async run(of: Pick<Job, 'kind' | 'argument' | 'options'>): Promise<void> {
-    const { asOf, now, report } = this.#context
-    const job: Job = {
-      ...of,
-      asOf,
-      now,
-      builder: process.pid,
-      maxBytes: this.#mebibytes * MIB,
-      maxBadShare: report.maxBadShare,
-      maxSeconds: this.#seconds + GRACE_SECONDS,
+  const closed = once(child, 'close') as Promise<[code: number | null, signal: string | null]>
+  // It is awaited below, after the output.
+  closed.catch(() => undefined)
+  const limit = setTimeout(end, seconds * 1000, `it was not read within ${seconds} s, its limit`)
+  const stall = setTimeout(end, STALLED_SECONDS * 1000, `its reader stalled for ${STALLED_SECONDS} s`)
+  const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
+  // The process ended before it took its job; the exit tells why.
+  stdin.on('error', () => undefined)
+  stdin.end(JSON.stringify(job))
+  stderr.setEncoding('latin1')
+  stderr.on('data', (text: string) => {
+    words = (words + text).slice(-LAST_WORDS_CHARACTERS)
+  })
+  const frames = new FrameReader(taker.take)
+  try {
+    for await (const piece of output as AsyncIterable<Buffer>) {
+      stall.refresh()
+      if (why !== null || taker.last !== null) continue
+      try {
+        frames.push(piece)
+      } catch (error) {
+        if (!(error instanceof FrameFault)) throw error
+        end(`its reader sent ${error.message}`)
+      }
+      if (taker.last !== null) child.kill('SIGKILL')
     }
-    const ended = await this.#follow(this.#start(), JSON.stringify(job))
-    const last = this.#last
-    if (last?.[0] === 'done') return
-    if (last?.[0] === 'refused') throw new BuildError(last[1])
-    const why = last === null ? ended : `its reader failed (${last[1]})`
-    const file = this.#lastFile === null ? '' : `; it was at ${JSON.stringify(this.#lastFile).slice(1, -1)}`
-    throw new BuildError(`${this.#name}: ${why}${file}`)
+  } finally {
+    clearTimeout(limit)
+    clearTimeout(stall)
+    child.kill('SIGKILL')
   }
-
-  #start(): ChildProcess {
-    const flags = [`--max-old-space-size=${Math.ceil(this.#mebibytes * HEAP_SHARE)}`, '--no-addons']
-    const command = [process.execPath, ...flags, ...entry()]
-    return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
-      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
-      // Some variables hold secrets, and a reader needs none of them.
-      env: {},
-    })
-  }
-
-  /** Takes what the reader sends, and resolves to how it ended. @throws what the sink or the report throws */
-  #follow(child: ChildProcess, job: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const frames = new FrameReader(this)
-      const began = performance.now()
-      let heard = began
-      let words = ''
-      let why: string | null = null
-      let thrown: { error: unknown } | null = null
-      const end = (reason: string): void => {
-        why ??= reason
-        child.kill('SIGKILL')
-      }
-      const watch = setInterval(() => {
-        const now = performance.now()
-        if (now - began > this.#seconds * 1000) end(`it was not read within ${this.#seconds} s, its limit`)
-        else if (now - heard > STALLED_SECONDS * 1000) end(`its reader stalled for ${STALLED_SECONDS} s`)
-      }, WATCH_MS)
-      const [stdin, , stderr, output] = child.stdio as unknown as [Writable, null, Readable, Readable]
-      // The process ended before it took its job; the exit tells why.
-      stdin.on('error', () => undefined)
-      stdin.end(job)
-      stderr.setEncoding('latin1')
-      stderr.on('data', (text: string) => {
-        words = (words + text).slice(-LAST_WORDS_CHARACTERS)
-      })
-      output.on('data', (piece: Buffer) => {
-        heard = performance.now()
-        if (why !== null || thrown !== null) return
-        try {
-          frames.push(piece)
-          if (this.#last !== null) child.kill('SIGKILL')
-        } catch (error) {
-          if (error instanceof FrameFault) end(`its reader sent ${error.message}`)
-          else {
-            thrown = { error }
-            child.kill('SIGKILL')
-          }
-        }
-      })
-      child.on('error', (error: NodeJS.ErrnoException) => {
-        clearInterval(watch)
-        reject(new BuildError(`${this.#name}: its reader cannot be started (${error.code})`))
-      })
-      child.on('close', (code, signal) => {
-        clearInterval(watch)
-        if (thrown !== null) reject(thrown.error)
-        else resolve(why ?? this.#howEnded(code, signal, words))
-      })
-    })
-  }
-
-  #howEnded(code: number | null, signal: string | null, words: string): string {
-    if (signal === MEMORY_SIGNAL || MEMORY_WORDS.test(words))
-      return `it needs more than ${this.#mebibytes} MiB of memory, its limit`
-    if (signal === 'SIGKILL') return 'its reader was killed, as the system does when memory runs out'
-    return `its reader crashed (${signal ?? `exit code ${code}`})`
-  }
-
-  message(message: Message): void {
-    const { report } = this.#context
-    const [kind, ...body] = message
-    switch (message[0]) {
-      case 'buoy':
-        this.#handles.push(this.#sink.buoy(message[1]))
-        return
-      case 'pass': {
-        const ofBuilder = message[1].observations.map(({ buoy, time }) => ({
-          buoy: this.#handles[buoy],
-          time,
-        }))
-        this.#sink.pass({ ...message[1], observations: ofBuilder })
-        return
-      }
-      case 'source':
-      case 'forecast':
-      case 'harbour':
-      case 'spot':
-        this.#sink[kind as 'source'](body[0] as Parameters<Sink['source']>[0])
-        return
-      case 'doubt':
-        report.doubt(message[1])
-        return
-      case 'withoutPosition':
-        report.withoutPosition(message[1])
-        return
-      case 'file':
-        this.#files.push(report.file(message[1]))
-        this.#lastFile = message[1]
-        return
-      case 'reads':
-        this.#lastFile = message[1]
-        return
-      case 'counts': {
-        const [, number, { rows, skipped, bad }] = message
-        const file = this.#files[number]
-        if (rows > 0) file.rows(rows)
-        for (const [reason, station, times] of skipped) file.skipped(reason, station ?? undefined, times)
-        for (const [line, reason, text, times] of bad) file.bad(line, reason, text ?? undefined, times)
-        return
-      }
-      case 'end':
-        this.#files[message[1]].end()
-        return
-      case 'done':
-      case 'refused':
-      case 'fault':
-        this.#last = message
-    }
-  }
-
-  rows(handle: number, feed: number, batch: Parameters<Sink['rows']>[1]): void {
-    this.#sink.rows(this.#handles[handle], batch, feed)
-  }
+  const [code, signal] = await closed.catch((error: NodeJS.ErrnoException) => {
+    throw new BuildError(`${job.kind}: its reader cannot be started (${error.code})`)
+  })
+  if (why !== null) return why
+  if (signal === MEMORY_SIGNAL || MEMORY_WORDS.test(words))
+    return `it needs more than ${megabytes} MiB of memory, its limit`
+  if (signal === 'SIGKILL') return 'its reader was killed, as the system does when memory runs out'
+  return `its reader crashed (${signal ?? `exit code ${code}`})`
 }

@@ -5,14 +5,13 @@
  */
 import { readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
-import type { RowBatch } from '../../sea/row-batch.ts'
 import {
   FRAMES_DESCRIPTOR,
   FrameWriter,
   MEMORY_SIGNAL,
-  type FileCounts,
   type LastMessage,
   type Message,
+  type Remark,
 } from './frames.ts'
 import { openKind } from '../kinds.ts'
 import type { Job } from './reader-process.ts'
@@ -20,7 +19,6 @@ import { type Doubt, Doubts } from '../doubts.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import { BuildError } from '../../system/build-error.ts'
 import { entryOf } from '../../system/entry-of.ts'
-import type { BuoyRecord } from '../../sea/records.ts'
 
 const WATCH_MS = 50
 /** Bad lines of one file that are sent one by one; later ones are only counted by reason. */
@@ -60,30 +58,21 @@ function writeAll(bytes: Uint8Array): void {
   }
 }
 
-class SendingSink implements Sink {
-  readonly #frames: FrameWriter
-  readonly #handles = new Map<string, number>()
-
-  constructor(frames: FrameWriter) {
-    this.#frames = frames
+function sendingSink(frames: FrameWriter): Sink {
+  const handles = new Map<string, number>()
+  return {
+    source: (info) => frames.send(['source', info]),
+    buoy: (record) =>
+      entryOf(handles, JSON.stringify(record), () => {
+        frames.send(['buoy', record])
+        return handles.size
+      }),
+    rows: (buoy, batch, feed = 0) => frames.rows(buoy, feed, batch),
+    pass: (record) => frames.send(['pass', record]),
+    forecast: (record) => frames.send(['forecast', record]),
+    harbour: (record) => frames.send(['harbour', record]),
+    spot: (record) => frames.send(['spot', record]),
   }
-
-  buoy(record: BuoyRecord): number {
-    return entryOf(this.#handles, JSON.stringify(record), () => {
-      this.#frames.message(['buoy', record])
-      return this.#handles.size
-    })
-  }
-
-  rows(buoy: number, batch: RowBatch, feed = 0): void {
-    this.#frames.rows(buoy, feed, batch)
-  }
-
-  source: Sink['source'] = (info) => this.#frames.message(['source', info])
-  pass: Sink['pass'] = (record) => this.#frames.message(['pass', record])
-  forecast: Sink['forecast'] = (record) => this.#frames.message(['forecast', record])
-  harbour: Sink['harbour'] = (record) => this.#frames.message(['harbour', record])
-  spot: Sink['spot'] = (record) => this.#frames.message(['spot', record])
 }
 
 class SendingReport implements Report {
@@ -112,17 +101,17 @@ class SendingReport implements Report {
   }
 
   withoutPosition(identifiers: readonly string[]): void {
-    this.#frames.message(['withoutPosition', identifiers])
+    this.#frames.send(['withoutPosition', identifiers])
   }
 
   close(): void {
     for (const file of this.#files) file.send()
-    for (const doubt of this.#doubts.list()) this.#frames.message(['doubt', doubt])
+    for (const doubt of this.#doubts.list()) this.#frames.send(['doubt', doubt])
   }
 
   /** The builder then knows where a reader was that it has to end. */
   #sendAtOnce(message: Message): void {
-    this.#frames.message(message)
+    this.#frames.send(message)
     this.#frames.flush()
   }
 }
@@ -134,8 +123,8 @@ class SendingFile implements FileReport {
   #allRows = 0
   #allBad = 0
   #rows = 0
-  readonly #skipped = new Map<string, FileCounts['skipped'][number]>()
-  readonly #bad = new Map<string, FileCounts['bad'][number]>()
+  /** Remarks that wait to be sent, each with its number of times as the last element. */
+  readonly #remarks = new Map<string, Remark>()
   #badSeen = 0
 
   constructor(number: number, frames: FrameWriter, maxBadShare: number) {
@@ -150,36 +139,32 @@ class SendingFile implements FileReport {
   }
 
   skipped(reason: string, station?: string, times = 1): void {
-    const key = station === undefined ? reason : `${reason}\0${station}`
-    this.#entry<FileCounts['skipped'][number]>(this.#skipped, key, () => [reason, station ?? null, 0])[2] +=
-      times
+    this.#add(`${reason}\0${station}`, times, () => ['skipped', reason, station, 0])
   }
 
   bad(line: number, reason: string, text?: string, times = 1): void {
     this.#allBad += times
-    const key = this.#badSeen++ < MAX_BAD_LINES ? String(this.#badSeen) : `\0${reason}`
-    const shown = text?.slice(0, 200) ?? null
-    this.#entry<FileCounts['bad'][number]>(this.#bad, key, () => [line, reason, shown, 0])[3] += times
+    const key = this.#badSeen++ < MAX_BAD_LINES ? String(this.#badSeen) : reason
+    this.#add(`bad ${key}`, times, () => ['bad', line, reason, text?.slice(0, 200), 0])
   }
 
-  #entry<Entry>(entries: Map<string, Entry>, key: string, begin: () => Entry): Entry {
-    if (entries.size === MAX_REASONS && !entries.has(key)) this.send()
-    return entryOf(entries, key, begin)
+  #add(key: string, times: number, begin: () => Remark): void {
+    if (this.#remarks.size === MAX_REASONS && !this.#remarks.has(key)) this.send()
+    const remark = entryOf(this.#remarks, key, begin)
+    remark[remark.length - 1] = (remark.at(-1) as number) + times
   }
 
   end(): boolean {
     this.send()
-    this.#frames.message(['end', this.#number])
+    this.#frames.send(['end', this.#number])
     return this.#allBad / Math.max(1, this.#allBad + this.#allRows) <= this.#maxBadShare
   }
 
   send(): void {
-    const counts = { rows: this.#rows, skipped: [...this.#skipped.values()], bad: [...this.#bad.values()] }
-    if (counts.rows + counts.skipped.length + counts.bad.length > 0)
-      this.#frames.message(['counts', this.#number, counts])
+    if (this.#rows + this.#remarks.size > 0)
+      this.#frames.send(['counts', this.#number, this.#rows, [...this.#remarks.values()]])
     this.#rows = 0
-    this.#skipped.clear()
-    this.#bad.clear()
+    this.#remarks.clear()
   }
 }
 
@@ -200,12 +185,12 @@ async function run(): Promise<void> {
     watch(job)
     report.maxBadShare = job.maxBadShare
     const source = openKind(kind, argument, options ?? undefined)
-    await source.read(new SendingSink(frames), { asOf, now, report })
+    await source.read(sendingSink(frames), { asOf, now, report })
   } catch (error) {
     last = error instanceof BuildError ? ['refused', error.message] : ['fault', placeOf(error)]
   }
   report.close()
-  frames.message(last)
+  frames.send(last)
   frames.flush()
 }
 
