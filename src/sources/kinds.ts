@@ -17,44 +17,41 @@ import { openTable } from './tables/table.ts'
 import { BuildError } from '../system/build-error.ts'
 import { openTides } from './tides-source.ts'
 
-/** A kind with options in the configuration: `example: { open: openExample, options: EXAMPLE_OPTIONS }`. */
-interface KindWithOptions {
+interface Kind {
   readonly open: OpenSource
-  readonly options: TSchema
+  readonly options?: TSchema
+  /** What follows `KIND:` and what is read there. */
+  readonly help: string
 }
 
-const KINDS: { readonly [kind: string]: OpenSource | KindWithOptions } = {
-  ndbc: openNdbc,
-  candhis: openCandhis,
-  cmems: { open: openCmems, options: CMEMS_OPTIONS },
-  erddap: { open: openErddap, options: TABLE_OPTIONS },
-  meteofrance: openMeteofrance,
-  table: { open: openTable, options: TABLE_OPTIONS },
-  json: { open: openJsonSource, options: TABLE_OPTIONS },
-  altimetry: openAltimetry,
-  csv: openCsv,
-  forecast: { open: openForecast, options: FORECAST_OPTIONS },
-  tides: openTides,
-  demo: openDemo,
+const KINDS: { readonly [kind: string]: Kind } = {
+  ndbc: { open: openNdbc, help: 'DIR: NDBC text: station list, realtime2, stdmet, latest_obs' },
+  candhis: {
+    open: openCandhis,
+    help: 'DIR: Candhis archive and real-time CSV with a station list, API v1 JSON',
+  },
+  cmems: { open: openCmems, options: CMEMS_OPTIONS, help: 'DIR: Copernicus Marine in-situ NetCDF' },
+  erddap: { open: openErddap, options: TABLE_OPTIONS, help: 'DIR: ERDDAP tables as CSV, CSVP or JSON' },
+  meteofrance: { open: openMeteofrance, help: 'DIR: Météo-France marine CSV' },
+  table: {
+    open: openTable,
+    options: TABLE_OPTIONS,
+    help: 'DIR: tables of text with well-known names, or mapped',
+  },
+  json: { open: openJsonSource, options: TABLE_OPTIONS, help: 'DIR: rows of any JSON, mapped' },
+  altimetry: {
+    open: openAltimetry,
+    help: 'DIR: Copernicus Marine L3 along-track NetCDF: satellite passes',
+  },
+  csv: { open: openCsv, help: 'DIR: tables of our own plain format' },
+  forecast: {
+    open: openForecast,
+    options: FORECAST_OPTIONS,
+    help: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',
+  },
+  tides: { open: openTides, help: 'DIR: harbour files with harmonic constituents' },
+  demo: { open: openDemo, help: 'nothing, or scale,buoys=N,days=N: made-up data' },
 }
-
-/** What follows `KIND:` and what is read there, for the help. */
-export const KIND_HELP: { readonly [kind: string]: string } = {
-  ndbc: 'DIR: NDBC text: station list, realtime2, stdmet, latest_obs',
-  candhis: 'DIR: Candhis archive and real-time CSV with a station list, API v1 JSON',
-  cmems: 'DIR: Copernicus Marine in-situ NetCDF',
-  erddap: 'DIR: ERDDAP tables as CSV, CSVP or JSON',
-  meteofrance: 'DIR: Météo-France marine CSV',
-  table: 'DIR: tables of text with well-known names, or mapped',
-  json: 'DIR: rows of any JSON, mapped',
-  altimetry: 'DIR: Copernicus Marine L3 along-track NetCDF: satellite passes',
-  csv: 'DIR: tables of our own plain format',
-  forecast: 'DIR: Open-Meteo JSON, EDR CoverageJSON, ERDDAP griddap JSON',
-  tides: 'DIR: harbour files with harmonic constituents',
-  demo: 'nothing, or scale,buoys=N,days=N: made-up data',
-}
-
-const MADE_UP: ReadonlySet<string> = new Set(['demo'])
 
 /** A source that is read in its own process. @throws BuildError for an unknown kind or a refused argument */
 export function openSource(
@@ -64,7 +61,7 @@ export function openSource(
   limits?: SourceLimits,
 ): Source {
   const source = openKind(kind, argument, options)
-  return MADE_UP.has(kind) ? source : inReaderProcess({ kind, argument, options, source }, limits)
+  return source.isMadeUp === true ? source : inReaderProcess({ kind, argument, options, source }, limits)
 }
 
 /** A source that is read in this process. @throws BuildError as `openSource` */
@@ -73,10 +70,15 @@ export function openKind(kind: string, argument: string, options?: SourceOptions
   if (known === undefined) {
     throw new BuildError(`--source: unknown kind "${kind}", known are ${Object.keys(KINDS).join(', ')}`)
   }
-  return typeof known === 'function' ? known(argument) : known.open(argument, options)
+  return known.open(argument, options)
 }
 
 /** Schemas of options by kind; null where a kind takes none. */
 export const KIND_OPTIONS: ReadonlyMap<string, TSchema | null> = new Map(
-  Object.entries(KINDS).map(([kind, entry]) => [kind, typeof entry === 'function' ? null : entry.options]),
+  Object.entries(KINDS).map(([kind, { options }]) => [kind, options ?? null]),
+)
+
+/** What follows each `KIND:`, for the help. */
+export const KIND_HELP: { readonly [kind: string]: string } = Object.fromEntries(
+  Object.entries(KINDS).map(([kind, { help }]) => [kind, help]),
 )

@@ -11,7 +11,6 @@ import {
 } from '../../src/sea/columns.ts'
 import { RowBatch } from '../../src/sea/row-batch.ts'
 import { openDemo } from '../../src/sources/demo/demo.ts'
-import { scaleOptions } from '../../src/sources/demo/demo-scale.ts'
 import { STEP } from '../../src/sources/demo/demo-sea.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import type { Report, Source } from '../../src/sources/source.ts'
@@ -508,9 +507,7 @@ test('Bad options of the scale generator are refused with the option and what is
   }
 })
 
-test('The scale generator takes 1,200 buoys and 90 days where nothing is said.', () => {
-  assert.deepEqual(scaleOptions([]), { buoys: 1200, days: 90, seed: 1 })
-  assert.deepEqual(scaleOptions(['days=10', 'buoys=500']), { buoys: 500, days: 10, seed: 1 })
+test('The scale generator needs no options.', () => {
   assert.equal(typeof openDemo('scale').read, 'function')
   assert.equal(openDemo('scale').defaultAsOf?.(AS_OF + 5), AS_OF)
 })

@@ -1,10 +1,24 @@
 /** Virtual buoys: fixed sea points, and the readings that passes near them give. */
 import { EARTH_RADIUS_KM, haversineKm } from '../../sea/geo.ts'
-import { MICRO, type Track } from './tracks.ts'
 import { RowBatch } from '../../sea/row-batch.ts'
 import type { Sink, SourceContext } from '../source.ts'
 import { readTable, STATION_COLUMNS } from '../reading/text-table.ts'
 import { entryOf } from '../../system/entry-of.ts'
+
+/** Degrees are kept as whole millionths, the digits of the product. */
+export const MICRO = 1e6
+
+export interface Track {
+  /** Epoch seconds. */
+  time: Uint32Array
+  /** Millionths of a degree; longitude −180…180. */
+  lat: Int32Array
+  lng: Int32Array
+  /** Significant wave height, mm. */
+  height: Uint16Array
+  /** 1 where the point is the middle of a box. */
+  box: Uint8Array
+}
 
 export const SOURCE = 'Satellite altimetry'
 

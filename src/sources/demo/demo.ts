@@ -6,15 +6,25 @@
  * constituents below 1 mm (2 mm RMS at most) and TICON-4's 3N2 (at most 3 mm), for its frequency is in doubt.
  * TICON-4's M1, 2MK5 and 2MO5 are turned to the phases of other publishers.
  */
-import type { BuoyRecord, SourceInfo } from '../../sea/records.ts'
+import { type MeasureName, FORECAST_MEASURES, FORECAST_NAMES } from '../../sea/columns.ts'
+import { wrapLongitude } from '../../sea/geo.ts'
+import type { BuoyRecord, ForecastRecord, SourceInfo } from '../../sea/records.ts'
 import { DAY, HOUR, monthOf, monthStart } from '../../sea/time.ts'
 import { BuildError } from '../../system/build-error.ts'
 import type { OpenSource, Sink } from '../source.ts'
-import { forecastsAround } from './demo-forecast.ts'
 import { passesBetween } from './demo-passes.ts'
-import { sendRows, timesBetween, type Fleet, type Mooring } from './demo-rows.ts'
-import { scaleFleet, scaleOptions } from './demo-scale.ts'
-import { keyOf, STEP } from './demo-sea.ts'
+import {
+  draw,
+  type Fleet,
+  keyOf,
+  type Mooring,
+  type Place,
+  seaAt,
+  sendRows,
+  smoothNoise,
+  STEP,
+  timesBetween,
+} from './demo-sea.ts'
 import harbours from './harbours.json' with { type: 'json' }
 import data from './stations.json' with { type: 'json' }
 
@@ -38,7 +48,7 @@ const [FIRST, END] = [1991, 2106].map((year) => Date.UTC(year, 0) / 1000)
 const lastHalfHour = (now: number): number => Math.floor(now / STEP) * STEP
 
 /**
- * Opens the demonstration (argument '') or the scale generator (`scale,…`, see `demo-scale.ts`).
+ * Opens the demonstration (argument ''), or as many buoys for as long as a bench wants (`scale,…`).
  * @throws BuildError for another argument
  */
 export const openDemo: OpenSource = (argument) => {
@@ -99,3 +109,88 @@ function demoFleet(sink: Sink, asOf: number): Fleet {
 }
 
 const startOfMonth = (time: number): number => monthStart(monthOf(time))
+
+/** Degrees: a grid point is at most 20 km from its buoy. */
+const GRID = 0.25
+const RUN_EVERY = 6 * HOUR
+
+/** The made-up sea to come on a model's grid, less exact the farther ahead: hourly from a day before `asOf` (epoch seconds) to seven days ahead, one for each grid point. */
+function forecastsAround(places: readonly Place[], asOf: number, seed: number): ForecastRecord[] {
+  const runAt = Math.floor(asOf / RUN_EVERY) * RUN_EVERY
+  const times = timesBetween(runAt - DAY, runAt + 7 * DAY + 1, HOUR)
+  const onGrid = (degrees: number): number => Math.round(degrees / GRID) * GRID
+  const points = places.map((place) => ({ ...place, lat: onGrid(place.lat), lng: onGrid(place.lng) }))
+  const byName = new Map(points.map((point) => [`${point.lat} ${point.lng}`, point]))
+  return Array.from(byName, ([name, point]) => {
+    const key = keyOf(runAt, name)
+    const states = times.map(seaAt(point, seed))
+    const errors = times.map((time) => {
+      // Of the logarithm of the height: at the run, and more with each day ahead.
+      const spread = 0.03 + (0.02 * Math.max(time - runAt, 0)) / DAY
+      return Math.exp(spread * smoothNoise(key, time / (DAY / 2)))
+    })
+    const lists = FORECAST_NAMES.map((name) => {
+      const quantity = name in states[0] ? (name as MeasureName) : FORECAST_MEASURES[name]
+      const exact = states.map((state, i) => state[quantity] * (name.endsWith('Height') ? errors[i] : 1))
+      return [name, exact.map((value) => Math.round(value * 100) / 100)]
+    })
+    const { lat, lng } = point
+    return { lat, lng, runAt, model: 'Demo model', times, values: Object.fromEntries(lists) }
+  })
+}
+
+const RANGES = { buoys: [1, 5000], days: [1, 7300], seed: [0, 0xffffffff] }
+type ScaleOptions = { [name in keyof typeof RANGES]: number }
+
+/**
+ * The options that follow `demo:scale,`, for instance `buoys=500,days=3653`. The defaults are about the size of
+ * the real world.
+ * @throws BuildError naming an option that is unknown or out of range, and what is allowed
+ */
+function scaleOptions(given: readonly string[]): ScaleOptions {
+  const options: ScaleOptions = { buoys: 1200, days: 90, seed: 1 }
+  for (const option of given) {
+    const [, name, digits] = /^(buoys|days|seed)=([0-9]{1,10})$/.exec(option) ?? []
+    const [min, max] = RANGES[name as keyof ScaleOptions] ?? [NaN, NaN]
+    const value = Number(digits)
+    if (!(value >= min && value <= max)) {
+      const allowed = 'buoys from 1 to 5000, days from 1 to 7300, seed from 0 to 4294967295'
+      throw new BuildError(`demo:scale: not ${JSON.stringify(option.slice(0, 20))}; allowed are ${allowed}`)
+    }
+    options[name as keyof ScaleOptions] = value
+  }
+  return options
+}
+
+/** Announces the buoys; their window ends at `asOf`, epoch seconds. */
+function scaleFleet(sink: Sink, options: ScaleOptions, asOf: number): Fleet {
+  const { buoys, days, seed } = options
+  for (const network of data.scale.networks as SourceInfo[]) sink.source(network)
+  const from = asOf - days * DAY + 1
+  const moorings = Array.from({ length: buoys }, (_, n) => scaleMooring(sink, n, seed))
+  return { moorings, seed, from, swellFrom: from }
+}
+
+/** Buoy n is at coast n mod 37; the first n buoys are the same however many are asked for. */
+function scaleMooring(sink: Sink, n: number, seed: number): Mooring {
+  const { name, country, climate, direction, ...coast } = data.coasts[n % data.coasts.length]
+  const ordinal = Math.floor(n / data.coasts.length)
+  const identifier = `S${String(n + 1).padStart(5, '0')}`
+  const key = keyOf(seed, identifier)
+  // Within four degrees of the coast's place.
+  const near = (degrees: number, index: number): number =>
+    Math.round((degrees + 4 * draw(key, index)) * 10_000) / 10_000
+  const position = { lat: near(coast.lat, 1), lng: wrapLongitude(near(coast.lng, 2)) }
+  // Of every four buoys one is coastal, one measures what most sources do, and two are as NDBC's.
+  const { source, instrument } = data.scale.kinds[(ordinal + (n % data.coasts.length)) % 4]
+  return {
+    ...position,
+    climate,
+    exposure: 0.9 + 0.3 * draw(key, 3),
+    direction,
+    instrument,
+    key,
+    buoy: sink.buoy({ source, identifier, name: `${name} ${ordinal + 1}`, ...position, country }),
+    times: (begin, end) => timesBetween(begin, end, STEP),
+  }
+}

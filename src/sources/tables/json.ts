@@ -1,9 +1,165 @@
-/** Rows in any JSON by a map of stations, times, measures and units: the `options` of the configuration. */
-import { parseDocument } from '../reading/source-files.ts'
-import type { OpenSource } from '../source.ts'
-import { compileMap } from './column-map.ts'
-import { openJson } from './json-form.ts'
+/**
+ * Tables in JSON documents by a map (`docs/sources-tables.md`), and the places in them. A place is a JSON pointer (RFC 6901) from a row,
+ * `/wave_height`, or from the document, `^/data/spotterId`. In a list, `/results/identifier=Hm0/value` leads to
+ * the element with `identifier` `Hm0`, and `/@Hm0 (m)/0` to the one at the index that `Hm0 (m)` has in the header.
+ */
+import { isObject, type Json, parseDocument } from '../reading/source-files.ts'
+import { NO_VALUE, numberOf, plainText } from '../reading/units.ts'
+import type { FileReport, OpenSource } from '../source.ts'
+import { compileMap, type TableSpec } from './column-map.ts'
 import { type Form, readFolder } from './rows.ts'
+import type { OpenTable } from './text-form.ts'
+
+interface Path {
+  fromDocument: boolean
+  steps: readonly Step[]
+}
+
+interface Step {
+  key: string
+  index: number
+  pick: { key: string; value: string } | null
+  /** For lists: the element under this name of the header. */
+  column: string | null
+}
+
+function pathOf(place: string): Path {
+  const steps = place
+    .replace(/^\^/, '')
+    .split('/')
+    .slice(1)
+    .map((written): Step => {
+      const key = written.replaceAll('~1', '/').replaceAll('~0', '~')
+      const equals = key.indexOf('=')
+      return {
+        key,
+        index: /^\d{1,9}$/.test(key) ? Number(key) : -1,
+        pick: equals > 0 ? { key: key.slice(0, equals), value: key.slice(equals + 1) } : null,
+        column: key.startsWith('@') ? key.slice(1) : null,
+      }
+    })
+  return { fromDocument: place.startsWith('^'), steps }
+}
+
+/** Where a place leads from. */
+interface Scope {
+  row: unknown
+  readonly document: unknown
+  /** Names of the columns of rows that are lists. */
+  readonly header: readonly string[]
+  /** The indexes for each `*` of a place in the document. */
+  readonly stars: readonly number[]
+}
+
+function follow({ fromDocument, steps }: Path, { row, document, header, stars }: Scope): unknown {
+  let value = fromDocument ? document : row
+  let star = 0
+  for (const { key, index, pick, column } of steps) {
+    if (Array.isArray(value)) {
+      const list: unknown[] = value
+      if (key === '*') value = list[stars[star++] ?? -1]
+      else if (column !== null) value = list[header.indexOf(column)]
+      else if (index >= 0) value = list[index]
+      else if (pick === null) return undefined
+      else value = list.find((entry) => isObject(entry) && plain(ownOf(entry, pick.key)) === pick.value)
+    } else if (isObject(value)) value = ownOf(value, key)
+    else return undefined
+  }
+  return value
+}
+
+/** The indexes of every way through the lists that `*` stands for in a place of the document; bounded by it. */
+function waysOf(path: Path, document: unknown): number[][] {
+  let ways: number[][] = [[]]
+  path.steps.forEach(({ key }, at) => {
+    if (key !== '*') return
+    const before = { ...path, steps: path.steps.slice(0, at) }
+    ways = ways.flatMap((stars) => {
+      const list = follow(before, { row: document, document, header: [], stars })
+      return Array.isArray(list) ? list.map((_, i) => [...stars, i]) : []
+    })
+  })
+  return ways
+}
+
+function ownOf(value: Json, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+/** A number, text or truth value as text that is the same for "1.0", "1" and 1; '' for anything else. */
+function plain(value: unknown): string {
+  return typeof value === 'boolean' ? String(value) : plainText(wordOf(value))
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : typeof value === 'number' ? String(value) : ''
+}
+
+/** The columns of a table that the map does not tell: places of their names and units. */
+export interface JsonForm extends Pick<TableSpec, 'rows' | 'when' | 'values' | 'header'> {
+  units?: unknown
+}
+
+/** Every table of a form in a document: one, or one for each way through its stars. */
+export function openJson(
+  document: unknown,
+  { rows: at = '', header, units, when, values }: JsonForm,
+  file: FileReport,
+): OpenTable[] {
+  const path = pathOf(at)
+  const list = (place: unknown, scope: Scope): unknown[] => {
+    const found = typeof place === 'string' ? follow(pathOf(place), scope) : null
+    return Array.isArray(found) ? found : []
+  }
+  return waysOf(path, document).flatMap((stars): OpenTable[] => {
+    const whole: Scope = { row: document, document, header: [], stars }
+    if (when !== undefined && plain(follow(pathOf(when.at), whole)) !== plainText(String(when.is))) return []
+    const found = follow(path, whole)
+    if (!Array.isArray(found) && !isObject(found)) return []
+    const rows: unknown[] = Array.isArray(found) ? found : [found]
+    const names = list(header, whole).map(wordOf)
+    const scope = { ...whole, header: names }
+    // Only without a map do names of columns count.
+    const labels =
+      values !== undefined ? [] : names.length > 0 ? names : Object.keys(rows.find(isObject) ?? {})
+    const places = labels.map((key, i): Path => {
+      const step = { key, index: names.length > 0 ? i : -1, pick: null, column: null }
+      return { fromDocument: false, steps: [step] }
+    })
+    const unitsOf = list(units, whole).map(wordOf)
+    let next = 0
+    const cell = (field: number): unknown => follow(places[field], scope)
+    return [
+      {
+        labels,
+        units: labels.map((_, i) => unitsOf[i] ?? ''),
+        column: (place) =>
+          labels.includes(String(place))
+            ? labels.indexOf(String(place))
+            : places.push(pathOf(String(place))) - 1,
+        text: (field) => wordOf(cell(field)),
+        number(field) {
+          const value = cell(field)
+          if (value === undefined || value === null) return NaN
+          if (typeof value === 'number') return value
+          const text = typeof value === 'string' ? value.trim() : 'no number'
+          return NO_VALUE.has(text.toUpperCase()) ? NaN : numberOf(text)
+        },
+        next() {
+          for (; next < rows.length; file.bad(next, 'wrong number of fields')) {
+            const row = rows[next++]
+            if (labels.length > 0 && names.length > 0 && !(Array.isArray(row) && row.length === names.length))
+              continue
+            scope.row = row
+            return true
+          }
+          return false
+        },
+        row: () => next,
+      },
+    ]
+  })
+}
 
 const JSON_FORM: Form = {
   kind: 'json',
