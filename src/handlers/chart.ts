@@ -7,6 +7,7 @@
  */
 import { ApiError } from '../operation/errors.ts'
 import {
+  FORECAST_MEASURES,
   MEASURES,
   MISSING_I16,
   MISSING_U16,
@@ -41,33 +42,18 @@ const parameters = {
   debug: boolean({ default: false, description: 'Accepted for older clients; changes nothing.' }),
 }
 
-/** Forecast and tide at the slots of the axis and at full hours, in codes of hundredths. */
-interface Lane {
+/** Forecast or tide, in codes of hundredths. */
+interface HourlySeries {
   /** Null for the tide. */
   readonly forecast: ForecastName | null
   readonly missing: number
-  readonly unit: string
   /** Values at the full hours of the longest range. */
   readonly hourly: Uint16Array<ArrayBuffer>
-  /** Values by slot, where there are any: 90 kB at most. */
+  /** Values by slot of the axis, where there are any: 90 kB at most. */
   slots: Uint16Array
   /** Whether the chart under way has any of these values. */
   has: boolean
 }
-
-function lane(forecast: ForecastName | null, unit: string): Lane {
-  const signed = forecast === null
-  const hourly = new Uint16Array(LONGEST_SECONDS / HOUR + 1)
-  const missing = signed ? MISSING_I16 & 0xffff : MISSING_U16
-  return { forecast, missing, unit, hourly, slots: new Uint16Array(0), has: false }
-}
-const WAVE_HEIGHT = lane('waveHeight', 'm')
-const WAVE_PERIOD = lane('wavePeriod', 's')
-const WAVE_DIRECTION = lane('waveDirection', MEASURES.direction.unit)
-const TIDE_LEVEL = lane(null, 'm')
-const WIND_SPEED = lane('windSpeed', MEASURES.windSpeed.unit)
-const WIND_DIRECTION = lane('windDirection', MEASURES.windDirection.unit)
-const LANES = [WAVE_HEIGHT, WAVE_PERIOD, WAVE_DIRECTION, TIDE_LEVEL, WIND_SPEED, WIND_DIRECTION]
 
 /** An array of a chart: its name, its text in `fields`, and where its values come from. */
 interface ChartArray {
@@ -76,80 +62,61 @@ interface ChartArray {
   readonly unit: string
   /** The member of a reading that has these values. */
   readonly field: string | null
-  readonly from: MeasureName | Lane
+  readonly from: MeasureName | HourlySeries
   readonly texts: TextTable
   /** The text between the array before and its values. */
   readonly begin: Literal
 }
 
-const array = (
-  name: string,
-  from: ChartArray['from'],
-  texts: TextTable,
-  label: string,
-  unit: string,
-  field: string | null = null,
-): ChartArray => ({ name, label, unit, field, from, texts, begin: new Literal(`],"${name}":[`) })
+const beginOf = (name: string): Literal => new Literal(`],"${name}":[`)
+
+function measured(name: string, from: MeasureName, label: string, field: string | null = null): ChartArray {
+  const { unit, scale, signed } = MEASURES[from]
+  const texts = signed ? SIGNED_HUNDREDTHS : scale === 1000 ? THOUSANDTHS : HUNDREDTHS
+  return { name, label, unit, field, from, texts, begin: beginOf(name) }
+}
+
+function hourly(name: string, forecast: ForecastName | null, label: string): ChartArray {
+  const isTide = forecast === null
+  const from: HourlySeries = {
+    forecast,
+    missing: isTide ? MISSING_I16 & 0xffff : MISSING_U16,
+    hourly: new Uint16Array(LONGEST_SECONDS / HOUR + 1),
+    slots: new Uint16Array(0),
+    has: false,
+  }
+  const unit = isTide ? 'm' : MEASURES[FORECAST_MEASURES[forecast]].unit
+  const texts = isTide ? SIGNED_HUNDREDTHS : HUNDREDTHS
+  return { name, label, unit, field: null, from, texts, begin: beginOf(name) }
+}
 
 /** The arrays in their order: those of the contract, and what `include` adds. */
 const ARRAYS = [
-  array(
-    'significant_height',
-    'significantHeight',
-    THOUSANDTHS,
-    'Significant wave height',
-    'm',
-    'significient_height',
-  ),
-  array('maximum_height', 'maximumHeight', THOUSANDTHS, 'Maximum wave height', 'm', 'maximum_height'),
-  array('period', 'period', THOUSANDTHS, 'Wave period', 's', 'period'),
-  array('forecast_wave_height', WAVE_HEIGHT, HUNDREDTHS, 'Forecast wave height', 'm'),
-  array('tide_level', TIDE_LEVEL, SIGNED_HUNDREDTHS, 'Tide level above chart datum', 'm'),
+  measured('significant_height', 'significantHeight', 'Significant wave height', 'significient_height'),
+  measured('maximum_height', 'maximumHeight', 'Maximum wave height', 'maximum_height'),
+  measured('period', 'period', 'Wave period', 'period'),
+  hourly('forecast_wave_height', 'waveHeight', 'Forecast wave height'),
+  hourly('tide_level', null, 'Tide level above chart datum'),
 ]
 const MEASURE_ARRAYS = [
-  array('direction', 'direction', HUNDREDTHS, 'Direction that waves come from', 'degrees', 'direction'),
-  array('peak_period', 'peakPeriod', THOUSANDTHS, 'Peak period', 's'),
-  array(
-    'water_temperature',
-    'waterTemperature',
-    SIGNED_HUNDREDTHS,
-    'Water temperature',
-    '°C',
-    'water_temperature',
-  ),
-  array('wind_speed', 'windSpeed', HUNDREDTHS, 'Wind speed', 'km/h'),
-  array('wind_direction', 'windDirection', HUNDREDTHS, 'Direction that wind comes from', 'degrees'),
-  array('gust_speed', 'gustSpeed', HUNDREDTHS, 'Speed of gusts', 'km/h'),
-  array('forecast_wind_speed', WIND_SPEED, HUNDREDTHS, 'Forecast wind speed', 'km/h'),
-  array(
-    'forecast_wind_direction',
-    WIND_DIRECTION,
-    HUNDREDTHS,
-    'Forecast of the direction that wind comes from',
-    'degrees',
-  ),
-  array('forecast_wave_period', WAVE_PERIOD, HUNDREDTHS, 'Forecast wave period', 's'),
-  array(
-    'forecast_wave_direction',
-    WAVE_DIRECTION,
-    HUNDREDTHS,
-    'Forecast of the direction that waves come from',
-    'degrees',
-  ),
+  measured('direction', 'direction', 'Direction that waves come from', 'direction'),
+  measured('peak_period', 'peakPeriod', 'Peak period'),
+  measured('water_temperature', 'waterTemperature', 'Water temperature', 'water_temperature'),
+  measured('wind_speed', 'windSpeed', 'Wind speed'),
+  measured('wind_direction', 'windDirection', 'Direction that wind comes from'),
+  measured('gust_speed', 'gustSpeed', 'Speed of gusts'),
+  hourly('forecast_wind_speed', 'windSpeed', 'Forecast wind speed'),
+  hourly('forecast_wind_direction', 'windDirection', 'Forecast of the direction that wind comes from'),
+  hourly('forecast_wave_period', 'wavePeriod', 'Forecast wave period'),
+  hourly('forecast_wave_direction', 'waveDirection', 'Forecast of the direction that waves come from'),
 ]
 const SWELL_ARRAYS = [
-  array('swell_height', 'swellHeight', THOUSANDTHS, 'Height of the swell', 'm'),
-  array('swell_period', 'swellPeriod', THOUSANDTHS, 'Period of the swell', 's'),
-  array('swell_direction', 'swellDirection', HUNDREDTHS, 'Direction that swell comes from', 'degrees'),
-  array('wind_wave_height', 'windWaveHeight', THOUSANDTHS, 'Height of the wind sea', 'm'),
-  array('wind_wave_period', 'windWavePeriod', THOUSANDTHS, 'Period of the wind sea', 's'),
-  array(
-    'wind_wave_direction',
-    'windWaveDirection',
-    HUNDREDTHS,
-    'Direction that wind sea comes from',
-    'degrees',
-  ),
+  measured('swell_height', 'swellHeight', 'Height of the swell'),
+  measured('swell_period', 'swellPeriod', 'Period of the swell'),
+  measured('swell_direction', 'swellDirection', 'Direction that swell comes from'),
+  measured('wind_wave_height', 'windWaveHeight', 'Height of the wind sea'),
+  measured('wind_wave_period', 'windWavePeriod', 'Period of the wind sea'),
+  measured('wind_wave_direction', 'windWaveDirection', 'Direction that wind sea comes from'),
 ]
 /** Bits of `include`. */
 const WITH_MEASURES = 1
@@ -158,19 +125,21 @@ const WITH_SWELL = 2
 const BUOY = new Literal('{"buoy":')
 /** The text before the times, for as many arrays as an answer has. */
 const fieldsText = (arrays: readonly ChartArray[]): Literal => {
-  const fields = Object.fromEntries(
-    arrays.map(({ name, label, unit, field }) => [name, { label, unit, field }]),
-  )
-  return new Literal(`,"fields":${JSON.stringify(fields).replaceAll('°', '\\u00b0')},"time":[`)
+  const fields = arrays.map(({ name, label, unit, field }) => {
+    return [name, { label, unit: unit === 'degree' ? 'degrees' : unit, field }]
+  })
+  const text = JSON.stringify(Object.fromEntries(fields)).replaceAll('°', '\\u00b0')
+  return new Literal(`,"fields":${text},"time":[`)
 }
-/** The arrays of an answer and their `fields`, by the bits of `include`. */
+/** The arrays of an answer, those of them at full hours, and their `fields`, by the bits of `include`. */
 const SHAPES = Array.from({ length: WITH_MEASURES + WITH_SWELL + 1 }, (_, included) => {
   const arrays = [
     ...ARRAYS,
     ...((included & WITH_MEASURES) === 0 ? [] : MEASURE_ARRAYS),
     ...((included & WITH_SWELL) === 0 ? [] : SWELL_ARRAYS),
   ]
-  return { arrays, fields: fieldsText(arrays) }
+  const series = arrays.flatMap(({ from }) => (typeof from === 'string' ? [] : [from]))
+  return { arrays, series, fields: fieldsText(arrays) }
 })
 /** The names of all arrays, and what the stores of eight bytes overshoot. */
 const STARTS_BYTES = 768
@@ -192,8 +161,8 @@ export const chart = operation({
     const { start, end } = rangeOf(query, view.dataset.asOf)
     const { writer, identifiedSummary } = view.fragments
     const { include = 0 } = query
-    const { arrays, fields } = SHAPES[include]
-    layAxis(view, ordinal, start, end, (include & WITH_MEASURES) !== 0)
+    const { arrays, series, fields } = SHAPES[include]
+    layAxis(view, ordinal, start, end, series)
     writer.literal(BUOY)
     identifiedSummary.write(ordinal)
     writer.ensure(
@@ -215,11 +184,8 @@ export const chart = operation({
 })
 
 /** The arrays of an answer by the bits of `include`, for its tables. */
-export function chartArrays(included: number): { name: string; unit: string }[] {
-  return SHAPES[included].arrays.map(({ name, from }) => ({
-    name,
-    unit: typeof from === 'string' ? MEASURES[from].unit : from.unit,
-  }))
+export function chartArrays(included: number): readonly { name: string; unit: string }[] {
+  return SHAPES[included].arrays
 }
 
 /** Both ends included, epoch seconds. @throws ApiError 422 for a range that is backwards or too long. */
@@ -257,15 +223,21 @@ const axis = {
   hours: new Uint32Array(LONGEST_SECONDS / HOUR + 1),
 }
 
-function layAxis(view: View, ordinal: number, start: number, end: number, withMore: boolean): void {
+function layAxis(
+  view: View,
+  ordinal: number,
+  start: number,
+  end: number,
+  series: readonly HourlySeries[],
+): void {
   const { readings } = view.dataset
   const last = readings.positionOf(ordinal, end + 1)
   let position = readings.positionOf(ordinal, start)
   const firstHour = Math.ceil(start / HOUR) * HOUR
   const hoursInRange = Math.max(0, Math.floor((end - firstHour) / HOUR) + 1)
-  layHours(view, ordinal, firstHour, hoursInRange, withMore)
-  const hours = LANES.some(({ has }) => has) ? hoursInRange : 0
-  clearAxis(Math.max(0, last - position) + hours)
+  layHours(view, ordinal, firstHour, hoursInRange, series)
+  const hours = series.some(({ has }) => has) ? hoursInRange : 0
+  clearAxis(Math.max(0, last - position) + hours, series)
   let hour = 0
   let hourTime = hours === 0 ? Infinity : firstHour
   let segment = position < last ? readings.segmentOf(ordinal, position) : 0
@@ -277,28 +249,28 @@ function layAxis(view: View, ordinal: number, start: number, end: number, withMo
     position += to - row
     while (row < to) {
       while (hourTime < time[row]) {
-        addHour(hourTime, hour++)
+        addHour(hourTime, hour++, series)
         hourTime = hour < hours ? hourTime + HOUR : Infinity
       }
       const first = row
       if (hourTime === Infinity) row = to
       for (; row < to && time[row] <= hourTime; row++) {
         if (time[row] < hourTime) continue
-        setHour(axis.length + row - first, hour++)
+        setHour(axis.length + row - first, hour++, series)
         hourTime = hour < hours ? hourTime + HOUR : Infinity
       }
       addRun(month, first, row)
     }
   }
-  for (; hour < hours; hour++) addHour(firstHour + hour * HOUR, hour)
+  for (; hour < hours; hour++) addHour(firstHour + hour * HOUR, hour, series)
 }
 
 /** Empties the axis; a slot will have neither forecast nor tide unless it gets one. */
-function clearAxis(capacity: number): void {
+function clearAxis(capacity: number, series: readonly HourlySeries[]): void {
   axis.length = 0
   axis.runs = 0
   axis.hourCount = 0
-  for (const each of LANES) {
+  for (const each of series) {
     if (!each.has) continue
     if (each.slots.length < capacity) each.slots = new Uint16Array(capacity)
     each.slots.fill(each.missing, 0, capacity)
@@ -319,17 +291,17 @@ function addRun(month: number, from: number, to: number): void {
 }
 
 /** Adds a slot without a reading where forecast or tide has a value. */
-function addHour(time: number, hour: number): void {
+function addHour(time: number, hour: number, series: readonly HourlySeries[]): void {
   let hasValue = false
-  for (const { has, hourly, missing } of LANES) hasValue ||= has && hourly[hour] !== missing
+  for (const { has, hourly, missing } of series) hasValue ||= has && hourly[hour] !== missing
   if (!hasValue) return
-  setHour(axis.length, hour)
+  setHour(axis.length, hour, series)
   axis.hours[axis.hourCount] = time
   addRun(NO_MONTH, axis.hourCount, ++axis.hourCount)
 }
 
-function setHour(slot: number, hour: number): void {
-  for (const { has, slots, hourly } of LANES) if (has) slots[slot] = hourly[hour]
+function setHour(slot: number, hour: number, series: readonly HourlySeries[]): void {
+  for (const { has, slots, hourly } of series) if (has) slots[slot] = hourly[hour]
 }
 
 function writeAxis({ dataset, fragments: { writer, timeAxis } }: View): void {
@@ -366,18 +338,17 @@ function layHours(
   ordinal: number,
   first: number,
   count: number,
-  withMore: boolean,
+  series: readonly HourlySeries[],
 ): void {
   const lat = catalog.lat[ordinal]
   const lng = catalog.lng[ordinal]
-  const point = forecast === null ? -1 : forecast.nearest(lat, lng)
-  const harbour = tides === null ? -1 : tides.nearest(lat, lng)
-  WAVE_HEIGHT.has = point !== -1
-  const hasMore = withMore && point !== -1
-  for (const each of [WAVE_PERIOD, WAVE_DIRECTION, WIND_SPEED, WIND_DIRECTION]) each.has = hasMore
-  TIDE_LEVEL.has = harbour !== -1
-  for (const { has, forecast: name, hourly } of LANES) {
-    if (has && name !== null) forecast!.hoursInto(name, point, first, count, hourly)
+  const point = forecast?.nearest(lat, lng) ?? -1
+  const harbour = tides?.nearest(lat, lng) ?? -1
+  for (const each of series) {
+    const { forecast: name, hourly } = each
+    each.has = (name === null ? harbour : point) !== -1
+    if (!each.has) continue
+    if (name === null) tides!.hoursInto(harbour, first, count, new Int16Array(hourly.buffer))
+    else forecast!.hoursInto(name, point, first, count, hourly)
   }
-  if (TIDE_LEVEL.has) tides!.hoursInto(harbour, first, count, new Int16Array(TIDE_LEVEL.hourly.buffer))
 }

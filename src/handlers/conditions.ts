@@ -2,15 +2,9 @@
  * Operation 13, `GET /conditions`: forecast, reading and tide of a position and time (the current minute by
  * default). The forecast's energy is that of the height and period it shows.
  */
-import { MISSING_U16 } from '../sea/columns.ts'
+import { FORECAST_MEASURES, MEASURES, MISSING_U16 } from '../sea/columns.ts'
 import { notFound } from '../operation/errors.ts'
-import {
-  directionAt,
-  type Forecast,
-  type ForecastCodes,
-  quantityAt,
-  UNKNOWN_MODEL,
-} from '../index/forecast.ts'
+import { directionAt, type Forecast, quantityAt, UNKNOWN_MODEL } from '../index/forecast.ts'
 import type { MonthRows } from '../index/segments.ts'
 import type { Tides } from '../index/tides.ts'
 import { COMPASS_TEXT, compassIndex } from '../dataset/number-text.ts'
@@ -73,14 +67,14 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   const time = query.time === undefined ? Math.floor(now / MINUTE) * MINUTE : Math.floor(query.time.epoch)
   const { writer } = view.fragments
   const { forecast, tides } = view.dataset
-  const point = forecast === null ? -1 : forecast.nearest(lat, lng)
+  const point = forecast?.nearest(lat, lng) ?? -1
   writer.ensure(ANSWER_BYTES)
   writeLocation(writer, lat, lng)
   if (point === -1) writer.literal(NO_FORECAST)
   else writeForecast(writer, forecast!, point, time)
   const readingTime = writeReading(view, lat, lng, time)
   writer.ensure(ANSWER_BYTES)
-  const harbour = tides === null ? -1 : tides.nearest(lat, lng)
+  const harbour = tides?.nearest(lat, lng) ?? -1
   if (harbour === -1) writer.literal(NO_TIDE)
   else writeTide(view, tides!, harbour, time)
   writer.literal(FORECAST_UPDATED_AT)
@@ -100,18 +94,26 @@ function write(view: View, query: QueryOf<typeof parameters>, now: number): void
   writer.literal(END)
 }
 
-const FORECAST = new Literal(',"forecast":{"waves_height":')
-const WAVES_PERIOD = new Literal(',"waves_period":')
-const WAVES_DIRECTION = new Literal(',"waves_direction":')
-const WIND_SPEED = new Literal(',"wind_speed":')
-const WIND_DIRECTION = new Literal(',"wind_direction":')
-const SWELL_HEIGHT = new Literal(',"swell_height":')
-const SWELL_PERIOD = new Literal(',"swell_period":')
-const SWELL_DIRECTION = new Literal(',"swell_direction":')
-const FORECAST_ENERGY = new Literal(',"wave_energy":')
+/** Members of `forecast` in their order; directions are compass points. */
+const FORECAST = (
+  [
+    ['waves_height', 'waveHeight'],
+    ['waves_period', 'wavePeriod'],
+    ['waves_direction', 'waveDirection'],
+    ['wind_speed', 'windSpeed'],
+    ['wind_direction', 'windDirection'],
+    ['swell_height', 'swellHeight'],
+    ['swell_period', 'swellPeriod'],
+    ['swell_direction', 'swellDirection'],
+  ] as const
+).map(([name, quantity], i) => {
+  const before = i === 0 ? ',"forecast":{' : ','
+  const isDirection = MEASURES[FORECAST_MEASURES[quantity]].unit === 'degree'
+  return { name, quantity, isDirection, begin: new Literal(`${before}"${name}":`) }
+})
+const WAVE_ENERGY = new Literal(',"wave_energy":')
 const NO_FORECAST = new Literal(
-  ',"forecast":{"waves_height":null,"waves_period":null,"waves_direction":null,"wind_speed":null,"wind_direction":null,' +
-    '"swell_height":null,"swell_period":null,"swell_direction":null,"wave_energy":null}',
+  `,"forecast":{${FORECAST.map(({ name }) => `"${name}":null`).join()},"wave_energy":null}`,
 )
 
 const READING = new Literal(',"reading":{"exists":true,"significient_height":')
@@ -119,7 +121,6 @@ const MAXIMUM_HEIGHT = new Literal(',"maximum_height":')
 const DIRECTION_DEGREES = new Literal(',"direction_degrees":')
 const PERIOD = new Literal(',"period":')
 const TIME = new Literal(',"time":')
-const WAVE_ENERGY = new Literal(',"wave_energy":')
 const BUOY = new Literal(',"buoy":')
 const DISTANCE = new Literal(',"distance_km":')
 const READING_END = new Literal('}}')
@@ -147,8 +148,8 @@ const TIDE_SOURCE = new Literal(',"tide_source":')
 const UNITS = new Literal('},"units":{"height":"m","speed":"km/h"}')
 const END = new Literal('}')
 
-/** In the order of the answer: codes of hundredths, indexes of compass points. */
-const values = new Int32Array(8)
+/** By `FORECAST`: codes of hundredths, indexes of compass points. */
+const values = new Int32Array(FORECAST.length)
 
 function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, time: number): void {
   const row = forecast.rowAt(point, time)
@@ -156,38 +157,23 @@ function writeForecast(writer: JsonWriter, forecast: Forecast, point: number, ti
     writer.literal(NO_FORECAST)
     return
   }
-  readValues(forecast.columns.codes, row, forecast.shareAt(row, time))
-  writer.literal(FORECAST)
-  writer.hundredthsCode(values[0])
-  writer.literal(WAVES_PERIOD)
-  writer.hundredthsCode(values[1])
-  writer.literal(WAVES_DIRECTION)
-  writer.entry(COMPASS_TEXT, values[2])
-  writer.literal(WIND_SPEED)
-  writer.hundredthsCode(values[3])
-  writer.literal(WIND_DIRECTION)
-  writer.entry(COMPASS_TEXT, values[4])
-  writer.literal(SWELL_HEIGHT)
-  writer.hundredthsCode(values[5])
-  writer.literal(SWELL_PERIOD)
-  writer.hundredthsCode(values[6])
-  writer.literal(SWELL_DIRECTION)
-  writer.entry(COMPASS_TEXT, values[7])
-  writer.literal(FORECAST_ENERGY)
+  const { codes } = forecast.columns
+  const share = forecast.shareAt(row, time)
+  // All values are read before any is written: waits for memory overlap.
+  for (let i = 0; i < values.length; i++) {
+    const { quantity, isDirection } = FORECAST[i]
+    const of = codes[quantity]
+    values[i] = isDirection ? pointAt(of, row, share) : quantityAt(quantity, of, row, share)
+  }
+  for (let i = 0; i < values.length; i++) {
+    const { begin, isDirection } = FORECAST[i]
+    writer.literal(begin)
+    if (isDirection) writer.entry(COMPASS_TEXT, values[i])
+    else writer.hundredthsCode(values[i])
+  }
+  writer.literal(WAVE_ENERGY)
   writeEnergy(writer, values[0], values[1], 100)
   writer.literal(END)
-}
-
-/** Reads all values before any is written: waits for memory overlap, and numbers need no memory. */
-function readValues(codes: ForecastCodes, row: number, share: number): void {
-  values[0] = quantityAt('waveHeight', codes.waveHeight, row, share)
-  values[1] = quantityAt('wavePeriod', codes.wavePeriod, row, share)
-  values[2] = pointAt(codes.waveDirection, row, share)
-  values[3] = quantityAt('windSpeed', codes.windSpeed, row, share)
-  values[4] = pointAt(codes.windDirection, row, share)
-  values[5] = quantityAt('swellHeight', codes.swellHeight, row, share)
-  values[6] = quantityAt('swellPeriod', codes.swellPeriod, row, share)
-  values[7] = pointAt(codes.swellDirection, row, share)
 }
 
 /** Index into `COMPASS_TEXT`, on the shorter way between two rows. Equal points need no arc tangent. */
