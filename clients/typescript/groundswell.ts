@@ -1773,7 +1773,7 @@ export type ListChangesParameters = {
   since: string
   /** With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them. Allowed: one or more of readings, wind, peak_period, swell, separated by commas. */
   include?: string
-  /** Page of readings, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
+  /** Page, from 1. Allowed: an integer from 1 to 2147483647. Default: 1. */
   page?: number
   /** Readings a page; more than 1000 is taken as 1000. Allowed: an integer of at least 1. Default: 500. */
   per_page?: number

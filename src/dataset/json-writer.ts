@@ -26,16 +26,10 @@ const PLUS = 0x2b
 const BLANK = 0x20
 const QUOTE_AND_COMMA = QUOTE | (COMMA << 8)
 
-const COLON = 0x3a
-const [PERCENT, THREE, UPPER_A] = [0x25, 0x33, 0x41]
-/** By ASCII character: 1 for those of RFC 3986, section 2.3. */
-const UNRESERVED = Uint8Array.from({ length: 128 }, (_, unit) =>
-  Number(/[\w.~-]/.test(String.fromCharCode(unit))),
-)
+/** RFC 3986, section 2.3. */
+const UNRESERVED = /^[\w.~-]*$/
 
 const PLAIN_TIME_BYTES = 20
-
-export const ETAG_NUMBER_LENGTH = 12
 
 /** Longer texts go through the encoder. */
 const SHORT_TEXT = 160
@@ -154,25 +148,9 @@ export class JsonWriter {
     this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written
   }
 
-  /** Any text as `encodeURIComponent` has it, which takes longer: most are numbers, slugs and times. */
+  /** Any text as `encodeURIComponent` has it, which takes longer: most are numbers and slugs. */
   encoded(text: string): void {
-    this.ensure(text.length * 3)
-    const { bytes } = this
-    let { at } = this
-    for (let i = 0; i < text.length; i++) {
-      const unit = text.charCodeAt(i)
-      if (unit === COLON) {
-        bytes[at] = PERCENT
-        bytes[at + 1] = THREE
-        bytes[at + 2] = UPPER_A
-        at += 3
-      } else if (UNRESERVED[unit] === 1) bytes[at++] = unit
-      else {
-        this.text(encodeURIComponent(text))
-        return
-      }
-    }
-    this.at = at
+    this.text(UNRESERVED.test(text) ? text : encodeURIComponent(text))
   }
 
   /** A JSON string. Not for hot paths. */
@@ -288,27 +266,15 @@ export class JsonWriter {
     this.at += 10
   }
 
-  /** Exactly twelve hexadecimal digits below 2^48, where asked for with a hyphen behind the eighth. */
-  twelveHex(value: number, hyphen: boolean): void {
-    const view = this.view
-    const high = Math.floor(value / 0x100000000)
-    // `%` is avoided: for doubles it is a call of a function.
-    const low = value - high * 0x100000000
+  /** Exactly twelve hexadecimal digits of 16 bits and 32 bits, where asked for with a hyphen behind the eighth. */
+  twelveHex(high: number, low: number, hyphen = false): void {
+    const { view } = this
     view.setUint32(this.at, fourHex(high), true)
     view.setUint32(this.at + 4, fourHex(low >>> 16), true)
     this.at += 8
     if (hyphen) this.bytes[this.at++] = DASH
     view.setUint32(this.at, fourHex(low & 0xffff), true)
     this.at += 4
-  }
-
-  /** Exactly twelve hexadecimal digits: 16 bits and 32 bits. */
-  etagNumber(high: number, low: number): void {
-    const view = this.view
-    view.setUint32(this.at, fourHex(high), true)
-    view.setUint32(this.at + 4, fourHex(low >>> 16), true)
-    view.setUint32(this.at + 8, fourHex(low & 0xffff), true)
-    this.at += ETAG_NUMBER_LENGTH
   }
 
   /** `"2026-03-27T09:00:00Z"` of whole epoch seconds. */

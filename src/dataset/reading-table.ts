@@ -49,9 +49,9 @@ export const timeColumn = (cursor: ReadingCursor): Column => time('time', (row) 
 
 const uuidColumn = (cursor: ReadingCursor): Column =>
   word('uuid', UUID_BYTES, (writer, row) => {
-    writer.twelveHex(cursor.month.time[row], true)
+    writer.twelveHex(0, cursor.month.time[row], true)
     writer.literal(UUID_MIDDLE)
-    writer.twelveHex(cursor.id, false)
+    writer.twelveHex(0, cursor.id)
   })
 
 const UNIT = word('unit', 1, (writer) => writer.literal(METRE))

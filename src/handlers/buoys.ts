@@ -1,8 +1,8 @@
 /** Operation 1, `GET /buoys`: by id ascending, with `near` by distance; filters combine. */
-import { buoyFilters, include, matchingBuoys } from '../operation/filters.ts'
+import { buoyFilters, include, matchingBuoys, page } from '../operation/filters.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { Literal } from '../dataset/literals.ts'
-import { MAX_PAGE, operation, rowsOfPage, writePaging } from '../operation/operation.ts'
+import { operation, rowsOfPage, writePaging } from '../operation/operation.ts'
 import { endList } from '../dataset/json-writer.ts'
 import { boolean, integer, type QueryOf } from '../operation/parameters.ts'
 
@@ -13,7 +13,7 @@ export const parameters = {
   ...buoyFilters,
   active_only: boolean({ default: true, description: 'Only buoys with a recent reading.' }),
   include,
-  page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' }),
+  page,
   per_page: integer({
     minimum: 1,
     description: `Buoys a page: default ${DEFAULT_PER_PAGE}, with \`country\` ${MAX_PER_PAGE}; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,

@@ -3,8 +3,9 @@
  * answers makes all of it.
  */
 import { EXTRA_GROUPS } from '../dataset/reading-json.ts'
-import { MAX_PAGE, operation } from '../operation/operation.ts'
-import { integer, text, wordSet } from '../operation/parameters.ts'
+import { pageParameters } from '../operation/filters.ts'
+import { operation } from '../operation/operation.ts'
+import { text, wordSet } from '../operation/parameters.ts'
 
 export const MAX_PER_PAGE = 1000
 /** The word of `include` for the readings themselves. */
@@ -23,12 +24,7 @@ export const parameters = {
     description:
       'With `readings` the answer also has the readings themselves, in pages; together with it, `peak_period` and `wind` add members to them.',
   }),
-  page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page of readings, from 1.' }),
-  per_page: integer({
-    minimum: 1,
-    default: 500,
-    description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
-  }),
+  ...pageParameters(500, MAX_PER_PAGE),
 }
 
 export const listChanges = operation({

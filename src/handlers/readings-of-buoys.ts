@@ -3,9 +3,9 @@
  * snapshot's time. As a table all rows come in one answer, each with its buoy's name and position. What matches has to be
  * counted, however many buoys there are: all of it is made by the thread of long answers.
  */
-import { bucketParameters, buoyFilters, include } from '../operation/filters.ts'
-import { MAX_PAGE, operation } from '../operation/operation.ts'
-import { choice, date, integer, integerList, timestamp } from '../operation/parameters.ts'
+import { bucketParameters, buoyFilters, include, pageParameters } from '../operation/filters.ts'
+import { operation } from '../operation/operation.ts'
+import { choice, date, integerList, timestamp } from '../operation/parameters.ts'
 import { FORMATS } from '../operation/shape.ts'
 
 export const MAX_PER_PAGE = 1000
@@ -25,12 +25,7 @@ export const parameters = {
     default: 'desc',
     description: 'By time within a buoy, newest first.',
   }),
-  page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' }),
-  per_page: integer({
-    minimum: 1,
-    default: 100,
-    description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
-  }),
+  ...pageParameters(100, MAX_PER_PAGE),
   include,
   ...bucketParameters,
 }

@@ -1,15 +1,8 @@
 /** Operation 6, `GET /buoys/{buoy_id}/readings`: pages of one buoy's readings, all at one cost. */
 import { ApiError } from '../operation/errors.ts'
-import {
-  MAX_PAGE,
-  operation,
-  refuseBackwards,
-  requireBuoy,
-  rowsOfPage,
-  writePaging,
-} from '../operation/operation.ts'
+import { operation, refuseBackwards, requireBuoy, rowsOfPage, writePaging } from '../operation/operation.ts'
 import { endList, JsonWriter } from '../dataset/json-writer.ts'
-import { bucketParameters, include } from '../operation/filters.ts'
+import { bucketParameters, include, pageParameters } from '../operation/filters.ts'
 import { choice, date, integer, type QueryOf, timestamp } from '../operation/parameters.ts'
 import { READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 import { FORMATS } from '../operation/shape.ts'
@@ -39,12 +32,7 @@ export const parameters = {
     default: 'desc',
     description: 'By time, oldest or newest first.',
   }),
-  page: integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' }),
-  per_page: integer({
-    minimum: 1,
-    default: 20,
-    description: `Readings a page; more than ${MAX_PER_PAGE} is taken as ${MAX_PER_PAGE}.`,
-  }),
+  ...pageParameters(20, MAX_PER_PAGE),
   include,
   ...bucketParameters,
 }

@@ -1,9 +1,8 @@
 /** Reads what a request asks for: query, form, language, and what tells its answer from all others. */
 import type { Parameters, QueryOf } from '../operation/parameters.ts'
 import { nowOf, type Operation } from '../operation/operation.ts'
-import { SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
+import { EtagHash, SEPARATOR, type RawQuery, type Texts } from '../operation/query.ts'
 import { shapeKey, shapeOf, type Format, type Shape } from '../operation/shape.ts'
-import { TagNumber } from '../operation/tag-number.ts'
 import { DEFAULT_LANGUAGE, LANGUAGES, type Language } from '../sea/languages.ts'
 import { MINUTE, type ParsedTime } from '../sea/time.ts'
 import type { Admitted, Tag } from './admitted.ts'
@@ -27,7 +26,7 @@ export interface Asked extends Tag {
 }
 
 const formatsByHeader = new Map<readonly Format[], Preference<Format>>()
-const tag = new TagNumber()
+const tag = new EtagHash()
 
 /** @throws ApiError */
 export function readAsked(

@@ -185,7 +185,7 @@ export class Heads {
   }: HeadFields): Uint8Array {
     const writer = this.#writer
     writer.begin()
-    writer.etagNumber(high, low)
+    writer.twelveHex(high, low)
     writer.literal(vary)
     writer.literal(personal ? PRIVATE : PUBLIC)
     writer.integer(lifetime)

@@ -7,8 +7,7 @@ import type { KeyRing } from '../access/key-ring.ts'
 import { ApiError, snapshotGone, snapshotId } from '../operation/errors.ts'
 import { nowOf, type Declared, type Operation, type StreamOperation } from '../operation/operation.ts'
 import type { View } from '../dataset/view.ts'
-import { readerOf, RawQuery } from '../operation/query.ts'
-import { TagNumber } from '../operation/tag-number.ts'
+import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
 import { MINUTE, timestampText } from '../sea/time.ts'
 import { faultText } from '../system/faults.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
@@ -239,7 +238,7 @@ export class RequestPath {
     const { clock, stream: streaming } = this.#options
     const view = served.view!
     const texts = reader.textsOf(raw)
-    const buoys = stream.buoys(view, reader.read(texts, new TagNumber(), nowOf(stream, view, now)))
+    const buoys = stream.buoys(view, reader.read(texts, new EtagHash(), nowOf(stream, view, now)))
     const isDemo = (): boolean => this.#held.current.view!.dataset.demo
     const holder = this.#admission.holder(client, clock, isDemo)
     const headers = commonHeaders(request)

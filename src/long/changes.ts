@@ -17,17 +17,14 @@ import {
   rangeOf,
   REMOVED,
 } from '../snapshot/row-changes.ts'
-import { type MeasureName, MEASURES } from '../sea/columns.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
-import { extraMeasures, READING_BYTES, WIRE_NAMES, writeReadings } from '../dataset/reading-json.ts'
+import { addExtras, READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 
 const wordOf = (change: number): string => CHANGE_WORDS[change as keyof typeof CHANGE_WORDS]
 const END = '}'
 
 /** Bytes: more than the members around the lists take. */
 const START_BYTES = 256
-/** What each member that `include` adds to a reading takes at most. */
-const EXTRA_BYTES = 32
 /** Bytes: more than a buoy without slug and readings, a span, and a reading take. */
 const BUOY_BYTES = 80
 const SPAN_BYTES = 160
@@ -47,7 +44,6 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
   const included = query.include ?? 0
   const withRows = (included & 1) === 1
   if (!withRows && included !== 0) throw refuseExtras()
-  const extras = extraMeasures(included >> 1)
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
   const count = changes.before.at(-1)!
   const rows = rowsOfPage(count, query.page, perPage)
@@ -61,7 +57,7 @@ export function changesAnswer({ view, query }: MakeRequest<typeof parameters>): 
     ...(withRows && { paging: { page: query.page, pages: Math.ceil(count / perPage) } }),
     next(writer) {
       writeChanges(writer, compared, withBuoys)
-      if (withRows) writeChangedReadings(writer, changes, months, extras, rows.from, rows.to)
+      if (withRows) writeChangedReadings(writer, changes, months, included >> 1, rows.from, rows.to)
       writer.text(END)
       if (withRows) writePaging(writer, count, query.page, perPage)
       return true
@@ -138,7 +134,7 @@ function writeChangedReadings(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,
-  extras: readonly MeasureName[],
+  included: number,
   from: number,
   to: number,
 ): void {
@@ -149,7 +145,7 @@ function writeChangedReadings(
     const span = lowerBound(changes.before, at + 1) - 1
     const [buoyAt, month] = [lowerBound(changes.first, span + 1) - 1, changes.month[span]]
     const end = Math.min(to, changes.before[span + 1])
-    const asked = { span, buoy: changes.buoy[buoyAt], month, extras }
+    const asked = { span, buoy: changes.buoy[buoyAt], month, included }
     at = writeSpan(writer, changes, months, asked, at, end, at === from)
   }
   writer.ensure(START_BYTES)
@@ -160,8 +156,8 @@ interface SpanAsked {
   span: number
   buoy: number
   month: number
-  /** Measures that each reading has after its other members. */
-  extras: readonly MeasureName[]
+  /** What `include` adds to each reading (see `extraMeasures`). */
+  included: number
 }
 
 /** @returns the reading to go on with */
@@ -169,7 +165,7 @@ function writeSpan(
   writer: JsonWriter,
   changes: Changes,
   months: ComparedMonths,
-  { span, buoy, month, extras }: SpanAsked,
+  { span, buoy, month, included }: SpanAsked,
   at: number,
   end: number,
   isFirst: boolean,
@@ -182,35 +178,18 @@ function writeSpan(
   let separator = isFirst ? '' : ','
   eachDifference(a, range(a, change !== ADDED), b, range(b, change !== REMOVED), (kind, row) => {
     if (skip-- > 0) return true
-    writer.ensure(ROW_BYTES + extras.length * EXTRA_BYTES)
+    writer.ensure(ROW_BYTES)
     writer.text(`${separator}{"buoy_id":${buoy},"change":"${wordOf(kind)}","reading":`)
     const rows = (kind === REMOVED ? a : b)!
     writeReadings(writer, buoy, rows, row, 1, 1)
     // The comma after the last reading goes.
     writer.at--
-    if (extras.length > 0) writeExtras(writer, rows, row, extras)
+    if (included > 0) addExtras(writer, rows, row, included)
     writer.text('}')
     separator = ','
     return ++at < end
   })
   return at
-}
-
-/** Writes more members in place of the brace that ends a reading. */
-function writeExtras(
-  writer: JsonWriter,
-  { measures }: MonthRows,
-  row: number,
-  extras: readonly MeasureName[],
-): void {
-  writer.at--
-  for (const name of extras) {
-    const { codes, mask } = measures[name]
-    const code = codes[row & mask]
-    const { scale, missing } = MEASURES[name]
-    writer.text(`,"${WIRE_NAMES[name]}":${code === missing ? 'null' : code / scale}`)
-  }
-  writer.text('}')
 }
 
 /** The rows of a buoy in a month that are not older than `since`. */

@@ -6,9 +6,8 @@ import type { View } from '../dataset/view.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import type { Column, Pieces, Table } from '../dataset/table.ts'
 import { type LongJson, nowOf } from '../operation/operation.ts'
-import { readerOf } from '../operation/query.ts'
+import { EtagHash, readerOf } from '../operation/query.ts'
 import { type Shape, shapeQuery } from '../operation/shape.ts'
-import { TagNumber } from '../operation/tag-number.ts'
 import { OPERATIONS } from '../routes.ts'
 import { MAKERS } from './makers.ts'
 import { ApiError } from '../operation/errors.ts'
@@ -39,7 +38,7 @@ export function longAnswer(view: View, request: LongRequest): LongAnswer {
   const operation = OPERATIONS[request.operation]
   const maker = MAKERS[operation.name]
   const reader = readerOf(operation.parameters, operation.refusal)
-  const query = reader.read(texts, new TagNumber(), nowOf(operation, view, now))
+  const query = reader.read(texts, new EtagHash(), nowOf(operation, view, now))
   const linked = { reader, texts, more: shape === null ? '' : shapeQuery(shape) }
   const form = shape ?? (maker.json === undefined ? USUAL_JSON : null)
   const isWhole = shape !== null && shape.format !== 'json' && !isPaged

@@ -178,3 +178,18 @@ function intersect(a: Uint32Array, b: Uint32Array): number[] {
   }
   return shared
 }
+
+/** The largest page number. */
+const MAX_PAGE = 2147483647
+
+export const page = integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' })
+
+/** `page` and `per_page` of a list of readings. */
+export const pageParameters = (perPage: number, most: number) => ({
+  page,
+  per_page: integer({
+    minimum: 1,
+    default: perPage,
+    description: `Readings a page; more than ${most} is taken as ${most}.`,
+  }),
+})

@@ -26,9 +26,6 @@ const PAGE = new Literal('"page":')
 const PER_PAGE = new Literal(',"per_page":')
 const TOTAL_PAGES = new Literal(',"total_pages":')
 
-/** The largest page number. */
-export const MAX_PAGE = 2147483647
-
 /** The value of `data`, and what `meta` has in addition to the time, for the thread that makes long answers. */
 export interface LongJson extends Pieces {
   readonly paging?: Paging

@@ -170,8 +170,9 @@ test('Ten decimal and twelve hexadecimal digits are padded with zeros.', () => {
       fc.oneof(fc.integer({ min: 0, max: 2 ** 48 - 1 }), fc.constantFrom(0, 2 ** 32, 2 ** 48 - 1)),
       (value) => {
         const hex = value.toString(16).padStart(12, '0')
-        assertWrites((out) => out.twelveHex(value, false), hex)
-        assertWrites((out) => out.twelveHex(value, true), `${hex.slice(0, 8)}-${hex.slice(8)}`)
+        const [high, low] = [Math.floor(value / 2 ** 32), value % 2 ** 32]
+        assertWrites((out) => out.twelveHex(high, low), hex)
+        assertWrites((out) => out.twelveHex(high, low, true), `${hex.slice(0, 8)}-${hex.slice(8)}`)
       },
     ),
   )

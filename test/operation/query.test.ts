@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { TagNumber } from '../../src/operation/tag-number.ts'
 import { ApiError } from '../../src/operation/errors.ts'
 import {
   boolean,
@@ -23,7 +22,7 @@ import {
   type Parameters,
   type QueryOf,
 } from '../../src/operation/parameters.ts'
-import { QueryReader, RawQuery } from '../../src/operation/query.ts'
+import { EtagHash, QueryReader, RawQuery } from '../../src/operation/query.ts'
 import { ROUTED } from '../../src/routes.ts'
 import { faultsOf, type WireSchema } from '../openapi/requests.ts'
 
@@ -35,7 +34,7 @@ const readers = new WeakMap<Parameters, QueryReader<Parameters>>()
 function readWith<const P extends Parameters>(parameters: P, query: string): QueryOf<P> {
   const reader = readers.get(parameters) ?? new QueryReader<Parameters>(parameters, 'bad_request')
   readers.set(parameters, reader)
-  const read = reader.read(reader.textsOf(new RawQuery(query, reader.known)), new TagNumber(), 0)
+  const read = reader.read(reader.textsOf(new RawQuery(query, reader.known)), new EtagHash(), 0)
   // Defaults are inherited.
   return Object.fromEntries(Object.keys(parameters).map((name) => [name, read[name]])) as QueryOf<P>
 }
@@ -59,7 +58,7 @@ test('A refusal says what was probably meant: a point for a decimal comma, our n
     const reader = new QueryReader<Parameters>(parameters, 'bad_request')
     const raw = new RawQuery(query, reader.known)
     try {
-      reader.read(reader.textsOf(raw), new TagNumber(), 0, raw.names)
+      reader.read(reader.textsOf(raw), new EtagHash(), 0, raw.names)
     } catch (error) {
       return (error as ApiError).message
     }
@@ -314,7 +313,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
       if (Array.from(given).length > MAX_TEXT) return
       for (const encoded of [`q=${encodeURIComponent(given)}`, String(new URLSearchParams({ q: given }))]) {
         const raw = new RawQuery(encoded, reader.known)
-        assert.equal(reader.read(reader.textsOf(raw), new TagNumber(), 0).q, given)
+        assert.equal(reader.read(reader.textsOf(raw), new EtagHash(), 0).q, given)
         assert.equal(raw.get('q'), given)
       }
     }),
@@ -327,7 +326,7 @@ test('Any text that is encoded comes back as it was, and any query at all is rea
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 25 }), (parts) => {
       try {
-        all.read(all.textsOf(new RawQuery(parts.join(''), all.known)), new TagNumber(), 0)
+        all.read(all.textsOf(new RawQuery(parts.join(''), all.known)), new EtagHash(), 0)
       } catch (error) {
         assert.ok(error instanceof ApiError && error.code === 'validation_failed', String(error))
       }
@@ -379,7 +378,7 @@ test('Two queries have one canonical form exactly when they ask for the same.', 
     },
     { requiredKeys: ['ids'] },
   )
-  const digest = new TagNumber()
+  const digest = new EtagHash()
   fc.assert(
     fc.property(small, small, fc.infiniteStream(fc.boolean()), (one, other, dice) => {
       const read = (values: {
@@ -417,7 +416,7 @@ test('Reading a query of the longest URL with thousands of parameters stays chea
     const start = process.cpuUsage()
     for (let i = 0; i < 20; i++) {
       const raw = new RawQuery(pair.repeat(16_000 / pair.length), reader.known)
-      assert.throws(() => reader.read(reader.textsOf(raw), new TagNumber(), 0), /query is required/)
+      assert.throws(() => reader.read(reader.textsOf(raw), new EtagHash(), 0), /query is required/)
     }
     const { user } = process.cpuUsage(start)
     // Some 2 ms each where it was measured; seconds if it grew with the square.
