@@ -1,21 +1,15 @@
-/** The sea in its two parts on its way from NDBC's and Copernicus' files into every format. */
+/** The sea in its two parts on its way from NDBC's and Copernicus' files into readings. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openCmems } from '../../src/sources/cmems.ts'
 import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
-import { AskedPath, viewOf } from '../answered.ts'
+import { AskedPath, KEYED, viewOf } from '../answered.ts'
 import { build, catalogOf } from '../builder/fake_source.ts'
 import { Chance } from '../chance.ts'
-import { duck, type DuckRow } from '../builder/bulk/duck.ts'
-import { exportTo } from '../builder/bulk/exporting.ts'
-import { parseCsv } from '../formats/parse.ts'
 import { temporaryFolder } from '../live.ts'
 import { timesOf, variable, type Variable, writePlatform } from '../sources/netcdf_file.ts'
-
-const KEY = Buffer.from(`gsw_${'B'.repeat(49)}`)
-const KEYED = { authorization: `Bearer ${KEY.toString()}` }
 
 const MEMBERS = [
   'swell_height',
@@ -33,30 +27,14 @@ const TXT_HEADER =
 const SPEC_HEADER = `#YY  MM DD hh mm WVHT  SwH  SwP  WWH  WWP SwD WWD  STEEPNESS  APD MWD
 #yr  mo dy hr mn    m    m  sec    m  sec  -  degT     -      sec degT
 `
-const DEGREES: { [point: string]: number } = {
-  N: 0,
-  NNE: 22.5,
-  NE: 45,
-  ENE: 67.5,
-  E: 90,
-  ESE: 112.5,
-  SE: 135,
-  SSE: 157.5,
-  S: 180,
-  SSW: 202.5,
-  SW: 225,
-  WSW: 247.5,
-  W: 270,
-  WNW: 292.5,
-  NW: 315,
-  NNW: 337.5,
-}
+const POINTS = 'N NNE NE ENE E ESE SE SSE S SSW SW WSW W WNW NW NNW'.split(' ')
 
 /** The parts in a line of a summary, read the plain way. */
 function partsOf(line: string): Parts {
   const cells = line.trim().split(/ +/)
   const number = (at: number): number | null => (cells[at] === 'MM' ? null : Number(cells[at]))
-  const degrees = (at: number): number | null => DEGREES[cells[at]] ?? null
+  const degrees = (at: number): number | null =>
+    cells[at] === 'MM' ? null : POINTS.indexOf(cells[at]) * 22.5
   return [number(6), number(7), degrees(10), number(8), number(9), degrees(11)]
 }
 
@@ -78,7 +56,7 @@ const txtRow = (time: number, wave: string): string =>
 function madeUp(chance: Chance, start: number, isLate: boolean): Station {
   const station: Station = { txt: TXT_HEADER, spec: SPEC_HEADER, expected: new Map() }
   const one = (least: number, steps: number): string => (least + chance.below(steps) / 10).toFixed(1)
-  const point = (): string => chance.pick([...Object.keys(DEGREES), 'MM'])
+  const point = (): string => chance.pick([...POINTS, 'MM'])
   for (let time = start; time < start + 2 * 86_400; time += 1800) {
     const [height, period, mean] = [one(0.5, 35), one(5, 40), chance.below(360)]
     const isSentTwice = chance.percent(60)
@@ -101,24 +79,6 @@ function madeUp(chance: Chance, start: number, isLate: boolean): Station {
     if (!isForeign) station.expected.set(sent, partsOf(line))
   }
   return station
-}
-
-const REAL_SPEC = join(import.meta.dirname, '../../../shared/data/ndbc/realtime2/44013.spec')
-
-/** The real summaries of a station, where they are, and readings as the hull will have sent them. */
-function real(): Station[] {
-  if (!existsSync(REAL_SPEC)) return []
-  // As many rows as a page of readings has.
-  const spec = readFileSync(REAL_SPEC, 'utf8').split('\n').slice(0, 100).join('\n')
-  const expected = new Map<number, Parts>()
-  let txt = TXT_HEADER
-  for (const line of spec.split('\n').filter((each) => /^\d/.test(each))) {
-    const cells = line.split(/ +/)
-    const time = Date.UTC(+cells[0], +cells[1] - 1, +cells[2], +cells[3], +cells[4]) / 1000
-    txt += txtRow(time, `${cells[5]} MM ${cells[13]} ${cells[14]}`)
-    expected.set(time, partsOf(line))
-  }
-  return [{ txt, spec, expected }]
 }
 
 /** A platform with the names of the primary swell, which the service also has, and one with those of all swell. */
@@ -161,69 +121,44 @@ function writePlatforms(folder: string, times: readonly number[]): Map<string, M
   ])
 }
 
-test('Ten .spec files and platforms of Copernicus give what a plain reading of them gives, in API, CSV, Parquet and export.', async (t) => {
+/** The parts of each reading of a buoy, with its time. */
+async function partsIn(dir: string, id: number): Promise<[number, ...Parts][]> {
+  const asked = new AskedPath(await viewOf(dir))
+  const { text } = asked.get(`/v2/buoys/${id}/readings?include=swell&order=asc&per_page=100`, KEYED)
+  const { data } = JSON.parse(text) as { data: { readings: { [name: string]: string | number | null }[] } }
+  return data.readings.map((each) => [
+    Date.parse(String(each['time'])) / 1000,
+    ...MEMBERS.map((name) => each[name] as number | null),
+  ])
+}
+
+const inOrder = (parts: ReadonlyMap<number, Parts>): [number, ...Parts][] =>
+  [...parts].toSorted(([a], [b]) => a - b).map(([time, values]) => [time, ...values])
+
+test('Ten .spec files and platforms of Copernicus give what a plain reading of them gives.', async (t) => {
   const folder = temporaryFolder(t)
   const chance = new Chance(35)
   const start = Date.UTC(2026, 2, 1) / 1000
-  const stations = new Map<string, Station>()
-  for (const station of real()) stations.set('44013', station)
-  for (let i = stations.size; i < 10; i++) {
-    stations.set(`4600${i}`, madeUp(chance, start + [600, 1560, 0][i % 3], i % 2 === 0))
-  }
   mkdirSync(join(folder, 'ndbc', 'realtime2'), { recursive: true })
-  const list = [...stations.keys()].map(
-    (id, i) => `<station id="${id}" lat="${30 + i}" lon="-150" name="S" type="buoy"/>`,
-  )
+  const expected = writePlatforms(join(folder, 'cmems'), [start, start + 3600, start + 7200])
+  const stations = Array.from({ length: 10 }, (_, i) => {
+    const id = `4600${i}`
+    const { txt, spec, expected: parts } = madeUp(chance, start + [600, 1560, 0][i % 3], i % 2 === 0)
+    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.txt`), txt)
+    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.spec`), spec)
+    expected.set(id, parts)
+    return `<station id="${id}" lat="${30 + i}" lon="-150" name="S" type="buoy"/>`
+  })
   writeFileSync(
     join(folder, 'ndbc', 'activestations.xml'),
-    `<stations created="2026-03-03T00:00:00UTC">${list.join('')}</stations>`,
+    `<stations created="2026-03-03T00:00:00UTC">${stations.join('')}</stations>`,
   )
-  const expected = new Map<string, Map<number, Parts>>()
-  for (const [id, station] of stations) {
-    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.txt`), station.txt)
-    writeFileSync(join(folder, 'ndbc', 'realtime2', `${id}.spec`), station.spec)
-    expected.set(id, station.expected)
-  }
-  const platforms = writePlatforms(join(folder, 'cmems'), [start, start + 3600, start + 7200])
-  for (const [id, parts] of platforms) expected.set(id, parts)
-  const [dir, out] = [join(folder, 'snapshots'), join(folder, 'out')]
+  const dir = join(folder, 'snapshots')
   await build([openNdbc(join(folder, 'ndbc')), openCmems(join(folder, 'cmems'))], dir)
-
-  const asked = new AskedPath(await viewOf(dir), {}, [KEY])
-  const { ask, close } = await duck()
-  t.after(close)
-  await exportTo(dir, out)
-  const columns = MEMBERS.map((name) => `CAST(${name} AS DOUBLE) AS ${name}`).join()
-  const valuesOf = (row: { readonly [name: string]: unknown }): Parts =>
-    MEMBERS.map((name) => (row[name] === '' || row[name] === null ? null : Number(row[name])))
-  const byTime = (rows: readonly DuckRow[]): Map<number, Parts> =>
-    new Map(rows.map((row) => [Number(row['epoch_s']), valuesOf(row)]))
   const { id: ids, identifiers } = await catalogOf(dir)
-  assert.equal(ids.length, stations.size + platforms.size)
-  for (const [i, id] of ids.entries()) {
-    const right = new Map([...expected.get(identifiers[i])!].sort(([a], [b]) => a - b))
-    const url = `/v2/buoys/${id}/readings?include=swell&order=asc&per_page=100`
-    const { data } = JSON.parse((await asked.getLater(url, KEYED)).text) as {
-      data: { readings: { [name: string]: string }[] }
-    }
-    const seconds = (time: string): number => Date.parse(time) / 1000
-    assert.deepEqual(new Map(data.readings.map((each) => [seconds(each['time']), valuesOf(each)])), right)
-    const [header, ...lines] = parseCsv((await asked.getLater(`${url}&format=csv`, KEYED)).text)
-    const cells = lines.map((line) => Object.fromEntries(header.map((name, at) => [name, line[at]])))
-    assert.deepEqual(new Map(cells.map((each) => [seconds(each['time']), valuesOf(each)])), right)
-    const file = join(folder, `${id}.parquet`)
-    writeFileSync(
-      file,
-      (await asked.getLater(`/v2/buoys/${id}/readings?include=swell&format=parquet&per_page=100`, KEYED))
-        .bytes,
-    )
-    const select = `SELECT epoch(time) AS epoch_s, ${columns} FROM`
-    assert.deepEqual(byTime(await ask(`${select} '${file}' ORDER BY epoch_s`)), right)
-    const exported = await ask(
-      `${select} '${out}/readings/*/*.parquet' WHERE buoy_id = ${id} ORDER BY epoch_s`,
-    )
-    assert.deepEqual(byTime(exported), right)
-  }
+  assert.equal(ids.length, expected.size)
+  for (const [i, id] of ids.entries())
+    assert.deepEqual(await partsIn(dir, id), inOrder(expected.get(identifiers[i])!))
   // The test would mean little where hardly anything was joined.
   const joined = [...expected.values()]
     .flatMap((rows) => [...rows.values()])
@@ -241,24 +176,12 @@ test('A summary that comes after its reading joins it in the next build, and one
     '<stations><station id="46001" lat="30" lon="-150" name="S" type="buoy"/></stations>',
   )
   writeFileSync(join(folder, 'realtime2', '46001.txt'), station.txt)
-  const readings = async (): Promise<[number, ...Parts][]> => {
+  const built = async (): Promise<unknown> => {
     await build([openNdbc(folder)], dir)
-    const asked = new AskedPath(await viewOf(dir), {}, [KEY])
-    const { text } = asked.get('/v2/buoys/1/readings?include=swell&order=asc&per_page=100', KEYED)
-    const { data } = JSON.parse(text) as { data: { readings: { [name: string]: string | number | null }[] } }
-    return data.readings.map((each) => [
-      Date.parse(String(each['time'])) / 1000,
-      ...MEMBERS.map((name) => each[name] as number | null),
-    ])
+    return partsIn(dir, 1)
   }
-  const times = [...station.expected.keys()].sort((a, b) => a - b)
-  assert.deepEqual(
-    await readings(),
-    times.map((time) => [time, ...NONE]),
-  )
+  const times = inOrder(station.expected).map(([time]): [number, ...Parts] => [time, ...NONE])
+  assert.deepEqual(await built(), times)
   writeFileSync(join(folder, 'realtime2', '46001.spec'), station.spec)
-  assert.deepEqual(
-    await readings(),
-    times.map((time) => [time, ...station.expected.get(time)!]),
-  )
+  assert.deepEqual(await built(), inOrder(station.expected))
 })

@@ -290,7 +290,7 @@ export function requestsFor(world: World): { [operation in Operation]: fc.Arbitr
   const often = long.length === 0 ? spoken : long
   const reading = fc
     .oneof({ weight: 3, arbitrary: fc.constantFrom(...spoken) }, fc.constantFrom(...often))
-    .chain((one) => fc.constantFrom(...one.readings.map(({ time }) => ({ one, time }))))
+    .chain((one) => fc.nat(one.readings.length - 1).map((i) => ({ one, time: one.readings[i].time })))
   const places = placesOf(buoys)
   const { bounds, box } = boxesOf(places)
   const times = timesOf(
