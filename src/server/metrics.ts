@@ -98,13 +98,15 @@ export function reportOf(dir: string): () => ReportDocument | null {
   let mark = -1
   let known: ReportDocument | null = null
   return () => {
-    const changed = statSync(dir, { throwIfNoEntry: false })?.mtimeMs ?? -1
-    if (changed === mark) return known
-    mark = changed
     try {
+      const changed = statSync(dir).mtimeMs
+      if (changed === mark) return known
+      mark = changed
       const report = newestReport(dir)
       known = { ...report, sources: report.sources.slice(0, MOST_SHOWN) }
     } catch {
+      // Also a folder that cannot be looked at; it is read again when it comes back.
+      mark = -1
       known = null
     }
     return known

@@ -85,14 +85,6 @@ test('A second builder reports that another one is at work.', async (t) => {
   assert.deepEqual(readdirSync(folder), ['builder.lock'])
 })
 
-test('Of two builders at once one publishes and the other changes nothing.', async (t) => {
-  const folder = join(temporaryFolder(t), 'snapshots')
-  await build(folder, 0)
-  const codes = await Promise.all([ended(startBuilder(folder, 1)), ended(startBuilder(folder, 2))])
-  assert.ok(codes.includes(0), String(codes))
-  assert.match(await runCliWell(['check', folder]), /whole/)
-})
-
 test('A full disk fails the build, not the snapshot that is there.', (t) =>
   onSmallDisk(t, '8m', async (folder) => {
     const first = await build(folder, 0)

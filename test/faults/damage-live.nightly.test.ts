@@ -16,10 +16,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
-import { partFile, sha256, type Part } from '../../src/snapshot/snapshot-format.ts'
-import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
-import { encodePart } from '../../src/snapshot/write-snapshot.ts'
-import type { Column } from '../../src/sea/columns.ts'
+import { partFile, sha256 } from '../../src/snapshot/snapshot-format.ts'
+import { encodeManifest } from '../../src/snapshot/manifest.ts'
 import { listKept } from '../../src/snapshot/retained.ts'
 import { fieldOf } from '../fields.ts'
 import { CLI, startProgram } from '../started_program.ts'
@@ -76,43 +74,6 @@ function announceForged(
   announceBytes(encodeManifest({ asOf: manifests[1].asOf, parts }).bytes)
 }
 
-const LYING_TIDES: Part = {
-  kind: 'tides',
-  meta: { constituents: ['M2'], credits: ['a liar'], identifiers: ['h'], names: ['Brest'] },
-  columns: new Map<string, Column>([
-    ['lat', Float64Array.of(48)],
-    ['lng', Float64Array.of(-4.5)],
-    ['datum_offset', Float64Array.of(4)],
-    ['credit', Uint16Array.of(0)],
-    ['start', Uint32Array.of(0, 2_000_000)],
-    ['constituent', new Uint16Array(2_000_000)],
-    ['amplitude', new Float32Array(2_000_000).fill(1)],
-    ['phase', new Float32Array(2_000_000)],
-  ]),
-}
-
-/** Announces a manifest that lies, its id right. */
-function announceLie(at: PreparedFolder, lie: (manifest: Manifest) => Partial<Manifest>): void {
-  at.announceBytes(encodeManifest({ ...at.manifests[1], ...lie(at.manifests[1]) }).bytes)
-}
-
-/** Puts a part into the folder and names it in the manifest, all hashes as they should be. */
-function announcePart(at: PreparedFolder, part: Part): void {
-  const bytes = encodePart(part)
-  const hash = sha256(bytes)
-  const file = partFile(part.kind, hash)
-  writeFileSync(at.path(file), bytes)
-  const entry = { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows: 1, month: null }
-  announceLie(at, ({ parts }) => ({ parts: [...parts, entry] }))
-}
-
-/** Puts a pipe in a file's place; the returned function puts the file back. */
-function pipeFor(path: string): () => void {
-  renameSync(path, `${path}-away`)
-  assert.equal(spawnSync('mkfifo', [path]).status, 0)
-  return () => (rmSync(path), renameSync(`${path}-away`, path))
-}
-
 /** Moves the folder away, and puts something in its place; the returned function puts it back. */
 function awayFrom({ dir }: PreparedFolder, put: () => void): () => void {
   renameSync(dir, `${dir}-away`)
@@ -121,49 +82,6 @@ function awayFrom({ dir }: PreparedFolder, put: () => void): () => void {
 }
 
 type Damage = [what: string, harm: (at: PreparedFolder) => (() => void) | void, reported: RegExp]
-
-/** Lies with right hashes, and what is said to each. */
-const LIES: Damage[] = [
-  [
-    'a time that is not one',
-    (at) => announceLie(at, () => ({ asOf: NaN })),
-    /has no as_of: whole epoch seconds/,
-  ],
-  ['a time without end', (at) => announceLie(at, () => ({ asOf: Infinity })), /has no as_of/],
-  [
-    'one part named 60,000 times',
-    (at) => announceLie(at, ({ parts }) => ({ parts: Array.from({ length: 60_000 }, () => parts[1]) })),
-    /bytes are too many for a manifest/,
-  ],
-  [
-    'one part named three times',
-    (at) => announceLie(at, ({ parts }) => ({ parts: [...parts, parts[1], parts[1]] })),
-    /names readings of \d{4}-\d\d twice/,
-  ],
-  [
-    'other words of a part that is in memory',
-    (at) =>
-      announceLie(at, ({ parts }) => ({
-        parts: parts.map((part) =>
-          part.kind !== 'readings' || at.fresh.some(({ file }) => file === part.file)
-            ? part
-            : { ...part, rows: 1 },
-        ),
-      })),
-    /the manifest contradicts the part of this name|it has \d+ rows, the manifest says 1/,
-  ],
-  ['a harbour with two million constituents', (at) => announcePart(at, LYING_TIDES), /2000000 constituents/],
-  [
-    'a pipe in place of a part',
-    (at) => {
-      const mend = pipeFor(at.path(at.fresh[0]))
-      at.announce(1)
-      return mend
-    },
-    /is not a regular file/,
-  ],
-  ['a pipe in place of the manifest', (at) => pipeFor(at.path('manifest.msgpack')), /is not a regular file/],
-]
 
 /** What may be in the place of a part, and what is said to it. */
 const SPOILT: [what: string, spoil: (path: string) => void, reported: RegExp][] = [
@@ -196,37 +114,9 @@ function damageOf([what, spoil, reported]: (typeof SPOILT)[number]): Damage {
 const DAMAGES: Damage[] = [
   ...SPOILT.map(damageOf),
   [
-    'two new parts are exchanged',
-    (at) => {
-      const exchange = (): void => {
-        renameSync(at.path(at.fresh[0]), at.path('between'))
-        renameSync(at.path(at.fresh[1]), at.path(at.fresh[0]))
-        renameSync(at.path('between'), at.path(at.fresh[1]))
-      }
-      exchange()
-      at.announce(1)
-      return exchange
-    },
-    /bytes, the manifest says|do not have the hash/,
-  ],
-  [
     'a part is of a newer format, its hash right',
     (at) => announceForged(at, '\u00a7version\u0002', '\u00a7version\u0003'),
     /format version 3, this program reads version 2/,
-  ],
-  [
-    'a part is of another byte order, its hash right',
-    (at) => announceForged(at, 'little', 'bigger'),
-    /byte order is not little endian/,
-  ],
-  [
-    'one bit of the manifest is flipped',
-    (at) => {
-      const bytes = readFileSync(at.path('manifest.msgpack'))
-      bytes[bytes.length >> 1] ^= 1
-      at.announceBytes(bytes)
-    },
-    /manifest\.msgpack: /,
   ],
   [
     'the manifest is written in place and only half of it is there',
@@ -236,12 +126,6 @@ const DAMAGES: Damage[] = [
     },
     /manifest\.msgpack: /,
   ],
-  [
-    'the manifest is of another program',
-    (at) => at.announceBytes(Buffer.from('<html>')),
-    /manifest\.msgpack: is not/,
-  ],
-  ...LIES,
   ['the manifest is gone', (at) => rmSync(at.path('manifest.msgpack')), /manifest\.msgpack: is missing/],
   ['the folder is gone', (at) => awayFrom(at, () => {}), /manifest\.msgpack: is missing/],
   [
@@ -290,24 +174,6 @@ test('Whatever befalls the folder of a live server, it answers from the old snap
   }
   t.diagnostic(`${DAMAGES.length} damages, each reported and survived`)
   assert.equal(await drill.stop(), 0)
-})
-
-test('A server that is started over a lie lives and answers 503, says what is wrong, and takes the next good snapshot.', async (t) => {
-  for (const [what, lie, reported] of LIES) {
-    const at = copyFor(t)
-    const mend = lie(at)
-    const drill = await startDrill(t, at.dir)
-    const { reload, snapshot } = await drill.status()
-    assert.match(reload.last_error ?? '', reported, what)
-    assert.equal(snapshot, null, what)
-    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 503, what)
-    mend?.()
-    at.announce(1)
-    await drill.reload()
-    await statusWhen(drill, (status) => status.snapshot?.id === ids[1])
-    assert.equal((await fetch(`${drill.base}/buoys/search?query=bu`)).status, 200, what)
-    assert.equal(await drill.stop(), 0, what)
-  }
 })
 
 const isRoot = process.getuid?.() === 0

@@ -3,10 +3,9 @@
  * again, and what it forgets. What else may befall a folder is in `damage-live.nightly.test.ts`.
  */
 import assert from 'node:assert/strict'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { type PartEntry } from '../../src/snapshot/snapshot-format.ts'
 import { type LoadedSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { Reloader } from '../../src/server/reload.ts'
 import { lineText } from '../../src/system/log.ts'
@@ -61,45 +60,6 @@ test('A part that comes after its manifest, as in a copy under way, is taken whe
   renameSync(at.path('later'), at.path(part))
   while (at.reloader.snapshot?.id !== ids[1]) await new Promise((resolve) => setTimeout(resolve, 50))
   at.reloader.stop()
-})
-
-test('A fault is forgotten when the folder announces again what is served.', async (t) => {
-  const at = await scene(t)
-  const old = readFileSync(at.path('manifest.msgpack'))
-  writeFileSync(at.path('manifest.msgpack'), 'half')
-  await at.reloader.look()
-  assert.notEqual(at.reloader.state.error, null)
-  writeFileSync(at.path('manifest.msgpack'), old)
-  await at.reloader.look()
-  assert.equal(at.reloader.state.error, null)
-})
-
-test('A snapshot that would pass the memory limit is refused with the sums, before it is read and after.', async (t) => {
-  const first = await scene(t)
-  const { parts } = first.manifests[1]
-  const bytesOf = (some: readonly PartEntry[]): number => some.reduce((sum, { bytes }) => sum + bytes, 0)
-  const served = first.reloader.snapshot!
-  first.reloader.stop()
-  const fresh = parts.filter(({ file }) => served.parts.every(({ entry }) => entry.file !== file))
-  const held = bytesOf(served.parts.map(({ entry }) => entry))
-  // Enough for the first and for the parts of both, not for what two workers make of the second beside the
-  // first.
-  const limit = held + bytesOf(fresh) + 2 * served.threadBytes
-  const at = await scene(t, limit)
-  for (const part of at.fresh) rmSync(at.path(part))
-  await at.announce()
-  assert.match(
-    at.reloader.state.error ?? '',
-    new RegExp(
-      `would take \\d+ bytes of memory while it is loaded, the limit is ${limit} \\(--max-memory\\): ` +
-        `${held} of the parts that are served, ${bytesOf(fresh)} of new parts, ` +
-        `2 workers with ${served.threadBytes} each for the served snapshot, 2 workers with \\d+ each for this one$`,
-    ),
-  )
-  await at.reloader.look()
-  assert.equal(at.log.length, 1, 'the same fault is reported once')
-  assert.match(at.log[0], /was refused: .*; snapshot [0-9a-f]{24} keeps serving$/)
-  assert.equal(at.reloader.snapshot?.id, ids[0])
 })
 
 test('A clock that jumps at every look neither spoils a reload nor moves the next attempt at a refused one.', async (t) => {

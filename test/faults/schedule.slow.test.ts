@@ -14,8 +14,6 @@ import { startProgram, type Program } from '../started_program.ts'
 
 const HALF_HOUR = 1800
 const NOON = Date.UTC(2026, 2, 27, 12) / 1000
-/** Seconds; longer than the interval. */
-const LONG_BUILD = 2 * HALF_HOUR
 
 test('A build is due at the next full half hour, never at the present one.', () => {
   assert.equal(nextBuild(NOON, HALF_HOUR, 0, 0), NOON + HALF_HOUR)
@@ -119,45 +117,6 @@ test('Failures are reported, retried ever less often, and forgotten after a succ
   assert.equal(schedule.state.last_error, null)
 })
 
-test('A first build that failed before is retried as any other, and counts among the failures.', async (t) => {
-  let failing = true
-  const { builds, pass, schedule } = drill(t, {
-    lastBuilt: null,
-    failedFirst: 'no network',
-    fails: () => failing,
-  })
-  assert.deepEqual([schedule.state.failures_in_row, schedule.state.last_error], [1, 'no network'])
-  await pass(100)
-  assert.deepEqual(builds, [60 + 15, 60 + 45])
-  failing = false
-  await pass(HALF_HOUR)
-  assert.deepEqual(builds, [60 + 15, 60 + 45, 60 + 105, HALF_HOUR])
-  assert.equal(schedule.state.last_error, null)
-})
-
-test('A clock that is set while a build runs plans the next one by the new time.', async (t) => {
-  let finish: () => void = () => {}
-  const unfinished = (): Promise<void> => new Promise((resolve) => (finish = resolve))
-  const { builds, schedule, setClock } = drill(t, { lastBuilt: NOON - HALF_HOUR, builds: unfinished })
-  assert.equal(builds.length, 1)
-  for (const [jump, next] of [
-    [-86_400, -86_400 + HALF_HOUR],
-    [86_400 * 30 + 7, 86_400 * 30 + HALF_HOUR],
-  ]) {
-    setClock(jump)
-    // Time that passes under a build brings no second one.
-    mock.timers.tick(LONG_BUILD * 1000)
-    finish()
-    await setImmediate()
-    assert.equal(schedule.state.last_at, NOON + jump)
-    assert.equal(schedule.state.next_at, NOON + next)
-    setClock(next)
-    mock.timers.tick(HALF_HOUR * 1000)
-    assert.equal(builds.at(-1), next)
-  }
-  assert.equal(builds.length, 3)
-})
-
 test('A clock that is set, back or forth, delays no build by more than its interval.', async (t) => {
   const { builds, pass, setClock } = drill(t)
   setClock(-86_400 + 60)
@@ -166,19 +125,6 @@ test('A clock that is set, back or forth, delays no build by more than its inter
   setClock(86_400 + 1500)
   await pass(400)
   assert.equal(builds.length, 3, 'the one that was passed over, then the regular one')
-})
-
-test('An interval longer than any timer holds does not build in a spin.', async (t) => {
-  const { builds, pass } = drill(t, { every: 60 * 86_400 })
-  await pass(600)
-  assert.deepEqual(builds, [])
-})
-
-test('Nothing is built after the stop.', async (t) => {
-  const { builds, pass, schedule } = drill(t)
-  schedule.stop()
-  await pass(HALF_HOUR * 2)
-  assert.deepEqual(builds, [])
 })
 
 interface Status {

@@ -31,14 +31,6 @@ test('A snapshot that stalls a worker is named, and the process ends.', async (t
   assert.equal(await drill.end, 'SIGKILL')
 })
 
-test('A worker that is stuck in native code is found as well.', async (t) => {
-  const drill = await startDrill(t, folder)
-  void drill.evaluate(0, "process.getBuiltinModule('node:child_process').spawnSync('sleep', ['60'])")
-  while ((await drill.ready()).code === 200) await setTimeout(PAUSE_MS)
-  assert.match((await drill.ready()).reason ?? '', /^worker 0 has been silent for 15 s, between requests$/)
-  assert.equal(await drill.end, 'SIGKILL')
-})
-
 test('A worker that only pauses for ten seconds, and a server that is stopped for a while, go on.', async (t) => {
   const drill = await startDrill(t, folder)
   await drill.evaluate(0, 'for (const end = performance.now() + 10_000; performance.now() < end;) {}')

@@ -1,10 +1,7 @@
 /** A server under load: swaps, a failing worker, a stop. Answers are checked against their snapshot. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { before, test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { loadSnapshot } from '../../src/snapshot/read-snapshot.ts'
 import { adminOf, Client, type Reply, startLive } from '../live.ts'
 import { PAUSE_MS } from './drill.ts'
 import { amount, asOf, twoSnapshots } from './folder.ts'
@@ -164,28 +161,4 @@ test('SIGTERM under load fails nobody who heeds readiness, and the server ends w
   const took = (performance.now() - began) / 1000
   assert.ok(took < 4, `it took ${took} s`)
   t.diagnostic(`${answers} answers, ${closing} of them closing, exit ${took.toFixed(2)} s after the signal`)
-})
-
-test('A reload beyond --max-memory is refused and reported, and the old snapshot serves on.', async (t) => {
-  two.announce(0)
-  const { parts, threadBytes } = await loadSnapshot(two.folder)
-  // All that it takes with two workers, and nothing for another one beside it.
-  const limit = parts.reduce((sum, { entry }) => sum + entry.bytes, 2 * threadBytes)
-  const live = await startLive(t, {
-    snapshots: two.folder,
-    args: ['--admin-port=0', `--max-memory=${limit}`],
-  })
-  const admin = await adminOf(live)
-  two.announce(1)
-  let error: string | null = null
-  while (error === null) {
-    await setTimeout(50)
-    error = (await status(admin)).reload.last_error
-  }
-  assert.match(
-    error,
-    new RegExp(`the limit is ${limit} \\(--max-memory\\): .*2 workers with ${threadBytes} each`),
-  )
-  assert.equal((await status(admin)).snapshot.id, two.ids[0])
-  assert.ok(readFileSync(join(two.folder, 'manifest.msgpack')).length > 0)
 })

@@ -77,27 +77,6 @@ test('Scrapers that never read keep nobody from asking, and a reload may take lo
   assert.equal((await reloading).status, 200)
 })
 
-test('A status that cannot be made is reported as a fault, and the port goes on.', async (t) => {
-  const faults: unknown[] = []
-  const fault = new Error('a fault of the program')
-  const admin = await start(t, {
-    status: () => {
-      throw fault
-    },
-    onFault: (_path, error) => void faults.push(error),
-  })
-  for (const [path, method] of [
-    ['/status', 'GET'],
-    ['/reload', 'POST'],
-  ]) {
-    const { status, text } = await admin.ask(path, {}, method)
-    assert.equal(status, 500)
-    assert.ok(!text.includes('a fault of the program'))
-  }
-  assert.deepEqual(faults, [fault, fault])
-  assert.equal((await admin.ask('/livez')).status, 200)
-})
-
 test('A name that somebody else made lead here is refused, with every path.', async (t) => {
   const admin = await start(t, { names: ['ops.internal'] })
   const { port } = admin

@@ -127,23 +127,6 @@ test('A load that exhausts its heap is refused, and this process and the next lo
   assert.equal((await usual.load(manifest, null)).id, manifest.id)
 })
 
-test('While it loads, the state says what and since when, and this thread goes on working.', async (t) => {
-  const { reloader } = sceneOf(t)
-  const looking = reloader.look()
-  let turns = 0
-  let seen: typeof reloader.state.loading = null
-  while (reloader.state.loaded === 0) {
-    seen = reloader.state.loading ?? seen
-    turns++
-    await new Promise((resolve) => setTimeout(resolve, 1))
-  }
-  await looking
-  assert.match(seen?.id ?? '', /^[0-9a-f]{24}$/)
-  assert.equal(seen?.since, 1_800_000_000)
-  assert.ok(turns > 1)
-  assert.equal(reloader.state.loading, null)
-})
-
 test('A fault of the program on the loading thread refuses that snapshot, and a new thread loads the next.', async (t) => {
   const { manifest, loader } = await loaderOf(t)
   const loaded = await loadSnapshot(whole)
@@ -155,13 +138,6 @@ test('A fault of the program on the loading thread refuses that snapshot, and a 
     message: /ended the thread that loaded it \(TypeError\)$/,
   })
   assert.equal((await loader.load(manifest, null)).id, manifest.id)
-})
-
-test('Ending the loader ends the load that is under way.', async (t) => {
-  const { manifest, loader } = await loaderOf(t)
-  const loading = loader.load(manifest, null)
-  loader.end()
-  await assert.rejects(loading, /loading was broken off/)
 })
 
 test('A pipe in place of the manifest or of a part is refused at once.', async (t) => {

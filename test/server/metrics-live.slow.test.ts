@@ -1,13 +1,10 @@
 /** `/metrics` of a real server: what it counts is what was asked, whatever the answer. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fixtureSnapshots } from '../built_once.ts'
 import { adminOf, exchange, type Live, startLive } from '../live.ts'
 import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
-import { findTool } from '../programs.ts'
 import { parseExposition, sumOf, type ParsedSample } from './metrics_text.ts'
 
 const DURATION = 'http_server_request_duration_seconds'
@@ -119,58 +116,3 @@ for (const engine of SLOW_ENGINES) {
     },
   )
 }
-
-test('Under load on two workers the counts equal those of the load generator, and promtool accepts the scrape.', async (t) => {
-  const live = await start(t)
-  const sockets = 8
-  const perSocket = 500
-  const pipelined = 10
-  const asked = Array.from({ length: sockets }, (_, socket) => {
-    const path = socket % 2 === 0 ? '/v2/buoys/nearest?lat=43.5&lng=-1.6' : '/v2/nothing'
-    const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
-    return new Promise<number>((resolve, reject) => {
-      let answers = 0
-      let sent = 0
-      let rest = ''
-      const client = connect(live.port, '127.0.0.1', () => send())
-      const send = (): void => {
-        sent += pipelined
-        client.write(request.repeat(pipelined))
-      }
-      client.setEncoding('latin1').on('data', (data: string) => {
-        const text = rest + data
-        answers += text.split('HTTP/1.1 ').length - 1
-        // As much as may be the beginning of another one.
-        rest = text.slice(-8)
-        if (answers === perSocket) client.end(() => resolve(answers))
-        else if (answers === sent) send()
-      })
-      client.once('error', reject)
-    })
-  })
-  // Scrapes meanwhile never see a count fall.
-  const done = new AbortController()
-  const watching = (async () => {
-    let before: ParsedSample[] = []
-    while (!done.signal.aborted) {
-      const { samples } = await scrape(live)
-      const now = new Map(samples.map(({ name, labels, value }) => [JSON.stringify([name, labels]), value]))
-      for (const { name, labels, value } of before) {
-        if (!/_(total|bucket|count|sum)$/.test(name)) continue
-        assert.ok(now.get(JSON.stringify([name, labels]))! >= value, `${name} fell`)
-      }
-      before = samples
-      await setTimeout(20)
-    }
-  })()
-  const answers = (await Promise.all(asked)).reduce((sum, each) => sum + each, 0)
-  done.abort()
-  await watching
-  const { text, samples } = await scrape(live, answers)
-  assert.equal(sumOf(samples, COUNT), answers)
-  assert.equal(sumOf(samples, COUNT, { http_route: 'unmatched' }), answers / 2)
-  assert.equal(sumOf(samples, COUNT, { http_route: '/v2/buoys/nearest' }), answers / 2)
-  if (findTool('promtool') !== null) {
-    assert.equal(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' }), '')
-  }
-})

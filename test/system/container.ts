@@ -42,7 +42,8 @@ export interface Holder {
 }
 
 const HOLDER = fileURLToPath(new URL('holder.mjs', import.meta.url))
-const LOCK = new URL('../../dist/system/lock.js', import.meta.url).href
+/** The compiled module. */
+export const LOCK = new URL('../../dist/system/lock.js', import.meta.url).href
 
 /** A process that takes the lock `path`, in a container of the name `host`, or here; see `holder.mjs`. */
 export function startHolder(

@@ -11,16 +11,6 @@ import { startLive, type Live } from '../live.ts'
 import { until } from '../until.ts'
 import { drawn, faults, IMAGE_NAME, leaveOutMap, NO_MAP, PHYSICAL, visit } from './browser.ts'
 
-/** Desktop, laptop, tablet both ways, phone both ways, and a small phone. */
-const SIZES = [
-  [1920, 1080],
-  [1280, 720],
-  [1024, 768],
-  [768, 1024],
-  [844, 390],
-  [390, 844],
-  [320, 568],
-] as const
 const CONTACT = 'Ask <b>the harbour</b> & "crew"'
 
 /** A site of its own on another port of the same machine: another origin, and the same site. */
@@ -178,24 +168,5 @@ export async function testKeyed(t: TestContext, browser: Browser, { snapshots }:
     await page.getByRole('button', { name: 'Use this key' }).click()
     await page.locator('#row-anglet').waitFor()
     await page.locator('#invite-key').waitFor({ state: 'hidden' })
-  })
-
-  await t.test('shows a guest the way to a key at every size', async (t) => {
-    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
-    const button = page.locator('#invite-key')
-    for (const [width, height] of SIZES) {
-      await page.setViewportSize({ width, height })
-      await button.waitFor()
-      // Above all else: nothing lies over it.
-      const visible = `(() => {
-        const { left, right, top, bottom } = document.getElementById('invite-key').getBoundingClientRect()
-        const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
-        return above?.id === 'invite-key' && left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight
-      })()`
-      // The sheet slides.
-      await page.waitForFunction(visible, null, { timeout: 30_000 })
-      const scrolled = await page.evaluate('document.documentElement.scrollWidth')
-      assert.equal(scrolled, width, `${width} by ${height}`)
-    }
   })
 }

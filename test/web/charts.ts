@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { Client, type Live } from '../live.ts'
-import { atNight, faults, NO_MAP, PHONE, SCRIPT_NAME, untilInPage, visit } from './browser.ts'
+import { faults, NO_MAP, PHONE, SCRIPT_NAME, untilInPage, visit } from './browser.ts'
 
 /** Time and significant height in the legend of the first chart; the height is '' while nothing is read. */
 async function readOff(page: Page): Promise<{ time: string; height: string }> {
@@ -119,66 +119,6 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     assert.deepEqual(await faults(page), [])
     assert.deepEqual(errors, [])
   })
-
-  await atNight(
-    t,
-    'charts share one axis of weekdays and a line of now, and name nothing that they do not draw',
-    async (t) => {
-      const { page, errors } = await visit(t, browser, live, 'llms.txt', {}, NO_MAP)
-      // What is written into each canvas.
-      await page.addInitScript(`{
-      const { fillText } = CanvasRenderingContext2D.prototype
-      window.written = {}
-      CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
-        const name = this.canvas.closest('.plot')?.dataset.name
-        if (name !== undefined) (window.written[name] ??= []).push(text)
-        fillText.call(this, text, ...more)
-      }
-    }`)
-      const part = { swell_height: 1.2, swell_period: 11, swell_direction: 290, wind_wave_height: null }
-      let hasParts = false
-      await page.route('**/v2/buoys/anglet**', async (route) => {
-        const answer = await route.fetch()
-        const body = (await answer.json()) as {
-          data: { time?: string[]; buoy: { last_reading?: object } }
-        }
-        const { time, buoy } = body.data
-        if (hasParts && time === undefined) Object.assign(buoy.last_reading!, part)
-        for (const [name, value] of Object.entries(hasParts && time !== undefined ? part : {})) {
-          Object.assign(body.data, { [name]: time!.map(() => value) })
-        }
-        await route.fulfill({ response: answer, json: body })
-      })
-      const legends = async (): Promise<string[][]> => {
-        await page.goto(`http://127.0.0.1:${live.port}/#key=${live.key}&buoy=anglet`)
-        await page.reload()
-        await page.locator('.plot').nth(3).waitFor()
-        return page.evaluate(`[...document.querySelectorAll('.u-legend')].map((legend) =>
-          [...legend.querySelectorAll('button:not(.behind *)')].map((button) => button.textContent))`)
-      }
-      const heights = ['Significant', 'Maximum', 'Forecast']
-      const others = [['Period', 'Forecast'], ['Forecast'], ['Tide', 'High and low water']]
-      assert.deepEqual(await legends(), [heights, ...others])
-      const written = await page.evaluate<{ [plot: string]: string[] }>('window.written')
-      const plotsWith = (text: RegExp): string[] =>
-        Object.keys(written).filter((name) => written[name].some((each) => text.test(each)))
-      assert.deepEqual(plotsWith(/^Now$/), ['Heights'])
-      assert.deepEqual(plotsWith(/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/), ['Tide'])
-      assert.equal(await page.locator('.part').count(), 0)
-      assert.deepEqual(await page.locator('.figures dt').allInnerTexts(), ['Maximum', 'Period', 'From'])
-      hasParts = true
-      assert.deepEqual(await legends(), [
-        ['Significant', 'Maximum', 'Forecast', 'Swell'],
-        ['Period', 'Forecast', 'Swell'],
-        ...others.slice(1),
-      ])
-      assert.match(
-        (await page.locator('.part').innerText()).replaceAll(/\s+/g, ' '),
-        /^Swell 1\.20 m 11\.0 s from WNW 290°$/,
-      )
-      assert.deepEqual(errors, [])
-    },
-  )
 
   await t.test(
     'a drag with the mouse, or dates, choose the time of a chart, which the address has',
@@ -310,94 +250,4 @@ export async function testCharts(t: TestContext, browser: Browser, live: Live): 
     assert.equal(await page.locator('figure, .plot').count(), 0, 'no empty charts')
     assert.deepEqual(errors, [])
   })
-
-  await t.test(
-    'feet are kept, go with the address, and win elsewhere without being kept there',
-    async (t) => {
-      const { page, origin } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet`, {}, NO_MAP)
-      await page.locator('.hero').getByText(' m').waitFor()
-      const metres = Number(await page.locator('.hero strong').textContent())
-      await page.locator('#tool-units').focus()
-      await page.keyboard.press('Enter')
-      await page.getByRole('radio', { name: 'Metres' }).focus()
-      await page.keyboard.press('ArrowRight')
-      await page.keyboard.press('Escape')
-      await page.locator('.hero').getByText(' ft').waitFor()
-      const feet = Number(await page.locator('.hero strong').textContent())
-      assert.ok(Math.abs(feet - metres / 0.3048) < 0.07, `${metres} m and ${feet} ft`)
-      assert.match(page.url(), /units=ft,kn,c/)
-      assert.match(await page.locator('#legend').innerText(), /height, ft/)
-      await page.getByText('Readings as a table').click()
-      assert.match(await page.locator('thead').innerText(), /Height ft/)
-      const shared = page.url().slice(origin.length)
-      await page.goto(`${origin}#key=${live.key}`)
-      await page.reload()
-      await page.locator('#row-anglet .row-height').getByText('ft').waitFor()
-
-      const other = await visit(t, browser, live, `${shared}&key=${live.key}`, { locale: 'de-DE' }, NO_MAP)
-      await other.page.locator('.hero').getByText(' ft').waitFor()
-      assert.equal(await other.page.locator('.hero strong').textContent(), feet.toFixed(1))
-      assert.equal(await other.page.evaluate(`localStorage.getItem('groundswell-units')`), null)
-    },
-  )
-
-  await t.test(
-    'favourites come first, without a storage too, and a narrow page holds garbage in its address',
-    async (t) => {
-      const narrow = { viewport: { width: 320, height: 640 } }
-      const { page, errors } = await visit(t, browser, live, 'llms.txt', narrow, NO_MAP)
-      await page.addInitScript(`Object.defineProperty(window, 'localStorage', {
-      get() { throw new DOMException('blocked', 'SecurityError') },
-    })`)
-      await page.goto(`http://127.0.0.1:${live.port}/#key=${live.key}&units=parsec,<script>,ft&buoy=anglet`)
-      await page.locator('.hero').getByText(' ft').waitFor()
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
-      await page.locator('#handle').click()
-      const star = page.getByRole('button', { name: 'Favourite' })
-      await star.focus()
-      await page.keyboard.press('Enter')
-      await page.locator('#star[aria-pressed=true]').waitFor()
-      await page.locator('#back').focus()
-      await page.keyboard.press('Enter')
-      await page.getByRole('heading', { name: 'Favourites' }).waitFor()
-      assert.match(await page.locator('.favourites li').first().innerText(), /Anglet/)
-      assert.deepEqual(errors, [])
-    },
-  )
-
-  await atNight(
-    t,
-    'times are the server’s where the visitor’s clock is wrong, and another tab changes units and theme in place',
-    async (t) => {
-      // As a laptop that is enlarged to twice the size.
-      const enlarged = { viewport: { width: 640, height: 400 } }
-      const { page, origin, errors } = await visit(t, browser, live, 'llms.txt', enlarged)
-      const other = await page.context().newPage()
-      await other.goto(`${origin}llms.txt`)
-      await page.clock.setFixedTime(Date.now() + 7 * HOUR_MS)
-      await page.goto(`${origin}#key=${live.key}`)
-      await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
-      assert.match(await page.locator('#row-anglet time').innerText(), /^\d+ min ago$/)
-      await page.locator('#row-anglet').click()
-      await page.locator('.facts').waitFor()
-      assert.equal(await page.locator('.age.old').count(), 0)
-      await page.evaluate(`document.getElementById('content').scrollTop = 200`)
-      await page.getByRole('radio', { name: 'Seasons' }).focus()
-      const sight = '[document.getElementById("content").scrollTop, document.activeElement.value]'
-      const before = await page.evaluate(sight)
-      await other.evaluate(`localStorage.setItem('groundswell-units', 'ft,kn,c')`)
-      await page.locator('.hero').getByText(' ft').waitFor()
-      await other.evaluate(`localStorage.setItem('groundswell-theme', 'dark')`)
-      await page.locator('html[data-theme=dark]').waitFor()
-      assert.deepEqual(await page.evaluate(sight), before)
-
-      await page.emulateMedia({ media: 'print' })
-      const [paper, panel] = await page.evaluate<[number, number]>(
-        '[document.documentElement.scrollHeight, document.getElementById("content").scrollHeight]',
-      )
-      assert.ok(paper >= panel && panel > 400, `the panel has ${panel} pixels, the paper ${paper}`)
-      assert.ok(await page.locator('#map').isHidden())
-      assert.deepEqual(errors, [])
-    },
-  )
 }

@@ -39,19 +39,6 @@ async function buildWith(
 /** Longer than npm waits for an answer, on a busy machine. */
 const PATIENCE = 120_000
 
-test('Without npm the page is a plain one that points at the description.', async (t) => {
-  // A port that nobody listens on.
-  const { files, isWhole, said, took } = await buildWith(t, 'http://127.0.0.1:9/', temporaryFolder(t))
-  assert.equal(isWhole, false)
-  assert.match(
-    said.join('\n'),
-    /^the documentation page is a plain one, as \S+ cannot be fetched: .+; the next build tries again$/,
-  )
-  assert.ok(took < PATIENCE, `it took ${took} ms`)
-  const page = files.find(({ path }) => path === '/docs')
-  assert.match(Buffer.from(page?.bytes ?? []).toString(), /could not be fetched[^]*openapi\.json/)
-})
-
 test('A registry that never answers delays a build briefly, and a kept file with other bytes is not used.', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => {}))
   const port = await listening(t, silent)

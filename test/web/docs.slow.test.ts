@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { openApiDocument } from '../../src/openapi/document.ts'
 import { ROUTED } from '../../src/routes.ts'
-import { atNight, faults, NO_MAP, openBrowser, serveWorld, visit } from './browser.ts'
-import { Client } from '../live.ts'
+import { faults, openBrowser, serveWorld, visit } from './browser.ts'
+import { Client, startLive } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 
 const COMMITTED = fileURLToPath(new URL('../../clients/openapi.json', import.meta.url))
@@ -159,66 +159,6 @@ test('The documentation', async (t) => {
     },
   )
 
-  await atNight(t, 'shows a real answer in each format, that of JSON first', async (t) => {
-    const { page } = await visit(t, browser, live, 'docs#tag/buoys/GET/buoys')
-    const answer = page.locator('.response-card').first()
-    await answer.getByText('"success"').waitFor()
-    assert.doesNotMatch(await page.locator('.request-card').first().innerText(), /accept/i)
-    const types = (shown: string) =>
-      page.locator('button[aria-haspopup=listbox]').filter({ hasText: shown }).first()
-    let shown = 'application/json'
-    for (const [type, text] of [
-      ['text/csv', 'id,name,slug,'],
-      ['application/x-ndjson', '{"id":1,"name":'],
-      ['application/geo+JSON', '"FeatureCollection"'],
-    ]) {
-      await types(shown).click()
-      await page.getByRole('option', { name: type, exact: true }).click()
-      await answer.getByText(text).first().waitFor()
-      shown = type
-    }
-  })
-
-  await atNight(t, 'gives data for every request that is sent as the page proposes it', async (t) => {
-    const { page } = await visit(t, browser, live, 'docs/')
-    for (const path of ['/buoys', '/buoys/{buoy_id}/readings', '/conditions']) {
-      const tag = { '/buoys': 'buoys', '/conditions': 'conditions' }[path] ?? 'readings'
-      await page.goto(new URL(`/docs/#tag/${tag}/GET${path}`, page.url()).href)
-      await page.reload()
-      await page.getByRole('button', { name: `Test Request (get ${path})` }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Send Request' }).waitFor()
-      const isAsked = (address: string): boolean =>
-        new URL(address).pathname === `/api/v2${path.replace('{buoy_id}', 'anglet')}`
-      const [answer] = await Promise.all([
-        page.waitForResponse((response) => isAsked(response.url())),
-        page.keyboard.press('Control+Enter'),
-      ])
-      assert.equal(answer.status(), 200, path)
-      const { data } = (await answer.json()) as { data: { count?: number; reading?: { exists: boolean } } }
-      assert.ok((data.count ?? Number(data.reading?.exists)) > 0, `${path} ${answer.url()}`)
-    }
-  })
-
-  await t.test(
-    'breaks no word, has no target below 24 pixels on a narrow screen, and prints whole lines and no empty pages',
-    async (t) => {
-      const narrow = { viewport: { width: 320, height: 640 } }
-      const { page } = await visit(t, browser, live, 'docs', narrow, NO_MAP)
-      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
-      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
-      assert.deepEqual(await page.evaluate(BROKEN_WORDS), [])
-      assert.deepEqual(await page.evaluate(SMALL_TARGETS), [])
-      await page.emulateMedia({ media: 'print' })
-      assert.deepEqual(await page.evaluate(NOT_PRINTED), [])
-      await page.locator('#paper').waitFor()
-      await page.emulateMedia({ media: 'screen' })
-      await page.getByRole('link', { name: 'Explorer' }).click()
-      await page.locator('#map').waitFor()
-      await page.locator('a[href="docs"]').click()
-      await page.getByRole('heading', { name: 'Errors' }).first().waitFor()
-    },
-  )
-
   await t.test('has no fault that axe finds, in dark colours', async (t) => {
     const { page } = await visit(t, browser, live, 'docs', { colorScheme: 'dark' })
     await page.getByRole('heading', { name: 'Quick start' }).first().waitFor()
@@ -227,37 +167,19 @@ test('The documentation', async (t) => {
   })
 })
 
-/** Words of running text and of tables that stand on two lines. */
-const BROKEN_WORDS = `(() => {
-  const texts = document.createTreeWalker(document.querySelector('#reference'), NodeFilter.SHOW_TEXT)
-  const broken = []
-  while (texts.nextNode()) {
-    const { data, parentElement } = texts.currentNode
-    if (!parentElement.checkVisibility() || parentElement.closest('.markdown') === null) continue
-    for (const { index, 0: word } of data.matchAll(/[A-Za-z_]{3,}/g)) {
-      const range = document.createRange()
-      range.setStart(texts.currentNode, index)
-      range.setEnd(texts.currentNode, index + word.length)
-      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(word)
+test(
+  'Explorer and documentation have a badge while the data are made up, with a key and without one.',
+  { skip: missingBrowser() },
+  async (t) => {
+    const live = await startLive(t, {
+      sourceArgs: ['--source', 'demo:scale,buoys=3,days=2'],
+      args: ['--workers=1'],
+    })
+    const browser = await openBrowser(t)
+    for (const path of [`#key=${live.key}`, '', 'docs']) {
+      const { page } = await visit(t, browser, live, path)
+      await page.locator('#demo').waitFor({ state: 'visible' })
+      assert.match((await page.locator('#demo').textContent()) ?? '', /Demo.*made.up/s)
     }
-  }
-  return broken
-})()`
-
-/** Controls that are not links within a text, and narrower or lower than 24 pixels. */
-const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, [role=button]')].flatMap((control) => {
-  const { width, height } = control.getBoundingClientRect()
-  const isInText = control.tagName === 'A' && control.closest('p, li, td') !== null
-  const isSmall = width > 1 && height > 1 && Math.min(width, height) < 23.9
-  return isSmall && !isInText && control.checkVisibility() ? [control.outerHTML.slice(0, 150)] : []
-})`
-
-/** What paper would cut off or leave empty: long lines of code, and room for what is not loaded. */
-const NOT_PRINTED = `[
-  ...[...document.querySelectorAll('#reference code.custom-scroll')].filter(
-    (code) => code.scrollWidth > code.clientWidth + 1,
-  ),
-  ...[...document.querySelectorAll('#reference main div:empty[id]')].filter(
-    (empty) => empty.getBoundingClientRect().height > 100,
-  ),
-].map((element) => element.outerHTML.slice(0, 150))`
+  },
+)

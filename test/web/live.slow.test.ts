@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { until } from '../until.ts'
-import { atNight, NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
+import { NO_MAP, openBrowser, untilInPage, visit, writeWorld } from './browser.ts'
 
 const HALF_HOUR_S = 1800
 
@@ -168,48 +168,6 @@ test('An explorer that follows what is published', { skip: missingBrowser() }, a
       assert.equal(streams.begun, 1)
     },
   )
-
-  await atNight(t, 'lets a visitor type, select and choose while three snapshots come', async (t) => {
-    const { page, errors } = await visit(t, browser, live, `#key=${live.key}&buoy=anglet&tab=seasons`)
-    await dot(page, 'live')
-    await page.locator('.plot canvas').waitFor()
-    await page.getByRole('radio', { name: 'Now' }).check()
-    await page.locator('.facts').waitFor()
-    await page.locator('#downloads summary').click()
-    await page.getByLabel('CSV: Readings of the chart').waitFor()
-    const newest = page.locator('.latest time.ago')
-    const shown = async (half: number): Promise<void> => {
-      const old = await newest.getAttribute('datetime')
-      await publish(now + half * HALF_HOUR_S)
-      await untilInPage(page, `document.querySelector('.latest time.ago').dateTime > '${old}'`)
-    }
-    await page.locator('#query').pressSequentially('angl')
-    await page.getByRole('option', { name: /Anglet/ }).waitFor()
-    await page.keyboard.press('ArrowDown')
-    await shown(3)
-    assert.equal(await page.locator('#found li[aria-selected=true]').count(), 1)
-    await page.keyboard.type('et')
-    assert.equal(await page.locator('#query').inputValue(), 'anglet')
-    await page.keyboard.press('Escape')
-
-    // Text that is about to change, too: what is selected stays for a while, and the rest of it for good.
-    const selected = '[getSelection().toString(), getSelection().anchorNode?.isConnected]'
-    await page.evaluate(`getSelection().selectAllChildren(document.querySelector('#content .sub'))`)
-    const text = await page.evaluate(selected)
-    await shown(4)
-    assert.deepEqual(await page.evaluate(selected), text)
-    await page.evaluate('getSelection().removeAllRanges()')
-
-    const span = page.getByRole('radio', { name: 'Week', exact: true })
-    await span.focus()
-    await shown(5)
-    const { name, value } = await page.evaluate<{ name: string; value: string }>(
-      '({ name: document.activeElement.name, value: document.activeElement.value })',
-    )
-    assert.deepEqual([name, value, await span.isChecked()], ['span', '7', true])
-    assert.ok(await page.getByLabel('CSV: Readings of the chart').isVisible(), 'what was open is open')
-    assert.deepEqual(errors, [])
-  })
 
   await t.test(
     'says that the server is away and that it is back, and shows what was published meanwhile',

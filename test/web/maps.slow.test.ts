@@ -7,7 +7,7 @@ import { rounds } from '../rounds.ts'
 import { until } from '../until.ts'
 import { testOpen } from './anonymous-access.ts'
 import { testCharts } from './charts.ts'
-import { atNight, drawn, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { drawn, openBrowser, PHONE, PHYSICAL, serveWorld, visit } from './browser.ts'
 
 /** Names of the files below `assets/` that the page asks for from here on. */
 function assetsOf(page: Page): string[] {
@@ -113,55 +113,6 @@ test('The map and the charts', { skip: missingBrowser() }, async (t) => {
       await page.getByText('No forecast or tide is available near this point').waitFor()
       await page.locator('#content .buoys a').first().click()
       await page.locator('.hero').waitFor()
-    },
-  )
-
-  await atNight(
-    t,
-    'draws the buoys over a style of the operator’s, from the servers that the policy names',
-    async (t) => {
-      const style = 'https://tiles.example/style.json'
-      const own = await serveWorld(t, { args: [`--map-style=${style}`] })
-      const { page, errors, foreign } = await visit(t, browser, own, '')
-      const asked: string[] = []
-      await page.route('https://tiles.example/**', (route) => {
-        asked.push(route.request().url())
-        return route.fulfill({
-          json: {
-            version: 8,
-            sources: {
-              ours: {
-                type: 'geojson',
-                data: { type: 'FeatureCollection', features: [] },
-                attribution: '<a href="https://tiles.example/" onclick="x">Office of <b>charts</b></a>',
-              },
-            },
-            layers: [{ id: 'ground', type: 'background', paint: { 'background-color': '#123456' } }],
-          },
-          headers: { 'access-control-allow-origin': '*' },
-        })
-      })
-      const names = assetsOf(page)
-      await page.evaluate(`location.hash = 'key=${own.key}'`)
-      await drawn(page, PHYSICAL)
-      await page.locator('#credit').getByText('Office of charts · MapLibre').waitFor()
-      assert.equal(await page.locator('#credit a').count(), 1)
-      assert.deepEqual(asked, [style])
-      assert.deepEqual(foreign, [])
-      assert.deepEqual(
-        names.filter((name) => name.startsWith('coast-')),
-        [],
-      )
-      // A server that was not named is not asked.
-      const blocked = await page.evaluate(
-        `fetch('https://elsewhere.example/').then(() => 'answered', ({ name }) => name)`,
-      )
-      assert.equal(blocked, 'TypeError')
-      assert.deepEqual(foreign, [])
-      assert.ok(
-        errors.every((error) => error.includes('elsewhere.example')),
-        errors.join(),
-      )
     },
   )
 })

@@ -6,7 +6,6 @@ import { test, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Client, startLive, temporaryFolder, type Live } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
-import { until } from '../until.ts'
 import { drawn, NO_MAP, openBrowser, PHONE, untilInPage, visit } from './browser.ts'
 
 interface Network {
@@ -138,14 +137,6 @@ const BAY: Network['buoys'] = [
   ['Cape A', 48.15, -4.56],
   ['Cape B', 48.15, -4.56],
 ]
-const ARCHIPELAGO: Network['buoys'] = [
-  ['Apia', -13.75, -171.85],
-  ['Nuku’alofa', -21.05, -175.2],
-  ['Suva', -18.3, 178.4],
-  ['Funafuti', -8.6, 179.1],
-  ['West of the line', -16.2, 179.995],
-  ['East of the line', -16.2, -179.995],
-]
 
 /** Software draws the map, in a time that grows with its pixels. */
 const WIDE = { viewport: { width: 1000, height: 640 } }
@@ -181,25 +172,6 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
       await drawn(page, BAY.length)
       const { zoom } = farFrom((await dotsOf(page, 2)) as Spot[], BAY.slice(0, 2), [0, 1])
       assert.ok(zoom > 8, `an address that names a buoy leads to zoom ${zoom}`)
-    },
-  )
-
-  await t.test(
-    'across the date line show it as one archipelago, on a wide screen and on a phone',
-    async (t) => {
-      const live = await serve(t, { buoys: ARCHIPELAGO, heights: ofClass })
-      for (const size of [WIDE, { ...UPRIGHT, timezoneId: 'Pacific/Apia' }]) {
-        const { page } = await visit(t, browser, live, '', size)
-        // A phone draws the two at the line as one.
-        await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
-        const isWide = size === WIDE
-        const spots = (await dotsOf(page, ARCHIPELAGO.length)).slice(0, isWide ? undefined : 4)
-        assert.ok(!spots.includes(null), JSON.stringify(spots))
-        const { far, zoom } = farFrom(spots as Spot[], ARCHIPELAGO.slice(0, spots.length), [0, 1], 0)
-        assert.ok(zoom > 3.5, `zoom ${zoom}`)
-        assert.ok(Math.max(...far) < MOST_PIXELS, far.join())
-        assert.deepEqual(await covered(page, spots as Spot[]), [])
-      }
     },
   )
 
@@ -316,39 +288,6 @@ test('The pages over a network', { skip: missingBrowser() }, async (t) => {
     colors.push(await page.evaluate<string>(`getComputedStyle(document.querySelector('#live .dot')).color`))
     assert.equal(new Set(colors).size, 1, colors.join())
     assert.notEqual(colors[0], await page.evaluate('getComputedStyle(document.body).color'))
-  })
-
-  await t.test(
-    'whose data are old have no colour of now, where a phone draws several as one, either',
-    async (t) => {
-      const { page } = await visit(t, browser, old, '#map=4/48/-4', UPRIGHT)
-      await page.locator('#map[data-drawn]:not([data-drawn="0"])').waitFor({ state: 'attached' })
-      assert.deepEqual(new Set(await dotsOf(page, BAY.length)), new Set([null]))
-    },
-  )
-
-  await t.test('around a pole are shown on a globe, each one of them', async (t) => {
-    const poles: Network['buoys'] = [
-      ['North', 89, 10],
-      ['Ice', 86.5, 170],
-      ['Drift', 83, -60],
-    ]
-    const live = await serve(t, { buoys: poles, heights: ofClass })
-    const { page } = await visit(t, browser, live, '', WIDE)
-    await page.locator('#map.globe[data-drawn]').waitFor({ state: 'attached' })
-    let spots: (Spot | null)[] = []
-    await until(
-      async () => !(spots = await dotsOf(page, poles.length)).includes(null),
-      'not all dots are drawn',
-    )
-    const [north, ice, drift] = spots as Spot[]
-    assert.deepEqual(await covered(page, [north, ice, drift]), [])
-    // On one line of a flat map they would lie side by side.
-    const far = [ice, drift].map(({ x, y }) => Math.hypot(x - north.x, y - north.y))
-    assert.ok(Math.min(...far) > 10, `${far.join()} pixels from the pole`)
-    await page.locator('#tool-globe').click()
-    await page.waitForURL(/globe=0/)
-    await page.locator('#map:not(.globe)').waitFor()
   })
 
   await t.test(

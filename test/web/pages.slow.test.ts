@@ -4,13 +4,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Page } from 'playwright-core'
 import { Client, runCliWell } from '../live.ts'
 import { missingBrowser } from '../programs.ts'
 import { testKeyed } from './anonymous-access.ts'
 import {
   ACTIVE,
-  atNight,
   drawn,
   faults,
   IMAGE_NAME,
@@ -23,54 +21,8 @@ import {
   visit,
 } from './browser.ts'
 import { rounds } from '../rounds.ts'
-import { until } from '../until.ts'
 
 const CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
-
-/** Sets the size of text as visitors do in the settings of their browser. */
-async function doubleText(page: Page): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
-  await until(
-    async () => (await page.evaluate('getComputedStyle(document.documentElement).fontSize')) === '32px',
-  )
-  await session.detach()
-}
-
-/** Texts that are cut, or partly outside the window, where nobody can scroll to the rest. */
-const CUT = `(() => {
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
-  const cut = []
-  const isCut = (rect, element) => {
-    for (let at = element; at !== document.body; at = at.parentElement) {
-      const { overflowX, overflowY, textOverflow, clipPath } = getComputedStyle(at)
-      // Meant for screen readers, shortened with a sign of it, or to be scrolled; the sheet opens upwards.
-      if (clipPath !== 'none' || textOverflow === 'ellipsis') return false
-      if (/auto|scroll/.test(overflowX)) return false
-      const { left, right, top, bottom } = at.getBoundingClientRect()
-      if (overflowX !== 'visible' && (rect.left < left - 1 || rect.right > right + 1)) return true
-      if (overflowY === 'hidden' && at.closest('#panel') === null && (rect.top < top - 1 || rect.bottom > bottom + 1)) return true
-    }
-    return rect.left < -1 || rect.right > innerWidth + 1
-  }
-  while (texts.nextNode()) {
-    const { data, parentElement } = texts.currentNode
-    if (data.trim() === '' || !parentElement.checkVisibility()) continue
-    const range = document.createRange()
-    range.selectNodeContents(texts.currentNode)
-    if ([...range.getClientRects()].some((rect) => rect.width > 1 && isCut(rect, parentElement))) cut.push(data)
-  }
-  return cut
-})()`
-
-/** What is marked and has no outline to show it by. */
-const UNMARKED = `[...document.querySelectorAll('[aria-selected=true], [aria-pressed=true], .choices input:checked + span')]
-  .filter((marked) => marked.checkVisibility())
-  .flatMap((marked) => {
-    const { outlineStyle, outlineWidth, outlineColor, backgroundColor } = getComputedStyle(marked)
-    const isSeen = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && outlineColor !== backgroundColor
-    return isSeen ? [] : [marked.outerHTML.slice(0, 150)]
-  })`
 
 test('The explorer', { skip: missingBrowser() }, async (t) => {
   const [browser, live] = await Promise.all([openBrowser(t), serveWorld(t)])
@@ -288,39 +240,6 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     },
   )
 
-  await t.test('can be used from the keyboard alone', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}`, {}, NO_MAP)
-    await page.locator('#row-anglet').waitFor()
-    await page.keyboard.press('Tab')
-    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the buoys')
-    await page.keyboard.press('Enter')
-    await page.keyboard.press('Tab')
-    assert.equal(await page.evaluate('document.activeElement.id'), 'near-me')
-    await page.keyboard.press('Tab')
-    assert.equal(await page.evaluate('document.activeElement.name'), 'order')
-    await page.keyboard.press('ArrowRight')
-    assert.equal(await page.evaluate('document.activeElement.value'), 'name')
-    await page.locator('#row-anglet').focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Anglet' }).waitFor()
-    assert.equal(await page.evaluate('document.activeElement.tagName'), 'H2')
-    await page.getByRole('radio', { name: 'Now' }).focus()
-    await page.keyboard.press('ArrowRight')
-    await page.getByLabel('Compared with').waitFor()
-    assert.equal(await page.evaluate('document.activeElement.value'), 'seasons')
-    await page.locator('#back').focus()
-    await page.keyboard.press('Enter')
-    await page.locator('#row-anglet').waitFor()
-    assert.equal(await page.evaluate('document.activeElement.id'), 'row-anglet')
-    await page.locator('#query').fill('an')
-    await page.locator('#found li').first().waitFor()
-    await page.keyboard.press('ArrowDown')
-    assert.equal(await page.locator('#found li[aria-selected="true"]').count(), 1)
-    // Where the system forces its colours, backgrounds mark nothing.
-    await page.emulateMedia({ forcedColors: 'active' })
-    assert.deepEqual(await page.evaluate(UNMARKED), [])
-  })
-
   await t.test('has no fault that axe finds, in light, dark and forced colours', async (t) => {
     const colours = [
       { colorScheme: 'light' },
@@ -382,19 +301,6 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
     assert.deepEqual(errors, [])
   })
 
-  await atNight(t, 'cuts no text on a phone that has it twice as large', async (t) => {
-    const { page } = await visit(t, browser, live, `#key=${live.key}`, PHONE)
-    await drawn(page, PHYSICAL)
-    await doubleText(page)
-    for (const width of [390, 800]) {
-      await page.setViewportSize({ width, height: 780 })
-      assert.deepEqual(await page.evaluate(CUT), [], `texts at 200 %, ${width} pixels wide`)
-      assert.deepEqual(await faults(page), [], `texts at 200 %, ${width} pixels wide`)
-      const search = (await page.locator('#query').boundingBox())!
-      assert.ok(search.width > 250, `the search is ${search.width} of ${width} pixels wide`)
-    }
-  })
-
   await t.test('says that the quota is used up and when the page goes on', async (t) => {
     const issue = ['keys', 'issue', '--keys', live.keysFile, '--owner', 'scarce', '--quota', '2', '--json']
     const { key } = JSON.parse(await runCliWell(issue)) as { key: string }
@@ -424,13 +330,4 @@ test('The explorer', { skip: missingBrowser() }, async (t) => {
       await page.locator('#banner').waitFor({ state: 'hidden' })
     },
   )
-
-  await t.test('says so when no buoy is active', async (t) => {
-    const { page } = await visit(t, browser, live, '', {}, NO_MAP)
-    await page.route('**/v2/buoys/map', (route) =>
-      route.fulfill({ json: { status: 'success', data: { buoys: [], count: 0 }, meta: {} } }),
-    )
-    await page.evaluate(`location.hash = 'key=${live.key}'`)
-    await page.getByText('No buoy has reported in the last 24 hours').waitFor()
-  })
 })

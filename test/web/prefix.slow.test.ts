@@ -9,7 +9,7 @@ import { findTool, missingBrowser, missingTool } from '../programs.ts'
 import { freePort } from '../access/redis/server.ts'
 import { temporaryFolder } from '../live.ts'
 import { until } from '../until.ts'
-import { ACTIVE, drawn, openBrowser, PHYSICAL, serveWorld, visit } from './browser.ts'
+import { ACTIVE, serveWorld } from './browser.ts'
 
 /** Runs nginx, which passes `/sea/` on as `/` and knows nothing else. @returns its port */
 async function startNginx(t: TestContext, port: number): Promise<number> {
@@ -87,25 +87,5 @@ test(
         assert.equal((await fetch(buoy)).status, 404, 'programs are told')
       },
     )
-
-    await t.test('the explorer, one buoy and the documentation show themselves.', async (t) => {
-      const browser = await openBrowser(t)
-      const seen = { ...live, port }
-      const { page, errors } = await visit(t, browser, seen, 'sea/')
-      await drawn(page, PHYSICAL)
-      await page.goto(`${origin}buoys/cap-ferret`)
-      await page.getByRole('heading', { name: 'Cap Ferret' }).waitFor()
-      assert.equal(page.url(), `${origin}#buoy=cap-ferret`)
-      await page.goto(`${origin}embed/cap-ferret`)
-      await page.getByText('Cap Ferret').first().waitFor()
-      for (const path of ['docs', 'docs/']) {
-        await page.goto(origin + path)
-        await page.getByRole('heading', { name: 'groundswell' }).first().waitFor()
-        await page.getByRole('link', { name: 'Explorer' }).click()
-        await drawn(page, PHYSICAL)
-        assert.equal(page.url().split('#')[0], origin)
-      }
-      assert.deepEqual(errors, [])
-    })
   },
 )

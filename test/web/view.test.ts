@@ -9,6 +9,7 @@ import {
   curlLine,
   pastAddress,
   searchAddress,
+  stationPage,
   trendAddress,
 } from '../../web/explorer/addresses.ts'
 import { Api, type ActiveBuoy } from '../../web/explorer/api.ts'
@@ -118,74 +119,6 @@ test('Every height has one class, named in the legend and coloured on both maps.
     assert.deepEqual(classes, [0, 0, 1, 1, 2, 3, 5, 6, 6])
   }
   assert.equal(new Set(HEIGHT_COLORS).size, 7)
-})
-
-/** Linear red, green and blue as people with a kind of colour vision see them (Machado and others, 2009). */
-const VISIONS: { readonly [vision: string]: readonly (readonly number[])[] } = {
-  usual: [
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-  ],
-  protanopia: [
-    [0.152286, 1.052583, -0.204868],
-    [0.114503, 0.786281, 0.099216],
-    [-0.003882, -0.048116, 1.051998],
-  ],
-  deuteranopia: [
-    [0.367322, 0.860646, -0.227968],
-    [0.280085, 0.672501, 0.047413],
-    [-0.01182, 0.04294, 0.968881],
-  ],
-  tritanopia: [
-    [1.255528, -0.076749, -0.178779],
-    [-0.078411, 0.930809, 0.147602],
-    [0.004733, 0.691367, 0.3039],
-  ],
-}
-
-function linear(color: string): number[] {
-  return [1, 3, 5]
-    .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-}
-
-/** CIE L*a*b* of linear sRGB, white point D65. */
-function lab(rgb: readonly number[]): number[] {
-  const dot = (weights: readonly number[]): number =>
-    weights.reduce((sum, weight, i) => sum + weight * rgb[i], 0)
-  const f = (t: number): number => (t > 216 / 24389 ? Math.cbrt(t) : ((24389 / 27) * t + 16) / 116)
-  const x = f(dot([0.4124564, 0.3575761, 0.1804375]) / 0.95047)
-  const y = f(dot([0.2126729, 0.7151522, 0.072175]))
-  const z = f(dot([0.0193339, 0.119192, 0.9503041]) / 1.08883)
-  return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
-}
-
-test('The colours of heights fall in lightness and differ from their neighbours in every colour vision.', () => {
-  for (const [vision, matrix] of Object.entries(VISIONS)) {
-    const seen = HEIGHT_COLORS.map((color) => {
-      const rgb = linear(color)
-      return lab(
-        matrix.map((row) =>
-          Math.min(
-            1,
-            Math.max(
-              0,
-              row.reduce((sum, weight, i) => sum + weight * rgb[i], 0),
-            ),
-          ),
-        ),
-      )
-    })
-    for (const [i, color] of seen.entries()) {
-      if (i === 0) continue
-      const before = seen[i - 1]
-      assert.ok(color[0] < before[0] - 5, `lightness of class ${i} for ${vision}`)
-      // Twice as far as colours beside each other in a legend differ to the eye (about 5).
-      const apart = Math.hypot(...color.map((part, axis) => part - before[axis]))
-      assert.ok(apart > 10, `class ${i} and the one before are ${apart.toFixed(1)} apart for ${vision}`)
-    }
-  }
 })
 
 test('A week of a silent buoy is the week before its newest reading; of others the server says it.', () => {
@@ -299,4 +232,23 @@ test('Zones of the open sea read as hours from UTC, with the sign that people ex
     labels.map((name) => zoneOf(name).label),
     ['UTC−6', 'UTC+11', 'UTC−12', 'UTC', 'UTC', 'UTC', 'New York'],
   )
+})
+
+test("A station's page is its network's own, and no identifier can make it lead elsewhere.", () => {
+  assert.equal(stationPage('NDBC', '41001'), 'https://www.ndbc.noaa.gov/station_page.php?station=41001')
+  assert.equal(stationPage('NDBC', 'FWYF1'), 'https://www.ndbc.noaa.gov/station_page.php?station=fwyf1')
+  assert.equal(
+    stationPage('Candhis', '06403'),
+    'https://candhis.cerema.fr/_public_/campagne.php?Y2FtcD0wNjQwMw==',
+  )
+  for (const [source, identifier] of [
+    ['NDBC', '41001&x=1'],
+    ['NDBC', '"><script>'],
+    ['Candhis', 'é'],
+    ['Candhis', '../06403'],
+    ['Somebody', '41001'],
+    ['constructor', '41001'],
+  ] as const) {
+    assert.equal(stationPage(source, identifier), null, `${source} ${identifier}`)
+  }
 })
