@@ -11,8 +11,7 @@ import { assertWhole } from '../builder/bulk/exporting.ts'
 import { runCliWell, startLive, temporaryFolder } from '../live.ts'
 import { MEASURE_OF } from '../oracle/oracle.ts'
 import type { WorldRow } from '../oracle/world.ts'
-import { readBuoys } from './read-files.ts'
-import { DATA, test } from './real_files.ts'
+import { DATA, test, readBuoys } from './read-files.ts'
 
 const FOLDERS = { ndbc: join(DATA, 'ndbc'), candhis: join(DATA, 'candhis') }
 

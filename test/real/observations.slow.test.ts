@@ -15,8 +15,7 @@ import { openNdbc } from '../../src/sources/ndbc/ndbc.ts'
 import { folderOf, record, type Row } from '../sources/recorder.ts'
 import { fieldsOf } from '../fields.ts'
 import type { Measures, WorldRow } from '../oracle/world.ts'
-import { COLUMNS, withoutRepeats, type StationLine } from './read-files.ts'
-import { DATA, test } from './real_files.ts'
+import { DATA, test, COLUMNS, withoutRepeats, type StationLine } from './read-files.ts'
 
 const CMEMS = join(DATA, 'cmems-insitu')
 const LATEST = join(DATA, 'ndbc', 'latest_obs')

@@ -8,8 +8,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { testUnless } from '../programs.ts'
 import { NO_SWELL } from '../oracle/plans.ts'
 import { NO_SEA, type World, type WorldBuoy, type WorldRow } from '../oracle/world.ts'
+
+/** Where the real files of the networks lie, which are not part of the repository. */
+export const DATA = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
+
+/** A test that is left out where the files are not there. */
+export const test = testUnless(
+  existsSync(DATA) ? false : 'needs real files of the networks, which are not part of the repository',
+)
 
 /** What the files do not say of a buoy. */
 export interface Place {

@@ -19,8 +19,15 @@ import { assertAnswer } from '../oracle/compare.ts'
 import { makeOracle, type Answer, type Operation, type Question } from '../oracle/oracle.ts'
 import { requestsFor, type ApiRequest } from '../oracle/requests.ts'
 import { randomNumbers, type World, type WorldBuoy } from '../oracle/world.ts'
-import { readBuoys, worldOf, type BuoyWithoutPlace, type Place, type RealFolders } from './read-files.ts'
-import { DATA, test } from './real_files.ts'
+import {
+  DATA,
+  test,
+  readBuoys,
+  worldOf,
+  type BuoyWithoutPlace,
+  type Place,
+  type RealFolders,
+} from './read-files.ts'
 
 const REAL: RealFolders = { ndbc: join(DATA, 'ndbc'), candhis: join(DATA, 'candhis') }
 

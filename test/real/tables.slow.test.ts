@@ -13,7 +13,7 @@ import { openJsonSource as openJson } from '../../src/sources/tables/json.ts'
 import { openMeteofrance } from '../../src/sources/meteofrance.ts'
 import { IRISH_MAP, portusMap, SOFAR_MAP } from '../sources/json_maps.ts'
 import { folderOf, record, type Row, rowLines } from '../sources/recorder.ts'
-import { DATA, test } from './real_files.ts'
+import { DATA, test } from './read-files.ts'
 
 interface IrishRow {
   [field: string]: string | number | null

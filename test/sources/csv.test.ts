@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
 import { openCsv } from '../../src/sources/csv/csv.ts'
+import { BuildError } from '../../src/system/build-error.ts'
 import { FIXTURES, folderOf, identifiersOf, record, RecordingSink, rowLines, rowTable } from './recorder.ts'
 
 const SOURCES = 'name,network\nNorthwatch,national\n'
@@ -348,4 +349,144 @@ test('An identifier of 64 characters is read, and one of 65 is not', async (t) =
   const { buoys, bad } = await record(openCsv, folder)
   assert.deepEqual(identifiersOf(buoys), identifiers.slice(0, 1))
   assert.deepEqual(bad, ['buoys.csv:3 identifier is not 1 to 64 characters without quotes'])
+})
+
+const BASE = {
+  'sources.csv': 'name,network\nNorthwatch,national\n',
+  'buoys.csv': 'source,identifier,name,lat,lng\nNorthwatch,A1,First,1,2\n',
+}
+const RUN = Date.UTC(2026, 2, 27) / 1000
+const HEADER =
+  'lat,lng,run,time,wave_height,wave_period,wave_direction,swell_height,swell_period,swell_direction,wind_speed,wind_direction'
+
+test('Forecast lines of a point are gathered over all files, in order of time, the later line counting.', async (t) => {
+  const folder = await folderOf(t, {
+    ...BASE,
+    'forecast/a.csv': [
+      HEADER,
+      '43.5,-2,2026-03-27T00:00:00Z,2026-03-27T02:00:00Z,1.234,8.5,360,1.1,10.25,359.99,36.04,0',
+      `43.5,-2,${RUN},${RUN + 3600},1.5,,,,,,,`,
+      '-10,180,2026-03-27T02:00+02:00,2026-03-27T01:00:00Z,0,0,0,0,0,0,0,0',
+      '',
+    ].join('\n'),
+    // Older runs do not count, whether they come later or first.
+    'forecast/b.csv.gz': gzipSync(
+      `time,wave_height,run,lng,lat\n${RUN + 3600},1.75,${RUN},-2,43.5\n${RUN + 3600},9,${RUN - 1},-2,43.5\n`,
+    ),
+    'forecast/c.csv': `lat,lng,run,time,wave_height\n7,8,${RUN},${RUN},3\n7,8,${RUN + 1},${RUN + 2},4\n`,
+    'forecast/readme.txt': 'not a table',
+  })
+  const { forecasts, bad, skipped, doubts, understood } = await record(openCsv, folder)
+  assert.deepEqual(bad, [])
+  assert.deepEqual([...skipped], [['an older run of the same forecast point', 1]])
+  assert.ok(doubts.includes('files or folders are not read × 1: forecast/readme.txt'))
+  assert.deepEqual([understood.get('a.csv'), understood.get('b.csv.gz')], [3, 2])
+  assert.deepEqual(forecasts.slice(0, 2), [
+    {
+      lat: 43.5,
+      lng: -2,
+      runAt: RUN,
+      times: [RUN + 3600, RUN + 7200],
+      values: {
+        waveHeight: [1.75, 1.234],
+        wavePeriod: [null, 8.5],
+        waveDirection: [null, 0],
+        swellHeight: [null, 1.1],
+        swellPeriod: [null, 10.25],
+        swellDirection: [null, 359.99],
+        windSpeed: [null, 36.04],
+        windDirection: [null, 0],
+      },
+    },
+    {
+      lat: -10,
+      lng: 180,
+      runAt: RUN,
+      times: [RUN + 3600],
+      values: {
+        waveHeight: [0],
+        wavePeriod: [0],
+        waveDirection: [0],
+        swellHeight: [0],
+        swellPeriod: [0],
+        swellDirection: [0],
+        windSpeed: [0],
+        windDirection: [0],
+      },
+    },
+  ])
+  const [{ runAt, times, values }] = forecasts.slice(2)
+  assert.deepEqual([runAt, times, values.waveHeight], [RUN + 1, [RUN + 2], [4]])
+})
+
+test('Faulty forecast lines are reported with file and line and left out.', async (t) => {
+  const good = `1,2,${RUN},${RUN},1`
+  const folder = await folderOf(t, {
+    ...BASE,
+    'forecast/header.csv': 'lat,lng,time\n',
+    'forecast/lines.csv': [
+      'lat,lng,run,time,wave_height',
+      good,
+      `91,2,${RUN},${RUN},1`,
+      `1,181,${RUN},${RUN},1`,
+      `1,2,yesterday,${RUN},1`,
+      `1,2,${RUN},2026-03-27,1`,
+      `1,2,${RUN},${RUN},high`,
+      `1,2,${RUN},${RUN},1.2345`,
+      `1,2,${RUN}`,
+      `1,2,${RUN},${RUN + 1},25.1`,
+      '',
+    ].join('\n'),
+  })
+  const { forecasts, bad, skipped } = await record(openCsv, folder)
+  const position = 'lat and lng are not numbers from -90 to 90 and -180 to 180'
+  const time = 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
+  assert.deepEqual(bad, [
+    'header.csv:1 the header lacks the column run',
+    `lines.csv:3 ${position}`,
+    `lines.csv:4 ${position}`,
+    `lines.csv:5 ${time}`,
+    `lines.csv:6 ${time}`,
+    'lines.csv:7 wave_height is not a decimal number',
+    'lines.csv:9 wrong number of fields',
+  ])
+  assert.deepEqual([...skipped], [['wave_height outside 0 to 25 m', 1]])
+  assert.deepEqual(forecasts.length, 1)
+  assert.deepEqual(forecasts[0].times, [RUN, RUN + 1])
+  assert.deepEqual(forecasts[0].values.waveHeight, [1.235, null])
+})
+
+test('Spots are read with their own ids, faulty ones reported.', async (t) => {
+  const folder = await folderOf(t, {
+    ...BASE,
+    'spots.csv': [
+      'name,id,lng,lat',
+      '"Lafitenia, le  reef",7,-1.61,43.42',
+      'Last,4294967295,180,-90',
+      'Again,7,0,0',
+      'None,0,0,0',
+      'Large,4294967296,0,0',
+      'Word,x,0,0',
+      ' ,8,0,0',
+      'North,9,0,91',
+      'East,10,-181,0',
+      '',
+    ].join('\n'),
+  })
+  const { spots, bad } = await record(openCsv, folder)
+  assert.deepEqual(spots, [
+    { id: 7, name: 'Lafitenia, le reef', lat: 43.42, lng: -1.61 },
+    { id: 4_294_967_295, name: 'Last', lat: -90, lng: 180 },
+  ])
+  assert.deepEqual(bad, [
+    'spots.csv:4 a spot with this id is listed above',
+    'spots.csv:5 id is not a whole number from 1 to 4294967295',
+    'spots.csv:6 id is not a whole number from 1 to 4294967295',
+    'spots.csv:7 id is not a whole number from 1 to 4294967295',
+    'spots.csv:8 name is empty',
+    'spots.csv:9 lat is not a number from -90 to 90',
+    'spots.csv:10 lng is not a number from -180 to 180',
+  ])
+  const lacking = await folderOf(t, { ...BASE, 'spots.csv': 'id,name\n1,One\n' })
+  await assert.rejects(record(openCsv, lacking), BuildError)
 })

@@ -26,10 +26,12 @@ import { SAMPLES } from './samples.ts'
 
 /** Bytes and texts that formats are made of, and some that they are not. */
 const PIECES = [
-  ...['', ',', ';', '"', '\n', '\r\n', '\0', '\ufeff', '[', '{', ']', '}', ':', '-', '.', 'NaN', 'null', 'é'],
-  ...['1e309', '-1e9', '<html>', 'Error', '[[[[[[[[', '{"a":', '9'.repeat(400), '2024-02-30T25:61:00Z'],
-  ...['__proto__', ',,,,,,,,,,,,', '\ud800'],
-].map((text) => Buffer.from(text))
+  ['', ',', ';', '"', '\n', '\r\n', '\0', '\ufeff', '[', '{', ']', '}', ':', '-', '.', 'NaN', 'null', 'é'],
+  ['1e309', '-1e9', '<html>', 'Error', '[[[[[[[[', '{"a":', '9'.repeat(400), '2024-02-30T25:61:00Z'],
+  ['__proto__', ',,,,,,,,,,,,', '\ud800'],
+]
+  .flat()
+  .map((text) => Buffer.from(text))
 
 /** One to six cuts, swaps and insertions in a good file. */
 function damaged(good: Uint8Array): fc.Arbitrary<Buffer> {

@@ -174,16 +174,22 @@ const EARLY = ['2026-03-27T06:00:00', '2026-03-27T07:00:00Z']
 const PLACE = { x: { values: [290.5] }, y: { values: [43.5] } }
 
 /** Two hours at one place, as EDR services answer: `range` may be of any column. */
-const coverage = (range: object, { label = 'hs', symbol = 'm' as unknown, domain = {} } = {}) => ({
-  type: 'Coverage',
-  domain: {
-    type: 'Domain',
-    axes: { t: { values: EARLY }, forecast_reference_time: { values: ['2026-03-27T00:00:00'] }, ...PLACE },
-    ...domain,
-  },
-  parameters: { [label]: { unit: { symbol } } },
-  ranges: { [label]: { type: 'NdArray', axisNames: ['t'], shape: [2], values: [0.5, 0.6], ...range } },
-})
+const coverage = (
+  range: object,
+  about: { label?: string; symbol?: string | object; domain?: object } = {},
+) => {
+  const { label = 'hs', symbol = 'm', domain = {} } = about
+  return {
+    type: 'Coverage',
+    domain: {
+      type: 'Domain',
+      axes: { t: { values: EARLY }, forecast_reference_time: { values: ['2026-03-27T00:00:00'] }, ...PLACE },
+      ...domain,
+    },
+    parameters: { [label]: { unit: { symbol } } },
+    ranges: { [label]: { type: 'NdArray', axisNames: ['t'], shape: [2], values: [0.5, 0.6], ...range } },
+  }
+}
 
 test('CoverageJSON of one quantity a file is gathered into one point, with the run that it names.', async (t) => {
   const { forecasts, doubts } = await read(t, {

@@ -31,7 +31,7 @@ test('A fix that a mooring cannot have moved to does not count, wherever it come
   fc.assert(
     fc.property(bad, fc.integer({ min: 0, max: 20 }), (fix, at) => {
       const { at: place, strays, several } = settle(...moored(20).toSpliced(at, 0, fix))
-      assert.ok(place !== null && Math.abs(place[0] - 50) < 0.01, `${place}`)
+      assert.ok(place !== null && Math.abs(place[0] - 50) < 0.01, JSON.stringify(place))
       assert.deepEqual([strays, several], [1, false])
     }),
   )
