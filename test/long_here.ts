@@ -5,7 +5,7 @@ import type { FromLong, LongRequest, ToLong } from '../src/http/long-messages.ts
 import { RequestPath } from '../src/http/request.ts'
 import { longAnswer } from '../src/long/long-answer.ts'
 import { LongQueue, type Job } from '../src/long/queue.ts'
-import { faultText } from '../src/system/faults.ts'
+import { faultText } from '../src/system/text.ts'
 
 type RequestPathOptions = ConstructorParameters<typeof RequestPath>[0]
 type Keys = ConstructorParameters<typeof RequestPath>[1]

@@ -9,7 +9,7 @@ import { nowOf, type Declared, type Operation, type StreamOperation } from '../o
 import type { View } from '../dataset/view.ts'
 import { EtagHash, readerOf, RawQuery } from '../operation/query.ts'
 import { MINUTE, timestampText } from '../sea/time.ts'
-import { faultText } from '../system/faults.ts'
+import { faultText } from '../system/text.ts'
 import { Admission, type AdmissionOptions } from './admission.ts'
 import { commonHeaders, type Admitted } from './admitted.ts'
 import type { KnownTarget } from './answer-cache.ts'

@@ -1,14 +1,5 @@
-/** Faults of the program: where they happened, and who owns those that a library throws out of turn. */
+/** Faults that a library throws in an event or an unawaited promise fail the work, not the process. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-
-const MOST_FRAMES = 6
-
-/** What may be said of a fault: where it happened. Its message may quote a request. */
-export function faultText(error: unknown): string {
-  if (!(error instanceof Error)) return 'something that is not an Error was thrown'
-  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
-  return [error.name, ...frames.slice(0, MOST_FRAMES)].join('\n')
-}
 
 const owners = new AsyncLocalStorage<(fault: unknown) => void>()
 

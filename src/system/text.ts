@@ -14,3 +14,12 @@ export function counted(count: number, noun: string): string {
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
+
+const MOST_FRAMES = 6
+
+/** What may be said of a fault: where it happened. Its message may quote a request. */
+export function faultText(error: unknown): string {
+  if (!(error instanceof Error)) return 'something that is not an Error was thrown'
+  const frames = (error.stack ?? '').split('\n').filter((line) => line.trimStart().startsWith('at '))
+  return [error.name, ...frames.slice(0, MOST_FRAMES)].join('\n')
+}
