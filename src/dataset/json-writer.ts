@@ -26,8 +26,8 @@ const PLUS = 0x2b
 const BLANK = 0x20
 const QUOTE_AND_COMMA = QUOTE | (COMMA << 8)
 
-/** RFC 3986, section 2.3. */
-const UNRESERVED = /^[\w.~-]*$/
+/** Unreserved by RFC 3986, section 2.3, and the colon of times. */
+const PLAIN = /^[\w.~:-]*$/
 
 const PLAIN_TIME_BYTES = 20
 
@@ -148,9 +148,9 @@ export class JsonWriter {
     this.at += ENCODER.encodeInto(text, this.bytes.subarray(this.at)).written
   }
 
-  /** Any text as `encodeURIComponent` has it, which takes longer: most are numbers and slugs. */
+  /** Any text as `encodeURIComponent` has it, which takes longer: most are numbers, slugs and times. */
   encoded(text: string): void {
-    this.text(UNRESERVED.test(text) ? text : encodeURIComponent(text))
+    this.text(PLAIN.test(text) ? text.replaceAll(':', '%3A') : encodeURIComponent(text))
   }
 
   /** A JSON string. Not for hot paths. */
