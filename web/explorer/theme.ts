@@ -30,9 +30,8 @@ export function toggleTheme(): void {
 }
 
 /** A variable of the page's style. */
-export function variable(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-}
+export const variable = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 effect(() => {
   document.documentElement.dataset.theme = theme.value

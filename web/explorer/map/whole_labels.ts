@@ -2,12 +2,7 @@
 import type { Map as MapView } from 'maplibre-gl'
 
 /** Pixels of the page. */
-interface Box {
-  left: number
-  top: number
-  right: number
-  bottom: number
-}
+type Box = Record<'left' | 'top' | 'right' | 'bottom', number>
 
 /**
  * From here on no label is cut at the edge of the map nor by what covers it: it is placed at another side of its
