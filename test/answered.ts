@@ -131,6 +131,7 @@ export function optionsOf(keys: number): Omit<RequestPathOptions, 'long'> {
     refreshEvery: 1800,
     totals: new Totals(Totals.allocate(1), 0),
     clock: () => Date.now() / 1000,
+    onWarning: () => {},
     onFault: (fault) => {
       throw new Error(fault)
     },

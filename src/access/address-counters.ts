@@ -1,8 +1,7 @@
 /** Anonymous calls by address and clock hour. */
 import { randomFillSync } from 'node:crypto'
-import { isIpv4, MAX_ADDRESS_LENGTH, parseAddress } from './ip-address.ts'
+import { isIpv4, parseAddress } from './ip-address.ts'
 import { HourBanks, charge, hourOf } from './hours.ts'
-import type { LogLine } from '../system/log.ts'
 
 // A place is a fingerprint and a count; eight fill a cache line. There are two banks of 23.6 MB. A million
 // addresses in an hour, half of them IPv6 and each in another /48, fill half of a bank.
@@ -13,9 +12,8 @@ const WINDOW_WORDS = 256
 const BANKS = 2
 const BANK_WORDS = LINES * LINE_WORDS + WINDOW_WORDS
 const SEED_WORDS = 2
-// A sighting is its state, the length of an address and its text.
-const SIGHTING_WORDS = 2 + MAX_ADDRESS_LENGTH / Int32Array.BYTES_PER_ELEMENT
-const [NOTHING_SEEN, BEING_WRITTEN, SEEN] = [0, 1, 2]
+/** The hour in which somebody was warned last. */
+const WARNED_WORDS = 1
 
 /** Limits of a /64 that an IPv6 /48 has: providers give a household a /64, and a /56 or /48 if asked. */
 const SITE_SHARES = 16
@@ -38,14 +36,13 @@ const OF_HASHES = 128
 export class AddressCounters {
   readonly #banks: HourBanks
   readonly #seed: Int32Array
-  readonly #sighting: Int32Array
-  readonly #sightedText: Buffer
+  readonly #warnedIn: Int32Array
   readonly #words = new Int32Array(4)
   readonly #hash = new Int32Array(2)
 
   static allocate(): SharedArrayBuffer {
     const bytes = HourBanks.bytes(BANKS, BANK_WORDS)
-    const more = SIGHTING_WORDS + SEED_WORDS
+    const more = WARNED_WORDS + SEED_WORDS
     const buffer = new SharedArrayBuffer(bytes + more * Int32Array.BYTES_PER_ELEMENT)
     randomFillSync(new Int32Array(buffer).subarray(-SEED_WORDS))
     return buffer
@@ -54,9 +51,8 @@ export class AddressCounters {
   constructor(buffer: SharedArrayBuffer) {
     this.#banks = new HourBanks(buffer, BANKS, BANK_WORDS)
     const behind = new Int32Array(buffer, HourBanks.bytes(BANKS, BANK_WORDS))
-    this.#sighting = behind.subarray(0, SIGHTING_WORDS)
-    this.#sightedText = Buffer.from(buffer, this.#sighting.byteOffset + 8, MAX_ADDRESS_LENGTH)
-    this.#seed = behind.subarray(SIGHTING_WORDS)
+    this.#warnedIn = behind.subarray(0, WARNED_WORDS)
+    this.#seed = behind.subarray(WARNED_WORDS)
   }
 
   /**
@@ -113,22 +109,9 @@ export class AddressCounters {
     return least
   }
 
-  /** Notes a peer that looks like an untrusted proxy, until `sightedProxy` reports it. */
-  sightProxy(peer: string): void {
-    const sighting = this.#sighting
-    if (peer.length > MAX_ADDRESS_LENGTH) return
-    if (Atomics.compareExchange(sighting, 0, NOTHING_SEEN, BEING_WRITTEN) !== NOTHING_SEEN) return
-    sighting[1] = this.#sightedText.write(peer, 'latin1')
-    Atomics.store(sighting, 0, SEEN)
-  }
-
-  /** The address that was noted since the last call, or null. */
-  sightedProxy(): string | null {
-    const sighting = this.#sighting
-    if (Atomics.load(sighting, 0) !== SEEN) return null
-    const text = this.#sightedText.toString('latin1', 0, sighting[1])
-    Atomics.store(sighting, 0, NOTHING_SEEN)
-    return text
+  /** Whether this is the first warning of the hour, on all threads. */
+  isFirstWarning(now: number): boolean {
+    return Atomics.exchange(this.#warnedIn, 0, hourOf(now)) !== hourOf(now)
   }
 
   /** See {@link HourBanks.prepare}: zeroing 23.6 MB takes milliseconds. */
@@ -178,21 +161,5 @@ export class AddressCounters {
       if (round < last && (round & 1) === 1) v0 ^= words[round >> 1]
     }
     this.#hash[1] = v1 ^ v3
-  }
-}
-
-/** Warns of an untrusted proxy once an hour at most: its clients share one quota. Not for serving threads. */
-export function proxyWarnings(counters: AddressCounters, log: LogLine): { prepare(now: number): void } {
-  let warnedIn = -1
-  return {
-    prepare(now) {
-      const peer = counters.sightedProxy()
-      if (peer === null || hourOf(now) === warnedIn) return
-      warnedIn = hourOf(now)
-      log(
-        `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
-        'warning',
-      )
-    },
   }
 }

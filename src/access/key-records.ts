@@ -33,7 +33,18 @@ const HASH_PATTERN = /^[0-9a-f]{64}$/
 const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 // Control characters, halves of surrogate pairs, separators, and what reverses text on a terminal.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
-const FIELDS = new Set(['id', 'owner', 'hash', 'quota', 'created', 'rotated'])
+const isLike =
+  (pattern: RegExp) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && pattern.test(value)
+const FIELDS: { readonly [field: string]: (value: unknown) => boolean } = {
+  id: isLike(ID_PATTERN),
+  owner: (value) => typeof value === 'string' && ownerFault(value) === null,
+  hash: isLike(HASH_PATTERN),
+  quota: isQuota,
+  created: isTime,
+  rotated: (value) => value === undefined || isTime(value),
+}
 const ID_LETTERS = 10
 const ID_RANDOM_BYTES = 16
 
@@ -63,15 +74,11 @@ export function hashOf(key: string): string {
 export function recordFault(item: unknown): string | null {
   if (typeof item !== 'object' || item === null) return 'not an object'
   // The next command would drop unknown fields without a word.
-  if (!Object.keys(item).every((field) => FIELDS.has(field))) return 'a field that is not known'
-  const { id, owner, hash, quota, created, rotated } = item as Record<string, unknown>
-  if (typeof id !== 'string' || !ID_PATTERN.test(id)) return '"id" is malformed'
-  if (typeof owner !== 'string' || ownerFault(owner) !== null) return '"owner" is malformed'
-  if (typeof hash !== 'string' || !HASH_PATTERN.test(hash)) return '"hash" is malformed'
-  if (!isQuota(quota)) return '"quota" is out of range'
-  if (!isTime(created)) return '"created" is malformed'
-  if (rotated !== undefined && !isTime(rotated)) return '"rotated" is malformed'
-  return null
+  if (!Object.keys(item).every((field) => Object.hasOwn(FIELDS, field))) return 'a field that is not known'
+  const wrong = Object.keys(FIELDS).find(
+    (field) => !FIELDS[field]((item as KeyRecord)[field as keyof KeyRecord]),
+  )
+  return wrong === undefined ? null : `"${wrong}" is malformed`
 }
 
 export function ownerFault(owner: string): string | null {
@@ -86,7 +93,7 @@ export function isQuota(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_QUOTA
 }
 
-function isTime(value: unknown): value is string {
+function isTime(value: unknown): boolean {
   return typeof value === 'string' && TIME_PATTERN.test(value) && !Number.isNaN(Date.parse(value))
 }
 

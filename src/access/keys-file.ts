@@ -1,15 +1,7 @@
 /** The keys file: read and checked whole, changed under a lock, watched. It holds hashes of keys only. */
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  type BigIntStats,
-} from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
+import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
 import { codeInWords, errorCode } from '../system/file-faults.ts'
 import { lock, LockError, type Lock } from '../system/lock.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
@@ -27,71 +19,53 @@ import { readUsage, usagePath } from './usage-file.ts'
 
 const FORMAT = 1
 export const MAX_FILE_BYTES = 64 * 1024 * 1024
-const [QUOTE, BACKSLASH, BRACE] = [0x22, 0x5c, 0x7b]
 // A change of the largest file takes less than a second.
 const LOCK_PATIENCE_MS = 5000
 // A change has to be in force within a second, and the largest file takes 0.3 s to read and index.
 const WATCH_INTERVAL_MS = 200
-const NO_FILE = 'none'
 
 /** A keys file or lock with a fault. The message names the file and the fault, never content. */
 export class KeysFileError extends Error {
   override readonly name = 'KeysFileError'
 }
 
-interface KeysFile {
-  readonly records: KeyRecord[]
-  readonly stamp: string
-}
-
 /** A missing file has no keys. @throws KeysFileError when it cannot be read or is not a whole keys file */
 export function loadKeys(path: string): KeyRecord[] {
-  return readKeysFile(path).records
+  return readKeys(path) ?? []
 }
 
-function stampOf(stat: BigIntStats): string {
-  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
+/** Null for a missing file. @throws KeysFileError as `loadKeys` does */
+function readKeys(path: string): KeyRecord[] | null {
+  const text = readText(path)
+  if (text === null) return null
+  const records = parseKeys(text)
+  // An error made further down would keep up to 64 MB of the file alive by the functions on its stack.
+  if (typeof records === 'string') throw new KeysFileError(`${path}: ${records}`)
+  return records
+}
+
+/** Null for a missing file. @throws KeysFileError for one that cannot be read */
+export function readText(path: string): string | null {
+  try {
+    return readRegularFileSync(path, MAX_FILE_BYTES).toString('utf8')
+  } catch (error) {
+    if (error instanceof UnfitFile) throw new KeysFileError(`${path}: ${error.message}`)
+    if (errorCode(error) === 'ENOENT') return null
+    throw new KeysFileError(`${path}: cannot be read ${codeInWords(error)}`)
+  }
 }
 
 function stampAt(path: string): string {
   try {
-    return stampOf(statSync(path, { bigint: true }))
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
   } catch (error) {
-    const code = errorCode(error)
-    return code === 'ENOENT' ? NO_FILE : code
+    return errorCode(error)
   }
-}
-
-function readKeysFile(path: string): KeysFile {
-  let text: string
-  let stamp: string
-  try {
-    const file = openRegularFileSync(path)
-    try {
-      // The open file's stamp: what is read below is this version or a later one, never an earlier one.
-      const stat = fstatSync(file, { bigint: true })
-      stamp = stampOf(stat)
-      if (stat.size > MAX_FILE_BYTES) throw new KeysFileError(`${path}: larger than 64 MiB`)
-      text = readFileSync(file, 'utf8')
-    } finally {
-      closeSync(file)
-    }
-  } catch (error) {
-    if (error instanceof KeysFileError) throw error
-    if (error instanceof UnfitFile) throw new KeysFileError(`${path}: not a regular file`)
-    const code = errorCode(error)
-    if (code === 'ENOENT') return { records: [], stamp: NO_FILE }
-    throw new KeysFileError(`${path}: cannot be read ${codeInWords(error)}`)
-  }
-  const records = parseKeys(text)
-  // An error made further down would keep up to 64 MB of the file alive by the functions on its stack.
-  if (typeof records === 'string') throw new KeysFileError(`${path}: ${records}`)
-  return { records, stamp }
 }
 
 /** The keys in a text, or the text's fault. */
 export function parseKeys(text: string): KeyRecord[] | string {
-  if (!hasFewObjects(text)) return `more than ${MAX_KEYS} keys`
   let content: unknown
   try {
     content = JSON.parse(text)
@@ -115,20 +89,6 @@ export function parseKeys(text: string): KeyRecord[] | string {
     }
   }
   return keys as KeyRecord[]
-}
-
-/** Counts objects before anything is made of the text: a million empty objects in 3 MB would take 64 MB. */
-function hasFewObjects(text: string): boolean {
-  // One object for the file, and one for each key.
-  let left = MAX_KEYS + 1
-  let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) isQuoted = !isQuoted
-    else if (code === BACKSLASH && isQuoted) at++
-    else if (code === BRACE && !isQuoted && --left < 0) return false
-  }
-  return true
 }
 
 /** The text of a keys file. @param more members before the keys, as `"name":value,` */
@@ -229,24 +189,23 @@ export function watchKeys(
   onError: (error: KeysFileError) => void,
   intervalMs = WATCH_INTERVAL_MS,
 ): { close(): void } {
-  const first = readKeysFile(path)
-  let { stamp } = first
-  onChange(first.records)
+  // Taken before the file is read: what is read is this version or a later one, which has another stamp.
+  let stamp = stampAt(path)
+  onChange(loadKeys(path))
   const look = (): void => {
     const found = stampAt(path)
     if (found === stamp) return
     stamp = found
-    let file: KeysFile
+    let records: KeyRecord[] | null
     try {
-      file = readKeysFile(path)
-      if (file.stamp === NO_FILE) throw new KeysFileError(`${path}: has vanished`)
+      records = readKeys(path)
+      if (records === null) throw new KeysFileError(`${path}: has vanished`)
     } catch (error) {
       if (!(error instanceof KeysFileError)) throw error
       onError(error)
       return
     }
-    stamp = file.stamp
-    onChange(file.records)
+    onChange(records)
   }
   // A subscription would miss changes on network and container mounts.
   const timer = setInterval(look, intervalMs).unref()

@@ -34,29 +34,11 @@ export function parseRedisAddress(text: string): RedisAddress {
   return { url: text, name: scheme + place, hasPassword: new URL(text).password !== '' }
 }
 
-export interface SharedCounts {
-  /** The address without user and password. */
-  readonly name: string
-  /** Connections so far: behind each may be another server than before. */
-  readonly connections: number
-  /** Why there is no connection, in words; null while there is one. */
-  readonly fault: string | null
-  /** Connects, and again whenever the connection is lost. */
-  connect(): void
-  /**
-   * Adds to fields of a hash, in one step, and has the hash expire.
-   * @returns the fields' new values. @throws what `redisFault` puts into words: it may have been carried out
-   */
-  add(
-    hash: string,
-    changes: readonly (readonly [field: string, by: number])[],
-    expireS: number,
-  ): Promise<number[]>
-  close(): void
-}
+/** Counts of one Redis. */
+export type SharedCounts = Awaited<ReturnType<typeof redisCounts>>
 
 /** @param random gives a number in [0, 1) */
-export async function redisCounts({ url, name }: RedisAddress, random: () => number): Promise<SharedCounts> {
+export async function redisCounts({ url, name }: RedisAddress, random: () => number) {
   const { createClient } = await import('@redis/client')
   const { hostname } = new URL(url)
   const client = createClient({
@@ -84,16 +66,24 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
     connections++
   })
   return {
+    /** The address without user and password. */
     name,
-    get connections() {
+    /** Connections so far: behind each may be another server than before. */
+    get connections(): number {
       return connections
     },
-    get fault() {
+    /** Why there is no connection, or null. */
+    get fault(): string | null {
       return fault
     },
     // It rejects only where it is closed before.
-    connect: () => void client.connect().catch(() => {}),
-    add: async (hash, changes, expireS) => {
+    connect: (): void => void client.connect().catch(() => {}),
+    /** Adds to fields of a hash that then lives for `expireS` seconds; returns their values. Rejects without an answer. */
+    add: async (
+      hash: string,
+      changes: readonly (readonly [field: string, by: number])[],
+      expireS: number,
+    ): Promise<number[]> => {
       const calls = client.multi()
       for (const [field, by] of changes) calls.hIncrBy(hash, field, by)
       const replies = (await calls.expire(hash, expireS).exec()) as unknown[]
@@ -102,7 +92,7 @@ export async function redisCounts({ url, name }: RedisAddress, random: () => num
         return counts as number[]
       throw new Error('gives an answer in an unexpected form')
     },
-    close: () => {
+    close: (): void => {
       if (client.isOpen) client.destroy()
     },
   }

@@ -35,14 +35,8 @@ function parseNetwork(cidr: string): Network | null {
 }
 
 /** CIDRs of every IPv4 or IPv6 address, such as `0.0.0.0/0`. */
-export function holdingEverybody(cidrs: readonly string[]): string[] {
-  return cidrs.filter((cidr) => {
-    const network = parseNetwork(cidr)
-    return (
-      network !== null && (network.ipv4 ? network.mask[3] === 0 : network.mask.every((word) => word === 0))
-    )
-  })
-}
+export const holdingEverybody = (cidrs: readonly string[]): string[] =>
+  cidrs.filter((cidr) => /\/0$|^::ffff:.*\/96$/i.test(cidr))
 
 /**
  * The proxies that are believed about the client's address (`--trusted-proxy`): anybody else can write what

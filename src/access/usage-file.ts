@@ -1,5 +1,5 @@
 /** The slots of keys, and the file next to the keys file that carries an hour's counts over a restart. */
-import { codeInWords } from '../system/file-faults.ts'
+import { codeInWords, errorCode } from '../system/file-faults.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { removeLeftovers, replaceFile } from '../system/replace-file.ts'
 import { HOUR_S, hourOf } from './hours.ts'
@@ -87,10 +87,6 @@ function hourText(now: number): string {
   return new Date(hourOf(now) * HOUR_S * 1000).toISOString().slice(0, 13)
 }
 
-function usageText(counts: ReadonlyMap<string, number>, now: number): string {
-  return `${JSON.stringify({ format: USAGE_FORMAT, hour: hourText(now), counts: Object.fromEntries(counts) })}\n`
-}
-
 interface Usage {
   readonly counts: ReadonlyMap<string, number>
   /** Why the file was passed over, or null. Keys then start the hour with all their calls. */
@@ -103,29 +99,20 @@ export function readUsage(path: string, now: number): Usage {
     const text = readRegularFileSync(path, MAX_USAGE_BYTES).toString('utf8')
     return { counts: parseUsage(text, now), warning: null }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      return { counts: new Map(), warning: null }
-    }
-    return {
-      counts: new Map(),
-      warning: `${path}: cannot be read as a usage file; this hour's counts of all keys start at 0`,
-    }
+    const warning = `${path}: cannot be read as a usage file; this hour's counts of all keys start at 0`
+    return { counts: new Map(), warning: errorCode(error) === 'ENOENT' ? null : warning }
   }
 }
 
+/** @throws TypeError or SyntaxError for what is no usage file */
 function parseUsage(text: string, now: number): Map<string, number> {
-  const content: unknown = JSON.parse(text)
-  if (typeof content !== 'object' || content === null) throw new TypeError('not an object')
-  const { format, hour, counts } = content as Record<string, unknown>
-  if (format !== USAGE_FORMAT || typeof hour !== 'string' || typeof counts !== 'object' || counts === null) {
+  const { format, hour, counts } = JSON.parse(text) as { [name: string]: unknown }
+  const entries = Object.entries(counts as { [id: string]: number })
+  const isCount = (count: unknown): boolean =>
+    Number.isInteger(count) && (count as number) >= 0 && (count as number) <= MAX_COUNT
+  if (format !== USAGE_FORMAT || !entries.every(([, count]) => isCount(count)))
     throw new TypeError('not a usage file')
-  }
-  const found = new Map<string, number>()
-  for (const [id, count] of Object.entries(counts)) {
-    if (!Number.isInteger(count) || count < 0 || count > MAX_COUNT) throw new TypeError('not a count')
-    found.set(id, count)
-  }
-  return hour === hourText(now) ? found : new Map()
+  return new Map(hour === hourText(now) ? entries : [])
 }
 
 export interface UsageKeeper {
@@ -150,7 +137,8 @@ export function keepUsage(
   removeLeftovers(path)
   const flush = (): void => {
     const now = clock()
-    const text = usageText(slots.usage(now), now)
+    const counts = Object.fromEntries(slots.usage(now))
+    const text = `${JSON.stringify({ format: USAGE_FORMAT, hour: hourText(now), counts })}\n`
     if (text === written) return
     try {
       replaceFile(path, text)

@@ -1,8 +1,7 @@
 /** The API key of a request and the quota that it is charged to. */
 import type { AddressCounters } from '../access/address-counters.ts'
 import { resetAt, retryAfter } from '../access/hours.ts'
-import type { KeyRing } from '../access/key-ring.ts'
-import { KnownKeys } from '../access/known-keys.ts'
+import { type KeyRing, KnownKeys } from '../access/key-ring.ts'
 import { isAnonymousRead, type AnonymousAccess } from './anonymous-access.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import type { TrustedProxies } from '../access/trusted-proxies.ts'
@@ -26,6 +25,8 @@ export interface AdmissionOptions {
   /** Calls per hour and address of pages that read without a key, at least 1. */
   explorerQuota: number
   totals: Totals
+  /** Something that the operator probably does not mean. */
+  onWarning: (message: string) => void
 }
 
 export interface Refusal {
@@ -133,7 +134,7 @@ export class Admission {
       : proxies.clientAddress(peer, exchange.headerValues(X_FORWARDED_FOR), exchange.headerValues(FORWARDED))
     const remaining = addresses!.take(address, limit, now, isPage ? 'page' : 'public')
     // Once an hour, an address has exactly this number of calls left.
-    if (remaining === limit >> 1) this.#lookForProxy(exchange, peer)
+    if (remaining === limit >> 1) this.#lookForProxy(exchange, peer, now)
     const charge = chargeOf(limit, remaining, now)
     let refusal: Refusal | null = null
     if (remaining < 0) {
@@ -169,11 +170,14 @@ export class Admission {
   }
 
   /** Warns of an address that has used half of its quota and claims to speak for others, like a proxy. */
-  #lookForProxy(exchange: Exchange, peer: string): void {
-    const { addresses, proxies } = this.#options
+  #lookForProxy(exchange: Exchange, peer: string, now: number): void {
+    const { addresses, proxies, onWarning } = this.#options
     const speaksForOthers =
       exchange.headerValues(X_FORWARDED_FOR) !== '' || exchange.headerValues(FORWARDED) !== ''
-    if (speaksForOthers && !proxies.trusts(peer)) addresses?.sightProxy(peer)
+    if (!speaksForOthers || proxies.trusts(peer) || addresses?.isFirstWarning(now) !== true) return
+    onWarning(
+      `${peer} has used half of its hour's requests without a key, and sends X-Forwarded-For or Forwarded: all clients of a proxy share one quota until it is trusted (--trusted-proxy ${peer})`,
+    )
   }
 
   /** The row of the request's key, `NO_KEY` or `BAD_KEY`. The header counts before the query. */

@@ -1,11 +1,10 @@
 /** The keys of a running server and their counts: followed, handed to the workers, saved. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { FollowedKeys, LOOK_LIMITS } from '../access/followed-keys.ts'
+import { FollowedKeys, LOOK_LIMITS, isAddress, KeysObject } from '../access/keys-object.ts'
 import type { KeyRecord } from '../access/key-records.ts'
 import { KeyRing, type KeyEntry } from '../access/key-ring.ts'
 import { watchKeys } from '../access/keys-file.ts'
-import { isAddress, KeysObject } from '../access/keys-object.ts'
 import type { QuotaCounters } from '../access/quota.ts'
 import { keepUsage, KeySlots, readUsage, usagePath } from '../access/usage-file.ts'
 import type { ServeConfig } from './serve-settings.ts'

@@ -1,6 +1,6 @@
 /** The main thread: follows snapshots and keys, looks after workers, answers the operator, serves nothing. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AddressCounters, proxyWarnings } from '../access/address-counters.ts'
+import { AddressCounters } from '../access/address-counters.ts'
 import type { AnonymousAccess } from '../http/anonymous-access.ts'
 import { prepareHours } from '../access/hours.ts'
 import { QuotaCounters } from '../access/quota.ts'
@@ -138,8 +138,7 @@ export class RunningServer {
     const common = commonStart(config, surroundings, count, quota)
     this.#common = common
     const addresses = new AddressCounters(common.addresses)
-    const hourly = [counters, addresses, proxyWarnings(addresses, log)]
-    this.#hours = prepareHours(hourly, clock)
+    this.#hours = prepareHours([counters, addresses], clock)
     this.#totals = new Totals(common.totals, 0)
     this.#served = new Promise((resolve) => (this.#onServed = resolve))
     this.failed = new Promise((resolve) => (this.#onFailed = resolve))

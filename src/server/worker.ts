@@ -84,6 +84,7 @@ const requests = new RequestPath(
     stream: { operation: STREAM, streams },
     site,
     clock,
+    onWarning: (message) => send({ type: 'warning', message }),
     onFault: (fault, operation) => send({ type: 'fault', message: `${operation}: ${fault}` }),
   },
   ring,

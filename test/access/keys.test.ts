@@ -275,10 +275,10 @@ test('a file that is broken in any way is refused by name and fault, and none of
 test('a missing file has no keys; a folder, an oversized and a folderless file are faults', () => {
   const path = newPath()
   assert.deepEqual(loadKeys(path), [])
-  assert.match(thrown(() => loadKeys(folder)).message, /not a regular file/)
+  assert.match(thrown(() => loadKeys(folder)).message, /is not a regular file/)
   writeFileSync(path, '')
   truncateSync(path, 65 * 1024 * 1024)
-  assert.match(thrown(() => loadKeys(path)).message, /larger than 64 MiB/)
+  assert.match(thrown(() => loadKeys(path)).message, /is larger than 67108864 bytes/)
   const nowhere = join(folder, 'missing', 'keys.json')
   assert.throws(() => issueKey(nowhere, { owner: 'a', now: NOON }), {
     name: 'KeysFileError',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { newKeyText } from '../../src/access/key-records.ts'
-import { KnownKeys } from '../../src/access/known-keys.ts'
+import { KnownKeys } from '../../src/access/key-ring.ts'
 
 test('A value is known again with its row, and no value that differs in any of its characters.', () => {
   const values = Array.from({ length: 20 }, () => `Bearer ${newKeyText()}`)

@@ -70,6 +70,7 @@ export function faultsOf(snapshot: IndexedSnapshot): string[] {
     answerCache: 0,
     clock: () => NOW,
     onFault: () => {},
+    onWarning: () => {},
   })
   const faults: string[] = []
   for (const url of questions(IDS)) {
