@@ -10,7 +10,14 @@ import { Bench } from 'tinybench'
 import { openView } from '../dist/dataset/view.js'
 import { dateText, DAY, timestampText } from '../dist/sea/time.js'
 import { indexSnapshot } from '../dist/server/index-snapshot.js'
-import { pathWithoutSocket, SilentExchange } from '../dist/server/warm-up.js'
+import { KeyRing } from '../dist/access/key-ring.js'
+import { QuotaCounters } from '../dist/access/quota.js'
+import { TrustedProxies } from '../dist/access/trusted-proxies.js'
+import { headText, NO_KEY, NO_ROUTE } from '../dist/http/exchange.js'
+import { LongAnswers } from '../dist/http/long-answers.js'
+import { RequestPath } from '../dist/http/request.js'
+import { Totals } from '../dist/http/totals.js'
+import { OPERATIONS } from '../dist/routes.js'
 import { loadSnapshot } from '../dist/snapshot/read-snapshot.js'
 import { finish } from '../dist/system/steps.js'
 
@@ -101,9 +108,72 @@ function casesOf({ dataset: { catalog, readings, asOf } }, random) {
   }
 }
 
+/** The way of a request over `view`: every operation is public, no answer is kept, and nobody makes long ones. */
+function pathWithoutSocket(view) {
+  const long = new LongAnswers()
+  long.connect({ postMessage() {}, on() {} })
+  const path = new RequestPath(
+    {
+      operations: OPERATIONS.map((operation) => ({ ...operation, access: 'public' })),
+      basePath: '',
+      quota: new QuotaCounters(QuotaCounters.allocate(1)),
+      addresses: null,
+      proxies: new TrustedProxies([]),
+      anonymousQuota: 0,
+      anonymousAccess: 'keyed',
+      explorerQuota: 1,
+      answerCache: 0,
+      settingsTag: '',
+      refreshEvery: 0,
+      totals: new Totals(Totals.allocate(1), 0),
+      long,
+      clock: () => Date.now() / 1000,
+      onFault() {},
+      onWarning() {},
+    },
+    new KeyRing(KeyRing.build([])),
+  )
+  path.setView(view)
+  return path
+}
+
+/** An exchange without a client, which remembers the status of the last answer. */
+class SilentExchange {
+  method = 'GET'
+  path = ''
+  query = ''
+  route = NO_ROUTE
+  keyRow = NO_KEY
+  status = 0
+
+  ask(url) {
+    ;[this.path, this.query = ''] = url.split('?')
+  }
+
+  header() {
+    return ''
+  }
+
+  headerValues() {
+    return ''
+  }
+
+  address() {
+    return ''
+  }
+
+  send(head) {
+    this.status = Number(headText(head).slice(0, 3))
+  }
+
+  later() {
+    return null
+  }
+}
+
 /** Adds a case that asks one of its requests in each iteration. */
 function add(bench, view, name, draw) {
-  const path = pathWithoutSocket(view, () => Date.now() / 1000)
+  const path = pathWithoutSocket(view)
   const exchange = new SilentExchange()
   const urls = Array.from({ length: REQUESTS }, draw)
   let i = 0

@@ -68,7 +68,7 @@ function beginningOf(
       // A buoy that is left out now keeps its zone, if the tz database still has it.
       const now = zoneOf(zones, id) ?? (name === undefined ? null : zone(name))
       if (now === null) return name === undefined
-      return name === now.name && yearDays(now, year).hasRules(rules!)
+      return name === now.name && yearDays(now, year).hasRules(rules)
     })
     return { madeFrom: part.meta.made_from, hasZones }
   } catch (error) {

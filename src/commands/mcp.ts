@@ -349,7 +349,7 @@ function serverOf(url: string, key: string | null): McpServer {
   let underWay = 0
   for (const [name, tool] of Object.entries(TOOLS)) {
     const { description, input } = tool
-    const inputSchema = fromJsonSchema<never>(input as never)
+    const inputSchema = fromJsonSchema<never>(input)
     const annotations = { readOnlyHint: true, idempotentHint: true }
     server.registerTool(
       name,

@@ -1,7 +1,7 @@
 /** How the rows of a table become bytes, row by row: as CSV, NDJSON, JSON objects, and columns of JSON. */
 import type { JsonWriter } from './json-writer.ts'
 import { Literal } from './literals.ts'
-import type { Column, JsonList, Pieces, Run, Table } from './table.ts'
+import type { BulkWriter, Column, JsonList, Pieces, Run, Table } from './table.ts'
 import { type Cell, cellBytes, cellOf, csvText } from './cells.ts'
 
 /** One form of a table; its three functions make room for themselves. */
@@ -11,6 +11,8 @@ export interface RowForm {
   begin(writer: JsonWriter): void
   /** Writes a row, with room for `rowBytes`. */
   row(writer: JsonWriter, row: number): void
+  /** Writes rows in place of `row`. */
+  readonly bulk?: BulkWriter | null
   /** `count`: rows that were written. */
   end(writer: JsonWriter, count: number): void
 }
@@ -42,7 +44,7 @@ const PIECE_BYTES = 128 * 1024
 
 export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
   const rows = new TableRows(table)
-  const { rowBytes } = form
+  const { rowBytes, bulk = null } = form
   let hasBegun = false
   let written = 0
   return {
@@ -57,7 +59,8 @@ export function rowPieces(table: Pick<Table, 'runs'>, form: RowForm): Pieces {
         }
         const { from, step, count } = run
         writer.ensure(count * rowBytes)
-        for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
+        if (bulk === null) for (let i = 0, row = from; i < count; i++, row += step) form.row(writer, row)
+        else bulk.write(writer, from, step, count)
         written += count
       }
       return false

@@ -76,6 +76,11 @@ export interface Paging {
   pages: number
 }
 
+export interface BulkWriter {
+  readonly rowBytes: number
+  write(writer: JsonWriter, from: number, step: number, count: number): void
+}
+
 export interface Table {
   /** Columns in the order of the JSON answer's members; nested members stand together. */
   readonly columns: readonly Column[]
@@ -90,6 +95,8 @@ export interface Table {
   readonly id?: string
   /** Set where the answer is one page of several. */
   readonly paging?: Paging & { readonly perPage: number }
+  /** Writes whole lines of CSV in the default columns, for tables with too many rows for a call a cell. */
+  readonly bulk?: BulkWriter
   /** Rows of all pages; null where only those in the answer are counted. */
   readonly total: number | null
   /** What the answer is, for the name of a file: `anglet-readings`. */

@@ -122,8 +122,11 @@ export function formed(table: Table, shape: Shape, snapshotId: string): Pieces {
       return shape.byColumns
         ? jsonColumns(table, table.list!, columns)
         : rowPieces(table, jsonListForm(table, table.list!, columns))
-    case 'csv':
-      return rowPieces(table, csvForm(columns, shape))
+    case 'csv': {
+      const form = csvForm(columns, shape)
+      const bulk = shape.fields === null ? table.bulk : undefined
+      return rowPieces(table, bulk === undefined ? form : { ...form, bulk, rowBytes: bulk.rowBytes })
+    }
     case 'ndjson':
       return rowPieces(table, ndjsonForm(table, columns))
     case 'geojson':

@@ -1,4 +1,5 @@
 /** Readings of one buoy and of many, as they were measured or in buckets: their tables. */
+import { csvText } from '../dataset/cells.ts'
 import { type Dataset, findId } from '../dataset/dataset.ts'
 import { JsonWriter } from '../dataset/json-writer.ts'
 import type { View } from '../dataset/view.ts'
@@ -9,6 +10,7 @@ import { buoyBeside, buoyPlace, readingsAbout } from '../dataset/buoy-table.ts'
 import { ApiError } from '../operation/errors.ts'
 import { refuseBackwards, requireBuoy, tablePage } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
+import { csvReadings } from '../dataset/reading-csv.ts'
 import { monthRuns, readingColumns } from '../dataset/reading-table.ts'
 import type { Column, Table } from '../dataset/table.ts'
 import { DAY, endOf, timestampText } from '../sea/time.ts'
@@ -64,6 +66,7 @@ function rowsOf(dataset: Dataset, query: Query, range: Range, isWhole: boolean, 
     ]
   })
   return {
+    cursor,
     ordinals,
     columns:
       asked === null ? readingColumns(cursor, include) : bucketColumns(readings, cursor, asked, include),
@@ -93,12 +96,16 @@ export function readingsTable({
   const spans = first < end ? [{ ordinal, first, end }] : []
   const range = { spans, start: oldest ?? 0, end: newest ?? 0 }
   const perPage = Math.min(query.per_page, MAX_PER_PAGE)
-  const { columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
+  const { cursor, columns, beside, list, table } = rowsOf(dataset, query, range, isWhole, perPage)
+  const { lat, lng, id, names } = catalog
+  const common = [lat[ordinal], lng[ordinal], id[ordinal], csvText(names[ordinal])].join()
   const start = timeText(oldest)
   const stop = timeText(newest)
   return {
     ...table,
     columns: [...columns, ...beside],
+    // It writes the usual members of readings and no others.
+    ...(query.include === undefined && query.bucket === undefined && { bulk: csvReadings(cursor, common) }),
     about: { buoy: catalog.slugs[ordinal], ...table.about },
     name: [catalog.slugs[ordinal], list.key, start.slice(0, DATE_LENGTH), stop.slice(0, DATE_LENGTH)]
       .filter((part) => part !== '')

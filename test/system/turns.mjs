@@ -25,8 +25,8 @@ for (let n = 0; ; n++) {
     renameSync(next, journal)
     writeSync(1, `${JSON.stringify({ turn, alone })}\n`)
     held.release()
-  } catch ({ name, code }) {
+  } catch (error) {
     // Another holds it, or has taken it over.
-    if (name !== 'LockError' && code !== 'ENOENT') throw new Error(`${name} ${code}`)
+    if (error.name !== 'LockError' && error.code !== 'ENOENT') throw error
   }
 }

@@ -115,7 +115,9 @@ class Export {
       address: null,
       snapshot: manifest.id,
       as_of: timestampText(manifest.asOf),
-      networks: this.#networks.map(({ folder: _, buoys: _1, measures: _2, ...exported }) => exported),
+      networks: this.#networks.map(
+        ({ folder: _folder, buoys: _buoys, measures: _measures, ...exported }) => exported,
+      ),
       months: [...this.#parts].map(([month, { sha256 }]) => ({ month: monthText(month), part: sha256 })),
     }
     const files: ExportedFile[] = []
