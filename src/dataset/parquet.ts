@@ -1,8 +1,9 @@
 /** Parquet files of the columns of a table, handed on row group by row group. Missing values are null. */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { JsonWriter } from './json-writer.ts'
-import type { Column, Pieces, Run, Table } from './table.ts'
+import type { CodeColumn, Column, Pieces, Run, Table } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { TableRows } from './row-writers.ts'
 
 type Value = number | bigint | string | boolean | null
@@ -13,6 +14,18 @@ interface WrittenColumn {
   /** Without an encoding the writer chooses between a dictionary and plain values. */
   readonly encoding?: NonNullable<ColumnSource['encoding']>
   valueAt(row: number): Value
+}
+
+/** Values of all codes by scale: a number made anew for each cell takes memory, and a third of the time. */
+const knownValues = new Map<number, (number | null)[]>()
+
+function valuesOf({ scale, signed }: CodeColumn): (number | null)[] {
+  return entryOf(knownValues, signed ? -scale : scale, () =>
+    Array.from({ length: 2 ** 16 }, (_, bits) => {
+      const code = signed ? (bits << 16) >> 16 : bits
+      return code === (signed ? MISSING_I16 : MISSING_U16) ? null : code / scale
+    }),
+  )
 }
 
 const CREATED_BY = 'groundswell'
@@ -26,13 +39,8 @@ function written(column: Column): WrittenColumn {
   const text = { converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const
   switch (column.kind) {
     case 'code': {
-      const { scale, signed } = column
-      const missing = signed ? MISSING_I16 : MISSING_U16
-      const valueAt = (row: number): number | null => {
-        const code = column.value(row)
-        return code === missing ? null : code / scale
-      }
-      return { ...optional('DOUBLE'), valueAt }
+      const values = valuesOf(column)
+      return { ...optional('DOUBLE'), valueAt: (row) => values[column.value(row) & 0xffff] }
     }
     case 'number':
       return { ...optional('DOUBLE'), valueAt: (row) => orNull(column.value(row)) }
