@@ -10,7 +10,7 @@ import {
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { pointKey } from '../../sea/geo.ts'
 import type { ForecastRecord } from '../../sea/records.ts'
-import { cleanName, degreesOf, digitsAt } from '../reading/fields.ts'
+import { cleanName, degreesOf, digitsAt, isText } from '../reading/fields.ts'
 import { labelOf } from '../reading/known-names.ts'
 import { eachRow, knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
 import type { TakeDoubt } from '../reading/source-files.ts'
@@ -31,10 +31,9 @@ function secondsAt(bytes: Uint8Array, from: number, to: number): number {
 
 /** 2024031014 is more likely ten o'clock of a day in 2024 than a second of 2034. */
 function isDateWithHour(number: number): boolean {
-  const [year, month, day, hour] = [1e6, 1e4, 100, 1].map(
-    (unit, i) => Math.floor(number / unit) % (i === 0 ? 1e4 : 100),
-  )
-  return year >= 1975 && year < 2100 && epochSeconds(year, month, day, hour, 0, 0) >= 0
+  const year = Math.floor(number / 1e6)
+  const part = (unit: number): number => Math.floor(number / unit) % 100
+  return year >= 1975 && year < 2100 && epochSeconds(year, part(1e4), part(100), part(1), 0, 0) >= 0
 }
 
 const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
@@ -103,20 +102,19 @@ export function sendReadings(
   const { table, measured } = numbers
   const lines = table.source
   const [source, identifier, timeColumn] = lines.columns(READING_KEYS)
+  const keys = [source, identifier]
   const { starts, ends } = lines.fields
   const waiting = new WaitingRows(sink, doubt)
-  let buoy = ''
+  let buoy = keys.map(() => bytes.subarray(0, 0))
   let handle: number | undefined
   const headOf = (): number | null => {
     // What follows from two cells is looked up once for each run of lines.
-    const written = (field: number): string => bytes.toString('latin1', starts[field], ends[field])
-    const pair = `${written(source)}\0${written(identifier)}`
-    if (pair !== buoy) {
-      buoy = pair
+    if (keys.some((field, i) => !isText(bytes, starts[field], ends[field], buoy[i]))) {
+      buoy = keys.map((field) => bytes.subarray(starts[field], ends[field]))
       handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
     }
     if (handle === undefined) {
-      const cells = [source, identifier].map((field) => lines.text(field)).join(',')
+      const cells = keys.map((field) => lines.text(field)).join(',')
       file.bad(lines.line, 'this source and identifier are not in buoys.csv', cells)
       return null
     }

@@ -152,8 +152,7 @@ export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, t
       field < 0 ? NaN : numberAt(bytes, starts[field], ends[field], true),
     row: (): number => lines.line,
   }
-  const text = (label: string): string => lines.text(labels.indexOf(label))
-  const line: Line = { ...layout, time: 0, codes, text }
+  const line: Line = { ...layout, time: 0, codes, text: (label) => lines.text(labels.indexOf(label)) }
   let understood = 0
   while (lines.next(file, undefined, REMARK)) {
     const [year, month, day, hour, minute] = clock.map((field) =>

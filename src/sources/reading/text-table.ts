@@ -5,6 +5,7 @@ import {
   cleanName,
   degreesOf,
   Fields,
+  isText,
   lineText,
   separatorOf,
   splitBlanks,
@@ -93,18 +94,13 @@ export class SeparatedTable {
     while (fields.next < bytes.length) {
       this.#split()
       const { fault, count, starts, ends } = fields
+      const isMarked = mark !== undefined && isText(bytes, this.#start, this.#start + mark.length, mark)
       // In a table of one column an empty line is a row without a value.
-      if (fault === null && isRow(fields) && (mark === undefined || !this.#begins(mark))) return true
+      if (fault === null && isRow(fields) && !isMarked) return true
       const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
-      if (!isEmpty && !this.#begins(mark))
-        file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
+      if (!isEmpty && !isMarked) file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
     }
     return false
-  }
-
-  #begins(mark: Buffer | undefined): boolean {
-    if (mark === undefined || this.bytes[this.#start] !== mark[0]) return false
-    return this.bytes.compare(mark, 0, mark.length, this.#start, this.#start + mark.length) === 0
   }
 
   #split(): void {
