@@ -4,8 +4,7 @@
  * without it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openReadable, openStore } from '../snapshot/store/open-store.ts'
-import { parseAddress } from '../snapshot/store/store-address.ts'
+import { openReadable, openStore, parseAddress } from '../snapshot/store/store-address.ts'
 import {
   readObject,
   refuses,

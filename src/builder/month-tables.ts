@@ -2,7 +2,7 @@
 import type { MonthRows } from '../index/segments.ts'
 import { COMMON_NAMES, MEASURE_NAMES, MEASURES, SWELL_NAMES, type MeasureName } from '../sea/columns.ts'
 import { missingColumn, type RowColumns } from '../sea/row-batch.ts'
-import type { MonthTable, Rows } from '../snapshot/make-month.ts'
+import type { MonthTable, Rows } from '../snapshot/part-kinds.ts'
 import { entryOf } from '../system/entry-of.ts'
 
 /** Runs of at least this many rows are copied as a whole. */

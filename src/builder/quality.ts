@@ -7,7 +7,7 @@
 import { MEASURES } from '../sea/columns.ts'
 import type { RowBatch } from '../sea/row-batch.ts'
 import { DAY, HOUR } from '../sea/time.ts'
-import type { MonthTable } from '../snapshot/make-month.ts'
+import type { MonthTable } from '../snapshot/part-kinds.ts'
 
 /**
  * Maximum over significant height: 1.8 for 300 waves, below 3.7 in every record measured so far. The significant

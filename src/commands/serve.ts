@@ -130,7 +130,7 @@ export async function serveUntilStopped(
  */
 async function openMirror(config: Pick<ServeConfig, 'from' | 'poll' | 'snapshots'>): Promise<Mirror | null> {
   if (config.from === null) return null
-  const { openReadable } = await import('../snapshot/store/open-store.ts')
+  const { openReadable } = await import('../snapshot/store/store-address.ts')
   const { Mirror } = await import('../snapshot/mirror/mirror.ts')
   try {
     const source = openReadable(config.from, { environment, random, limits: { attempts: STORE_ATTEMPTS } })

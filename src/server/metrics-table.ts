@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { openFilesLimit } from '../http/connections.ts'
-import { memoryLimit } from '../snapshot/snapshot-memory.ts'
+import { memoryLimit } from '../snapshot/catalog-summary.ts'
 import type { Figures, Metric, Sample } from './metrics.ts'
 import { DURATION_BOUNDS_S } from '../http/request-counts.ts'
 import type { WorkerFigureName } from './worker-figures.ts'

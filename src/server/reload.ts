@@ -2,13 +2,12 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
-import type { Changes } from '../snapshot/row-changes.ts'
+import type { Changes } from '../snapshot/compare-snapshots.ts'
 import { Loader, type LoaderOptions } from './load.ts'
 import { listKept } from '../snapshot/retained.ts'
-import { memoryLimit, refuseOverLimit } from '../snapshot/snapshot-memory.ts'
+import { memoryLimit, refuseOverLimit, leastThreadBytes } from '../snapshot/catalog-summary.ts'
 import { readManifest, type LoadedParts, type PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
-import { leastThreadBytes } from '../snapshot/catalog-summary.ts'
 import type { LogLine } from '../system/log.ts'
 
 /** Time between two looks at the folder. A watch on it mostly notices sooner. */

@@ -39,6 +39,12 @@ import { readAggregates, readForecast, readMonth, readPasses, readTides } from '
 import { plainEnd } from './plain-messagepack.ts'
 import { expect, HEADER_BOUNDS, SnapshotError, text, type Part, type PartEntry } from './snapshot-format.ts'
 
+/** Refuses what does not hold of a file. */
+const expecting =
+  (file: string) =>
+  (holds: boolean, otherwise: string): void =>
+    expect(holds, file, otherwise)
+
 /** @returns what is kept of the part @throws SnapshotError naming the file and what does not hold */
 export function* checkPart(part: Part, entry: PartEntry): Steps<PartSummary> {
   const { kind, file, month } = entry
@@ -114,6 +120,7 @@ const COUNTRY_CODE = /^[A-Z]{2}$/
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void> {
+  const must = expecting(file)
   const { id, lat, lng, source, country, names, slugs, identifiers, timezones } = catalog
   catalog.registry()
   yield
@@ -121,36 +128,30 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
   expectLength(count, [id, lat, lng, source, country, catalog.virtual], file)
   expectLength(count, [names, slugs, identifiers, timezones], file)
   for (let i = 0; i < count; i++) {
-    expect(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), file, 'ids do not ascend')
-    expect(isOnGlobe(lat[i], lng[i]), file, 'a position is not on the globe')
-    expect(source[i] < catalog.sources.length, file, 'a buoy has no source')
-    expect(
-      country[i] === NO_COUNTRY || country[i] < catalog.countries.length,
-      file,
-      'a buoy has an unknown country',
-    )
-    expect(catalog.virtual[i] <= 1, file, 'a buoy is neither physical nor virtual')
-    expect(ZONE_NAME.test(timezones[i]), file, 'a buoy has no time zone')
+    must(id[i] >= 1 && id[i] <= MAX_BUOY_ID && (i === 0 || id[i] > id[i - 1]), 'ids do not ascend')
+    must(isOnGlobe(lat[i], lng[i]), 'a position is not on the globe')
+    must(source[i] < catalog.sources.length, 'a buoy has no source')
+    must(country[i] === NO_COUNTRY || country[i] < catalog.countries.length, 'a buoy has an unknown country')
+    must(catalog.virtual[i] <= 1, 'a buoy is neither physical nor virtual')
+    must(ZONE_NAME.test(timezones[i]), 'a buoy has no time zone')
     if (i % CATALOGUED_A_SLICE === 0) yield
   }
-  expect(new Set(slugs).size === count, file, 'a slug occurs twice')
+  must(new Set(slugs).size === count, 'a slug occurs twice')
   const codes = catalog.countries.map(({ code }) => code)
-  expect(
+  must(
     codes.every((code) => COUNTRY_CODE.test(code)) && new Set(codes).size === codes.length,
-    file,
     'codes of countries are not two capitals, each once',
   )
   const { sources, spots } = catalog
-  expect(
+  must(
     sources.length <= MAX_SOURCES && sources.every(({ aliases }) => aliases.length <= MAX_ALIASES),
-    file,
     `it has more than ${MAX_SOURCES} sources, or more than ${MAX_ALIASES} names of one`,
   )
-  expect(new Set(sources.map(({ name }) => name)).size === sources.length, file, 'a source occurs twice')
-  expect(spots.length <= MAX_SPOTS, file, `it has ${spots.length} spots, at most ${MAX_SPOTS} are read`)
+  must(new Set(sources.map(({ name }) => name)).size === sources.length, 'a source occurs twice')
+  must(spots.length <= MAX_SPOTS, `it has ${spots.length} spots, at most ${MAX_SPOTS} are read`)
   spots.forEach(({ id, lat, lng }, i) => {
-    expect(id >= 1 && (i === 0 || id > spots[i - 1].id), file, 'the ids of spots do not ascend')
-    expect(isOnGlobe(lat, lng), file, 'a spot is not on the globe')
+    must(id >= 1 && (i === 0 || id > spots[i - 1].id), 'the ids of spots do not ascend')
+    must(isOnGlobe(lat, lng), 'a spot is not on the globe')
   })
   yield
   yield* checkIndexes(catalog, file)
@@ -158,17 +159,10 @@ function* checkCatalog(catalog: Catalog, { file, rows }: PartEntry): Steps<void>
 
 /** Servers do not check where the indexes point, so the indexes have to be those of the buoys. */
 function* checkIndexes({ lat, lng, points, boxes, words, ...texts }: Catalog, file: string): Steps<void> {
-  expect(
-    Buffer.compare(points, buildPoints(lat, lng)) === 0,
-    file,
-    'its tree of points is not that of its buoys',
-  )
+  const must = expecting(file)
+  must(Buffer.compare(points, buildPoints(lat, lng)) === 0, 'its tree of points is not that of its buoys')
   yield
-  expect(
-    Buffer.compare(boxes, buildBoxes(lat, lng)) === 0,
-    file,
-    'its tree of boxes is not that of its buoys',
-  )
+  must(Buffer.compare(boxes, buildBoxes(lat, lng)) === 0, 'its tree of boxes is not that of its buoys')
   yield
   const fault = yield* checkWords(words, texts)
   if (fault !== null) throw new SnapshotError(`${file}: ${fault}`)
@@ -181,21 +175,22 @@ const BUOYS_A_SLICE = 50
 export function* checkMonth(rows: MonthRows, entry: PartEntry): Steps<void> {
   const { buoys, start, time } = rows
   const { file, month, kind, rows: count } = entry
+  const must = expecting(file)
   expectRows(time.length, entry)
   expectLength(buoys.length, [start.subarray(1)], file)
   expectRuns(start, count, 'buoys', file)
   const [begin, end] = [monthStart(month!), monthStart(month! + 1)]
   for (let i = 0; i < buoys.length; i++) {
     const [from, to] = [start[i], start[i + 1]]
-    expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
-    expect(time[from] >= begin && time[to - 1] < end, file, 'a row lies outside the month')
+    must(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], 'buoys do not ascend')
+    must(time[from] >= begin && time[to - 1] < end, 'a row lies outside the month')
     expectAscending(time, from, to, 'buoy', file)
     if (i % BUOYS_A_SLICE === 0) yield
   }
   for (const name of MEASURE_NAMES) {
     const { codes, mask } = rows.measures[name]
     const isRequired = name === 'significantHeight' && kind === 'readings'
-    expect(!isRequired || mask !== 0 || count === 0, file, 'there are no significant heights')
+    must(!isRequired || mask !== 0 || count === 0, 'there are no significant heights')
     if (mask !== 0) yield* checkCodes(codes, MEASURES[name], isRequired, `${file}: ${name}`)
   }
 }
@@ -226,12 +221,13 @@ const AGGREGATED_A_SLICE = 4
 
 function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps<void> {
   const { buoys, zone, zones, first, days, streams } = year
+  const must = expecting(file)
   const daysOfYear = daysFromCivil(year.year + 1, 1, 1) - daysFromCivil(year.year, 1, 1)
   let counted = 0
   for (let i = 0; i < buoys.length; i++) {
-    expect(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], file, 'buoys do not ascend')
-    expect(zone[i] < zones.length || (zone[i] === NO_ZONE && days[i] === 0), file, 'a buoy has no zone')
-    expect(first[i] + days[i] <= daysOfYear, file, 'a day lies outside the year')
+    must(i === 0 ? buoys[i] >= 1 : buoys[i] > buoys[i - 1], 'buoys do not ascend')
+    must(zone[i] < zones.length || (zone[i] === NO_ZONE && days[i] === 0), 'a buoy has no zone')
+    must(first[i] + days[i] <= daysOfYear, 'a day lies outside the year')
     const streamsOfBuoy = i * STREAMS_OF_BUOY * STREAM_WORDS
     for (let stream = 0; stream < STREAMS_OF_BUOY; stream++) {
       expectStream(year, streamsOfBuoy + stream * STREAM_WORDS, days[i])
@@ -242,8 +238,8 @@ function* checkAggregates(year: AggregateYear, { file, rows }: PartEntry): Steps
     }
     if (i % AGGREGATED_A_SLICE === 0) yield
   }
-  expect(counted === rows, file, `it has ${counted} aggregates, the manifest says ${rows}`)
-  expect(streams.length > 0 || rows === 0, file, 'it has no streams')
+  must(counted === rows, `it has ${counted} aggregates, the manifest says ${rows}`)
+  must(streams.length > 0 || rows === 0, 'it has no streams')
 }
 
 /** Expects a stream within its column, and steps that keep every value within 32 bits. */
@@ -253,17 +249,13 @@ function expectStream(
   days: number,
 ): void {
   const [base, step, width, from] = [streams[at], streams[at + 1], streams[at + 2], streams[at + 3]]
+  const must = expecting(file)
   const column = width === 1 ? bytes : width === 2 ? words : width === 4 ? doubles : null
-  expect(
+  must(
     width === 0 || (column !== null && from >= 0 && from + days <= column.length),
-    file,
     'a stream lies outside its column',
   )
-  expect(
-    Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES,
-    file,
-    'a stream has an impossible step',
-  )
+  must(Math.abs(base) <= MOST_SAMPLES && step >= 0 && step <= MOST_SAMPLES, 'a stream has an impossible step')
   if (width !== 4) return
   for (let day = 0; day < days; day++) {
     if (doubles[from + day] > MOST_SAMPLES)
@@ -307,13 +299,14 @@ function checkMeasure(year: AggregateYear, at: number, measure: Measure, days: n
 export function* checkForecast(columns: ForecastColumns, entry: PartEntry): Steps<void> {
   const { lat, lng, model, models, start, time } = columns
   const { file } = entry
+  const must = expecting(file)
   expectRows(time.length, entry)
   expectRuns(start, time.length, 'points', file)
   for (let i = 0; i < lat.length; i++) {
-    expect(isOnGlobe(lat[i], lng[i]), file, 'a point is not on the globe')
+    must(isOnGlobe(lat[i], lng[i]), 'a point is not on the globe')
     const isNext = i === 0 || lat[i] > lat[i - 1] || (lat[i] === lat[i - 1] && lng[i] > lng[i - 1])
-    expect(isNext, file, 'its points are not in order')
-    expect(model[i] < models.length, file, 'a point is of no model that the part names')
+    must(isNext, 'its points are not in order')
+    must(model[i] < models.length, 'a point is of no model that the part names')
     expectAscending(time, start[i], start[i + 1], 'point', file)
     if (i % BUOYS_A_SLICE === 0) yield
   }
@@ -326,40 +319,32 @@ export function* checkForecast(columns: ForecastColumns, entry: PartEntry): Step
 /** @throws SnapshotError */
 export function checkPasses(passes: PassColumns, entry: PartEntry): void {
   const { file, rows } = entry
+  const must = expecting(file)
   const { mission, cycle, number, started, ended, south, west, north, east, first, buoy, time } = passes
   expectRows(mission.length, entry)
   const ids = new Set<number>()
   let previous = Infinity
   for (let i = 0; i < rows; i++) {
-    expect(
-      missionOfIndex(mission[i]) !== undefined,
-      file,
-      'a pass is of a mission that this program does not know',
-    )
-    expect(numberFault(cycle[i], number[i]) === null, file, 'a pass has impossible numbers')
+    must(missionOfIndex(mission[i]) !== undefined, 'a pass is of a mission that this program does not know')
+    must(numberFault(cycle[i], number[i]) === null, 'a pass has impossible numbers')
     const id = passId(mission[i], cycle[i], number[i])
     ids.add(id)
-    expect(
+    must(
       i === 0 || started[i] < started[i - 1] || (started[i] === started[i - 1] && id < previous),
-      file,
       'its passes are not newest first',
     )
     previous = id
     const box = { south: south[i], west: west[i], north: north[i], east: east[i] }
-    expect(
-      started[i] <= ended[i] && boundsFault(box) === null,
-      file,
-      'a pass has an impossible time or position',
-    )
-    expect(first[i] <= first[i + 1] && first[i + 1] <= buoy.length, file, 'passes and observations disagree')
+    must(started[i] <= ended[i] && boundsFault(box) === null, 'a pass has an impossible time or position')
+    must(first[i] <= first[i + 1] && first[i + 1] <= buoy.length, 'passes and observations disagree')
     for (let o = first[i]; o < first[i + 1]; o++) {
       const ascends =
         o === first[i] || buoy[o] > buoy[o - 1] || (buoy[o] === buoy[o - 1] && time[o] > time[o - 1])
-      expect(ascends && buoy[o] >= 1, file, 'the observations of a pass do not ascend')
-      expect(time[o] >= started[i] && time[o] <= ended[i], file, 'an observation lies outside its pass')
+      must(ascends && buoy[o] >= 1, 'the observations of a pass do not ascend')
+      must(time[o] >= started[i] && time[o] <= ended[i], 'an observation lies outside its pass')
     }
   }
-  expect(ids.size === rows, file, 'a pass occurs twice')
+  must(ids.size === rows, 'a pass occurs twice')
 }
 
 /** What is wrong with a pass's numbers, or null. */
@@ -388,36 +373,28 @@ const MAX_HARBOURS = 100_000
 /** @throws SnapshotError */
 export function checkTides(tides: TideColumns, entry: PartEntry): void {
   const { file, rows } = entry
+  const must = expecting(file)
   const { identifiers, start, constituent, amplitude, phase } = tides
   const count = constituent.length
   expectRows(identifiers.length, entry)
   expectRuns(start, count, 'harbours', file)
-  expect(rows <= MAX_HARBOURS, file, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
-  expect(
+  must(rows <= MAX_HARBOURS, `it has ${rows} harbours, at most ${MAX_HARBOURS} are read`)
+  must(
     tides.constituents.length <= MAX_CONSTITUENTS,
-    file,
     `it names ${tides.constituents.length} constituents, at most ${MAX_CONSTITUENTS} are read`,
   )
   tides.constituents.forEach((name, i) => {
     // The name may be any text, so it is cut.
-    expect(
-      constituentOf(name)?.name === name,
-      file,
-      `constituent ${JSON.stringify(name.slice(0, 16))} is not known`,
-    )
-    expect(i === 0 || name > tides.constituents[i - 1], file, 'the names of constituents do not ascend')
+    must(constituentOf(name)?.name === name, `constituent ${JSON.stringify(name.slice(0, 16))} is not known`)
+    must(i === 0 || name > tides.constituents[i - 1], 'the names of constituents do not ascend')
   })
   for (let i = 0; i < rows; i++) {
     const own = start[i + 1] - start[i]
-    expect(
-      own <= MAX_CONSTITUENTS,
-      file,
-      `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`,
-    )
-    expect(i === 0 || identifiers[i] > identifiers[i - 1], file, 'identifiers do not ascend')
-    expect(isOnGlobe(tides.lat[i], tides.lng[i]), file, 'a position is not on the globe')
-    expect(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET_M, file, 'a harbour has an impossible datum')
-    expect(tides.credit[i] < tides.credits.length, file, 'a harbour has no credit')
+    must(own <= MAX_CONSTITUENTS, `a harbour has ${own} constituents, at most ${MAX_CONSTITUENTS} are read`)
+    must(i === 0 || identifiers[i] > identifiers[i - 1], 'identifiers do not ascend')
+    must(isOnGlobe(tides.lat[i], tides.lng[i]), 'a position is not on the globe')
+    must(Math.abs(tides.datumOffset[i]) <= MAX_DATUM_OFFSET_M, 'a harbour has an impossible datum')
+    must(tides.credit[i] < tides.credits.length, 'a harbour has no credit')
   }
   for (let i = 0; i < count; i++) {
     if (!(amplitude[i] >= 0 && amplitude[i] <= MAX_AMPLITUDE && phase[i] >= 0 && phase[i] <= 360))

@@ -4,7 +4,14 @@ import type { ForecastCodes, ForecastColumns } from '../index/forecast.ts'
 import type { PassColumns } from '../index/passes.ts'
 import type { MeasureColumn, MonthRows } from '../index/segments.ts'
 import type { TideColumns } from '../index/tides.ts'
-import { MEASURE_NAMES, MEASURES, type Codes, type MeasureName, FORECAST_NAMES } from '../sea/columns.ts'
+import {
+  MEASURE_NAMES,
+  MEASURES,
+  type Codes,
+  type Column,
+  type MeasureName,
+  FORECAST_NAMES,
+} from '../sea/columns.ts'
 import { monthText } from '../sea/time.ts'
 import { column, columnsOf, expectLength } from './part-columns.ts'
 import {
@@ -19,6 +26,7 @@ import {
   type Part,
   type PartEntry,
 } from './snapshot-format.ts'
+import type { RowColumns } from '../sea/row-batch.ts'
 
 const ABSENT = Object.fromEntries(
   MEASURE_NAMES.map((name) => {
@@ -193,3 +201,38 @@ const TIDE_COLUMNS = {
   amplitude: Float32Array,
   phase: Float32Array,
 } as const
+
+export interface Rows {
+  time: Uint32Array
+  columns: RowColumns
+}
+
+/** Rows of one month: those of `buoys[i]` stand from `start[i]` to `start[i + 1]`, ascending in time. */
+export interface MonthTable extends Rows {
+  month: number
+  buoys: Uint32Array
+  start: Uint32Array
+}
+
+/** Leaves out empty columns, and the peak period where it equals the period in every row. */
+export function monthPart(kind: 'readings' | 'weather', table: MonthTable): Part {
+  const columns = new Map<string, Column>([
+    ['buoy', table.buoys],
+    ['start', table.start],
+    ['time', table.time],
+  ])
+  const samePeak = sameCodes(table.columns.peakPeriod, table.columns.period)
+  const aliases: Partial<Record<MeasureName, MeasureName>> = {}
+  for (const name of MEASURE_NAMES) {
+    const codes = table.columns[name]
+    const { missing } = MEASURES[name]
+    if (codes.every((code) => code === missing)) continue
+    if (name === 'peakPeriod' && samePeak) aliases[name] = 'period'
+    else columns.set(name, codes)
+  }
+  return { kind, meta: { month: monthText(table.month), aliases }, columns }
+}
+
+function sameCodes(a: Codes, b: Codes): boolean {
+  return a.length === b.length && a.every((code, row) => code === b[row])
+}

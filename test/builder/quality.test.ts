@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { MEASURE_NAMES, MEASURES, type MeasureName } from '../../src/sea/columns.ts'
 import { countSuspect, newestReading, removeImpossible } from '../../src/builder/quality.ts'
-import type { MonthTable } from '../../src/snapshot/make-month.ts'
+import type { MonthTable } from '../../src/snapshot/part-kinds.ts'
 import { batchOf, type Codes, type FakeRow } from './fake_source.ts'
 
 const START = Date.UTC(2026, 2, 1) / 1000

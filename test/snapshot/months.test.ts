@@ -9,8 +9,7 @@ import { SnapshotError, type Part } from '../../src/snapshot/snapshot-format.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodePart } from '../../src/snapshot/write-snapshot.ts'
 import { checkMonth } from '../../src/snapshot/check-snapshot.ts'
-import { monthPart, type MonthTable } from '../../src/snapshot/make-month.ts'
-import { readMonth } from '../../src/snapshot/part-kinds.ts'
+import { monthPart, type MonthTable, readMonth } from '../../src/snapshot/part-kinds.ts'
 import { entryOf } from './entry_of.ts'
 
 const MONTH = (2026 - 1970) * 12 + 2

@@ -25,8 +25,7 @@ import {
   sha256,
   text,
 } from '../../snapshot/snapshot-format.ts'
-import type { StoredFile } from '../../snapshot/store/fetch-part.ts'
-import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
+import { fewAtATime, type StoredFile } from '../../snapshot/store/fetch-part.ts'
 import { readObject, refuses, StoreError, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import { BuildError } from '../../system/build-error.ts'

@@ -16,8 +16,7 @@ import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../.
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read-snapshot.ts'
 import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
-import { fetchPart, type StoredFile } from '../../snapshot/store/fetch-part.ts'
-import { fewAtATime } from '../../snapshot/store/few-at-a-time.ts'
+import { fetchPart, type StoredFile, fewAtATime } from '../../snapshot/store/fetch-part.ts'
 import { readObject, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
 import {

@@ -1,6 +1,6 @@
 /**
- * One file from a store to a folder, hashed as it comes into a temporary file; only the right bytes get the
- * part's name. What breaks off begins anew.
+ * Files between folders and stores, a few at a time. What comes is hashed on its way into a temporary file; only the right
+ * bytes get the part's name, and what breaks off begins anew.
  */
 import { createHash } from 'node:crypto'
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
@@ -60,4 +60,29 @@ export async function fetchPart({ source, dir, entry, signal, onBytes }: PartReq
     signal.throwIfAborted()
     throw error
   }
+}
+
+const CONNECTIONS = 4
+
+/** Runs `task` on all items. The first fault ends the others, and is thrown when all have ended. */
+export async function fewAtATime<T>(
+  items: readonly T[],
+  task: (item: T, signal: AbortSignal) => Promise<void>,
+  stopping?: AbortSignal,
+): Promise<void> {
+  const failing = new AbortController()
+  const signal = AbortSignal.any([failing.signal, ...(stopping === undefined ? [] : [stopping])])
+  const queue = [...items]
+  let first: unknown = null
+  const connection = async (): Promise<void> => {
+    try {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) await task(item, signal)
+    } catch (error) {
+      first ??= error
+      queue.length = 0
+      failing.abort()
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection))
+  if (first !== null) throw first
 }

@@ -5,10 +5,10 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
-import type { BucketAddress } from './store-address.ts'
 import {
   DEFAULT_LIMITS,
   StoreError,
+  type BucketAddress,
   type GetOptions,
   type Listing,
   type PutBody,

@@ -1,13 +1,7 @@
 /** Addresses of stores as operators write them. */
-import { StoreError } from './store.ts'
-
-export interface BucketAddress {
-  kind: 's3'
-  text: string
-  bucket: string
-  /** Empty, or ends with a slash. */
-  prefix: string
-}
+import { StoreError, type BucketAddress, type ReadableStore, type Store, type StoreContext } from './store.ts'
+import { S3Store } from './s3.ts'
+import { WebStore } from './web-store.ts'
 
 export type StoreAddress =
   | BucketAddress
@@ -94,4 +88,18 @@ function withSecret(scheme: string): StoreError {
 /** An address in a message: without what may be a password, and cut. */
 function shown(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/]*@/, '//…@').slice(0, 200))
+}
+
+/** @param address `s3://bucket/prefix` @throws StoreError for a bad address, or bad variables */
+export function openStore(address: string, context: StoreContext): Store {
+  return new S3Store(parseBucket(address), context)
+}
+
+/**
+ * @param address `s3://bucket/prefix`, or `https://host/path/`
+ * @throws StoreError for an address or variables of the environment that cannot be used
+ */
+export function openReadable(address: string, context: StoreContext): ReadableStore {
+  const parsed = parseAddress(address)
+  return parsed.kind === 's3' ? new S3Store(parsed, context) : new WebStore(parsed.base, context)
 }

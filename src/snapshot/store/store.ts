@@ -8,6 +8,14 @@
 import type { Readable } from 'node:stream'
 import { readUpTo, RequestFault, type RequestLimits } from './web-request.ts'
 
+export interface BucketAddress {
+  kind: 's3'
+  text: string
+  bucket: string
+  /** Empty, or ends with a slash. */
+  prefix: string
+}
+
 export interface GetOptions {
   /** An ETag: the answer is `'unchanged'` while the object has it. */
   ifNoneMatch?: string | null

@@ -10,7 +10,7 @@ import { Mirror, type MirrorOptions } from '../../../src/snapshot/mirror/mirror.
 import { MANIFEST_FILE } from '../../../src/snapshot/manifest.ts'
 import { readManifest } from '../../../src/snapshot/read-snapshot.ts'
 import { openSource } from '../../../src/sources/kinds.ts'
-import { openReadable } from '../../../src/snapshot/store/open-store.ts'
+import { openReadable } from '../../../src/snapshot/store/store-address.ts'
 import type { ReadableStore, StoreLimits } from '../../../src/snapshot/store/store.ts'
 import { lineText } from '../../../src/system/log.ts'
 import { listening } from '../../listening.ts'

@@ -1,5 +1,5 @@
 /** Stores for tests: with short limits, and all chance taken out. */
-import { openStore } from '../../../src/snapshot/store/open-store.ts'
+import { openStore } from '../../../src/snapshot/store/store-address.ts'
 import type { Store, StoreLimits } from '../../../src/snapshot/store/store.ts'
 import type { StubS3 } from './stub_s3.ts'
 
