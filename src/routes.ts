@@ -45,5 +45,5 @@ export const OPERATIONS: readonly Operation[] = [
 
 export const STREAM: StreamOperation = streamEvents
 
-/** All that has a path and a description. */
+/** Operations and the stream: each has a path and a description. */
 export const ROUTED = [...OPERATIONS, STREAM] as const

@@ -162,7 +162,7 @@ export function readStateFile(dir: string, file: string, { format, version }: St
   }
   const body = bytes.subarray(end + 1)
   if (head.sha256 !== sha256(body))
-    throw new SnapshotError(`${file}: its lines do not have the hash that its head names`)
+    throw new SnapshotError(`${file}: the lines do not match the hash in the first line`)
   const entries = body.toString('utf8').split('\n').slice(0, -1).map(parse)
   if (entries.length !== head.lines || entries.includes(undefined))
     throw new SnapshotError(`${file}: a line is not JSON`)

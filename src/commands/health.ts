@@ -44,7 +44,7 @@ async function answerOf({
     const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException }
     const why = name === 'TimeoutError' ? `nothing within ${PATIENCE_MS / 1000} s` : (cause?.code ?? name)
     throw new BuildError(
-      `${url} does not answer as groundswell does (${why}): is one running with this --admin-port?`,
+      `${url} does not answer as groundswell (${why}): check that it runs, and its --admin-port`,
     )
   }
   if (!isGood) throw new BuildError(`${reply.status}: ${reply.reason ?? 'no reason is given'}`)

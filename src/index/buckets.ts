@@ -101,7 +101,7 @@ export class Samples {
   readonly #cursors: readonly Cursor[]
   #codes = new Int32Array(64)
 
-  /** A bucket takes the samples of all `lists`, each ascending in time over its segments. */
+  /** @param lists ascending in time, each over its segments; a bucket takes the samples of all */
   constructor(lists: readonly (readonly MeasureRows[])[], measure: Measure, aggregation: Aggregation) {
     this.#measure = measure
     this.#aggregation = aggregation

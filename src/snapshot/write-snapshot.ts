@@ -41,7 +41,7 @@ export function lockFolder(dir: string): Lock {
   if (source === null) return held
   held.release()
   throw new BuildError(
-    `${dir}: mirrors ${source === '' ? 'another folder' : source}, and only its mirror writes there: build, roll back and resume where that is published, or give another folder`,
+    `${dir}: is a mirror of ${source === '' ? 'another folder' : source}, and no command may change it: run the command where the builder is, or give another folder`,
   )
 }
 

@@ -385,7 +385,7 @@ export function dueFiles(source: ConfiguredSource, now: number): PlannedFile[] {
   return planFiles(source, now).filter((file) => isDue(source, file, index, now))
 }
 
-/** A refresh is aligned to the clock, as builds are: a build a second early would else ask for nothing. */
+/** Refreshes follow the clock, as builds do: counted from the last fetch, one could be a second too late. */
 export function isDue(
   { folder, refresh }: ConfiguredSource,
   { to, url }: PlannedFile,

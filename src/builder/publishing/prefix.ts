@@ -114,7 +114,7 @@ export class Prefix {
     const other = objects.find(({ name }) => !isOurs(name))?.name
     if (other === undefined) return
     throw new BuildError(
-      `${this.address}: holds other objects, such as ${JSON.stringify(other.slice(0, 100))}, and no ${MANIFEST_FILE}; name a prefix of its own, such as ${this.address}/snapshots`,
+      `${this.address}: holds other objects, such as ${JSON.stringify(other.slice(0, 100))}, and no ${MANIFEST_FILE}; name an empty prefix, such as ${this.address}/snapshots`,
     )
   }
 

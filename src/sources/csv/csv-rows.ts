@@ -130,7 +130,7 @@ export function sendReadings(
 const FORECAST_COLUMNS: Columns = FORECAST_NAMES.map((name) => [labelOf(name), FORECAST_MEASURES[name]])
 const FORECAST_KEYS = ['lat', 'lng', 'run', 'time']
 
-/** The lines of one point's newest run, in the files' order: the codes of each time by label. */
+/** The newest run of one point, its lines in the order of the files. */
 interface PointLines {
   lat: number
   lng: number

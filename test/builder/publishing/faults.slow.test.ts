@@ -17,7 +17,7 @@ test('A bucket with something else in it is refused before anything is put there
   const cases: [keys: { [key: string]: string }, message: RegExp][] = [
     [
       { 'sea/photos/me.jpg': 'x' },
-      /^BuildError: s3:\/\/bucket\/sea: holds other objects, such as "photos\/me\.jpg", and no manifest\.msgpack; name a prefix of its own, such as s3:\/\/bucket\/sea\/snapshots$/,
+      /^BuildError: s3:\/\/bucket\/sea: holds other objects, such as "photos\/me\.jpg", and no manifest\.msgpack; name an empty prefix, such as s3:\/\/bucket\/sea\/snapshots$/,
     ],
     [
       { [`sea/${manifest}`]: 'of another program' },
@@ -25,7 +25,7 @@ test('A bucket with something else in it is refused before anything is put there
     ],
     [
       { 'sea/manifests/0000000007.msgpack': 'of an older version' },
-      /holds other objects, such as "manifests\/0000000007\.msgpack", and no manifest\.msgpack; name a prefix of its own/,
+      /holds other objects, such as "manifests\/0000000007\.msgpack", and no manifest\.msgpack; name an empty prefix/,
     ],
   ]
   for (const [keys, message] of cases) {
