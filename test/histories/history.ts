@@ -91,6 +91,7 @@ interface KeptState {
 
 const REFUSALS: { readonly [refusal in Refusal]: RegExp } = {
   'none read': /none of the sources could be read/,
+  forgotten: /the folder does not say what it gave last/,
   fresh: /lost with --fresh/,
   'no time': /there is no time to build for/,
 }

@@ -36,10 +36,7 @@ export interface State {
   passes: Set<string>
 }
 
-export type Refusal = 'none read' | 'fresh' | 'no time'
-
-/** Under this name stands what somebody gave. */
-const SOMEBODY = '?'
+export type Refusal = 'none read' | 'forgotten' | 'fresh' | 'no time'
 
 function wordOf(name: string, gift: Gift): Word {
   return {
@@ -71,10 +68,8 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
   const read = speakers.filter((speaker) => !isSilent(speaker))
   if (read.length === 0) return 'none read'
   const silent = speakers.filter(isSilent)
-  const somebody = base === null || base.isKnown ? known.get(SOMEBODY) : allOf(base)
-  const needsSomebody = silent.some(({ name }) => !known.has(name)) && somebody !== undefined
-  if (isFresh && silent.length > 0 && (needsSomebody || silent.some(({ name }) => known.has(name))))
-    return 'fresh'
+  if (silent.length > 0 && base?.isKnown === false) return 'forgotten'
+  if (isFresh && silent.some(({ name }) => known.has(name))) return 'fresh'
 
   const upon = isFresh ? null : base
   const times = read.flatMap(({ gift }) => Object.values(gift.buoys).flat())
@@ -88,7 +83,6 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
     if (!isSilent(speaker)) words.set(name, wordOf(name, gift))
     else if (last !== undefined) words.set(name, last)
   }
-  if (needsSomebody) words.set(SOMEBODY, somebody)
 
   const mentioned = new Set([...words.values()].flatMap(({ buoys }) => [...buoys]))
   const buoys = new Set(mentioned)
@@ -126,11 +120,6 @@ export function built(base: State | null, speakers: readonly Speaker[], isFresh:
     spots: new Set([...words.values()].flatMap(({ spots }) => [...spots])),
     passes: new Set([...words.values()].flatMap(({ passes }) => [...passes])),
   }
-}
-
-/** A snapshot as one word. */
-function allOf({ buoys, points, harbours, spots, passes }: State): Word {
-  return { buoys, points, harbours, spots, passes }
 }
 
 /** Everything of a state that readers see, as text that can be compared. */

@@ -364,10 +364,7 @@ test('A builder and a mirror keep out of each other’s folders, whoever comes f
   const { mirror, dir } = mirrorOf(t, web.url, copyOf(t))
   await mirror.look()
   for (const act of [() => publish(dir, 1), () => rollback(dir, null, 0), () => resume(dir)]) {
-    await assert.rejects(
-      act,
-      /copy: is a mirror of http:.*run the command where the builder is/,
-    )
+    await assert.rejects(act, /copy: is a mirror of http:.*run the command where the builder is/)
   }
   // A copy by hand, without what only a builder needs, may become a mirror: nothing of it comes again.
   const copy = join(temporaryFolder(t), 'seed')
