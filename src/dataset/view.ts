@@ -1,6 +1,6 @@
 /** What a loaded snapshot becomes in memory: indexed once for all threads, then opened as a view. */
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
-import { type Changes, reversed } from '../snapshot/compare-snapshots.ts'
+import { type Changes, reversed } from '../snapshot/row-changes.ts'
 import type { Steps } from '../system/steps.ts'
 import { type Dataset, type Indexes, openDataset, openParts } from './dataset.ts'
 import { type IndexedFragments, type OpenedFragments, openFragments } from './fragments.ts'

@@ -2,7 +2,7 @@
 import type { View } from '../dataset/view.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
-import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/compare-snapshots.ts'
+import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
 import type { Connections } from './connections.ts'
 import { LAST_EVENT_ID, type Exchange } from './exchange.ts'
 import type { ListenerCounts, TooMany } from './listener-counts.ts'

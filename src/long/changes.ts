@@ -16,7 +16,7 @@ import {
   noChanges,
   rangeOf,
   REMOVED,
-} from '../snapshot/compare-snapshots.ts'
+} from '../snapshot/row-changes.ts'
 import type { JsonWriter } from '../dataset/json-writer.ts'
 import { addExtras, READING_BYTES, writeReadings } from '../dataset/reading-json.ts'
 

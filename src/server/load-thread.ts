@@ -6,12 +6,8 @@ import { Totals } from '../http/totals.ts'
 import { collectSoon, yieldToServing } from '../system/thread.ts'
 import { finish, finishInSlices } from '../system/steps.ts'
 import type { Catalog } from '../snapshot/catalog.ts'
-import {
-  changesBetween,
-  decodedCatalog,
-  type ComparedSnapshot,
-  type Changes,
-} from '../snapshot/compare-snapshots.ts'
+import { changesBetween, decodedCatalog, type ComparedSnapshot } from '../snapshot/compare-snapshots.ts'
+import { type Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import {
   loadManifest,

@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../system/thread.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import type { Changes } from '../snapshot/compare-snapshots.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
 import type { FromLoading, LoadStart, ToCollect, ToCompare, ToLoad } from './load-thread.ts'
 import type { LoadedSnapshot, LoadedParts, PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'

@@ -5,7 +5,7 @@
 import { MessageChannel, type Worker } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { FromLongThread, LongStart, ToLongThread } from '../long/thread.ts'
-import type { Changes } from '../snapshot/compare-snapshots.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import type { LogLine } from '../system/log.ts'
 import { startThread } from '../system/thread.ts'

@@ -2,7 +2,7 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
 import { MANIFEST_FILE } from '../snapshot/manifest.ts'
-import type { Changes } from '../snapshot/compare-snapshots.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
 import { Loader, type LoaderOptions } from './load.ts'
 import { listKept } from '../snapshot/retained.ts'
 import { memoryLimit, refuseOverLimit, leastThreadBytes } from '../snapshot/catalog-summary.ts'

@@ -1,7 +1,7 @@
 /** The workers as one: they start and switch snapshots together, and each is replaced when it dies. */
 import { LOOK_INTERVAL_MS, within } from './watchdog.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
-import type { Changes } from '../snapshot/compare-snapshots.ts'
+import type { Changes } from '../snapshot/row-changes.ts'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
 import {
