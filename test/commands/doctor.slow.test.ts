@@ -216,7 +216,7 @@ test('health asks a server whether it is ready, or lives.', async (t) => {
   assert.equal(gone.code, 1)
   assert.match(
     gone.stderr,
-    /^groundswell: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer .*ECONNREFUSED.*--admin-port\?\n$/,
+    /^groundswell: http:\/\/127\.0\.0\.1:\d+\/readyz does not answer .*ECONNREFUSED.*--admin-port\n$/,
   )
   assert.equal((await health('--admin-port=off')).code, 2)
 })
