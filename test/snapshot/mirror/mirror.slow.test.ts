@@ -375,7 +375,7 @@ test('A builder and a mirror keep out of each other’s folders, whoever comes f
   await seeded.mirror.look()
   assert.deepEqual(fieldOf(web.asked, 'name'), [MANIFEST_FILE])
   assert.equal(await seeded.held(), id)
-  assert.throws(() => lockFolder(copy), /mirrors http/)
+  assert.throws(() => lockFolder(copy), /is a mirror of http/)
 })
 
 test('A folder that a builder takes while its mirror runs stays the builder’s.', async (t) => {
