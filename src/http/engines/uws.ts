@@ -21,8 +21,10 @@ import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from
 
 /** A connection's last body up to this goes to the engine whole, which closes the connection behind it. */
 const WHOLE_BYTES = 64 * 1024
-/** Longer bodies go to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
-const PIECE_BYTES = 256 * 1024
+/** The map of 1,200 buoys goes to the kernel in one turn: a second turn would double its cost. */
+const FIRST_BYTES = 1024 * 1024
+/** More goes to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
+const PIECE_BYTES = 64 * 1024
 /** Most bytes of a chunk, which is what waits for a client that does not read a stream. */
 const CHUNK_BYTES = 64 * 1024
 /**
@@ -191,12 +193,12 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   /** `end` would buffer any number of bodies for a client that pipelines and does not read. */
   #offer(response: UwsResponse, body: Uint8Array, lasting: boolean): void {
     // Behind an unfinished answer the engine cuts a connection that has sent more.
-    if (response.tryEnd(body.subarray(0, PIECE_BYTES), body.length)[1]) return
+    if (response.tryEnd(body.subarray(0, FIRST_BYTES), body.length)[1]) return
     const sent = response.getWriteOffset()
     const rest = body.subarray(sent)
     const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length, false)
     if (reply === null) this.bytes -= rest.length
-    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length, sent === PIECE_BYTES)
+    else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length, sent === FIRST_BYTES)
   }
 
   /** Answers in the next turn, so that the engine cuts a connection that has sent more: it is not served. */
