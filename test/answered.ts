@@ -61,11 +61,10 @@ class Asked implements Exchange {
   route = NO_ROUTE
   readonly mayWait = false
   keyRow = NO_KEY
+  requestId = ''
   answer: Answered | null = null
   /** Who takes a reply that came later, piece by piece. */
   reader: Reader | null = null
-  /** Whether its reply may be put off. */
-  takesLater = true
 
   constructor(url: string, headers: AskedHeaders, method: string) {
     const mark = url.indexOf('?')
@@ -109,8 +108,7 @@ class Asked implements Exchange {
     }
   }
 
-  later(events: LaterEvents): Reader | null {
-    if (!this.takesLater) return null
+  later(events: LaterEvents): Reader {
     return (this.reader = new Reader(events, ROOM, this.method === 'HEAD'))
   }
 }
@@ -185,14 +183,6 @@ export class AskedPath {
       for (; !reader.isOver; await turn()) if (reader.room <= 0) reader.take(ROOM)
     }
     return { ...answerOf(asked, url), isLater: reader !== null }
-  }
-
-  /** As `get`, with an announced body, so that no reply may be put off. */
-  getWithBody(url: string, headers: { [name: string]: string }): Answered {
-    const asked = new Asked(url, headers, 'GET')
-    asked.takesLater = false
-    this.path.handle(asked)
-    return asked.answer!
   }
 }
 

@@ -1,7 +1,7 @@
 /** `serve`: serves the snapshot of a folder until a signal stops it. */
 import { ServerFailure, type Signals, type Stops } from './signals.ts'
 import { StoppedEarly, startServer, type RunningServer } from '../server/server.ts'
-import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { AnonymousAccess } from '../http/admission.ts'
 import type { Surroundings } from '../server/worker-settings.ts'
 import { SERVE_SETTINGS, type ServeConfig } from '../server/serve-settings.ts'
 import { type ConfigOf, type Setting, last, UsageError } from '../server/setting.ts'

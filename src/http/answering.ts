@@ -4,19 +4,16 @@ import type { KeptAnswer, KnownTarget } from './answer-cache.ts'
 import { canonicalOf, isUsual, type Asked } from './asked.ts'
 import { beginAnswer, endAnswer } from './envelope.ts'
 import { linkHeader, NO_LINK } from './links.ts'
-import type { LongRequests } from './long-requests.ts'
+import { sendLong, type LongOptions } from './long-answers.ts'
 import { isKnownToClient, partOf, preferredCoding, rangeAsked, sendNotModified } from './parts.ts'
 import type { Format } from '../operation/shape.ts'
 import type { HeadFields } from './reply.ts'
-import type { Totals } from './totals.ts'
 
 export class Answering {
-  readonly #totals: Totals
-  readonly #long: LongRequests
+  readonly #options: LongOptions
 
-  constructor(totals: Totals, long: LongRequests) {
-    this.#totals = totals
-    this.#long = long
+  constructor(options: LongOptions) {
+    this.#options = options
   }
 
   /** `lifetime`: seconds that the answer may be kept. @throws ApiError */
@@ -49,11 +46,11 @@ export class Answering {
       this.#sendKept(request, fields, { canonical, kept, format })
       return
     }
-    if (!cache.isOff) this.#totals.count('made')
+    if (!cache.isOff) this.#options.totals.count('made')
     const view = served.view!
     if (shape !== null || operation.answer === undefined) {
       const fields = headFields(request, asked, lifetime, NO_LINK)
-      this.#long.send(request, asked, {
+      sendLong(this.#options, request, asked, {
         fields,
         keep: (body, link) => cache.put(canonical, format, body, link),
       })
@@ -84,7 +81,7 @@ export class Answering {
     { canonical, kept, format }: { canonical: string; kept: KeptAnswer; format: Format },
   ): void {
     const { exchange, served, moment } = request
-    this.#totals.count('kept')
+    this.#options.totals.count('kept')
     const range = format === 'json' ? '' : rangeAsked(exchange)
     const encoding = preferredCoding(exchange, format, range)
     const plain = kept.bytesAt(moment.second, kept.ownTail ?? moment.tail)

@@ -1,69 +1,132 @@
-/** Counts connections in memory that threads share, and fits their limits to open files. */
+/** Counts connections and streams of events in memory that threads share, and fits their limits to open files. */
 import { readFileSync } from 'node:fs'
+import { QUOTA_SLOTS } from '../access/quota.ts'
 import type { LogLine } from '../system/log.ts'
 
-/** A thread's row: its connections, and those that it refused. Rows are a cache line apart. */
+/** Words of a thread's row, which has a cache line of its own: connections for requests, those it refused, its streams. */
 const OPEN = 0
 const REFUSED = 1
+const STREAMS = 2
 const ROW_WORDS = 16
+const ROW_BYTES = ROW_WORDS * Int32Array.BYTES_PER_ELEMENT
 
-/** A thread writes its own row alone: counting needs no lock, and a dead thread's row can be cleared. */
+/** Addresses share places by a hash; with 100 addresses one in 160 shares its limit. */
+const ADDRESS_PLACES = 16_384
+/** Streams of one thread by holder, behind the rows. */
+const PLACES = QUOTA_SLOTS + ADDRESS_PLACES
+const PLACES_BYTES = PLACES * Uint16Array.BYTES_PER_ELEMENT
+
+/** At a time, in all threads. */
+export interface ConnectionLimits {
+  /** Connections for requests. */
+  readonly connections: number
+  readonly streams: number
+  /** Streams of one key, or of one address without a key. */
+  readonly streamsOfOne: number
+}
+
+export type TooMany = 'in all' | 'of one holder'
+
+/**
+ * A thread writes its own row alone: counting needs no lock, and a dead thread's row can be cleared. Threads that
+ * count in the same moment may pass a limit, by one each at most.
+ */
 export class Connections {
   readonly #words: Int32Array
   readonly #row: number
-  readonly #most: number
+  readonly #places: Uint16Array
+  readonly #ownPlaces: number
+  readonly #limits: ConnectionLimits
+  /** Streams of the thread before this one that ended with it. */
+  readonly lost: number
 
   static allocate(threads: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(threads * ROW_WORDS * Int32Array.BYTES_PER_ELEMENT)
+    return new SharedArrayBuffer(threads * (ROW_BYTES + PLACES_BYTES))
   }
 
-  /** Clears the row of `thread`, which has just started. `most`: connections of all threads. */
-  constructor(buffer: SharedArrayBuffer, thread: number, most: number) {
-    this.#words = new Int32Array(buffer)
+  /** Clears what is counted for `thread`, which has just started. */
+  constructor(buffer: SharedArrayBuffer, thread: number, limits: ConnectionLimits) {
+    this.#words = rowsOf(buffer)
     this.#row = thread * ROW_WORDS
-    this.#most = most
+    this.#places = new Uint16Array(buffer, this.#words.byteLength)
+    this.#ownPlaces = thread * PLACES
+    this.#limits = limits
+    this.lost = this.#words[this.#row + STREAMS]
     // Refusals count for the life of the process.
     this.#words[this.#row + OPEN] = 0
+    this.#words[this.#row + STREAMS] = 0
+    this.#places.fill(0, this.#ownPlaces, this.#ownPlaces + PLACES)
   }
 
-  /** Connections of all threads. */
+  /** Connections of all threads, without those that carry streams. */
   get open(): number {
-    return sumOf(this.#words, OPEN)
+    return sumOf(this.#words, OPEN, ROW_WORDS)
   }
 
   /** @returns false for a connection too many, which is to be refused */
   opened(): boolean {
-    const isGood = this.open < this.#most
+    const isGood = this.open < this.#limits.connections
     this.#words[this.#row + (isGood ? OPEN : REFUSED)]++
     return isGood
   }
 
-  /** Also for one that begins to carry a stream: it does not count meanwhile. */
   left(): void {
     this.#words[this.#row + OPEN]--
   }
 
-  /** A stream is over, and its connection counts again. */
-  returned(): void {
-    this.#words[this.#row + OPEN]++
+  /** A connection carries a stream from now on. `place`: `placeOf` its holder. @returns null if it may */
+  streamBegins(place: number): TooMany | null {
+    const { streams, streamsOfOne } = this.#limits
+    if (sumOf(this.#places, place, PLACES) >= streamsOfOne) return 'of one holder'
+    if (sumOf(this.#words, STREAMS, ROW_WORDS) >= streams) return 'in all'
+    this.#move(place, 1)
+    return null
+  }
+
+  streamEnds(place: number): void {
+    this.#move(place, -1)
+  }
+
+  #move(place: number, by: 1 | -1): void {
+    this.#places[this.#ownPlaces + place] += by
+    this.#words[this.#row + STREAMS] += by
+    this.#words[this.#row + OPEN] -= by
   }
 }
 
+function rowsOf(buffer: SharedArrayBuffer): Int32Array {
+  const threads = buffer.byteLength / (ROW_BYTES + PLACES_BYTES)
+  return new Int32Array(buffer, 0, threads * ROW_WORDS)
+}
+
+/**
+ * Where the streams of a key are counted, or of an address without one (`slot` −1). `hash`: 32 bits, seeded, so that
+ * nobody can choose addresses that share the place of another one.
+ */
+export function placeOf(slot: number, hash: number): number {
+  return slot === -1 ? QUOTA_SLOTS + (hash % ADDRESS_PLACES) : slot
+}
+
 export interface ConnectionCounts {
-  /** Connections of all threads. */
+  /** Connections of all threads, without those that carry streams. */
   open: number
   /** Since the process began. */
   refused: number
+  streamsByThread: number[]
 }
 
 export function countConnections(buffer: SharedArrayBuffer): ConnectionCounts {
-  const words = new Int32Array(buffer)
-  return { open: sumOf(words, OPEN), refused: sumOf(words, REFUSED) }
+  const words = rowsOf(buffer)
+  const streamsByThread = Array.from(
+    { length: words.length / ROW_WORDS },
+    (_, thread) => words[thread * ROW_WORDS + STREAMS],
+  )
+  return { open: sumOf(words, OPEN, ROW_WORDS), refused: sumOf(words, REFUSED, ROW_WORDS), streamsByThread }
 }
 
-function sumOf(words: Int32Array, at: number): number {
+function sumOf(counts: Int32Array | Uint16Array, at: number, step: number): number {
   let sum = 0
-  for (let word = at; word < words.length; word += ROW_WORDS) sum += words[word]
+  for (; at < counts.length; at += step) sum += counts[at]
   return sum
 }
 

@@ -3,10 +3,9 @@ import type { View } from '../dataset/view.ts'
 import { lowerBound } from '../index/bisect.ts'
 import { timestampText } from '../sea/time.ts'
 import { CHANGE_WORDS, noChanges, type Change, type Changes } from '../snapshot/row-changes.ts'
-import type { Connections } from './connections.ts'
+import type { Connections, TooMany } from './connections.ts'
 import { LAST_EVENT_ID, type Exchange } from './exchange.ts'
-import type { ListenerCounts, TooMany } from './listener-counts.ts'
-import type { Feed, Holder, Listeners } from './listeners.ts'
+import type { End, Feed, Holder, Listeners } from './listeners.ts'
 import type { Totals } from './totals.ts'
 
 /** Seconds after which a refused stream may be asked for again. */
@@ -22,8 +21,6 @@ const NO_EVENTS = { onRoom(): void {}, onGone(): void {} }
 
 export interface EventStreamsOptions {
   readonly listeners: Listeners
-  readonly counts: ListenerCounts
-  /** Streams do not count among its connections. */
   readonly connections: Connections
   readonly totals: Totals
 }
@@ -42,7 +39,7 @@ export class EventStreams {
 
   constructor(options: EventStreamsOptions) {
     this.#options = options
-    for (let lost = options.counts.lost; lost > 0; lost--) options.totals.count('streams_lost')
+    options.totals.countMany('streams_lost', options.connections.lost)
   }
 
   serve(view: View): void {
@@ -55,46 +52,30 @@ export class EventStreams {
     this.#options.listeners.keysChanged()
   }
 
-  /** @returns why no stream began; `body`: no stream can follow a request with a body */
-  begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | 'body' | null {
-    const { listeners, counts, connections, totals } = this.#options
+  /** @returns why no stream began */
+  begin(exchange: Exchange, { head, buoys, holder, place }: BegunStream): TooMany | null {
+    const { listeners, connections, totals } = this.#options
     if (exchange.method === 'HEAD') {
-      const reply = exchange.later(NO_EVENTS)
-      reply?.begin(head, null)
-      return reply === null ? 'body' : null
+      exchange.later(NO_EVENTS).begin(head, null)
+      return null
     }
-    const tooMany = counts.opened(place)
+    const tooMany = connections.streamBegins(place)
     if (tooMany !== null) {
       totals.count(tooMany === 'in all' ? 'streams_refused_in_all' : 'streams_refused_of_one')
       return tooMany
     }
-    connections.left()
-    const giveBack = (): void => {
-      counts.left(place)
-      connections.returned()
-    }
+    totals.count('streams')
     const since = exchange.header(LAST_EVENT_ID)
     // A browser repeats any id that it was sent last, and gives up after a 400: an unknown id counts as none.
     const text = eventText(this.#view!, SNAPSHOT_ID.test(since) ? since : '', buoys, true)!
-    const isTaken = listeners.add(
-      head,
-      Buffer.from(RETRY + text),
-      {
-        holder,
-        buoys,
-        onOver(why) {
-          giveBack()
-          totals.count(`streams_${why}`)
-        },
-      },
-      (events) => exchange.later(events),
-    )
-    if (isTaken) {
-      totals.count('streams')
-      return null
+    const onOver = (why: End): void => {
+      connections.streamEnds(place)
+      totals.count(`streams_${why}`)
     }
-    giveBack()
-    return 'body'
+    listeners.add(head, Buffer.from(RETRY + text), { holder, buoys, onOver }, (events) =>
+      exchange.later(events),
+    )
+    return null
   }
 }
 

@@ -51,6 +51,8 @@ export interface Exchange {
   route: number
   /** Row of the key in the key ring, set by the handler for the records; `NO_KEY` without one. */
   keyRow: number
+  /** The id of an error that names one of our own, set by the handler for the records. */
+  requestId: string
   /** The first value, empty without the header. */
   header(name: HeaderName): string
   /** All values of all lines in order, joined by commas; empty without the header. */
@@ -72,10 +74,9 @@ export interface Exchange {
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean): void
   /**
    * Puts the reply off, in place of `send`; the caller takes what it needs from the request now. A request
-   * pipelined behind waits on node and ends the connection on uws. Null, and nothing is put off, if the
-   * connection has to end with the answer.
+   * pipelined behind waits on node and ends the connection on uws.
    */
-  later(events: LaterEvents): LaterReply | null
+  later(events: LaterEvents): LaterReply
 }
 
 /** `NO_ROUTE` and `NO_KEY` take the place of an ordinal and of a row. */
@@ -87,8 +88,6 @@ export interface Answered extends Exchange {
   readonly status: number
   /** Bytes of the body that is to be sent, 0 on HEAD. */
   readonly bytes: number
-  /** As sent; bytes may be in a buffer that is reused at once. */
-  readonly head: string | Uint8Array
 }
 
 /** Records every request that a handler, or the engine in its place, answers. */
@@ -101,8 +100,8 @@ export interface Recorder {
 
 /** A deferred reply: `begun` is called once, and then `ended`. */
 export interface RecordedLater {
-  /** With the status of its head, or `GONE`; the bytes of a head may be in a buffer that is used again. */
-  begun(status: number, head: string | Uint8Array): void
+  /** With the status of its head, or `GONE`. */
+  begun(status: number): void
   /** `bytes` of the body were handed over. */
   ended(bytes: number): void
 }
@@ -111,7 +110,6 @@ export interface RecordedLater {
 export const GONE = 499
 
 export const NOT_RECORDED: RecordedLater = { begun() {}, ended() {} }
-export const NO_RECORDER: Recorder = { answered() {}, deferred: () => NOT_RECORDED }
 
 /** Events of a deferred reply's connection; never from within one of its own methods. */
 export interface LaterEvents {
@@ -127,7 +125,7 @@ export interface LaterReply {
   /** On a reply to HEAD `begin` is all, and the reply is over. */
   readonly isHead: boolean
   /** As `Exchange.send`; the bytes of `body` must never change. */
-  send(head: string | Uint8Array, body: Uint8Array | null): void
+  send(head: string | Uint8Array, body: Uint8Array): void
   /**
    * `length`: bytes of the body that follows. Null begins a stream, the connection's last answer: each `write` goes out at
    * once, and however long none comes, the connection stays.
@@ -135,6 +133,7 @@ export interface LaterReply {
   begin(head: string | Uint8Array, length: number | null): void
   /** `bytes` must never change; call it only if there is room. False: they are not all out until `onRoom`. */
   write(bytes: Uint8Array): boolean
+  /** Ends the reply when all is out. */
   end(): void
   /** Ends the connection, so that the client sees that the body is not whole. */
   cut(): void
@@ -166,8 +165,6 @@ export interface Surroundings {
   readonly serving: Int32Array
   /** Called at every sign of life: requests, connections that come and go, bytes that go out later. */
   readonly onProgress: () => void
-  /** Epoch milliseconds of the wall clock, for Date headers. */
-  readonly now: () => number
   /** Gets an error for a handler that threw or did not reply, after the client was answered. */
   readonly onThrow: (error: unknown) => void
 }
@@ -219,6 +216,12 @@ export const UNCLEAR_LENGTH = refusal(
   '400 Bad Request',
   'bad_request',
   'Content-Length: at most one, a whole number; Transfer-Encoding: at most one, chunked',
+)
+/** GET and HEAD with one; other methods are refused as methods. */
+export const TAKES_NO_BODY = refusal(
+  '400 Bad Request',
+  'bad_request',
+  'This request takes no body. Allowed: a request without one',
 )
 export const BAD_HOST = refusal('400 Bad Request', 'bad_request', 'Host: exactly one')
 export const HEADERS_TOO_LARGE = refusal(

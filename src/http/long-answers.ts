@@ -2,8 +2,15 @@
  * Long answers as a serving thread has them: asked of the thread that makes them, and sent as their readers take
  * them. A fault is a status until the first byte has gone out, and a cut connection from then on.
  */
+import { commonHeaders, type Admitted } from './admitted.ts'
+import type { Asked } from './asked.ts'
+import type { ErrorCode } from '../operation/errors.ts'
 import type { LaterEvents, LaterReply } from './exchange.ts'
-import type { FromLong, LongRequest, ToLong } from './long-messages.ts'
+import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
+import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
+import type { Encoding } from './preferences.ts'
+import { errorAnswer, errorIdOf, FAULT, sendError, type HeadFields } from './reply.ts'
+import type { Totals } from './totals.ts'
 
 /** One end of a channel to the thread. */
 export interface LongPort {
@@ -17,7 +24,7 @@ type Begun = Extract<FromLong, { type: 'begun' }>
 export type Refused = Extract<FromLong, { type: 'refused' | 'busy' | 'fault' }>
 
 /** What is to be said of an answer. */
-export interface LongReply {
+interface LongReply {
   readonly request: LongRequest
   /** The head of a whole body, and the part of it that is to be sent. */
   whole(answer: Whole): { head: string | Uint8Array; body: readonly Uint8Array[] }
@@ -69,8 +76,8 @@ export class LongAnswers {
     return this.#port !== null
   }
 
-  /** Call it while connected. `later` defers the reply. @returns false if it cannot, and nothing was asked */
-  ask(said: LongReply, later: (events: LaterEvents) => LaterReply | null): boolean {
+  /** Call it while connected. `later` defers the reply. */
+  ask(said: LongReply, later: (events: LaterEvents) => LaterReply): void {
     const number = ++this.#last
     const reply = later({
       onRoom: () => {
@@ -81,7 +88,6 @@ export class LongAnswers {
       },
       onGone: () => this.#done(number),
     })
-    if (reply === null) return false
     this.#answers.set(number, {
       reply,
       said,
@@ -92,7 +98,6 @@ export class LongAnswers {
       isComplete: false,
     })
     this.#port!.postMessage({ type: 'make', number, request: said.request })
-    return true
   }
 
   #take(message: FromLong): void {
@@ -138,11 +143,11 @@ export class LongAnswers {
       sending.hasRoom = reply.write(piece)
     }
     if (reply.isOver) this.#done(number)
-    else if (!sending.hasRoom) return
-    else if (sending.isComplete) {
+    else if (sending.isComplete && pieces.length === 0) {
       this.#done(number)
       reply.end()
-    } else if (sending.untaken > 0) {
+    } else if (!sending.hasRoom) return
+    else if (sending.untaken > 0) {
       this.#port?.postMessage({ type: 'taken', number, bytes: sending.untaken })
       sending.untaken = 0
     }
@@ -169,4 +174,97 @@ export class LongAnswers {
       if (!sending.isComplete) this.#fail(number, sending, { type: 'fault', number, fault: LOST })
     }
   }
+}
+
+/** For `Retry-After`: the longest wait for a place (`long/queue.ts`), and the time in which a new thread is there. */
+const RETRY = '\r\nRetry-After: 8'
+const BUSY = 'Too many long answers are being made. Try again later, or ask for less'
+
+export interface LongOptions {
+  long: LongAnswers
+  totals: Totals
+  /** Epoch seconds with a fraction. */
+  clock: () => number
+  /** Gets faults of our own (`faultText`); never a key or a query. */
+  onFault: (fault: string, operation: string) => void
+}
+
+interface Reply {
+  readonly fields: HeadFields
+  /** Keeps a whole answer, as it is without a coding. */
+  readonly keep: (body: Uint8Array, headers: Uint8Array) => void
+}
+
+/** Has the thread answer `request`. */
+export function sendLong(
+  options: LongOptions,
+  request: Admitted,
+  asked: Asked,
+  { fields, keep }: Reply,
+): void {
+  const { exchange, served, client, now } = request
+  const { clock, totals, long } = options
+  const headers = commonHeaders(request)
+  if (!long.isConnected) {
+    totals.count('long_refused')
+    sendError(exchange, 'service_unavailable', BUSY, now, { headers: headers + RETRY })
+    return
+  }
+  const { target, path, texts, shape, isPaged, language } = asked
+  const { operation } = target
+  const format = shape?.format ?? 'json'
+  const range = format === 'json' ? '' : rangeAsked(exchange)
+  const wanted: LongRequest = {
+    operation: target.index,
+    path,
+    texts,
+    shape,
+    isPaged,
+    language,
+    snapshot: served.view!.dataset.snapshotId,
+    isPinned: served.isPinned,
+    now,
+    encoding: preferredCoding(exchange, format, range),
+    isHead: exchange.method === 'HEAD',
+    client: client.slot,
+  }
+  // Of an error, should there be one.
+  const requestId = errorIdOf(exchange)
+  // The time that it took is none of its life.
+  const fieldsOf = (encoding: Encoding | null, link: Uint8Array): HeadFields => {
+    return { ...fields, lifetime: Math.max(0, fields.lifetime - Math.round(clock() - now)), encoding, link }
+  }
+  const onFault = (fault: string): void => {
+    totals.count('faults')
+    options.onFault(fault, operation.name)
+  }
+  const said: LongReply = {
+    request: wanted,
+    whole: ({ headers: more, pieces, encoding, plain }) => {
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+      // A long body stays in pieces, unless it is kept or a part of it is asked for.
+      const isOne = range !== '' || length <= MOST_KEPT_BYTES
+      const body = isOne && pieces.length > 1 ? [joined(pieces, length)] : pieces
+      const kept = encoding !== null ? plain : isOne ? body[0] : null
+      if (kept !== null) keep(kept, more)
+      return partOf(served, fieldsOf(encoding, more), format, body, range)
+    },
+    begun: ({ headers: more, encoding }) => served.headsOf(format).write(fieldsOf(encoding, more)),
+    refuse: (reply, why) => {
+      const [code, message, more] = errorOf(why)
+      if (why.type === 'busy') totals.count('long_refused')
+      if (why.type === 'fault') onFault(why.fault)
+      const details = why.type === 'refused' ? why.details : null
+      const error = errorAnswer(requestId, code, message, clock(), { headers: headers + more, details })
+      reply.send(error.head, error.body)
+    },
+    onFault,
+  }
+  totals.count('long')
+  long.ask(said, (events) => exchange.later(events))
+}
+
+function errorOf(why: Refused): [code: ErrorCode, message: string, headers: string] {
+  if (why.type === 'refused') return [why.code, why.message, '']
+  return why.type === 'busy' ? ['service_unavailable', BUSY, RETRY] : ['internal_error', FAULT, '']
 }

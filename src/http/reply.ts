@@ -1,5 +1,6 @@
 /** The only writer to the socket: status line, headers, bodies of errors. */
 import { randomUUID } from 'node:crypto'
+import type { Charge } from './admission.ts'
 import type { Encoding } from './preferences.ts'
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../operation/errors.ts'
 import type { Dataset } from '../dataset/dataset.ts'
@@ -60,14 +61,6 @@ const ENCODER = new TextEncoder()
 export function callersRequestId(exchange: Exchange): string {
   const id = exchange.header(X_REQUEST_ID)
   return id !== '' && UUID.test(id) ? id : ''
-}
-
-/** For the rate headers. */
-export interface Charge {
-  limit: number
-  remaining: number
-  /** Epoch seconds. */
-  reset: number
 }
 
 /** What distinguishes the heads of one snapshot's answers. */
@@ -258,7 +251,11 @@ export function sendPreflight(exchange: Exchange): void {
 }
 
 export const FAULT = 'Internal error'
-export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
+
+/** The id that an error of this request tells, and the access log. */
+export function errorIdOf(exchange: Exchange): string {
+  return (exchange.requestId = callersRequestId(exchange) || randomUUID())
+}
 
 interface ErrorOptions {
   headers?: string
@@ -274,7 +271,7 @@ export function sendError(
   now: number,
   options: ErrorOptions = {},
 ): void {
-  const { head, body } = errorAnswer(callersRequestId(exchange), code, message, now, options)
+  const { head, body } = errorAnswer(errorIdOf(exchange), code, message, now, options)
   exchange.send(code === 'unauthorized' ? head + helpLink(exchange.path) : head, body)
 }
 
@@ -283,15 +280,13 @@ function helpLink(path: string): string {
   return `\r\nLink: <${'../'.repeat(path.split('/').length - 2)}docs>; rel="help"`
 }
 
-/** `callersId`: the caller's `X-Request-Id` if it is a UUID, else ''. */
 export function errorAnswer(
-  callersId: string,
+  requestId: string,
   code: ErrorCode,
   message: string,
   now: number,
   { headers = '', more = {}, details = null }: ErrorOptions = {},
 ): { head: string; body: Uint8Array } {
-  const requestId = callersId || randomUUID()
   const body = {
     error: code,
     message,

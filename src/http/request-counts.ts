@@ -1,7 +1,13 @@
 /**
- * Counts and durations of requests in shared memory. A worker writes a slab of its own without atomic
- * operations; its successor goes on with the slab, so no count ever falls.
+ * Counts and times requests in shared memory, and has lines of the access log written. A worker writes a slab of its
+ * own without atomic operations; its successor goes on with the slab, so no count ever falls.
  */
+// Not the global, which is a getter.
+import { performance } from 'node:perf_hooks'
+import type { Declared } from '../operation/operation.ts'
+import type { AccessEntry, AccessLog } from './access-log.ts'
+import type { Answered, Exchange, RecordedLater, Recorder } from './exchange.ts'
+import { callersRequestId } from './reply.ts'
 
 /** Upper bounds of the buckets, seconds. Above the last is `+Inf`. */
 export const DURATION_BOUNDS_S = [
@@ -69,6 +75,84 @@ export class RequestCounts {
 function placeOf(route: number, method: string, status: number): number {
   const series = route * ROUTE_SERIES + methodOrdinal(method) * STATUSES.length + STATUS_ORDINALS[status]
   return series * SERIES_CELLS
+}
+
+/** Labels by ordinal: operations, then `OTHER_ROUTES`. `basePath` as in `/v2`. */
+export function routeNames(operations: readonly Declared[], basePath: string): string[] {
+  return [...operations.map(({ path }) => `${basePath}${path}`), ...OTHER_ROUTES]
+}
+
+/** The access log of a worker, with what its lines call things. */
+export interface Lines {
+  readonly log: AccessLog
+  /** By ordinal of the route. */
+  readonly routes: readonly string[]
+  readonly operations: readonly string[]
+  /** By row of the key ring of the moment. */
+  readonly keyId: (row: number) => string
+}
+
+type Noted = Omit<AccessEntry, 'status' | 'bytes' | 'durationMs'>
+
+export class RequestRecorder implements Recorder {
+  readonly #counts: RequestCounts
+  /** Route number of requests that were not routed. */
+  readonly #none: number
+  readonly #lines: Lines | null
+
+  /** `routes`: their number. `lines`: null without an access log. */
+  constructor(counts: RequestCounts, routes: number, lines: Lines | null) {
+    this.#counts = counts
+    this.#none = routes - OTHER_ROUTES.length + OTHER_ROUTES.indexOf('none')
+    this.#lines = lines
+  }
+
+  answered(exchange: Answered, begun: number): void {
+    const { method, status, bytes } = exchange
+    const ms = performance.now() - begun
+    this.#counts.count(this.#routeOf(exchange), method, status, bytes, ms)
+    if (this.#lines?.log.wants(status, ms) === true)
+      this.#lines.log.add({ ...this.#noted(this.#lines, exchange), status, bytes, durationMs: ms })
+  }
+
+  /** Counted and timed when it begins, as streams may last for days; its bytes and its line follow when it is over. */
+  deferred(exchange: Exchange, begun: number): RecordedLater {
+    const { method } = exchange
+    const lines = this.#lines
+    const route = this.#routeOf(exchange)
+    const noted = lines && this.#noted(lines, exchange)
+    let [status, durationMs] = [0, 0]
+    return {
+      begun: (is) => {
+        status = is
+        durationMs = performance.now() - begun
+        this.#counts.count(route, method, status, 0, durationMs)
+      },
+      ended: (bytes) => {
+        this.#counts.sent(route, method, status, bytes)
+        if (noted !== null && lines!.log.wants(status, durationMs))
+          lines!.log.add({ ...noted, status, bytes, durationMs })
+      },
+    }
+  }
+
+  #routeOf({ route }: Exchange): number {
+    return route < 0 ? this.#none : route
+  }
+
+  /** Parts of a line, which are taken while the request can be read. */
+  #noted({ routes, operations, keyId }: Lines, exchange: Exchange): Noted {
+    const { method, keyRow, requestId } = exchange
+    const route = this.#routeOf(exchange)
+    return {
+      // Any other method would be text of the request.
+      method: (METHODS as readonly string[]).includes(method) ? method : OTHER,
+      operation: operations[route],
+      route: routes[route],
+      keyId: keyRow < 0 ? '' : keyId(keyRow),
+      requestId: requestId || callersRequestId(exchange),
+    }
+  }
 }
 
 /** Series that have been seen, over all workers. @param routes names by ordinal */

@@ -18,9 +18,9 @@ import { isUsual, readAsked } from './asked.ts'
 import { FULL_RETRY_SECONDS, type EventStreams } from './event-streams.ts'
 import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
-import { LongRequests, type LongRequestsOptions } from './long-requests.ts'
+import type { LongOptions } from './long-answers.ts'
 import { lifetimeOfMinute, Moments } from './moment.ts'
-import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
+import { callersRequestId, FAULT, sendError, sendPreflight, streamHead } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { Router, type StreamTarget, type Target } from './router.ts'
 import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
@@ -58,7 +58,7 @@ function withFormat(query: string, ending: string): string {
   return ending === '' || query.split('&').includes(format) ? query : `${query}&${format}`
 }
 
-export interface RequestPathOptions extends AdmissionOptions, ServedOptions, LongRequestsOptions {
+export interface RequestPathOptions extends AdmissionOptions, ServedOptions, LongOptions {
   operations: readonly Operation[]
   basePath: string
   /** Seconds between scheduled builds, which begin at multiples of it; 0 without a schedule. */
@@ -89,7 +89,7 @@ export class RequestPath {
     this.#admission = new Admission(options, keys)
     this.#held = new HeldViews(options)
     this.#moments = new Moments(options.refreshEvery)
-    this.#answering = new Answering(options.totals, new LongRequests(options))
+    this.#answering = new Answering(options)
   }
 
   setKeys(keys: KeyRing): void {
@@ -246,10 +246,6 @@ export class RequestPath {
     const { place } = holder
     const refusal = streaming!.streams.begin(exchange, { head, buoys, holder, place })
     if (refusal === null) return
-    if (refusal === 'body') {
-      sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
-      return
-    }
     const full = { headers: `${headers}\r\nRetry-After: ${FULL_RETRY_SECONDS}` }
     if (refusal === 'in all') {
       sendError(exchange, 'service_unavailable', TOO_MANY_STREAMS, now, full)

@@ -1,7 +1,7 @@
 /** Settings of a server, and those that other commands share with it. */
 import { availableParallelism } from 'node:os'
 import { MAX_QUOTA } from '../access/key-records.ts'
-import { EXPLORER_CHOICES, isLoopback } from '../http/anonymous-access.ts'
+import { EXPLORER_CHOICES, isLoopback } from '../http/admission.ts'
 import type { AddressOptions } from '../http/port.ts'
 import { holdingEverybody, TrustedProxies } from '../access/trusted-proxies.ts'
 import { FORMATS, LEVELS } from '../system/log.ts'

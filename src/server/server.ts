@@ -1,7 +1,7 @@
 /** The main thread: follows snapshots and keys, looks after workers, answers the operator, serves nothing. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AddressCounters } from '../access/address-counters.ts'
-import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { AnonymousAccess } from '../http/admission.ts'
 import { prepareHours } from '../access/hours.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { redisCounts, type SharedCounts } from '../access/redis.ts'
@@ -10,11 +10,10 @@ import { holdText, readHold } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { loadEngine, type EngineChoice } from '../http/engines/engine.ts'
 import { findFreePort, openPort } from '../http/port.ts'
-import { routeNames } from '../http/request-recorder.ts'
+import { routeNames } from '../http/request-counts.ts'
 import { ROUTED } from '../routes.ts'
 import { collectSoon } from '../system/thread.ts'
 import { timestampText } from '../sea/time.ts'
-import { countListeners } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import { SnapshotError } from '../snapshot/snapshot-format.ts'
@@ -415,7 +414,10 @@ export class RunningServer {
     await drain({
       drainMs: this.#config['drain-time'] * 1000,
       isWatched: performance.now() - this.#readinessAskedAt < WATCHED_MS,
-      open: () => countConnections(common.connections).open + countListeners(common.listeners).open,
+      open: () => {
+        const { open, streamsByThread } = countConnections(common.connections)
+        return streamsByThread.reduce((sum, streams) => sum + streams, open)
+      },
       stopListening: () => this.#workers.send({ type: 'stop-listening' }),
     })
     return this.#close(false)

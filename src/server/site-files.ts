@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { AnonymousAccess } from '../http/admission.ts'
 import { openApiDocument, type OpenApiDocument } from '../openapi/document.ts'
 import { pascal } from '../openapi/responses.ts'
 import type { Schema } from '../openapi/schemas.ts'

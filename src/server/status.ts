@@ -2,7 +2,6 @@
 import { holdStatus } from '../snapshot/retained.ts'
 import { countConnections } from '../http/connections.ts'
 import { timestampText } from '../sea/time.ts'
-import { countListeners } from '../http/listener-counts.ts'
 import type { Totals } from '../http/totals.ts'
 import { snapshotStatus } from '../snapshot/inspection.ts'
 import type { LoadedSnapshot } from '../snapshot/read-snapshot.ts'
@@ -46,6 +45,7 @@ export function notReady({
 /** The document of `/status`, without what only the server itself knows. @param now epoch seconds */
 export function statusOf(dir: string, now: number, observed: Observed): object {
   const { snapshot, held, reload, engine, workers, totals, common, isDraining } = observed
+  const { open, refused, streamsByThread } = countConnections(common.connections)
   return {
     ...snapshotStatus(snapshot, now),
     held_snapshots: held.map(({ id, asOf }) => ({ id, as_of: timestampText(asOf) })),
@@ -56,8 +56,11 @@ export function statusOf(dir: string, now: number, observed: Observed): object {
     memory: process.memoryUsage(),
     answered: answeredStatus(totals),
     explorer: explorerStatus(observed),
-    connections: countConnections(common.connections),
-    listeners: listenersStatus(observed),
+    connections: { open, refused },
+    listeners: {
+      open: streamsByThread.reduce((sum, streams) => sum + streams, 0),
+      ...listenersStatus(observed),
+    },
     draining: isDraining,
   }
 }
@@ -72,10 +75,9 @@ function explorerStatus({ common: { anonymousAccess, config }, totals }: Observe
   return { access: anonymousAccess, quota: config['explorer-quota'], reads, refused }
 }
 
-function listenersStatus({ common: { listeners, maxListeners }, totals }: Observed): object {
+function listenersStatus({ common: { maxListeners }, totals }: Observed): object {
   const sums = totals.sums()
   return {
-    open: countListeners(listeners).open,
     limit: maxListeners,
     begun: sums.streams,
     events: sums.events,

@@ -1,17 +1,15 @@
 /** What all workers of a server begin with: shared memory and settings. */
 import { createHash } from 'node:crypto'
 import { AddressCounters } from '../access/address-counters.ts'
-import { anonymousAccessOf } from '../http/anonymous-access.ts'
+import { anonymousAccessOf } from '../http/admission.ts'
 import { Connections, connectionsWithin, openFilesLimit } from '../http/connections.ts'
 import type { Format, LogLine } from '../system/log.ts'
 import type { ScheduleState } from './build-schedule.ts'
-import { RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
 import { ROUTED } from '../routes.ts'
-import { routeNames } from '../http/request-recorder.ts'
+import { RequestCounts, routeNames } from '../http/request-counts.ts'
 import type { PublishedManifest } from '../snapshot/read-snapshot.ts'
 import type { Mirror } from '../snapshot/mirror/mirror.ts'
-import { ListenerCounts } from '../http/listener-counts.ts'
 import { Totals } from '../http/totals.ts'
 import type { ServeConfig } from './serve-settings.ts'
 import { startSite } from './site-files.ts'
@@ -71,7 +69,6 @@ export function commonStart(
     requests: RequestCounts.allocate(workers, routes),
     workerFigures: WorkerFiguresRow.allocate(workers),
     connections: Connections.allocate(workers),
-    listeners: ListenerCounts.allocate(workers),
     site: startSite(config, anonymousAccess, { log, refreshEvery }),
     accessLog:
       config['access-log'] === 'none' || writeAccess === undefined

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { MessagePort, Worker } from 'node:worker_threads'
 import type { IndexedSnapshot } from '../dataset/view.ts'
 import type { AccessLogged } from '../http/access-log.ts'
-import type { AnonymousAccess } from '../http/anonymous-access.ts'
+import type { AnonymousAccess } from '../http/admission.ts'
 import type { SharedSite } from '../http/static-site.ts'
 import type { Changes } from '../snapshot/row-changes.ts'
 import type { Format } from '../system/log.ts'
@@ -27,7 +27,6 @@ export interface WorkerStart {
   maxConnections: number
   connections: SharedArrayBuffer
   maxListeners: number
-  listeners: SharedArrayBuffer
   /** Seconds between two scheduled builds; 0 where none are scheduled. */
   refreshEvery: number
   settingsTag: string

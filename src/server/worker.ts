@@ -9,7 +9,6 @@ import { loadEngine } from '../http/engines/engine.ts'
 import { KeyRing } from '../access/key-ring.ts'
 import { QuotaCounters } from '../access/quota.ts'
 import { EventStreams } from '../http/event-streams.ts'
-import { ListenerCounts } from '../http/listener-counts.ts'
 import { Listeners } from '../http/listeners.ts'
 import { RequestPath } from '../http/request.ts'
 import { OPERATIONS, ROUTED, STREAM } from '../routes.ts'
@@ -19,9 +18,14 @@ import { collectSoon } from '../system/thread.ts'
 import { faultText } from '../system/text.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { AccessLog } from '../http/access-log.ts'
-import { OTHER_ROUTES, RequestCounts } from '../http/request-counts.ts'
 import { WorkerFiguresRow } from './worker-figures.ts'
-import { RequestRecorder, routeNames, type Lines } from '../http/request-recorder.ts'
+import {
+  OTHER_ROUTES,
+  RequestCounts,
+  RequestRecorder,
+  routeNames,
+  type Lines,
+} from '../http/request-counts.ts'
 import { Totals } from '../http/totals.ts'
 import { Heartbeat } from './watchdog.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker-thread.ts'
@@ -51,17 +55,13 @@ const counts = new RequestCounts(start.requests, routes.length, start.thread)
 const figures = new WorkerFiguresRow(start.workerFigures, start.thread)
 const long = new LongAnswers()
 
-const connections = new Connections(start.connections, start.thread, start.maxConnections)
-const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
-const streams = new EventStreams({
-  listeners,
-  counts: new ListenerCounts(start.listeners, start.thread, {
-    total: start.maxListeners,
-    perHolder: config['max-listeners-per-key'],
-  }),
-  connections,
-  totals,
+const connections = new Connections(start.connections, start.thread, {
+  connections: start.maxConnections,
+  streams: start.maxListeners,
+  streamsOfOne: config['max-listeners-per-key'],
 })
+const listeners = new Listeners({ onSent: (events) => totals.countMany('events', events) })
+const streams = new EventStreams({ listeners, connections, totals })
 
 const site = new Site(start.site)
 let ring = new KeyRing(start.keys)

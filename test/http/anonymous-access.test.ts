@@ -7,7 +7,7 @@ import {
   isLoopback,
   isAnonymousRead,
   type AnonymousAccess,
-} from '../../src/http/anonymous-access.ts'
+} from '../../src/http/admission.ts'
 import type { Exchange, HeaderName } from '../../src/http/exchange.ts'
 
 test('Loopback addresses are those that only the machine itself reaches.', () => {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { Connections } from '../../src/http/connections.ts'
 import type { LaterReply } from '../../src/http/exchange.ts'
 import { request } from './raw_client.ts'
-import { SLOW_ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
+import { connectionsFor, SLOW_ENGINES, EngineServer, missing, TEXT_HEAD } from './server_for_tests.ts'
 import { until } from '../until.ts'
 
 /** More than an engine keeps apart without asking. */
@@ -18,7 +17,7 @@ for (const kind of SLOW_ENGINES) {
     async (t) => {
       const replies: LaterReply[] = []
       let gone = 0
-      const connections = new Connections(Connections.allocate(1), 0, Infinity)
+      const connections = connectionsFor(Infinity)
       const server = await new EngineServer(
         kind,
         (exchange) => {
@@ -26,7 +25,7 @@ for (const kind of SLOW_ENGINES) {
             exchange.send(TEXT_HEAD, Buffer.from('now'))
             return
           }
-          const reply = exchange.later({ onRoom: () => {}, onGone: () => void gone++ })!
+          const reply = exchange.later({ onRoom: () => {}, onGone: () => void gone++ })
           reply.begin(TEXT_HEAD, exchange.path === '/whole' ? 5 : 5_000_000)
           reply.write(Buffer.from('begun'))
           if (exchange.path === '/whole') reply.end()

@@ -52,16 +52,11 @@ for (const kind of SLOW_ENGINES) {
         onRoom: () => setImmediate(() => goOn()),
         onGone: () => seen.gone++,
       })
-      if (reply === null) {
-        exchange.send(TEXT_HEAD, Buffer.from('none later'))
-        return
-      }
       const seen: Seen = { reply, gone: 0, written: 0, full: 0 }
       last = seen
       if (path === '/throw') throw new Error('a fault')
       if (path === '/one-piece') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('one piece')), 5)
       if (path === '/late') setTimeout(() => reply.send(TEXT_HEAD, Buffer.from('late')), LATE_MS)
-      if (path === '/empty') setTimeout(() => reply.send('304 Not Modified\r\nETag: W/"a"', null), 5)
       if (path === '/nothing') setTimeout(() => reply.send(TEXT_HEAD, new Uint8Array(0)), 5)
       if (path === '/no-piece') {
         setTimeout(() => {
@@ -136,8 +131,6 @@ for (const kind of SLOW_ENGINES) {
         assert.deepEqual([one.status, one.text, one.headers['content-length']], [200, 'one piece', '9'])
         const head = await ask('/one-piece', { method: 'HEAD' })
         assert.deepEqual([head.text, head.headers['content-length']], ['', '9'])
-        const none = await ask('/empty')
-        assert.deepEqual([none.status, none.text, none.headers.etag], [304, '', 'W/"a"'])
         const large = await ask('/large-piece')
         assert.equal(large.headers['content-length'], String(LONG_LENGTH))
         assert.ok(large.text === longText())
@@ -146,20 +139,12 @@ for (const kind of SLOW_ENGINES) {
       assert.equal(last.gone, 0)
     })
 
-    it('answers HEAD again and again, also where a connection ends because so many may wait unread', async () => {
-      for (let i = 0; i < 400; i++) {
-        const { status, headers } = await ask('/one-piece', { method: 'HEAD' })
-        assert.deepEqual([status, headers['content-length']], [200, '9'], `answer ${i}`)
-      }
-    })
-
     it('says that a connection ends whose client asked for it, and ends it, however it was asked', async () => {
       for (const asked of ['close', 'Close', 'close, TE', 'keep-alive, close']) {
         for (const [path, length] of [
           ['/one-piece', 9],
           ['/late-end', 5],
           ['/large-piece', LONG_LENGTH],
-          ['/empty', 0],
         ] as const) {
           for (const method of ['GET', 'HEAD']) {
             const client = server.open()
@@ -168,9 +153,8 @@ for (const kind of SLOW_ENGINES) {
             assert.deepEqual(headers.get('connection'), ['close'], what)
             assert.equal(headers.get('keep-alive'), undefined, what)
             assert.equal(body.length, method === 'HEAD' ? 0 : length, what)
-            // Sooner than one on which nothing happens. Behind a body in pieces uws knows one way to ask alone.
-            const isInPieces = path === '/late-end' || path === '/large-piece'
-            const isLeft = kind === 'uws' && !/^close$/i.test(asked) && isInPieces && method === 'GET'
+            // Sooner than one on which nothing happens. Behind a body uws knows one way to ask alone.
+            const isLeft = kind === 'uws' && !/^close$/i.test(asked) && method === 'GET'
             if (isLeft) client.socket.destroy()
             else await client.closed(5000)
           }
@@ -261,16 +245,10 @@ for (const kind of SLOW_ENGINES) {
       assert.ok(seen.written < LONG_LENGTH)
     })
 
-    it('puts nothing off where the request announces a body', async () => {
-      const client = server.open()
-      assert.equal((await client.ask('GET /long', ['Content-Length: 5'], 'abcde')).body, 'none later')
-      await client.closed(30_000)
-    })
-
     it('finishes when replies that were put off are over, and has their connections end', async (t) => {
       const replies: LaterReply[] = []
       const own = await new EngineServer(kind, (exchange) => {
-        replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
+        replies.push(exchange.later({ onRoom() {}, onGone() {} }))
       }).until(t)
       const clients = await askInTurn(own, 2)
       own.engine.drain()
@@ -300,7 +278,7 @@ for (const kind of SLOW_ENGINES) {
     it('ends nobody else with a last answer of no bytes', async (t) => {
       const replies: LaterReply[] = []
       const own = await new EngineServer(kind, (exchange) => {
-        replies.push(exchange.later({ onRoom() {}, onGone() {} })!)
+        replies.push(exchange.later({ onRoom() {}, onGone() {} }))
       }).until(t)
       // More than an engine has lanes, so that some share one.
       const clients = await askInTurn(own, 20)

@@ -3,17 +3,10 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, it } from 'node:test'
 
-import {
-  Connections,
-  connectionsWithin,
-  countConnections,
-  openFilesLimit,
-} from '../../src/http/connections.ts'
 import { BUFFER_LIMIT_BYTES } from '../../src/http/engines/base.ts'
-import { lineText, type LogLine } from '../../src/system/log.ts'
 import { until } from '../until.ts'
 import { request, type RawClient } from './raw_client.ts'
-import { SLOW_ENGINES, missing, pathServer } from './server_for_tests.ts'
+import { connectionsFor, SLOW_ENGINES, missing, pathServer } from './server_for_tests.ts'
 
 const MEGABYTE = 1e6
 
@@ -106,7 +99,7 @@ for (const kind of SLOW_ENGINES) {
     })
 
     it('beyond the limit of connections is told so, and let in when another has left', async (t) => {
-      const connections = new Connections(Connections.allocate(1), 0, 20)
+      const connections = connectionsFor(20)
       const own = await pathServer(kind, { connections }).until(t)
       const first = Array.from({ length: 20 }, () => own.open())
       for (const client of first) {
@@ -132,7 +125,7 @@ for (const kind of SLOW_ENGINES) {
     })
 
     it('is counted as long as it is there, whoever else of many leaves first', async (t) => {
-      const connections = new Connections(Connections.allocate(1), 0, 150)
+      const connections = connectionsFor(150)
       const own = await pathServer(kind, { connections }).until(t)
       const enter = async (): Promise<RawClient | null> => {
         const client = own.open()
@@ -181,61 +174,5 @@ describe('answers without a body of the uws engine', { skip: missing('uws') }, (
     // Each has some 2 KB: 90 to a connection on average, with a standard deviation of 15 over 40 connections.
     const each = answers / connections
     assert.ok(each > 20 && each < 300, `${each} answers to a connection`)
-  })
-})
-
-describe('connections that are counted', () => {
-  it('are those of all threads, and a thread that starts anew has none', () => {
-    const buffer = Connections.allocate(3)
-    const threads = [0, 1, 2].map((thread) => new Connections(buffer, thread, 4))
-    assert.deepEqual(
-      [0, 1, 2, 1, 0].map((thread) => threads[thread].opened()),
-      [true, true, true, true, false],
-    )
-    assert.equal(threads[2].open, 4)
-    assert.deepEqual(countConnections(buffer), { open: 4, refused: 1 })
-    const anew = new Connections(buffer, 1, 4)
-    assert.deepEqual(countConnections(buffer), { open: 2, refused: 1 })
-    assert.equal(anew.open, 2)
-    assert.equal(anew.opened(), true)
-  })
-
-  it('do not count while they carry a stream', () => {
-    const buffer = Connections.allocate(1)
-    const connections = new Connections(buffer, 0, 1)
-    connections.opened()
-    connections.left()
-    assert.equal(connections.opened(), true)
-    connections.left()
-    connections.returned()
-    assert.deepEqual(countConnections(buffer), { open: 1, refused: 0 })
-  })
-})
-
-describe('connections and open files', () => {
-  it('leave room for each other, and the operator is told', () => {
-    const lines: string[] = []
-    const log: LogLine = (...event) => lines.push(lineText(...event))
-    const wanted = { connections: 10_000, listeners: 10_000 }
-    const all = { maxConnections: 10_000, maxListeners: 10_000 }
-    assert.deepEqual(connectionsWithin(wanted, 2, 40_000, log), all)
-    assert.deepEqual(connectionsWithin(wanted, 2, null, log), all)
-    const { maxConnections, maxListeners } = connectionsWithin(wanted, 2, 20_000, log)
-    assert.equal(maxConnections, 10_000)
-    assert.ok(maxListeners > 9_000 && maxListeners < 10_000)
-    assert.deepEqual(lines, [])
-    const fewer = connectionsWithin(wanted, 2, 1_024, log)
-    assert.ok(fewer.maxConnections > 600 && fewer.maxConnections < 700)
-    assert.ok(fewer.maxListeners > 200 && fewer.maxListeners < 250)
-    assert.equal(lines.length, 1)
-    assert.match(
-      lines[0],
-      /--max-connections 10000 is taken as \d+ and --max-listeners 10000 as \d+: .* 1024 files/,
-    )
-    assert.deepEqual(connectionsWithin(wanted, 2, 10, log), { maxConnections: 1, maxListeners: 1 })
-  })
-
-  it('are limited where the system says so', { skip: process.platform !== 'linux' }, () => {
-    assert.ok(openFilesLimit()! > 0)
   })
 })

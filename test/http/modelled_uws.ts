@@ -3,7 +3,6 @@
  * longer fits, and then each piece by itself.
  */
 import assert from 'node:assert/strict'
-import { Connections } from '../../src/http/connections.ts'
 import type {
   UwsApp,
   UwsBinding,
@@ -12,7 +11,8 @@ import type {
   UwsResponse,
 } from '../../src/http/engines/uws-binding.ts'
 import { UwsEngine } from '../../src/http/engines/uws.ts'
-import { NO_RECORDER, type OnRequest } from '../../src/http/exchange.ts'
+import type { OnRequest } from '../../src/http/exchange.ts'
+import { surroundingsOf } from './server_for_tests.ts'
 
 const GATHERED = 16 * 1024
 
@@ -84,14 +84,8 @@ export function getOf(onRequest: OnRequest): (headers: Headers, socket?: Modelle
     get: (_: string, handler: UwsHandler) => ((get = handler), app),
   } as unknown as UwsApp
   const binding = { App: () => app, _cfg: () => {} } as unknown as UwsBinding
-  const engine = new UwsEngine(binding, onRequest, {
-    connections: new Connections(Connections.allocate(1), 0, Infinity),
-    serving: new Int32Array(1),
-    recorder: NO_RECORDER,
-    onProgress: () => {},
-    now: () => 0,
-    onThrow: (error) => assert.fail(String(error)),
-  })
+  const onThrow = (error: unknown): never => assert.fail(String(error))
+  const engine = new UwsEngine(binding, onRequest, surroundingsOf({ onThrow }))
   assert.equal(engine.kind, 'uws')
   return (headers, socket = new ModelledSocket()) => {
     const request = {

@@ -20,11 +20,11 @@ export class Reader implements LaterReply {
     this.isHead = isHead
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
+  send(head: string | Uint8Array, body: Uint8Array): void {
     assert.equal(this.head, '', 'begun twice')
     this.head = headText(head)
-    this.length = body?.length ?? null
-    if (body !== null) this.pieces.push(Buffer.from(body))
+    this.length = body.length
+    this.pieces.push(Buffer.from(body))
     this.#over('refused')
   }
 

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { test } from 'node:test'
 import type { Exchange } from '../../src/http/exchange.ts'
-import { RequestRecorder } from '../../src/http/request-recorder.ts'
 import {
   DURATION_BOUNDS_S,
   METHODS,
   OTHER,
   readRequests,
   RequestCounts,
+  RequestRecorder,
   STATUSES,
 } from '../../src/http/request-counts.ts'
 
@@ -101,7 +101,7 @@ test('Of an answer that comes later the request is counted when it begins, and i
       bytes,
     ])
   assert.deepEqual(seen(), [])
-  later.begun(200, '200 OK')
+  later.begun(200)
   assert.deepEqual(seen(), [['/b', '200', 1, 0]])
   later.ended(70_000)
   assert.deepEqual(seen(), [['/b', '200', 1, 70_000]])

@@ -89,7 +89,7 @@ for (const kind of ENGINES) {
           const { path } = exchange
           const reply = replies[path]
           if (reply !== undefined) {
-            const later = exchange.later(EVENTS)!
+            const later = exchange.later(EVENTS)
             if (path !== '/left') setImmediate(reply, later)
           } else if (path === '/throw') throw new Error('a fault')
           else if (path === '/none') exchange.send('304 Not Modified', null)
@@ -137,7 +137,7 @@ for (const kind of ENGINES) {
       const { port } = await new EngineServer(
         kind,
         (exchange) => {
-          const reply = exchange.later(EVENTS)!
+          const reply = exchange.later(EVENTS)
           streams.push(reply)
           reply.begin(TEXT_HEAD, null)
           reply.write(BODY)
@@ -164,7 +164,7 @@ for (const kind of ENGINES) {
           }
           reply.end()
         }
-        const reply = exchange.later({ onRoom: () => setImmediate(goOn), onGone: () => {} })!
+        const reply = exchange.later({ onRoom: () => setImmediate(goOn), onGone: () => {} })
         setImmediate(() => {
           reply.begin(TEXT_HEAD, long.length)
           goOn()

@@ -1,7 +1,9 @@
 /** Small servers on either engine. */
 import { connect, type Socket } from 'node:net'
 import { after, before, type TestContext } from 'node:test'
+import { Connections } from '../../src/http/connections.ts'
 import { loadEngine } from '../../src/http/engines/engine.ts'
+import { NOT_RECORDED } from '../../src/http/exchange.ts'
 import type { Engine, Exchange, HeaderName, Surroundings } from '../../src/http/exchange.ts'
 import { rounds } from '../rounds.ts'
 import { RawClient } from './raw_client.ts'
@@ -17,6 +19,19 @@ export const SLOW_ENGINES = ENGINES.slice(0, rounds(1, 2))
 export function missing(kind: Engine['kind']): string | false {
   return kind === 'uws' && loadEngine('auto').kind !== 'uws' ? 'no native binary for this machine' : false
 }
+
+/** The counts of one thread, which may have so many connections. */
+export const connectionsFor = (connections: number): Connections =>
+  new Connections(Connections.allocate(1), 0, { connections, streams: 100, streamsOfOne: 100 })
+
+export const surroundingsOf = (some: Partial<Surroundings> = {}): Surroundings => ({
+  connections: connectionsFor(Infinity),
+  serving: new Int32Array(1),
+  onProgress: () => {},
+  recorder: { answered() {}, deferred: () => NOT_RECORDED },
+  onThrow: (error) => process.emitWarning(String(error)),
+  ...some,
+})
 
 export const TEXT_HEAD = '200 OK\r\nContent-Type: text/plain\r\nX-Served-By: test'
 const BIG_LENGTH = 200_000
@@ -51,7 +66,7 @@ export class EngineServer {
       handler(exchange)
     }
     const onThrow = (error: unknown): void => void this.thrown.push(error)
-    this.#create = () => loadEngine(kind).create(watched, { onThrow, ...surroundings })
+    this.#create = () => loadEngine(kind).create(watched, surroundingsOf({ onThrow, ...surroundings }))
   }
 
   /** Serves all tests of the `describe` that it is called in. */

@@ -79,14 +79,18 @@ for (const kind of SLOW_ENGINES) {
 
     it('knows which of many connections has closed, so that the others are served on and none is counted for ever', async (t) => {
       const shared = Connections.allocate(1)
-      const connections = new Connections(shared, 0, Infinity)
+      const connections = new Connections(shared, 0, {
+        connections: Infinity,
+        streams: 100,
+        streamsOfOne: 100,
+      })
       let gone = 0
       const crowded = await new EngineServer(
         kind,
         (exchange) => {
           if (exchange.path === '/') exchange.send(TEXT_HEAD, Buffer.from('plain'))
           else {
-            const stream = exchange.later({ onRoom() {}, onGone: () => gone++ })!
+            const stream = exchange.later({ onRoom() {}, onGone: () => gone++ })
             stream.begin(TEXT_HEAD, null)
             stream.write(Buffer.from('begun,'))
           }
@@ -150,12 +154,14 @@ for (const kind of SLOW_ENGINES) {
             sent += PIECE
             if (stream.write(text.subarray(at, at + PIECE))) setImmediate(goOn)
           }
-          const stream = exchange.later({ onRoom: goOn, onGone: () => over++ })!
+          const stream = exchange.later({ onRoom: goOn, onGone: () => over++ })
           begun++
           stream.begin(TEXT_HEAD, null)
           setImmediate(goOn)
         },
-        { connections: new Connections(shared, 0, Infinity) },
+        {
+          connections: new Connections(shared, 0, { connections: Infinity, streams: 100, streamsOfOne: 100 }),
+        },
       ).until(t)
       /** Reads at once, with pauses, or a part only. */
       const read = (how: 'quick' | 'slow' | 'part'): Promise<void> =>

@@ -110,11 +110,11 @@ function pairOf(options: Partial<QueueOptions> = {}) {
       begun: ({ headers }: { headers: Uint8Array }) => headOf(headers),
       refuse(reply: Pick<Reader, 'send'>, why: Refused) {
         asked.refused.push(why)
-        reply.send('503 Service Unavailable', null)
+        reply.send('503 Service Unavailable', new Uint8Array(0))
       },
       onFault: (text: string) => void asked.faults.push(text),
     }
-    assert.ok(answers.ask(said, (events) => (asked.read = new Reader(events, room, isHead))))
+    answers.ask(said, (events) => (asked.read = new Reader(events, room, isHead)))
     return asked
   }
   return { queue, answers, ask, lose: () => close() }

@@ -17,7 +17,7 @@ import { finish } from '../../src/system/steps.ts'
 import { startThread } from '../../src/system/thread.ts'
 import { KEY, KEYED, keysOf, openedOf, optionsOf } from '../answered.ts'
 import { duck } from '../builder/bulk/duck.ts'
-import { SLOW_ENGINES, missing } from '../http/server_for_tests.ts'
+import { SLOW_ENGINES, missing, surroundingsOf } from '../http/server_for_tests.ts'
 import { ask, folderOfFile, runCliWell, type AskOptions } from '../live.ts'
 import { until } from '../until.ts'
 
@@ -70,7 +70,7 @@ async function serve(kind: 'uws' | 'node', end: (last: () => void) => void) {
   }
   const path = new RequestPath(options, keysOf([KEY]))
   path.setView(oneView)
-  const engine = loadEngine(kind).create((exchange) => path.handle(exchange))
+  const engine = loadEngine(kind).create((exchange) => path.handle(exchange), surroundingsOf())
   const port = await engine.listen('127.0.0.1', 0)
   end(() => {
     engine.close()

@@ -57,7 +57,7 @@ export function someFigures(changes: Partial<Figures> = {}): Figures {
     totals,
     workers: { wanted: 2, serving: 1, replaced: 3, rows: [row, row] },
     common: COMMON,
-    connections: { open: 10, refused: 2 },
+    connections: { open: 10, refused: 2, streamsByThread: [3, 4] },
     snapshot: SNAPSHOT,
     reload: {
       at: NOW,

@@ -6,15 +6,18 @@ import {
   FAULT_BODY,
   FAULT_HEAD,
   GONE,
+  headText,
+  KEPT,
   NO_KEY,
   NO_ROUTE,
   NOT_RECORDED,
   statusOf,
-  TOO_MANY_CONNECTIONS,
+  TAKES_NO_BODY,
 } from '../exchange.ts'
 import type {
   Answered,
   Engine,
+  Framing,
   HeaderName,
   LaterEvents,
   LaterReply,
@@ -25,10 +28,21 @@ import type {
   Surroundings,
 } from '../exchange.ts'
 
-/** The answer to a connection too many, from behind `HTTP/1.1 `; a line end that follows counts as blanks of the JSON. */
-export const REFUSAL_OF_CONNECTION =
-  `${TOO_MANY_CONNECTIONS.head}\r\nConnection: close\r\nContent-Length: ${TOO_MANY_CONNECTIONS.body.length + 2}\r\n\r\n` +
-  Buffer.from(TOO_MANY_CONNECTIONS.body).toString('latin1')
+/**
+ * A connection's last answer, from behind `HTTP/1.1 ` to before a last line end: that counts as blanks of a body of JSON.
+ * `length`: of the body; null for no length header. `body`: null where none goes out.
+ */
+export function lastAnswer(
+  head: string | Uint8Array,
+  length: number | null,
+  body: Uint8Array | null,
+): Uint8Array {
+  const blanks = body === null ? 0 : 2
+  const size = length === null ? '' : `\r\nContent-Length: ${length + blanks}`
+  const date = new Date().toUTCString()
+  const lines = `${headText(head).replace(KEPT, '')}\r\nConnection: close${size}\r\nDate: ${date}\r\n`
+  return body === null ? Buffer.from(lines) : Buffer.concat([Buffer.from(`${lines}\r\n`), body])
+}
 
 /** Copies that a thread holds for clients that read slowly. The next such answer cuts its connection. */
 export const BUFFER_LIMIT_BYTES = 64 * 1024 * 1024
@@ -38,6 +52,7 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
   abstract readonly kind: Engine['kind']
   protected readonly exchange: E
   #hasStopped = false
+  #isPortClosed = false
 
   constructor(exchange: E) {
     this.exchange = exchange
@@ -50,7 +65,6 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
 
   abstract listen(host: string, port: number): Promise<number>
   abstract close(): void
-  protected abstract readonly isListening: boolean
   /** Existing connections are still served. */
   protected abstract closePort(): void
 
@@ -68,7 +82,8 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
       const now = performance.now()
       const isShort = now - began < SHORT_TURN_MS
       began = now
-      if (isShort || now - asked > CLOSING_PATIENCE_MS) this.closePort()
+      this.#isPortClosed = isShort || now - asked > CLOSING_PATIENCE_MS
+      if (this.#isPortClosed) this.closePort()
       else setImmediate(look)
     }
     setImmediate(look)
@@ -82,7 +97,7 @@ export abstract class BaseEngine<E extends BaseExchange<unknown, unknown>> imple
     for (let waited = 0; waited < withinMs && quiet < QUIET_LOOKS; waited += QUIET_INTERVAL_MS) {
       await setTimeout(QUIET_INTERVAL_MS)
       const { arrived, unfinished } = this.exchange
-      quiet = !this.isListening && arrived === before && unfinished === 0 ? quiet + 1 : 0
+      quiet = this.#isPortClosed && arrived === before && unfinished === 0 ? quiet + 1 : 0
       before = arrived
     }
   }
@@ -103,7 +118,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   keyRow = NO_KEY
   status = 0
   bytes = 0
-  head: string | Uint8Array = ''
+  requestId = ''
+  protected head: string | Uint8Array = ''
   isDraining = false
   /** Requests so far. */
   arrived = 0
@@ -112,6 +128,8 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   /** Bytes that are copied for slow readers, and answers that found no room for theirs. */
   #buffered = 0
   notBuffered = 0
+  /** The connection ends behind a request that has a body. */
+  protected framing: Framing = 'no body'
   readonly surroundings: Surroundings
   readonly #onRequest: OnRequest
   /** `begun` lasts while bytes are handed over; seen from outside, it means that sending failed half-way. */
@@ -154,7 +172,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   abstract address(): string
 
   /** No error leaves it, and no request stays unanswered: either would end the process. */
-  protected serve(method: string, request: Request, response: Response, refusal: Refusal | null): void {
+  protected serve(method: string, request: Request, response: Response, refused: Refusal | null): void {
+    // What takes no body at all is refused without a look at the rest.
+    const takesBody = this.framing !== 'body' || (method !== 'GET' && method !== 'HEAD')
+    const refusal = refused ?? (takesBody ? null : TAKES_NO_BODY)
     const { recorder, onProgress, onThrow } = this.surroundings
     onProgress()
     this.arrived++
@@ -164,6 +185,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#later = null
     this.route = NO_ROUTE
     this.keyRow = NO_KEY
+    this.requestId = ''
     this.#state = 'open'
     this.#begun = performance.now()
     try {
@@ -193,11 +215,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
     this.#state = 'answered'
   }
 
-  later(events: LaterEvents): LaterReply | null {
+  later(events: LaterEvents): LaterReply {
     const response = this.response()
     this.#refuseSecond()
     const reply = this.putOff(response, events)
-    if (reply === null) return null
     this.#later = reply
     reply.recorded = this.surroundings.recorder.deferred(this, this.#begun)
     this.#state = 'answered'
@@ -206,8 +227,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
 
   /** Sends `head`, and a body of which `bytes` go out. */
   protected abstract reply(body: Uint8Array | null, lasting: boolean): void
-  /** Null if the connection has to end with the answer. */
-  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response> | null
+  protected abstract putOff(response: Response, events: LaterEvents): BaseLaterReply<Response>
   protected abstract cut(): void
 
   /** 500 if nothing was sent; cuts the connection if sending failed half-way. */
@@ -239,8 +259,9 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
   #hasBegun = false
   /** Bytes of the body so far. */
   #bytes = 0
+  #hasRoom = true
   /** All of the body is offered: the reply ends when there is room again. */
-  #isLastOffered = false
+  #isEnding = false
   protected readonly response: Response
   readonly #events: LaterEvents
 
@@ -250,35 +271,31 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.#events = events
   }
 
-  send(head: string | Uint8Array, body: Uint8Array | null): void {
-    if (this.isOver) return
-    if (body === null || body.length === 0) this.#sendWithoutBody(head, body?.length ?? null)
-    else {
-      this.begin(head, body.length)
-      if (this.isOver) return
-      this.#bytes = body.length
-      this.#isLastOffered = true
-      if (this.offer(body)) this.end()
-    }
+  send(head: string | Uint8Array, body: Uint8Array): void {
+    this.begin(head, body.length)
+    this.write(body)
+    this.end()
   }
 
   begin(head: string | Uint8Array, length: number | null): void {
     if (this.isOver) return
-    if (this.isHead) this.#sendWithoutBody(head, length)
-    else {
-      this.#begins(head)
-      this.sendHead(head, length)
-    }
+    this.#hasBegun = true
+    this.recorded.begun(statusOf(head))
+    if (this.isHead) this.#over()
+    this.sendHead(head, length)
   }
 
   write(bytes: Uint8Array): boolean {
     if (this.isOver) return true
     this.#bytes += bytes.length
-    return this.offer(bytes)
+    this.#hasRoom = this.offer(bytes)
+    return this.#hasRoom
   }
 
   end(): void {
     if (this.isOver) return
+    this.#isEnding = true
+    if (!this.#hasRoom) return
     this.#over()
     this.finish()
   }
@@ -289,31 +306,24 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
     this.destroy()
   }
 
-  #begins(head: string | Uint8Array): void {
-    this.#hasBegun = true
-    this.recorded.begun(statusOf(head), head)
-  }
-
-  #sendWithoutBody(head: string | Uint8Array, length: number | null): void {
-    this.#begins(head)
-    this.#over()
-    this.sendWithoutBody(head, length)
-  }
-
   #over(): void {
     this.isOver = true
-    if (!this.#hasBegun) this.recorded.begun(GONE, '')
+    if (!this.#hasBegun) this.recorded.begun(GONE)
     this.recorded.ended(this.#bytes)
   }
 
-  /** `length`: null for no length header. */
-  protected abstract sendWithoutBody(head: string | Uint8Array, length: number | null): void
-  /** It may go out with the first bytes. `length`: null for a stream. */
+  /** All of it on a reply to HEAD, else it may go out with the first bytes. `length`: null for a stream. */
   protected abstract sendHead(head: string | Uint8Array, length: number | null): void
   /** @returns whether all is out, and there is room for more */
   protected abstract offer(bytes: Uint8Array): boolean
   protected abstract finish(): void
   protected abstract destroy(): void
+
+  /** The last bytes of the body are on their way. */
+  protected endsWithRoom(): void {
+    this.#hasRoom = false
+    this.end()
+  }
 
   protected gone(): void {
     if (this.isOver) return
@@ -323,7 +333,8 @@ export abstract class BaseLaterReply<Response> implements LaterReply {
 
   protected room(): void {
     if (this.isOver) return
-    if (this.#isLastOffered) this.end()
+    this.#hasRoom = true
+    if (this.#isEnding) this.end()
     else this.#events.onRoom()
   }
 }

@@ -1,8 +1,6 @@
 /** Chooses the HTTP engine. */
-
 import { loadBinding } from './uws-binding.ts'
-import { Connections } from '../connections.ts'
-import { NO_RECORDER, type Engine, type OnRequest, type Surroundings } from '../exchange.ts'
+import type { Engine, OnRequest, Surroundings } from '../exchange.ts'
 import { NodeEngine, SHARES_PORT } from './node.ts'
 import { UwsEngine } from './uws.ts'
 
@@ -12,8 +10,7 @@ export interface EngineChoice {
   readonly maxWorkers: number
   /** For the operator: what is missing, and what it costs. */
   readonly warning: string | null
-  /** By default the system's clock, unlimited connections, a process warning for each error of a handler. */
-  create(onRequest: OnRequest, surroundings?: Partial<Surroundings>): Engine
+  create(onRequest: OnRequest, surroundings: Surroundings): Engine
 }
 
 /**
@@ -28,7 +25,7 @@ export function loadEngine(preference: 'auto' | 'uws' | 'node'): EngineChoice {
       kind: 'uws',
       maxWorkers: Infinity,
       warning: null,
-      create: (onRequest, surroundings) => new UwsEngine(binding, onRequest, complete(surroundings)),
+      create: (onRequest, surroundings) => new UwsEngine(binding, onRequest, surroundings),
     }
   }
   if (preference === 'uws') throw new Error(`uWebSockets.js cannot be loaded: ${reason}`)
@@ -42,18 +39,6 @@ function nodeChoice(warning: string | null): EngineChoice {
     kind: 'node',
     maxWorkers: SHARES_PORT ? Infinity : 1,
     warning,
-    create: (onRequest, surroundings) => new NodeEngine(onRequest, complete(surroundings)),
-  }
-}
-
-function complete(surroundings: Partial<Surroundings> = {}): Surroundings {
-  return {
-    now: Date.now,
-    connections: new Connections(Connections.allocate(1), 0, Infinity),
-    serving: new Int32Array(1),
-    onProgress: () => {},
-    recorder: NO_RECORDER,
-    onThrow: (error) => process.emitWarning(error instanceof Error ? error : String(error)),
-    ...surroundings,
+    create: (onRequest, surroundings) => new NodeEngine(onRequest, surroundings),
   }
 }

@@ -11,9 +11,9 @@ import {
   HEADERS_TOO_LARGE,
   headText,
   KEPT,
+  TOO_MANY_CONNECTIONS,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
-  type Framing,
   type HeaderName,
   type LaterEvents,
   type OnRequest,
@@ -21,7 +21,7 @@ import {
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseEngine, BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION } from './base.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
 
 /** For silent, slow, idle or stalled connections, as in the other engine. */
 const TIMEOUT_MS = 10_000
@@ -34,27 +34,12 @@ const WAITING_REQUESTS = 256
 /** Bodies up to this do not count as buffered: 160 MB with 10,000 connections that do not read. */
 const SHORT_BODY_BYTES = 16 * 1024
 
-/** ` `, ` HTTP/1.1` and the empty line, in addition to method, target and headers. */
-const HEAD_BYTES = 1 + 9 + 4
-/** `: ` and CRLF of a header. */
-const LINE_BYTES = 4
-
 /** Whether threads share a port (`reusePort`: Node 22.12 and 23.1), on which the kernel spreads clients. */
 export const SHARES_PORT = process.platform === 'linux' && hasReusePort(process.versions.node)
 
 export function hasReusePort(version: string): boolean {
   const [major, minor] = version.split('.').map(Number)
   return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
-}
-
-/** Node's undocumented reader of requests: `onIncoming` returning 2 has it read no further. */
-interface Reader {
-  onIncoming: () => number
-}
-
-/** For an ending connection: the rest may be 2,000 requests in 64 KB, 10 to 15 µs each. */
-function readNoFurther(socket: Socket & { parser?: Reader | null }): void {
-  if (socket.parser != null) socket.parser.onIncoming = () => 2
 }
 
 export class NodeEngine extends BaseEngine<NodeExchange> {
@@ -86,7 +71,8 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
     const { connections, onProgress } = this.exchange.surroundings
     onProgress()
     if (!connections.opened()) {
-      socket.end(`HTTP/1.1 ${REFUSAL_OF_CONNECTION}\r\n`)
+      const { head, body } = TOO_MANY_CONNECTIONS
+      socket.end(`HTTP/1.1 ${headText(lastAnswer(head, body.length, body))}\r\n`)
       socket.destroySoon()
       return
     }
@@ -115,7 +101,6 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
     }
     const waiting = (this.#waiting.get(socket) ?? 0) + 1
     if (waiting > WAITING_REQUESTS) {
-      readNoFurther(socket)
       socket.destroy()
       return
     }
@@ -139,10 +124,6 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
     })
   }
 
-  protected get isListening(): boolean {
-    return this.#server.listening
-  }
-
   /** The HTTP server's own `close` would also close idle connections and stop looking for late requests. */
   protected closePort(): void {
     NetServer.prototype.close.call(this.#server)
@@ -157,21 +138,18 @@ export class NodeEngine extends BaseEngine<NodeExchange> {
 class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
   path = ''
   query = ''
-  #framing: Framing = 'no body'
   #hasMore = false
 
   /** `hasMore`: the client has sent requests behind this one. */
   take(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
-    const { headersDistinct: headers, method = '' } = request
-    const url = originForm(request.url ?? '')
+    const { headersDistinct: headers, method = '', url = '' } = request
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
     this.#hasMore = hasMore
-    this.#framing = framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
-    const refusal = this.#framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
-    if (refusal !== null) this.#framing = 'unclear'
-    if (this.#framing !== 'no body') readNoFurther(request.socket)
+    this.framing = framingOf(headers[CONTENT_LENGTH] ?? [], headers[TRANSFER_ENCODING] ?? [])
+    const refusal = this.framing === 'unclear' ? UNCLEAR_LENGTH : refusalOf(request)
+    if (refusal !== null) this.framing = 'unclear'
     this.serve(method, request, response, refusal)
   }
 
@@ -189,7 +167,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 
   protected reply(body: Uint8Array | null, lasting: boolean): void {
     const response = this.response()
-    const isLast = this.#framing !== 'no body' || (this.isDraining && !this.#hasMore)
+    const isLast = this.framing !== 'no body' || (this.isDraining && !this.#hasMore)
     if (body === null || this.method === 'HEAD') {
       writeHead(response, this.head, body === null ? null : body.length, isLast)
       response.end()
@@ -207,8 +185,7 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
     response.end(lasting ? body : Buffer.from(body))
   }
 
-  protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply | null {
-    if (this.#framing !== 'no body') return null
+  protected putOff(response: ServerResponse, events: LaterEvents): NodeLaterReply {
     const hasMore = this.#hasMore
     return new NodeLaterReply(response, this.method === 'HEAD', events, () => this.isDraining && !hasMore)
   }
@@ -219,19 +196,9 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 }
 
 /** The answer to a request that no handler should see. */
-function refusalOf({ headersDistinct, rawHeaders, method = '', url = '' }: IncomingMessage): Refusal | null {
+function refusalOf({ headersDistinct, rawHeaders }: IncomingMessage): Refusal | null {
   if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
-  const bytes = rawHeaders.reduce((sum, text) => sum + text.length, method.length + url.length)
-  if (bytes + HEAD_BYTES + (rawHeaders.length / 2) * LINE_BYTES > HEADER_LIMIT_BYTES) return HEADERS_TOO_LARGE
   return (headersDistinct['host']?.length ?? 0) > 1 ? BAD_HOST : null
-}
-
-/** A target without scheme and host, which requests to proxies have (RFC 9112, 3.2.2). */
-function originForm(target: string): string {
-  const match = /^https?:\/\/[^/?#]*/i.exec(target)
-  if (match === null) return target
-  const path = target.slice(match[0].length)
-  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** `isLast` adds the headers that end the connection; `length`: null for no body. */
@@ -270,16 +237,11 @@ class NodeLaterReply extends BaseLaterReply<ServerResponse> {
     response.on('drain', () => this.room())
   }
 
-  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
-    this.response.socket?.setTimeout(this.#silenceMs)
-    writeHead(this.response, head, length, this.#isLast())
-    this.response.end()
-  }
-
   protected sendHead(head: string | Uint8Array, length: number | null): void {
-    const isStream = length === null
+    const isStream = length === null && !this.isHead
     writeHead(this.response, head, length, isStream || this.#isLast())
     if (!isStream) this.response.socket?.setTimeout(this.#silenceMs)
+    if (this.isHead) this.response.end()
   }
 
   protected offer(bytes: Uint8Array): boolean {

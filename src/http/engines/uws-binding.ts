@@ -1,10 +1,8 @@
 /** Loads the native uWebSockets.js and declares the calls we use: its packages carry no types. */
-
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-
 import { HEADER_LIMIT_BYTES } from '../exchange.ts'
 
 /** Methods throw once the answer is complete or the connection gone. They need their native `this`. */
@@ -42,18 +40,14 @@ export interface UwsRequest {
 
 export type UwsHandler = (response: UwsResponse, request: UwsRequest) => void
 
-export type UwsListenToken = object
-
 export interface UwsApp {
   get(pattern: string, handler: UwsHandler): UwsApp
   head(pattern: string, handler: UwsHandler): UwsApp
   any(pattern: string, handler: UwsHandler): UwsApp
-  /**
-   * Told of each connection that opens (1) and closes (-1), each time with another object for it.
-   */
+  /** Told of each connection that opens (1) and closes (-1), each time with another object for it. */
   filter(handler: (connection: UwsResponse, change: 1 | -1) => void): UwsApp
   /** Calls back before it returns; `false` is every kind of failure. */
-  listen(host: string, port: number, done: (token: UwsListenToken | false) => void): UwsApp
+  listen(host: string, port: number, done: (token: object | false) => void): UwsApp
   close(): UwsApp
 }
 
@@ -61,8 +55,8 @@ export interface UwsBinding {
   App(): UwsApp
   /** `silent` removes the header that names the engine. */
   _cfg(option: 'silent'): void
-  us_socket_local_port(token: UwsListenToken): number
-  us_listen_socket_close(token: UwsListenToken): void
+  us_socket_local_port(token: object): number
+  us_listen_socket_close(token: object): void
 }
 
 /** SHA-256 of the tested binaries by package, in the versions of package.json. */
@@ -73,30 +67,24 @@ const TESTED_BINARIES: { readonly [name: string]: string } = {
   '@uwsjs/linux-x64-26': '604375741bf77780b34e7e299af9274cb1f56d73732201d19e3d8d8448176795',
 }
 
-export type LoadedBinding =
-  | { readonly binding: UwsBinding; readonly reason: null }
-  | { readonly binding: null; readonly reason: string }
-
 /**
  * The official `uWebSockets.js` if installed, else the repackaged binary if it is the tested one. Never
  * throws. Must run in the main thread before any worker starts: the binary reads its header limit from the
  * process environment when first loaded, and a worker's `process.env` is only a copy.
  */
-export function loadBinding(): LoadedBinding {
+export function loadBinding(): { binding: UwsBinding | null; reason: string } {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = String(HEADER_LIMIT_BYTES)
   const require = createRequire(import.meta.url)
   const nodeMajor = process.versions.node.split('.', 1)[0]
   const repackaged = `@uwsjs/${process.platform}-${process.arch}-${nodeMajor}`
-  const loads: { [name: string]: () => unknown } = {
-    'uWebSockets.js': () => require('uWebSockets.js') as unknown,
-    [repackaged]: () => require(testedBinary(require.resolve(repackaged), repackaged)) as unknown,
-  }
+  const loads = [
+    () => require('uWebSockets.js') as UwsBinding,
+    () => require(testedBinary(require.resolve(repackaged), repackaged)) as UwsBinding,
+  ]
   const reasons: string[] = []
-  for (const [name, load] of Object.entries(loads)) {
+  for (const load of loads) {
     try {
-      const loaded = load()
-      if (isBinding(loaded)) return { binding: loaded, reason: null }
-      reasons.push(`${name} lacks functions that this server calls`)
+      return { binding: load(), reason: '' }
     } catch (error) {
       // The first line names the cause; the rest is a stack of requiring files.
       reasons.push((error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '')
@@ -111,14 +99,4 @@ function testedBinary(entry: string, name: string): string {
   const hash = createHash('sha256').update(readFileSync(path)).digest('hex')
   if (hash !== TESTED_BINARIES[name]) throw new Error(`${path} is not the binary that was tested`)
   return path
-}
-
-function isBinding(loaded: unknown): loaded is UwsBinding {
-  return (
-    typeof loaded === 'object' &&
-    loaded !== null &&
-    ['App', '_cfg', 'us_socket_local_port', 'us_listen_socket_close'].every(
-      (name) => typeof (loaded as { [name: string]: unknown })[name] === 'function',
-    )
-  )
 }

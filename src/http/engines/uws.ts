@@ -7,20 +7,18 @@ import {
   framingOf,
   headText,
   KEPT,
+  TOO_MANY_CONNECTIONS,
   TRANSFER_ENCODING,
   UNCLEAR_LENGTH,
-  type Framing,
   type HeaderName,
   type LaterEvents,
   type OnRequest,
   type Surroundings,
 } from '../exchange.ts'
 import { ListenError } from '../port.ts'
-import { BaseEngine, BaseExchange, BaseLaterReply, REFUSAL_OF_CONNECTION } from './base.ts'
-import type { UwsApp, UwsBinding, UwsListenToken, UwsRequest, UwsResponse } from './uws-binding.ts'
+import { BaseEngine, BaseExchange, BaseLaterReply, lastAnswer } from './base.ts'
+import type { UwsApp, UwsBinding, UwsRequest, UwsResponse } from './uws-binding.ts'
 
-/** A connection's last body up to this goes to the engine whole, which closes the connection behind it. */
-const WHOLE_BYTES = 64 * 1024
 /** The map of 1,200 buoys goes to the kernel in one turn: a second turn would double its cost. */
 const FIRST_BYTES = 1024 * 1024
 /** More goes to the kernel, which takes megabytes for a client that does not read, a piece in each turn. */
@@ -56,7 +54,7 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
   readonly kind = 'uws'
   readonly #binding: UwsBinding
   readonly #app: UwsApp
-  #token: UwsListenToken | null = null
+  #token: object | null = null
   #isClosed = false
 
   constructor(binding: UwsBinding, onRequest: OnRequest, surroundings: Surroundings) {
@@ -78,10 +76,6 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
     return Promise.reject(new ListenError(host, port, reason))
   }
 
-  protected get isListening(): boolean {
-    return this.#token !== null
-  }
-
   protected closePort(): void {
     if (this.#token !== null) this.#binding.us_listen_socket_close(this.#token)
     this.#token = null
@@ -97,6 +91,7 @@ export class UwsEngine extends BaseEngine<UwsExchange> {
 }
 
 function countedConnections(app: UwsApp, { connections, onProgress }: Surroundings): UwsApp {
+  const { head, body } = TOO_MANY_CONNECTIONS
   let isRefusing = false
   return app.filter((connection, change) => {
     if (isRefusing) return
@@ -105,7 +100,7 @@ function countedConnections(app: UwsApp, { connections, onProgress }: Surroundin
     else if (!connections.opened()) {
       isRefusing = true
       // A new connection takes this few bytes at once.
-      connection.cork(() => connection.writeStatus(REFUSAL_OF_CONNECTION))
+      connection.cork(() => connection.writeStatus(lastAnswer(head, body.length, body)))
       connection.close()
       isRefusing = false
     }
@@ -113,7 +108,7 @@ function countedConnections(app: UwsApp, { connections, onProgress }: Surroundin
 }
 
 class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
-  #framing: Framing = 'no body'
+  /** The engine itself closes the connection behind a body, if `close` is all that was asked for. */
   #asksToClose = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
@@ -127,11 +122,11 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     while (this.#headers > 0) this.#values[--this.#headers] = ''
     this.#isSpecial = false
     request.forEach(this.#takeHeader)
-    this.#framing = this.#isSpecial
+    this.framing = this.#isSpecial
       ? framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
       : 'no body'
     this.#asksToClose = this.#isSpecial && ASKS_TO_CLOSE.test(this.#valuesOf(CONNECTION).join())
-    this.serve(method, request, response, this.#framing === 'unclear' ? UNCLEAR_LENGTH : null)
+    this.serve(method, request, response, this.framing === 'unclear' ? UNCLEAR_LENGTH : null)
   }
 
   readonly #takeHeader = (lowerCaseName: string, value: string): void => {
@@ -176,8 +171,17 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   protected reply(body: Uint8Array | null, lasting: boolean): void {
     const response = this.response()
     const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
-    if (this.#framing !== 'no body' || this.#asksToClose || (!hasBody && endsByChance(this.head))) {
-      this.#replyLast(response, body, lasting)
+    if (this.framing !== 'no body' || (!hasBody && (this.#asksToClose || endsByChance(this.head)))) {
+      this.#replyLast(response, body?.length ?? null, hasBody ? body : null)
+      return
+    }
+    if (this.#asksToClose) {
+      // In the next turn, so that the engine cuts a connection that has sent more: it is not served.
+      response.pause()
+      const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : body!.length)
+      const head = headText(this.head)
+      const bytes = lasting ? body! : new Uint8Array(body!)
+      setImmediate(() => reply?.send(head, bytes))
       return
     }
     // Pipelined answers that have outgrown the engine's buffer would go out in six pieces each.
@@ -196,42 +200,37 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     if (response.tryEnd(body.subarray(0, FIRST_BYTES), body.length)[1]) return
     const sent = response.getWriteOffset()
     const rest = body.subarray(sent)
-    const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length, false)
+    const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : rest.length)
     if (reply === null) this.bytes -= rest.length
     else reply.goOn(lasting ? rest : new Uint8Array(rest), body.length, sent === FIRST_BYTES)
   }
 
-  /** Answers in the next turn, so that the engine cuts a connection that has sent more: it is not served. */
-  #replyLast(response: UwsResponse, body: Uint8Array | null, lasting: boolean): void {
-    // What comes behind later is not read.
+  /**
+   * Nothing behind it is served: to the engine the answer is unfinished, and it cuts a connection that has sent more.
+   * In the next turn the answer is with the kernel.
+   */
+  #replyLast(response: UwsResponse, length: number | null, body: Uint8Array | null): void {
+    let isGone = false
+    response.onAborted(() => (isGone = true))
     response.pause()
-    const copied = lasting || body === null ? 0 : body.length
-    const reply = this.#laterReply(response, NO_EVENTS, copied, true)
-    const bytes = copied > 0 ? new Uint8Array(body!) : body
-    const head = headText(this.head)
-    setImmediate(() => reply?.send(head, bytes))
+    response.writeStatus(lastAnswer(this.head, length, body))
+    setImmediate(() => {
+      if (!isGone) response.close()
+    })
   }
 
-  protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply | null {
-    return this.#framing === 'no body' ? this.#laterReply(response, events, 0, this.#asksToClose) : null
+  protected putOff(response: UwsResponse, events: LaterEvents): UwsLaterReply {
+    return this.#laterReply(response, events, 0)!
   }
 
   /** `held`: bytes that count as buffered until the reply is out. Null where they are too many: it is cut. */
-  #laterReply(
-    response: UwsResponse,
-    events: LaterEvents,
-    held: number,
-    isLast: boolean,
-  ): UwsLaterReply | null {
+  #laterReply(response: UwsResponse, events: LaterEvents, held: number): UwsLaterReply | null {
     if (!this.buffer(held)) {
       response.close()
       return null
     }
     this.unfinished++
-    // The engine closes by itself behind a request that asks for it in exactly this way.
-    const isClosedByEngine = this.#valuesOf(CONNECTION)[0]?.length === 'close'.length
-    const ending = isLast ? (isClosedByEngine ? 'by the engine' : 'by hand') : null
-    return new UwsLaterReply(this, response, events, ending, () => {
+    return new UwsLaterReply(this, response, events, this.#asksToClose, () => {
       this.unfinished--
       this.giveBack(held)
     })
@@ -245,8 +244,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 /** Its writes are corked by hand: within a handler the engine does it. */
 class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   readonly #exchange: UwsExchange
-  /** How the connection ends with the answer; null: it stays. */
-  readonly #ending: 'by the engine' | 'by hand' | null
+  readonly #asksToClose: boolean
   readonly #onDone: () => void
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
@@ -260,12 +258,12 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     exchange: UwsExchange,
     response: UwsResponse,
     events: LaterEvents,
-    ending: 'by the engine' | 'by hand' | null,
+    asksToClose: boolean,
     onDone: () => void,
   ) {
     super(response, exchange.method === 'HEAD', events)
     this.#exchange = exchange
-    this.#ending = ending
+    this.#asksToClose = asksToClose
     this.#onDone = onDone
     response.onAborted(() => {
       this.#done()
@@ -285,6 +283,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   goOn(rest: Uint8Array, length: number, hasRoom: boolean): void {
     this.#length = length
     this.#untaken = rest
+    this.endsWithRoom()
     if (hasRoom) setImmediate(this.#offerMore)
   }
 
@@ -292,38 +291,27 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     if (!this.#isDone && this.#untaken !== null && this.offer(this.#untaken)) this.room()
   }
 
-  protected sendWithoutBody(head: string | Uint8Array, length: number | null): void {
-    const { response } = this
-    const whole = headText(head) + (length === null ? '' : `\r\nContent-Length: ${length}`)
-    if (this.#ending === null) {
-      response.cork(() => {
-        response.writeStatus(this.#exchange.isDraining ? withClosing(whole) : whole)
-        response.endWithoutBody()
-      })
-      this.#done()
-      return
-    }
-    // The engine closes by itself only in `end`, which adds a length of 0: wrong here. So the head and its
-    // empty line are written, and the connection is closed when they are with the kernel.
-    const date = new Date(this.#exchange.surroundings.now()).toUTCString()
-    response.cork(() => response.writeStatus(`${withClosing(whole)}\r\nDate: ${date}\r\n`))
-    setImmediate(() => this.destroy())
-  }
-
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
-    const isLast = length === null || this.#ending !== null || this.#exchange.isDraining
+    const isLast = length === null || this.#asksToClose || this.#exchange.isDraining
     this.#head = isLast ? withClosing(head) : headText(head)
+    if (!this.isHead) return
+    const { response } = this
+    if (isLast) {
+      response.cork(() => response.writeStatus(lastAnswer(head, length, null)))
+      // It is with the kernel then.
+      setImmediate(() => this.destroy())
+      return
+    }
+    response.cork(() => {
+      response.writeStatus(`${this.#head}\r\nContent-Length: ${length}`)
+      response.endWithoutBody()
+    })
+    this.#done()
   }
 
-  /** The engine closes the connection behind a short body that is its last, and writes the header that says so. */
-  #isLastWhole(bytes: Uint8Array): boolean {
-    const isShort = bytes.length === this.#length && bytes.length <= WHOLE_BYTES
-    return this.#ending === 'by hand' && this.#head !== '' && isShort
-  }
-
-  #writeHead(head = this.#head): void {
-    if (head !== '') this.response.writeStatus(head)
+  #writeHead(): void {
+    if (this.#head !== '') this.response.writeStatus(this.#head)
     this.#head = ''
   }
 
@@ -332,14 +320,6 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     const { response } = this
     const length = this.#length
     if (length === null) return this.#offerChunks(bytes)
-    if (this.#isLastWhole(bytes)) {
-      response.cork(() => {
-        this.#writeHead(this.#head.slice(0, -CLOSING.length))
-        response.end(bytes, true)
-      })
-      this.#done()
-      return true
-    }
     const before = response.getWriteOffset()
     const piece = bytes.subarray(0, PIECE_BYTES)
     let isComplete = false
