@@ -213,6 +213,8 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     let isGone = false
     response.onAborted(() => (isGone = true))
     response.pause()
+    // The line end behind the body.
+    if (body !== null) this.bytes += 2
     response.writeStatus(lastAnswer(this.head, length, body))
     setImmediate(() => {
       if (!isGone) response.close()
