@@ -62,6 +62,7 @@ class Asked implements Exchange {
   readonly mayWait = false
   keyRow = NO_KEY
   requestId = ''
+  cameWithBody = false
   answer: Answered | null = null
   /** Who takes a reply that came later, piece by piece. */
   reader: Reader | null = null
@@ -183,6 +184,14 @@ export class AskedPath {
       for (; !reader.isOver; await turn()) if (reader.room <= 0) reader.take(ROOM)
     }
     return { ...answerOf(asked, url), isLater: reader !== null }
+  }
+
+  /** As `get`, of a request with a body. */
+  getWithBody(url: string, headers: { [name: string]: string }): Answered {
+    const asked = new Asked(url, headers, 'GET')
+    asked.cameWithBody = true
+    this.path.handle(asked)
+    return asked.answer!
   }
 }
 

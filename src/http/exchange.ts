@@ -53,6 +53,8 @@ export interface Exchange {
   keyRow: number
   /** The id of an error that names one of our own, set by the handler for the records. */
   requestId: string
+  /** It came with a body, so that the connection ends with its answer. */
+  readonly cameWithBody: boolean
   /** The first value, empty without the header. */
   header(name: HeaderName): string
   /** All values of all lines in order, joined by commas; empty without the header. */
@@ -74,7 +76,7 @@ export interface Exchange {
   send(head: string | Uint8Array, body: Uint8Array | null, lasting?: boolean): void
   /**
    * Puts the reply off, in place of `send`; the caller takes what it needs from the request now. A request
-   * pipelined behind waits on node and ends the connection on uws.
+   * pipelined behind waits on node and ends the connection on uws. Not for a request that `cameWithBody`.
    */
   later(events: LaterEvents): LaterReply
 }
@@ -216,12 +218,6 @@ export const UNCLEAR_LENGTH = refusal(
   '400 Bad Request',
   'bad_request',
   'Content-Length: at most one, a whole number; Transfer-Encoding: at most one, chunked',
-)
-/** GET and HEAD with one; other methods are refused as methods. */
-export const TAKES_NO_BODY = refusal(
-  '400 Bad Request',
-  'bad_request',
-  'This request takes no body. Allowed: a request without one',
 )
 export const BAD_HOST = refusal('400 Bad Request', 'bad_request', 'Host: exactly one')
 export const HEADERS_TOO_LARGE = refusal(

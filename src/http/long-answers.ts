@@ -9,7 +9,7 @@ import type { LaterEvents, LaterReply } from './exchange.ts'
 import { MOST_KEPT_BYTES, type FromLong, type LongRequest, type ToLong } from './long-messages.ts'
 import { joined, partOf, preferredCoding, rangeAsked } from './parts.ts'
 import type { Encoding } from './preferences.ts'
-import { errorAnswer, errorIdOf, FAULT, sendError, type HeadFields } from './reply.ts'
+import { errorAnswer, errorIdOf, FAULT, sendError, TAKES_NO_BODY, type HeadFields } from './reply.ts'
 import type { Totals } from './totals.ts'
 
 /** One end of a channel to the thread. */
@@ -205,6 +205,10 @@ export function sendLong(
   const { exchange, served, client, now } = request
   const { clock, totals, long } = options
   const headers = commonHeaders(request)
+  if (exchange.cameWithBody) {
+    sendError(exchange, 'bad_request', TAKES_NO_BODY, now, { headers })
+    return
+  }
   if (!long.isConnected) {
     totals.count('long_refused')
     sendError(exchange, 'service_unavailable', BUSY, now, { headers: headers + RETRY })

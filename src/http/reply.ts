@@ -251,6 +251,7 @@ export function sendPreflight(exchange: Exchange): void {
 }
 
 export const FAULT = 'Internal error'
+export const TAKES_NO_BODY = 'This request takes no body. Allowed: a request without one'
 
 /** The id that an error of this request tells, and the access log. */
 export function errorIdOf(exchange: Exchange): string {

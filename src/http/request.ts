@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.ts'
 import { ignorableNames, ignoredHeader } from './ignored-parameters.ts'
 import type { LongOptions } from './long-answers.ts'
 import { lifetimeOfMinute, Moments } from './moment.ts'
-import { callersRequestId, FAULT, sendError, sendPreflight, streamHead } from './reply.ts'
+import { callersRequestId, FAULT, sendError, sendPreflight, streamHead, TAKES_NO_BODY } from './reply.ts'
 import { OTHER_ROUTES } from './request-counts.ts'
 import { Router, type StreamTarget, type Target } from './router.ts'
 import { HeldViews, type ServedOptions, type ServedView } from './served.ts'
@@ -143,6 +143,7 @@ export class RequestPath {
       const pin = raw.get('snapshot')
       if (target.operation === null) {
         if (pin !== '') throw new ApiError('bad_request', NOT_PINNED, { parameter: 'snapshot' })
+        if (exchange.cameWithBody) throw new ApiError('bad_request', TAKES_NO_BODY)
         this.#beginStream(request, target, raw)
         return
       }

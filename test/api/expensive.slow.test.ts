@@ -109,6 +109,9 @@ test('HEAD tells the length, a condition that holds is answered at once, and a b
   // Too long to be made whole, so nobody knows how long.
   const longest = await path.getLater(`/v2${LONGEST(ids[0])}`, KEYED, 'HEAD')
   assert.deepEqual([longest.status, longest.headers['content-length'], longest.text], [200, undefined, ''])
+  const refused = path.getWithBody(url, KEYED)
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /"bad_request"/)
 })
 
 test('A long answer of a megabyte is kept when it is made, a longer one is not.', async () => {

@@ -163,15 +163,10 @@ for (const kind of ENGINES) {
           it(`closes after answering ${method} ${path} with a body in ${framing}`, async () => {
             const client = open()
             const answer = await client.ask(`${method} ${path}`, headers, body)
-            const takesBody = method !== 'GET' && method !== 'HEAD'
-            const expected = !takesBody ? 400 : path === '/hello' ? 200 : Number(path.slice(1))
-            assert.equal(answer.status, expected)
+            assert.equal(answer.status, path === '/hello' ? 200 : Number(path.slice(1)))
             assert.deepEqual(answer.headers.get('connection'), ['close'])
             assert.equal(answer.headers.get('date')?.length, 1)
-            assert.equal(
-              answer.headers.get('content-length')?.length ?? 0,
-              expected === 200 || expected === 400 ? 1 : 0,
-            )
+            assert.equal(answer.headers.get('content-length')?.length ?? 0, path === '/hello' ? 1 : 0)
             await assertClosedWithNothingMore(client)
           })
         }
@@ -237,7 +232,8 @@ for (const kind of ENGINES) {
 
     for (const [name, text, body] of [
       ['HTTP/1.0', 'GET /ten HTTP/1.0\r\nHost: test\r\n\r\n', 'at /ten'],
-      ['a target with scheme and host', request('GET http://test/absolute'), 'at http://test/absolute'],
+      ['a target with scheme and host', request('GET http://test/absolute'), 'at /absolute'],
+      ['a target with a host alone', request('GET http://test'), 'at /'],
       ['OPTIONS *', request('OPTIONS *'), 'at *'],
     ] as const) {
       it(`answers ${name}, or 505 where the engine knows none`, async () => {
@@ -297,14 +293,15 @@ for (const kind of ENGINES) {
       assert.throws(() => server.last!.send('200 OK', null), /over/)
     })
 
-    for (const [name, headers] of [
-      ['that keeps its connection', []],
-      ['with a connection that is closed', ['Connection: close']],
+    for (const [name, headers, body] of [
+      ['that keeps its connection', [], ''],
+      ['with a connection that is closed', ['Connection: close'], ''],
+      ['that came with a body', ['Content-Length: 1'], 'x'],
     ] as const) {
       it(`sends 8 MB to a slow reader ${name} while the buffer is written again`, async () => {
         const client = open()
         client.socket.pause()
-        client.write(request('GET /huge?abc', headers))
+        client.write(request('GET /huge?abc', headers, body))
         // Other requests overwrite the buffer while most of the first answer waits in the engine.
         for (const query of ['x', 'yz']) {
           const other = open()

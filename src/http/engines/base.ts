@@ -12,7 +12,6 @@ import {
   NO_ROUTE,
   NOT_RECORDED,
   statusOf,
-  TAKES_NO_BODY,
 } from '../exchange.ts'
 import type {
   Answered,
@@ -128,7 +127,6 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   /** Bytes that are copied for slow readers, and answers that found no room for theirs. */
   #buffered = 0
   notBuffered = 0
-  /** The connection ends behind a request that has a body. */
   protected framing: Framing = 'no body'
   readonly surroundings: Surroundings
   readonly #onRequest: OnRequest
@@ -142,6 +140,10 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   constructor(onRequest: OnRequest, surroundings: Surroundings) {
     this.#onRequest = onRequest
     this.surroundings = surroundings
+  }
+
+  get cameWithBody(): boolean {
+    return this.framing !== 'no body'
   }
 
   /** A watchdog in another thread reads the route of a request that takes too long. */
@@ -172,10 +174,7 @@ export abstract class BaseExchange<Request, Response> implements Answered {
   abstract address(): string
 
   /** No error leaves it, and no request stays unanswered: either would end the process. */
-  protected serve(method: string, request: Request, response: Response, refused: Refusal | null): void {
-    // What takes no body at all is refused without a look at the rest.
-    const takesBody = this.framing !== 'body' || (method !== 'GET' && method !== 'HEAD')
-    const refusal = refused ?? (takesBody ? null : TAKES_NO_BODY)
+  protected serve(method: string, request: Request, response: Response, refusal: Refusal | null): void {
     const { recorder, onProgress, onThrow } = this.surroundings
     onProgress()
     this.arrived++

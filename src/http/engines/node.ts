@@ -142,7 +142,8 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 
   /** `hasMore`: the client has sent requests behind this one. */
   take(request: IncomingMessage, response: ServerResponse, hasMore: boolean): void {
-    const { headersDistinct: headers, method = '', url = '' } = request
+    const { headersDistinct: headers, method = '' } = request
+    const url = originForm(request.url ?? '')
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.query = mark < 0 ? '' : url.slice(mark + 1)
@@ -199,6 +200,14 @@ class NodeExchange extends BaseExchange<IncomingMessage, ServerResponse> {
 function refusalOf({ headersDistinct, rawHeaders }: IncomingMessage): Refusal | null {
   if (rawHeaders.length > 2 * HEADER_LINES_LIMIT) return HEADERS_TOO_LARGE
   return (headersDistinct['host']?.length ?? 0) > 1 ? BAD_HOST : null
+}
+
+/** A target without scheme and host, which requests to proxies have (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const match = /^https?:\/\/[^/?#]*/i.exec(target)
+  if (match === null) return target
+  const path = target.slice(match[0].length)
+  return path.startsWith('/') ? path : `/${path}`
 }
 
 /** `isLast` adds the headers that end the connection; `length`: null for no body. */

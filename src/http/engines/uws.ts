@@ -33,6 +33,9 @@ const UNASKED_BYTES = 192 * 1024
 /** What the engine adds to a head: version, date, length and the like. */
 const ADDED_HEAD_BYTES = 90
 
+/** The kernel takes a last answer of this size at once. */
+const AT_ONCE_BYTES = 16 * 1024
+
 const CLOSING = '\r\nConnection: close'
 const SPECIAL: ReadonlySet<string> = new Set([CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION])
 const ASKS_TO_CLOSE = /(^|,)[ \t]*close[ \t]*(,|$)/i
@@ -108,8 +111,8 @@ function countedConnections(app: UwsApp, { connections, onProgress }: Surroundin
 }
 
 class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
-  /** The engine itself closes the connection behind a body, if `close` is all that was asked for. */
-  #asksToClose = false
+  /** The connection's last. Behind a body the engine itself closes, if `Connection: close` is all that was asked for. */
+  #isLast = false
   /** Headers of the request, read all at once: six calls one by one cost as much. */
   #headers = 0
   /** One of them tells of a body or of the connection: most requests have none of these. */
@@ -125,7 +128,8 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
     this.framing = this.#isSpecial
       ? framingOf(this.#valuesOf(CONTENT_LENGTH), this.#valuesOf(TRANSFER_ENCODING))
       : 'no body'
-    this.#asksToClose = this.#isSpecial && ASKS_TO_CLOSE.test(this.#valuesOf(CONNECTION).join())
+    this.#isLast =
+      this.#isSpecial && (this.cameWithBody || ASKS_TO_CLOSE.test(this.#valuesOf(CONNECTION).join()))
     this.serve(method, request, response, this.framing === 'unclear' ? UNCLEAR_LENGTH : null)
   }
 
@@ -171,11 +175,14 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
   protected reply(body: Uint8Array | null, lasting: boolean): void {
     const response = this.response()
     const hasBody = body !== null && body.length > 0 && this.method !== 'HEAD'
-    if (this.framing !== 'no body' || (!hasBody && (this.#asksToClose || endsByChance(this.head)))) {
+    const endsAtOnce = hasBody
+      ? this.cameWithBody && body.length <= AT_ONCE_BYTES
+      : this.#isLast || endsByChance(this.head)
+    if (endsAtOnce) {
       this.#replyLast(response, body?.length ?? null, hasBody ? body : null)
       return
     }
-    if (this.#asksToClose) {
+    if (this.#isLast) {
       // In the next turn, so that the engine cuts a connection that has sent more: it is not served.
       response.pause()
       const reply = this.#laterReply(response, NO_EVENTS, lasting ? 0 : body!.length)
@@ -232,7 +239,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
       return null
     }
     this.unfinished++
-    return new UwsLaterReply(this, response, events, this.#asksToClose, () => {
+    return new UwsLaterReply(this, response, events, this.#isLast, () => {
       this.unfinished--
       this.giveBack(held)
     })
@@ -246,7 +253,7 @@ class UwsExchange extends BaseExchange<UwsRequest, UwsResponse> {
 /** Its writes are corked by hand: within a handler the engine does it. */
 class UwsLaterReply extends BaseLaterReply<UwsResponse> {
   readonly #exchange: UwsExchange
-  readonly #asksToClose: boolean
+  readonly #isLast: boolean
   readonly #onDone: () => void
   /** Bytes of the body; null for a stream. */
   #length: number | null = 0
@@ -260,12 +267,12 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
     exchange: UwsExchange,
     response: UwsResponse,
     events: LaterEvents,
-    asksToClose: boolean,
+    isLast: boolean,
     onDone: () => void,
   ) {
     super(response, exchange.method === 'HEAD', events)
     this.#exchange = exchange
-    this.#asksToClose = asksToClose
+    this.#isLast = isLast
     this.#onDone = onDone
     response.onAborted(() => {
       this.#done()
@@ -295,7 +302,7 @@ class UwsLaterReply extends BaseLaterReply<UwsResponse> {
 
   protected sendHead(head: string | Uint8Array, length: number | null): void {
     this.#length = length
-    const isLast = length === null || this.#asksToClose || this.#exchange.isDraining
+    const isLast = length === null || this.#isLast || this.#exchange.isDraining
     this.#head = isLast ? withClosing(head) : headText(head)
     if (!this.isHead) return
     const { response } = this
