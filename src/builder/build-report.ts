@@ -6,16 +6,11 @@ import { type CountedDoubt, type Doubt, Doubts } from '../sources/doubts.ts'
 import type { FileReport, Report } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { entryOf } from '../system/entry-of.ts'
-import { lineText, type LogLine } from '../system/log.ts'
+import type { LogLine } from '../system/log.ts'
 import { compareText, counted } from '../system/text.ts'
-import type { CarriedOver } from './source-state.ts'
 import { IMPOSSIBLE, SUSPECT_TEXTS, type SuspectReason } from './quality.ts'
 import {
-  countLines,
-  duplicateLines,
-  fetchLine,
   quoted,
-  readText,
   remarkOf,
   remarksOf,
   remarkText,
@@ -37,15 +32,11 @@ const LEFT_OUT_REMEDY = 'mend it or take it away'
 const BAD_LINES_SHOWN = 5
 const TEXT_SHOWN = 40
 
-/** Shortest time between two lines of progress, without a terminal and on one. */
-const PLAIN_INTERVAL_MS = 2000
-const TERMINAL_INTERVAL_MS = 100
+/** Shortest time between two lines of progress. */
+const PROGRESS_INTERVAL_MS = 2000
 
 interface BuildReportOptions {
-  /** Takes the messages of a log, or what a terminal shows. */
   write: LogLine
-  /** A terminal gets one line of progress that is written over; a log gets a message now and then. */
-  terminal: boolean
   /** Milliseconds. */
   clock: () => number
   /** Share of a file's lines that may be bad, 0…1. */
@@ -74,7 +65,6 @@ export class BuildReport implements Report {
   #lastProgressMs = -Infinity
   readonly #beganMs: number
   readonly #read = { files: 0, rows: 0, bad_lines: 0 }
-  readonly #skipped = new Doubts()
   readonly #sources = new Map<string | null, SourceCounts>()
   readonly #networks = new Map<string, NetworkCounts>()
   readonly #duplicates = new Doubts()
@@ -113,7 +103,6 @@ export class BuildReport implements Report {
       rows: (count) => void (rows += count),
       skipped: (what, station, times = 1) => {
         if (what.includes(' outside ')) outside.set(what, (outside.get(what) ?? 0) + times)
-        this.#skipped.add({ what, times })
         this.#source.skipped.add({ what, times, examples: station === undefined ? [] : [station] })
       },
       bad: (line, reason, text, times = 1) => {
@@ -162,17 +151,13 @@ export class BuildReport implements Report {
   }
 
   /** What a stale source gave at `lastRead` is carried over. */
-  stale(name: string, lastRead: string, carried: CarriedOver): void {
-    Object.assign(this.#sourceOf(name), { last_read: lastRead, stays: carried })
-    const counts = Object.entries(carried)
-      .filter(([, count]) => count > 0)
-      .map(([what, count]) => `${count} ${what.replace('_', ' ')}`)
-    this.line(`${name}: what it gave at ${lastRead} stays: ${counts.join(', ') || 'nothing'}`)
+  stale(name: string, lastRead: string): void {
+    this.#sourceOf(name).last_read = lastRead
+    this.line(`${name}: what it gave at ${lastRead} stays`)
   }
 
   fetched({ source, ...document }: FetchOutcome): void {
     this.#sourceOf(source).fetch = document
-    this.line(fetchLine(source, document))
   }
 
   impossible(network: string, what: keyof typeof IMPOSSIBLE): void {
@@ -211,33 +196,14 @@ export class BuildReport implements Report {
 
   /** Shows how far the work is, unless it did so a moment ago. */
   progress(message: string): void {
-    const { write, terminal, clock } = this.#options
-    const now = clock()
-    if (now - this.#lastProgressMs < (terminal ? TERMINAL_INTERVAL_MS : PLAIN_INTERVAL_MS)) return
+    const now = this.#options.clock()
+    if (now - this.#lastProgressMs < PROGRESS_INTERVAL_MS) return
     this.#lastProgressMs = now
-    write(terminal ? `\r\x1b[K${message}` : message)
+    this.line(message)
   }
 
   /** Writes a line that must not be lost. */
-  readonly line: LogLine = (...event) => {
-    const { write, terminal } = this.#options
-    if (terminal) write(`\r\x1b[K${lineText(...event)}\n`)
-    else write(...event)
-  }
-
-  summary(): void {
-    const networks = [...this.#networks]
-    const lines = [
-      `read ${readText(this.#read)}`,
-      ...countLines(this.#skipped.list()),
-      ...networks.flatMap(([name, { impossible }]) => countLines(impossible.list(), ` (${name})`)),
-      ...networks.flatMap(([name, { buoys }]) =>
-        buoys === 0 ? [`  the network ${name} has no buoy in the snapshot`] : [],
-      ),
-      ...duplicateLines(this.#duplicates.list()).map((line) => `  ${line}`),
-    ]
-    for (const line of lines) this.line(line)
-  }
+  readonly line: LogLine = (...event) => this.#options.write(...event)
 
   /** The build as a document. @throws Error before the snapshot is built */
   document(): ReportDocument {
@@ -319,7 +285,6 @@ export class BuildReport implements Report {
       name: name ?? NO_SOURCE,
       refused: null,
       last_read: null,
-      stays: null,
       files: 0,
       rows: 0,
       bad_lines: 0,

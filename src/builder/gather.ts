@@ -6,7 +6,7 @@ import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { Base, BuildOptions } from './build-base.ts'
 import { Collector, type Contribution } from './collector.ts'
-import { countCarriedOver, loadStateParts, type CarriedOver, type SourceState } from './source-state.ts'
+import { loadStateParts, type SourceState } from './source-state.ts'
 import type { Spool } from './spool.ts'
 
 export interface Gathered {
@@ -28,7 +28,7 @@ export async function gather(options: BuildOptions, base: Base, spool: Spool): P
   const ownTimes = sources.flatMap((source) => source.defaultAsOf?.(now) ?? [])
   const wantedAsOf = options.asOf ?? (ownTimes.length > 0 ? Math.max(...ownTimes) : null)
   const stale = await readSources(options, input, wantedAsOf, base.states)
-  for (const carried of await carryOverStale(stale, input, base, options)) report.stale(...carried)
+  await carryOverStale(stale, input, base, options)
   return { input, asOf: settledAsOf(input, base, wantedAsOf), wantedAsOf, stale }
 }
 
@@ -94,43 +94,30 @@ function expectFitForParts(contributions: readonly Contribution[]): void {
 }
 
 /**
- * Gives `input` what each source of `stale` gave last. Returns names, times of the last read, and how much.
- * @throws BuildError when that is damaged, or the build takes nothing over from the folder
+ * Gives `input` what each source of `stale` gave last.
+ * @throws BuildError when that is lost or damaged, or the build takes nothing over from the folder
  */
 async function carryOverStale(
   stale: ReadonlyMap<Source, string>,
   input: Collector,
-  base: Base,
-  { out, fresh = false }: { out: string; fresh?: boolean },
-): Promise<[name: string, lastRead: string, carried: CarriedOver][]> {
-  const carried: [name: string, lastRead: string, carried: CarriedOver][] = []
-  for (const [source, state] of lastStates([...stale.keys()], base)) {
-    if (fresh) {
-      const names = [...stale.keys()].map(({ terms }) => terms?.name).join(', ')
-      throw new BuildError(
-        `${names} cannot be read, and what it gave last would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
-      )
-    }
-    const parts = await loadStateParts(out, state)
-    input.carryOver(source, state, parts)
-    carried.push([state.name, state.read_at, countCarriedOver(state, parts)])
-  }
-  return carried
-}
-
-/** The last known states of stale sources. @throws BuildError where the folder has lost them */
-function lastStates(
-  stale: readonly Source[],
   { folder, states }: Base,
-): [source: Source, state: SourceState][] {
-  if (stale.length > 0 && states === null && folder !== null) {
-    const names = stale.map(({ terms }) => terms?.name).join(', ')
+  { out, fresh = false, report }: BuildOptions,
+): Promise<void> {
+  const names = [...stale.keys()].map(({ terms }) => terms?.name).join(', ')
+  if (stale.size > 0 && states === null && folder !== null) {
     throw new BuildError(
       `${names} cannot be read, and the folder does not say what it gave last: make it readable, or remove it from the configuration`,
     )
   }
-  return stale.flatMap((source): [Source, SourceState][] => {
+  for (const source of stale.keys()) {
     const state = states?.find(({ name }) => name === source.terms?.name)
-    return state === undefined ? [] : [[source, state]]
-  })
+    if (state === undefined) continue
+    if (fresh) {
+      throw new BuildError(
+        `${names} cannot be read, and what it gave last would be lost with --fresh: make it readable, remove it from the configuration, or build without --fresh`,
+      )
+    }
+    input.carryOver(source, state, await loadStateParts(out, state))
+    report.stale(state.name, state.read_at)
+  }
 }

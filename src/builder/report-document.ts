@@ -12,7 +12,6 @@ import { errorCode } from '../system/file-faults.ts'
 import { randomName } from '../system/replace-file.ts'
 import { readRegularFileSync } from '../system/regular-files.ts'
 import { counted } from '../system/text.ts'
-import type { CarriedOver } from './source-state.ts'
 
 export const REPORT_HEAD = { format: 'groundswell-report', version: 2 } as const
 
@@ -52,8 +51,6 @@ export interface SourceDocument {
   refused: string | null
   /** When a stale source was read last; null for a source that was read, or never was. */
   last_read: string | null
-  /** What is carried over of a stale source; null where `last_read` is. */
-  stays: CarriedOver | null
   files: number
   rows: number
   bad_lines: number
@@ -132,10 +129,6 @@ export function doubtCounts(
   })
 }
 
-export function readText({ files, rows, bad_lines: bad }: Counts): string {
-  return `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
-}
-
 /** Sources that could not be read in the build: when they were read last, and the seconds from then to `now`. */
 export function silentSources(report: ReportDocument | null, now: number): object[] {
   const silent = (report?.sources ?? []).filter(({ refused }) => refused !== null)
@@ -146,7 +139,8 @@ export function silentSources(report: ReportDocument | null, now: number): objec
   })
 }
 
-type Counts = Pick<ReportDocument, 'files' | 'rows' | 'bad_lines'>
+const countsText = ({ files, rows, bad_lines: bad }: SourceDocument | ReportDocument): string =>
+  `${counted(files, 'file')}, ${counted(rows, 'row')}, ${counted(bad, 'bad line')}`
 
 export function remarkText({ what, times, examples, remedy }: Remark): string {
   const often = times === 1 ? '' : ` (${times} times)`
@@ -154,37 +148,27 @@ export function remarkText({ what, times, examples, remedy }: Remark): string {
   return `${what}${often}${where}${remedy === null ? '' : ` → ${remedy}`}`
 }
 
-export function fetchLine(source: string, document: FetchDocument): string {
-  const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds } = document
-  const counts = [
-    `${fetched} fetched (${bytes} bytes)`,
-    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
-    ...(notDue > 0 ? [`${notDue} not due`] : []),
-    ...(failed > 0 ? [`${failed} failed`] : []),
+const remarkLines = (remarks: readonly Remark[]): string[] =>
+  remarks.map((remark) => `  ${remark.grave ? 'grave: ' : ''}${remarkText(remark)}`)
+
+function fetchLines(document: FetchDocument): string[] {
+  const { files, fetched, unchanged, not_due: notDue, failed, bytes, seconds, failures } = document
+  return [
+    `  fetched ${fetched} of ${counted(files, 'file')} (${counted(bytes, 'byte')}) in ${seconds} of at most ${document.seconds_allowed} s: ${unchanged} unchanged, ${notDue} not due, ${failed} failed`,
+    ...failures.map(
+      ({ url, reason, used_from: from }) => `  ${url}: ${reason}; in use: ${from ?? 'nothing'}`,
+    ),
   ]
-  return `${source}: ${counted(files, 'file')} in ${seconds} of at most ${document.seconds_allowed} s: ${counts.join(', ')}`
 }
-
-export const countLines = (remarks: readonly Pick<Remark, 'what' | 'times'>[], more = ''): string[] =>
-  remarks.map(({ what, times }) => `  ${times} × ${what}${more}`)
-
-/** What was left out for another network's buoy. */
-export const duplicateLines = (duplicates: readonly { times: number }[]): string[] =>
-  duplicates.map(({ times }) => `${counted(times, 'buoy')} left out because another network has the same`)
 
 function sourceLines(source: SourceDocument): string[] {
   const { name, refused, last_read: lastRead, fetch, bad, skipped, doubts } = source
   const inUse = lastRead === null ? '' : `; in use: what it gave at ${lastRead}`
-  const graveFirst = doubts.toSorted((a, b) => Number(b.grave) - Number(a.grave))
   return [
-    `${name}: ${readText(source)}${refused === null ? '' : `; left out: ${refused}${inUse}`}`,
-    ...(fetch === null ? [] : [fetchLine(name, fetch)]),
-    ...(fetch?.failures ?? []).map(
-      ({ url, reason, used_from: from }) =>
-        `  ${url}: ${reason}; in use: ${from === null ? 'nothing' : `that of ${from}`}`,
-    ),
-    ...countLines([...bad, ...skipped]),
-    ...graveFirst.map((doubt) => `  ${doubt.grave ? 'grave: ' : ''}${remarkText(doubt)}`),
+    `${name}: ${countsText(source)}${refused === null ? '' : `; left out: ${refused}${inUse}`}`,
+    ...(fetch === null ? [] : fetchLines(fetch)),
+    ...remarkLines([...doubts.filter(({ grave }) => grave), ...bad, ...skipped]),
+    ...remarkLines(doubts.filter(({ grave }) => !grave)),
   ]
 }
 
@@ -192,21 +176,20 @@ function networkLines(network: NetworkDocument): string[] {
   const { name, buoys, reporting, newest_reading: newest, impossible, doubtful } = network
   return [
     `${name}: ${counted(buoys, 'buoy')}, ${reporting} reporting, newest reading ${newest ?? 'none'}`,
-    ...countLines(impossible),
-    ...countLines(doubtful, '; they stay'),
+    ...remarkLines([...impossible, ...doubtful]),
   ]
 }
 
-/** What a build counted, for people; the document has examples. */
+/** What a build counted, for people; the document has more examples. */
 export function reportLines(document: ReportDocument): string[] {
   const { snapshot, as_of: asOf, built_at: builtAt, announced, months_written: months } = document
   const held = announced ? '' : ', not published when it was built: a rollback held'
   return [
     `snapshot ${snapshot}, data as of ${asOf}, built ${builtAt}${held}`,
-    `${readText(document)}, ${counted(months.length, 'month')} written, ${document.seconds} s`,
+    `${countsText(document)}, ${counted(months.length, 'month')} written, ${document.seconds} s`,
     ...document.sources.flatMap(sourceLines),
     ...document.networks.flatMap(networkLines),
-    ...duplicateLines(document.duplicates),
+    ...remarkLines(document.duplicates),
     // Names come from files: their characters must not steer a terminal.
   ].map((line) => line.replace(/\p{Cc}/gu, '�'))
 }

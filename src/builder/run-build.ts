@@ -21,6 +21,7 @@ import { timestampText } from '../sea/time.ts'
 import type { CataloguedBuoy } from '../snapshot/catalog.ts'
 import { type Collector, buoyKey } from './collector.ts'
 import type { BuildReport } from './build-report.ts'
+import { reportLines } from './report-document.ts'
 import { stateParts } from './source-state.ts'
 
 /** @throws BuildError for faults in the input or a second builder, SnapshotError for faults in the folder */
@@ -81,8 +82,8 @@ function reportOutcome(
   { id, asOf, demo = false, published, outcome }: BuiltSnapshot,
 ): void {
   reportNetworks(report, input, buoys)
-  report.summary()
   report.built(id, asOf, published)
+  for (const line of reportLines(report.document())) report.line(line)
   const about = `snapshot ${id}, data as of ${timestampText(asOf)}${demo ? ' (demo: its data are made up)' : ''}`
   const verb = id === folder?.manifest.id ? 'unchanged' : 'published'
   if (hold === null) report.line(`${verb} ${about}`)
@@ -92,17 +93,14 @@ function reportOutcome(
 
 function reportNetworks(report: BuildReport, input: Collector, buoys: readonly CataloguedBuoy[]): void {
   const newest = input.newestReadings()
-  const none = { buoys: 0, reporting: 0, newest: -1 }
-  const networks = new Map<string, typeof none>()
-  for (const name of input.networks().keys()) networks.set(name, none)
-  for (const buoy of buoys) {
-    const before = networks.get(buoy.source) ?? none
-    const time = newest.get(buoyKey(buoy)) ?? -1
-    networks.set(buoy.source, {
-      buoys: before.buoys + 1,
-      reporting: before.reporting + Number(time >= 0),
-      newest: Math.max(before.newest, time),
+  for (const name of new Set([...input.networks().keys(), ...buoys.map(({ source }) => source)])) {
+    const own = buoys.filter(({ source }) => source === name)
+    const times = own.map((buoy) => newest.get(buoyKey(buoy)) ?? -1)
+    const reporting = times.filter((time) => time >= 0)
+    report.network(name, {
+      buoys: own.length,
+      reporting: reporting.length,
+      newest: times.reduce((latest, time) => Math.max(latest, time), -1),
     })
   }
-  for (const [name, network] of networks) report.network(name, network)
 }

@@ -109,27 +109,6 @@ export function stateParts(dir: string, id: string): PartEntry[] {
   return (readStates(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
-export interface CarriedOver {
-  buoys: number
-  passes: number
-  forecast_points: number
-  harbours: number
-  spots: number
-}
-
-export function countCarriedOver(
-  { buoys, spots }: SourceState,
-  { passes, forecast, tides }: StateParts,
-): CarriedOver {
-  return {
-    buoys: buoys.length,
-    passes: passes?.mission.length ?? 0,
-    forecast_points: forecast?.lat.length ?? 0,
-    harbours: tides?.identifiers.length ?? 0,
-    spots: spots.length,
-  }
-}
-
 /** Bytes; the state of 900,000 buoys, the most that can have an id, takes less. */
 export const MAX_STATE_BYTES = 512 * 1024 * 1024
 

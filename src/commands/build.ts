@@ -18,7 +18,7 @@ import type { Source } from '../sources/source.ts'
 import { BuildError } from '../system/build-error.ts'
 import { counted } from '../system/text.ts'
 import { command } from './command.ts'
-import { clock, environment, logSettings, note, print, random } from './surroundings.ts'
+import { clock, environment, note, print, random } from './surroundings.ts'
 
 /** Seconds by which a network's clock may be ahead of ours. */
 const CLOCK_TOLERANCE_S = 3600
@@ -44,12 +44,9 @@ export async function runBuild(config: ConfigOf<typeof BUILD_SETTINGS>): Promise
     if (config.export !== null) print(`would export to ${config.export}`)
     return
   }
-  const isTerminal =
-    process.stderr.isTTY && logSettings.format === 'text' && ['info', 'debug'].includes(logSettings.level)
   const report = new BuildReport({
     maxBadShare: config['max-bad'],
-    write: isTerminal ? (text) => void process.stderr.write(text) : note,
-    terminal: isTerminal,
+    write: note,
     clock: Date.now,
   })
   if (configuration !== null) {

@@ -97,7 +97,7 @@ export const northBuoy = (
 
 /** A report that nobody reads, but for what `write` takes. */
 export const silentReport = (write: LogLine = () => {}): BuildReport =>
-  new BuildReport({ maxBadShare: 0.1, write, terminal: false, clock: () => 0 })
+  new BuildReport({ maxBadShare: 0.1, write, clock: () => 0 })
 
 /** How many readings a snapshot has. */
 export const readingsOf = ({ parts }: Pick<Manifest, 'parts'>): number =>

@@ -21,7 +21,7 @@ test('Builds and reports read no pipe and no device in the place of a kept manif
   const folder = temporaryFolder(t)
   const good = join(folder, 'good')
   await build([fakeSource(SMALL_WORLD)], good)
-  const report = new BuildReport({ maxBadShare: 1, write: () => {}, terminal: false, clock: Date.now })
+  const report = new BuildReport({ maxBadShare: 1, write: () => {}, clock: Date.now })
   const { id, asOf } = (await readManifest(good))!
   report.built(id, asOf, true)
   writeReport(good, report.document())

@@ -57,7 +57,7 @@ async function work({ dir, now, what }: Work): Promise<void> {
   if (what.command === 'rollback') await rollback(dir, what.to, now)
   else if (what.command === 'resume') await resume(dir)
   else {
-    const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, terminal: false, clock: () => 0 })
+    const report = new BuildReport({ maxBadShare: 0.1, write: () => {}, clock: () => 0 })
     const sources = what.speakers.map(sourceOf)
     const { keep, fresh } = what
     await buildSnapshot({ sources, out: dir, asOf: null, now, report, keep, fresh, allowLoss: 1 })

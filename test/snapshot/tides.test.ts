@@ -134,7 +134,7 @@ test('A part that does not hold together is refused.', () => {
 
 test('A snapshot carries its harbours to the dataset, and one without harbours has no tides.', async (t) => {
   const folder = await folderOf(t, {})
-  const report = new BuildReport({ maxBadShare: 0, write: () => {}, terminal: false, clock: () => 0 })
+  const report = new BuildReport({ maxBadShare: 0, write: () => {}, clock: () => 0 })
   const build = async (out: string, harbours: readonly HarbourRecord[]) => {
     const source: Source = {
       read(sink) {

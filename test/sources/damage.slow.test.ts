@@ -243,7 +243,7 @@ async function refusedOf(
   })
   sources.push({ ...product.openKind('csv', join(FIXTURES, 'small')), ...terms('in order') })
   const out = join(folder, 'out')
-  const report = new BuildReport({ maxBadShare: 1, write: () => {}, terminal: false, clock: Date.now })
+  const report = new BuildReport({ maxBadShare: 1, write: () => {}, clock: Date.now })
   await buildSnapshot({ sources, out, asOf: null, now: 1_800_000_000, report })
   const manifest = await readManifest(out)
   assert.ok((manifest?.parts.find((part) => part.kind === 'catalog')?.rows ?? 0) >= 10)

@@ -196,7 +196,7 @@ async function build(
   out: string,
   write: LogLine = () => {},
 ): Promise<ReturnType<Reports.BuildReport['document']>> {
-  const report = new BuildReport({ maxBadShare: 0.5, write, terminal: false, clock: Date.now })
+  const report = new BuildReport({ maxBadShare: 0.5, write, clock: Date.now })
   await buildSnapshot({ sources, out, asOf: null, now: Math.floor(Date.now() / 1000), report })
   return report.document()
 }

@@ -4,13 +4,10 @@
  *
  *   manifest.msgpack         the newest commit: a manifest, and behind it, as a second MessagePack value, a record
  *   KIND-HASH.msgpack        parts of snapshots, and of the states of sources
- *   state-HASH.jsonl         what the next build needs, as of a commit: a head, then the folder's registry.jsonl and
- *                            given-ID.jsonl
- *                            {"format":"groundswell-build-state","version":1,"registry":BYTES,"states":BYTES|null,"parts":[…]}
+ *   registry-HASH.jsonl      the folder's registry.jsonl as of a commit
+ *   given-HASH.jsonl         its given-ID.jsonl
  *   files-ID.json            the list of files that a snapshot was exported as
  *   probe-…                  for a moment, while conditions are probed
- *
- * `states` is null for a build without a configuration. `parts` name what the states have beside the manifest.
  */
 import { performance } from 'node:perf_hooks'
 import { MANIFEST_FILE, decodeManifest, MAX_MANIFEST_BYTES, type Manifest } from '../../snapshot/manifest.ts'
@@ -18,11 +15,11 @@ import {
   SnapshotError,
   firstValue,
   isCount,
+  list,
   MAX_PART_BYTES,
   pack,
   PART_KINDS,
   record,
-  sha256,
   text,
 } from '../../snapshot/snapshot-format.ts'
 import { fewAtATime, type StoredFile } from '../../snapshot/store/fetch-part.ts'
@@ -197,20 +194,18 @@ export class Prefix {
 }
 
 const COMMIT_FORMAT = 'groundswell-commit'
-const COMMIT_VERSION = 3
-const STATE_FORMAT = 'groundswell-build-state'
-const STATE_VERSION = 1
+const COMMIT_VERSION = 4
 
 /** Files named by their content, which stay below the address. */
 export const CONTENT = new RegExp(
-  `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|state-[0-9a-f]{32}\\.jsonl)$`,
+  `^(?:(?:${PART_KINDS.join('|')})-[0-9a-f]{32}\\.msgpack|(?:registry|given)-[0-9a-f]{32}\\.jsonl)$`,
 )
 const SHA256 = /^[0-9a-f]{64}$/
 /** The writer appears in messages. */
 const WRITER = /^[ -~]{1,300}$/
 
-/** A manifest and a record of less than a thousand bytes. */
-export const MAX_COMMIT_BYTES = MAX_MANIFEST_BYTES + 1000
+/** A manifest and a record: two hundred bytes for each part of a source that others give, too. */
+const MAX_COMMIT_BYTES = MAX_MANIFEST_BYTES + 2 ** 17
 
 export interface CommitRecord {
   /** A random name of this commit: the same snapshot may be published again. */
@@ -221,7 +216,8 @@ export interface CommitRecord {
   at: number
   /** Since when a rollback holds, as on the wire: builders keep what they build and do not publish it. */
   hold: { since: string | null } | null
-  state: StoredFile
+  /** What the next build needs beside the manifest: first the registry, then source states and parts that they name. */
+  state: StoredFile[]
 }
 
 export interface Commit extends CommitRecord {
@@ -232,9 +228,9 @@ export interface Commit extends CommitRecord {
 
 /** @param manifest the bytes of a manifest */
 export function encodeCommit(manifest: Uint8Array, { state, ...rest }: CommitRecord): Uint8Array {
-  const { file, bytes, sha256: hash } = state
-  const behind = { format: COMMIT_FORMAT, version: COMMIT_VERSION, ...rest }
-  return Buffer.concat([plainManifest(manifest), pack({ ...behind, state: { file, bytes, sha256: hash } })])
+  const files = state.map(({ file, bytes, sha256 }) => ({ file, bytes, sha256 }))
+  const behind = { format: COMMIT_FORMAT, version: COMMIT_VERSION, ...rest, state: files }
+  return Buffer.concat([plainManifest(manifest), pack(behind)])
 }
 
 /** A manifest without the record that stands behind it. @throws SnapshotError */
@@ -256,12 +252,14 @@ export function decodeCommit(bytes: Uint8Array, file: string): Commit {
     throw new SnapshotError(`${file}: has no time, or no writer`)
   }
   const held = hold === null ? null : record(hold, `${file}: hold`)
+  const files = list(state, `${file}: state`).map((entry) => storedFile(entry, file))
+  if (!(files.at(0)?.file ?? '').startsWith('registry-')) throw new SnapshotError(`${file}: has no registry`)
   return {
     name: text(name, `${file}: name`),
     writer,
     at,
     hold: held === null ? null : { since: held.since === null ? null : text(held.since, `${file}: hold`) },
-    state: storedFile(state, file),
+    state: files,
     manifest,
     bytes,
   }
@@ -284,50 +282,4 @@ function storedFile(value: unknown, where: string): StoredFile {
 /** A commit for people. */
 export function commitText({ writer, at, manifest }: Commit): string {
   return `snapshot ${manifest.id}, published at ${timestampText(at)} by ${writer}`
-}
-
-/** The state that the next build needs: whole files of the folder, and parts that the states name. */
-export interface BuildState {
-  registry: Uint8Array
-  states: Uint8Array | null
-  parts: StoredFile[]
-}
-
-/** The object of a state, with its bytes. */
-export function encodeState({ registry, states, parts }: BuildState): StoredFile & { from: Uint8Array } {
-  const head = {
-    format: STATE_FORMAT,
-    version: STATE_VERSION,
-    registry: registry.length,
-    states: states?.length ?? null,
-    parts: parts.map(({ file, bytes, sha256: hash }) => ({ file, bytes, sha256: hash })),
-  }
-  const from = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), registry, states ?? Buffer.alloc(0)])
-  const hash = sha256(from)
-  return { file: `state-${hash.slice(0, 32)}.jsonl`, bytes: from.length, sha256: hash, from }
-}
-
-/** @throws SnapshotError naming the file, for bytes that are not a state */
-export function decodeState(bytes: Buffer, file: string): BuildState {
-  const end = bytes.indexOf('\n') + 1
-  let head: { [name: string]: unknown }
-  try {
-    head = record(JSON.parse(bytes.toString('utf8', 0, end)), file)
-  } catch {
-    throw new SnapshotError(`${file}: is not the state of a build`)
-  }
-  const { format, version, registry, states, parts } = head
-  const isWhole =
-    format === STATE_FORMAT &&
-    version === STATE_VERSION &&
-    isCount(registry) &&
-    (states === null || isCount(states)) &&
-    Array.isArray(parts) &&
-    end + registry + (states ?? 0) === bytes.length
-  if (!isWhole) throw new SnapshotError(`${file}: is not the state of a build of this version`)
-  return {
-    registry: bytes.subarray(end, end + registry),
-    states: states === null ? null : bytes.subarray(end + registry),
-    parts: parts.map((entry) => storedFile(entry, file)),
-  }
 }

@@ -16,6 +16,7 @@ import { encodeList, MAX_LIST_BYTES, readSnapshotList, snapshotList } from '../.
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES } from '../../snapshot/manifest.ts'
 import { verifyParts } from '../../snapshot/read-snapshot.ts'
 import { listKept, manifestOf, nextKeptFile, readHold, writeHold } from '../../snapshot/retained.ts'
+import { sha256 } from '../../snapshot/snapshot-format.ts'
 import { fetchPart, type StoredFile, fewAtATime } from '../../snapshot/store/fetch-part.ts'
 import { readObject, type Store } from '../../snapshot/store/store.ts'
 import { RequestFault } from '../../snapshot/store/web-request.ts'
@@ -33,18 +34,18 @@ import type { LogLine } from '../../system/log.ts'
 import { randomName } from '../../system/replace-file.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
 import { REGISTRY_FILE } from '../registry.ts'
-import { statesFile, stateParts } from '../source-state.ts'
-import { MAX_STATE_BYTES } from '../source-state.ts'
+import { MAX_STATE_BYTES, statesFile, stateParts } from '../source-state.ts'
 import {
+  CHANGING,
   commitText,
   decodeCommit,
-  decodeState,
   encodeCommit,
-  encodeState,
   plainManifest,
   type Commit,
+  type FileToStore,
+  type Prefix,
+  type StoredCommit,
 } from './prefix.ts'
-import { CHANGING, type FileToStore, type Prefix, type StoredCommit } from './prefix.ts'
 
 const PUBLISHED_FILE = 'published.json'
 const PUBLISHED = { format: 'groundswell-published', version: 3 }
@@ -124,20 +125,20 @@ async function continueFrom(
   lock: Lock,
 ): Promise<Published> {
   const { id, parts } = manifest
-  await fetchFiles(store, lock.folder, [state])
-  const found = decodeState(
-    readRegularFileSync(join(lock.folder, state.file), 2 * MAX_STATE_BYTES),
-    state.file,
-  )
-  await fetchFiles(store, dir, [...parts, ...found.parts])
+  const isPart = ({ file }: StoredFile): boolean => !file.endsWith('.jsonl')
+  const [registry, states] = state.filter((file) => !isPart(file))
+  await fetchFiles(store, lock.folder, states === undefined ? [registry] : [registry, states])
+  await fetchFiles(store, dir, [...parts, ...state.filter(isPart)])
   await verifyParts(dir, parts)
   const list = await readObject(store, snapshotList(id), { maxBytes: MAX_LIST_BYTES })
   if (list !== null && list !== 'unchanged') {
     writeDurably(dir, snapshotList(id), list.bytes, lock.folder)
   }
   // The registry goes first: a snapshot must never have ids that the next build does not know of.
-  writeDurably(dir, REGISTRY_FILE, found.registry, lock.folder)
-  if (found.states !== null) writeDurably(dir, statesFile(id), found.states, lock.folder)
+  writeDurably(dir, REGISTRY_FILE, contentOf(lock.folder, registry.file)!, lock.folder)
+  if (states !== undefined) {
+    writeDurably(dir, statesFile(id), contentOf(lock.folder, states.file)!, lock.folder)
+  }
   const plain = plainManifest(bytes)
   if (listKept(dir).at(-1)?.id !== id) keepManifest(dir, nextKeptFile(dir, id), plain, lock)
   const after = listKept(dir).at(-1)!.sequence
@@ -205,13 +206,10 @@ export async function publishSnapshot(
   const { files, state } = filesOf(dir, id, bytes)
   const named = new Set([snapshotList(id)])
   if (newest !== null) {
-    for (const { file } of [...newest.manifest.parts, newest.state]) named.add(file)
+    for (const { file } of [...newest.manifest.parts, ...newest.state]) named.add(file)
     named.add(snapshotList(newest.manifest.id))
   }
-  const put = await prefix.add(
-    isSame ? files.filter(({ file }) => named.has(file)) : [...files, state],
-    named,
-  )
+  const put = await prefix.add(isSame ? files.filter(({ file }) => named.has(file)) : files, named)
   // Readers find the list by the snapshot's id. Its content may change after an export that failed before.
   const list = readSnapshotList(dir, id)
   if (list !== null) {
@@ -237,7 +235,7 @@ export async function publishSnapshot(
   if (other !== null) throw anotherBuilder(dir, prefix, other)
   settle(dir, commit, bytes, published, lock)
   // Readers of the snapshot before may still be at work.
-  for (const { file } of [...files, state]) named.add(file)
+  for (const { file } of files) named.add(file)
   await prefix.collect(commit, named, log)
   return put
 }
@@ -274,25 +272,35 @@ function anotherBuilder(dir: string, { address }: Prefix, there: Commit): BuildE
   )
 }
 
-/** Parts that a snapshot and the state of its sources need, and the state. */
+/** All that a commit of a snapshot names, and what of it the next build needs beside the manifest. */
 function filesOf(
   dir: string,
   id: string,
   manifest: Uint8Array,
-): { files: FileToStore[]; state: FileToStore } {
-  const entries = decodeManifest(manifest, MANIFEST_FILE).parts
+): { files: FileToStore[]; state: FileToStore[] } {
+  const { parts } = decodeManifest(manifest, MANIFEST_FILE)
+  const inFolder = (part: StoredFile): FileToStore => ({ ...part, from: join(dir, part.file) })
   // Sources may have given the same, and what the snapshot has.
   const more = new Map(stateParts(dir, id).map((part) => [part.file, part]))
-  for (const { file } of entries) more.delete(file)
-  const parts = [...more.values()]
-  const registry = contentOf(dir, REGISTRY_FILE)
-  if (registry === null) {
+  for (const { file } of parts) more.delete(file)
+  const lines = (
+    [
+      ['registry', REGISTRY_FILE],
+      ['given', statesFile(id)],
+    ] as const
+  ).flatMap(([kind, file]): FileToStore[] => {
+    const from = contentOf(dir, file)
+    if (from === null) return []
+    const hash = sha256(from)
+    return [{ file: `${kind}-${hash.slice(0, 32)}.jsonl`, bytes: from.length, sha256: hash, from }]
+  })
+  if (!(lines.at(0)?.file ?? '').startsWith('registry-')) {
     throw new BuildError(
       `${join(dir, REGISTRY_FILE)}: is missing, and the ids in it are published with a snapshot; the next build in this folder makes it anew`,
     )
   }
-  const files = [...entries, ...parts].map((part) => ({ ...part, from: join(dir, part.file) }))
-  return { files, state: encodeState({ registry, states: contentOf(dir, statesFile(id)), parts }) }
+  const state = [...lines, ...[...more.values()].map(inFolder)]
+  return { files: [...parts.map(inFolder), ...state], state }
 }
 
 function contentOf(dir: string, file: string): Uint8Array | null {

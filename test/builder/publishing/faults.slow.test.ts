@@ -107,7 +107,7 @@ test('Wrong bytes are not taken over: the folder stays empty, and the line names
   const folder = temporaryFolder(t)
   await new Builder(folder, 'one', stub).build([buoyAt('A', 0)])
   const two = new Builder(folder, 'two', stub)
-  for (const kind of ['readings', 'state', 'catalog']) {
+  for (const kind of ['readings', 'registry', 'catalog']) {
     stub.faultOf = ({ method, key }) => (method === 'GET' && key.startsWith(`sea/${kind}-`) ? 'wrong' : null)
     await assert.rejects(
       two.build([buoyAt('A', 2)]),

@@ -28,7 +28,7 @@ export async function publish(dir: string, step: number): Promise<string> {
     out: dir,
     asOf,
     now: asOf,
-    report: new BuildReport({ maxBadShare: 0, write: () => {}, terminal: false, clock: () => 0 }),
+    report: new BuildReport({ maxBadShare: 0, write: () => {}, clock: () => 0 }),
   })
   dated(dir, FIRST + 60 * step)
   return id
