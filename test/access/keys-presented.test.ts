@@ -13,6 +13,7 @@ import { rounds } from '../rounds.ts'
 
 const snapshots = await smallSnapshot()
 const KEYED = '/v2/buoys/1'
+const QUIET = ['--admin-port=off', '--drain-time=0s']
 const PUBLIC = '/v2/buoys/search?query=alpha'
 
 /** Header lines and a query, as they go out: latin1. */
@@ -48,42 +49,28 @@ function cases(key: string): [name: string, presented: Presented, expected: Expe
   const basic = `Basic ${Buffer.from(`user:${key}`).toString('base64')}`
   return [
     ['lower case', bearer(`bearer ${key}`), 'accepted'],
-    ['upper case', bearer(`BEARER ${key}`), 'accepted'],
-    ['mixed case', bearer(`bEaReR ${key}`), 'accepted'],
     ['header name in capitals', { lines: [`AUTHORIZATION: Bearer ${key}`] }, 'accepted'],
     ['several blanks', bearer(`Bearer      ${key}`), 'accepted'],
     ['blanks around', { lines: [`Authorization:    Bearer ${key}   `] }, 'accepted'],
     ['no blank before the value', { lines: [`Authorization:Bearer ${key}`] }, 'accepted'],
     ['no header', {}, 'required'],
-    ['empty header', bearer(''), 'required'],
     ['scheme alone', bearer('Bearer'), 'required'],
-    ['empty key', bearer('Bearer    '), 'required'],
     ['key alone', bearer(key), 'other form'],
     ['no blank', bearer(`Bearer${key}`), 'other form'],
     ['Basic', bearer(basic), 'other form'],
-    ['Basic with the key itself', bearer(`Basic ${key}`), 'other form'],
-    ['Digest', bearer(`Digest username="${key}"`), 'other form'],
-    ['Token', bearer(`Token ${key}`), 'other form'],
     ['X-API-Key', { lines: [`X-API-Key: ${key}`] }, 'other form'],
-    ['X-API-Key, empty', { lines: ['X-API-Key:'] }, 'required'],
     [
       'X-API-Key beside a wrong key',
       { lines: [`X-API-Key: ${key}`, authorization(`Bearer ${wrong}`)] },
       'invalid',
     ],
     ['another key', bearer(`Bearer ${wrong}`), 'invalid'],
-    ['key twice', bearer(`Bearer ${key} ${key}`), 'invalid'],
     ['key and comma', bearer(`Bearer ${key},`), 'invalid'],
-    ['quoted', bearer(`Bearer "${key}"`), 'invalid'],
-    ['scheme twice', bearer(`Bearer Bearer ${key}`), 'invalid'],
     ['shortened', bearer(`Bearer ${key.slice(0, -1)}`), 'invalid'],
-    ['in lower case', bearer(`Bearer ${key.toLowerCase()}`), 'invalid'],
-    ['10,000 characters', bearer(`Bearer ${'k'.repeat(10_000)}`), 'invalid'],
     ['10,000 characters that begin with the key', bearer(`Bearer ${key.padEnd(10_000, 'k')}`), 'invalid'],
     ['10,000 blanks', bearer(`Bearer${' '.repeat(10_000)}${key}`), 'accepted'],
     ['beyond ASCII', bearer(`Bearer ${key.slice(0, -1)}\u00e9`), 'engine'],
     ['NUL in the key', bearer(`Bearer ${key.slice(0, 20)}\0${key.slice(21)}`), 'engine'],
-    ['NUL behind the key', bearer(`Bearer ${key}\0`), 'engine'],
     [
       'two headers, the first good',
       { lines: [key, wrong].map((text) => authorization(`Bearer ${text}`)) },
@@ -94,32 +81,23 @@ function cases(key: string): [name: string, presented: Presented, expected: Expe
       { lines: [wrong, key].map((text) => authorization(`Bearer ${text}`)) },
       'invalid',
     ],
-    ['twice the same', { lines: [key, key].map((text) => authorization(`Bearer ${text}`)) }, 'accepted'],
     ['in the query', { query: `api_key=${key}` }, 'accepted'],
-    ['among others', { query: `page=1&api_key=${key}&x` }, 'accepted'],
     ['encoded', { query: `api_key=${percentEncoded(key)}` }, 'accepted'],
     ['with an encoded name', { query: `%61pi%5Fkey=${key}` }, 'accepted'],
     ['empty in the query', { query: 'api_key=' }, 'required'],
     ['without a value', { query: 'api_key' }, 'required'],
-    ['under a name in capitals', { query: `API_KEY=${key}` }, 'required'],
     ['repeated', { query: `api_key=${key}&api_key=${key}` }, 'invalid'],
     ['repeated, good and bad', { query: `api_key=${key}&api_key=${wrong}` }, 'invalid'],
     ['repeated, once empty', { query: `api_key=&api_key=${key}` }, 'accepted'],
-    ['repeated, one name encoded', { query: `api_key=${key}&api%5fkey=${key}` }, 'invalid'],
     ['encoded twice', { query: `api_key=${percentEncoded(percentEncoded(key))}` }, 'invalid'],
-    ['with a blank', { query: `api_key=${key}%20` }, 'invalid'],
     ['with a plus', { query: `api_key=+${key}` }, 'invalid'],
-    ['with NUL', { query: `api_key=${key}%00` }, 'invalid'],
     ['not decodable', { query: 'api_key=%zz' }, 'invalid'],
-    ['no UTF-8', { query: 'api_key=%ff%fe' }, 'invalid'],
-    ['10,000 characters in the query', { query: `api_key=${'k'.repeat(10_000)}` }, 'invalid'],
     ['both, header good', { ...bearer(`Bearer ${key}`), query: `api_key=${wrong}` }, 'accepted'],
     [
       'both, header good, query repeated',
       { ...bearer(`Bearer ${key}`), query: 'api_key=a&api_key=b' },
       'accepted',
     ],
-    ['both, header bad', { ...bearer(`Bearer ${wrong}`), query: `api_key=${key}` }, 'invalid'],
     ['both, header empty', { ...bearer('Bearer '), query: `api_key=${key}` }, 'accepted'],
     ['both, header of another scheme', { ...bearer(basic), query: `api_key=${key}` }, 'accepted'],
   ]
@@ -203,11 +181,7 @@ test(
   'Any Authorization header is answered, and accepted only where it is a bearer token with the key.',
   { timeout: 600_000 },
   async (t) => {
-    const live = await startLive(t, {
-      snapshots,
-      quota: 1_000_000,
-      args: ['--admin-port=off', '--drain-time=0s'],
-    })
+    const live = await startLive(t, { snapshots, quota: 1_000_000, args: QUIET })
     const { key } = live
     const scheme = fc.constantFrom('Bearer', 'bearer', 'BEARER', 'Bearer', 'Basic', '')
     const blanks = fc.constantFrom('', ' ', '', '   ', '', ' ', '\t', ' \t', ',', '"')
@@ -245,49 +219,31 @@ for (const engine of ['uws', 'node'] as const) {
     { skip: missing(engine), timeout: 600_000 },
     async (t) => {
       await awayFromTheHour()
-      const live = await startLive(t, {
-        snapshots,
-        args: [
-          `--engine=${engine}`,
-          '--admin-port=off',
-          '--drain-time=0s',
-          '--anonymous-quota=3',
-          '--trusted-proxy=127.0.0.1',
-          '--trusted-proxy=10.0.0.0/8',
-        ],
-      })
-      const calls = async (...lines: string[]): Promise<string> => {
-        const outcome = await ask(live.port, PUBLIC, { lines })
-        return outcome.status === 200
-          ? String(outcome.headers.get('x-ratelimit-remaining')?.[0])
-          : String(outcome.status)
-      }
+      const args = ['--anonymous-quota=3', '--trusted-proxy=127.0.0.1', '--trusted-proxy=10.0.0.0/8']
+      const live = await startLive(t, { snapshots, args: [`--engine=${engine}`, ...QUIET, ...args] })
       const one = 'X-Forwarded-For: 203.0.113.1'
-      assert.deepEqual(
-        [await calls(one), await calls(one), await calls(one), await calls(one)],
-        ['2', '1', '0', '429'],
-      )
-      assert.equal(await calls('X-Forwarded-For: 203.0.113.2'), '2')
-      // What a client writes stands left of what the proxies add, in one line or in several.
-      assert.equal(await calls('X-Forwarded-For: 198.51.100.9, 203.0.113.1'), '429')
-      assert.equal(await calls('X-Forwarded-For: 198.51.100.9', one), '429')
-      assert.equal(await calls('X-Forwarded-For: 203.0.113.1, 10.1.2.3'), '429')
-      assert.equal(await calls('X-Forwarded-For: 203.0.113.1, 192.0.2.7'), '2')
-      assert.equal(await calls(one, 'Forwarded: for=198.51.100.10'), '429')
-      assert.equal(await calls('Forwarded: for=203.0.113.1'), '429')
-      assert.equal(await calls('Forwarded: for="[2001:db8:1:2::3]:4711"'), '2')
-      assert.equal(await calls('Forwarded: for="[2001:db8:1:2:ffff::4]"'), '1')
-      assert.equal(await calls('Forwarded: for="[2001:db8:1:3::3]"'), '2')
-      // Nonsense and silence are the proxy's own.
-      assert.deepEqual(
-        [
-          await calls('X-Forwarded-For: unknown'),
-          await calls(`X-Forwarded-For: ${','.repeat(9000)}`),
-          await calls(),
-        ],
-        ['2', '1', '0'],
-      )
-      assert.equal(await calls(), '429')
+      const other = 'Forwarded: for="[2001:db8:1:2::3]:4711"'
+      const cases: [left: string, ...lines: string[]][] = [
+        ['2', one],
+        ['1', one],
+        ['0', one],
+        ['429', one],
+        ['2', 'X-Forwarded-For: 203.0.113.2'],
+        // What a client writes stands left of what the proxies add, in one line or in several.
+        ['429', 'X-Forwarded-For: 198.51.100.9, 203.0.113.1, 10.1.2.3'],
+        ['429', 'X-Forwarded-For: 198.51.100.9', one],
+        ['429', one, 'Forwarded: for=198.51.100.10'],
+        ['2', other],
+        ['1', other.replace('::3', '::4')],
+        // Nonsense and silence are the proxy's own.
+        ['2', 'X-Forwarded-For: unknown'],
+        ['1', `X-Forwarded-For: ${','.repeat(9000)}`],
+        ['0'],
+      ]
+      for (const [left, ...lines] of cases) {
+        const { status, headers } = await ask(live.port, PUBLIC, { lines })
+        assert.equal(status === 200 ? headers.get('x-ratelimit-remaining')?.[0] : `${status}`, left, lines[0])
+      }
     },
   )
 }

@@ -131,8 +131,6 @@ function valueOf(codes: number[], aggregation: Aggregation, measure: Measure): n
   return year[0].value
 }
 
-// Seasons and years
-
 test('Days of the year are those of a leap year.', () => {
   assert.ok(isDayOfYear(2, 29))
   assert.ok(isDayOfYear(12, 31))
@@ -149,20 +147,6 @@ test('Days of the year are those of a leap year.', () => {
   }
   assert.deepEqual([1, 2, 4, 12].map(lastDayOfMonth), [31, 29, 30, 31])
 })
-
-test('A range of years without an end closes with the last complete season, without a start it has ten.', () => {
-  assert.deepEqual(seasonYears(undefined, undefined, 2025), { startYear: 2016, endYear: 2025 })
-  assert.deepEqual(seasonYears(undefined, 2020, 2025), { startYear: 2011, endYear: 2020 })
-  assert.deepEqual(seasonYears(2020, undefined, 2025), { startYear: 2020, endYear: 2025 })
-  assert.deepEqual(seasonYears(2014, 2026, 2025), { startYear: 2014, endYear: 2026 })
-  assert.deepEqual(seasonYears(2020, 2020, 2025), { startYear: 2020, endYear: 2020 })
-  assert.equal(seasonYears(2013, 2026, 2025), 'too many seasons')
-  assert.equal(seasonYears(2000, undefined, 2025), 'too many seasons')
-  assert.equal(seasonYears(2021, 2020, 2025), 'start after end')
-  assert.equal(seasonYears(2026, undefined, 2025), 'start after end')
-})
-
-// Against the oracle
 
 /** Where clocks change and days are left out, where years turn, and around 29 February. */
 const EDGES = [
@@ -311,32 +295,37 @@ test('Seasons, years, buckets and values are those of the oracle, around every e
   assert.ok(compared > 3000, `${compared} points`)
 })
 
-test('The longest answer, thirteen years of hours, has every bucket.', () => {
+test('The longest answer, thirteen years of hours, has every bucket, and no series has more years or none.', () => {
   const rows = steady('2012-01-01T00:00:00Z', '2025-01-01T00:00:00Z', 3600)
   const years = points({ bucket: 'hour', startYear: 2012, endYear: 2024 }, [rows])
   assert.deepEqual(
     years.map((year) => [year.length, year.at(-1)?.ordinal]),
     Array.from({ length: 13 }, (_, i) => [i % 4 === 0 ? 8784 : 8760, 8784]),
   )
+  for (const startYear of [2011, 2025]) assert.throws(() => points({ startYear, endYear: 2024 }), RangeError)
 })
 
-// Values
-
 test('Values have two decimals, rounded once from the exact fraction, halves away from zero.', () => {
-  const { significantHeight: height, waterTemperature: temperature } = MEASURES
-  assert.equal(valueOf([1234], 'median', height), 123)
-  assert.equal(valueOf([1235], 'median', height), 124)
-  assert.equal(valueOf([1000, 3000, 1500], 'median', height), 150)
-  assert.equal(valueOf([1210, 1220], 'median', height), 122)
-  assert.equal(valueOf([1214, 1215], 'median', height), 121)
-  assert.equal(valueOf([1000, 1000, 2000], 'avg', height), 133)
-  assert.equal(valueOf([0], 'median', height), 0)
-  assert.equal(valueOf([2500, 1234, 1999], 'min', height), 123)
-  assert.equal(valueOf([2500, 2515, 1999], 'max', height), 252)
-  assert.equal(valueOf([-151, -150], 'median', temperature), -151)
-  assert.equal(valueOf([-1, 0], 'avg', temperature), -1)
-  assert.equal(valueOf([-151, 20, 3], 'min', temperature), -151)
-  assert.equal(valueOf([-151, -20], 'max', temperature), -20)
+  const cases: [
+    name: 'significantHeight' | 'waterTemperature',
+    Aggregation,
+    expected: number,
+    ...number[],
+  ][] = [
+    ['significantHeight', 'median', 123, 1234],
+    ['significantHeight', 'median', 124, 1235],
+    ['significantHeight', 'median', 150, 1000, 3000, 1500],
+    ['significantHeight', 'median', 122, 1210, 1220],
+    ['significantHeight', 'median', 121, 1214, 1215],
+    ['significantHeight', 'avg', 133, 1000, 1000, 2000],
+    ['significantHeight', 'min', 123, 2500, 1234, 1999],
+    ['significantHeight', 'max', 252, 2500, 2515, 1999],
+    ['waterTemperature', 'median', -151, -151, -150],
+    ['waterTemperature', 'avg', -1, -1, 0],
+    ['waterTemperature', 'max', -20, -151, -20],
+  ]
+  for (const [name, aggregation, expected, ...codes] of cases)
+    assert.equal(valueOf(codes, aggregation, MEASURES[name]), expected, `${aggregation} of ${codes.join()}`)
 })
 
 test('The mean of directions is circular, in whole degrees from 0 to 359, and null where they cancel out.', () => {
@@ -346,51 +335,24 @@ test('The mean of directions is circular, in whole degrees from 0 to 359, and nu
     assert.equal(valueOf(codes, 'avg', MEASURES.windDirection), value)
     return value
   }
-  assert.equal(mean(350, 10), 0)
-  assert.equal(mean(359.6), 0)
-  assert.equal(mean(359.4), 359)
-  assert.equal(mean(350, 20), 5)
-  assert.equal(mean(10, 11), 11)
-  assert.equal(mean(359, 0), 0)
-  assert.equal(mean(180), 180)
-  assert.equal(mean(90, 180, 270), 180)
-  assert.equal(mean(10, 190), NO_VALUE)
-  assert.equal(mean(0, 120, 240), NO_VALUE)
-  assert.equal(mean(0, 90, 180, 270), NO_VALUE)
-  // A resultant of 0.00009 is small, but it is one.
-  assert.equal(mean(10, 189.99), 100)
-  assert.equal(mean(10, 190.01), 280)
+  const cases: [expected: number, ...degrees: number[]][] = [
+    [0, 350, 10],
+    [0, 359.6],
+    [359, 359.4],
+    [5, 350, 20],
+    [11, 10, 11],
+    [180, 90, 180, 270],
+    [NO_VALUE, 10, 190],
+    [NO_VALUE, 0, 120, 240],
+    [NO_VALUE, 0, 90, 180, 270],
+    // A resultant of 0.00009 is small, but it is one.
+    [100, 10, 189.99],
+    [280, 10, 190.01],
+  ]
+  for (const [expected, ...degrees] of cases) assert.equal(mean(...degrees), expected, degrees.join())
   // Among 1400 directions the same is too small.
   const pairs = Array.from({ length: 699 }, () => [10, 190]).flat()
   assert.equal(mean(...pairs, 10, 190.01), NO_VALUE)
-})
-
-test('Directions have no minimum or maximum, and a series has one to thirteen years.', () => {
-  assert.ok(isDirection(MEASURES.direction) && isDirection(MEASURES.windDirection))
-  assert.ok(!isDirection(MEASURES.significantHeight) && !isDirection(MEASURES.waterTemperature))
-  for (const aggregation of ['min', 'max'] as const) {
-    assert.throws(() => points({ aggregation, measure: MEASURES.direction, startYear: 2025 }), RangeError)
-  }
-  assert.throws(() => points({ startYear: 2025, endYear: 2024 }), RangeError)
-  assert.throws(() => points({ startYear: 2012, endYear: 2025 }), RangeError)
-  assert.equal(points({ startYear: 2013, endYear: 2025 }).length, 13)
-})
-
-test('The first and the last second of a season are in it, the seconds around them are not.', () => {
-  const rows = [
-    '2024-12-31T23:59:59Z',
-    '2025-01-01T00:00:00Z',
-    '2025-12-31T23:59:59Z',
-    '2026-01-01T00:00:00Z',
-  ]
-  const segments = rows.map((time, i) => segment([[epochOf(time), 1000 * (i + 1)]]))
-  for (const list of [segments, [segment(rows.map((time, i) => [epochOf(time), 1000 * (i + 1)]))]]) {
-    const [year] = points({ startYear: 2025 }, list)
-    assert.deepEqual(fieldsOf(year, 'ordinal', 'value', 'count'), [
-      [1, 200, 1],
-      [366, 300, 1],
-    ])
-  }
 })
 
 test('More samples in a bucket than the first memory holds are all counted.', () => {

@@ -1,8 +1,6 @@
+/** Heights and extremes of the tide, against tide-predictor, against what NOAA published, and against a look at every half minute. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import { gunzipSync } from 'node:zlib'
 import { createTidePredictor } from '@neaps/tide-predictor'
 import * as fc from 'fast-check'
 import { Tides, type Extreme } from '../../src/index/tides.ts'
@@ -142,81 +140,6 @@ test('The eight high and low waters that NOAA published for Monterey on 13 and 1
   assert.ok(median(apart) <= 120, `median ${median(apart)} s`)
   assert.ok(Math.max(...apart) <= 5 * 60, `at most ${Math.max(...apart)} s`)
 })
-
-const PUBLISHED = join(import.meta.dirname, '..', '..', '..', 'shared', 'data', 'tides')
-const skip = existsSync(PUBLISHED) ? false : 'the published series are not part of this repository'
-const PORTS = ['9414290', '9410660', '9413450', '9418767', '9410170']
-
-function port(id: string): Tides {
-  const station = JSON.parse(readFileSync(join(PUBLISHED, 'harmonics', `noaa_${id}.json`), 'utf8'))
-  const constituents = station.harmonic_constituents as HarbourRecord['constituents']
-  const { MSL, MLLW } = station.datums as { MSL: number; MLLW: number }
-  return tidesOf(
-    harbourOf(
-      constituents.map(({ name, amplitude, phase }) => [name, amplitude, phase]),
-      MSL - MLLW,
-    ),
-  )
-}
-
-/** Los Angeles clock time as UTC epoch seconds; null in the hour that comes twice. */
-function fromClock(text: string): number | null {
-  const clock = Date.parse(`${text.replaceAll('/', '-').replace(' ', 'T')}:00Z`) / 1000
-  const zone = new Intl.DateTimeFormat('sv', {
-    timeZone: 'America/Los_Angeles',
-    dateStyle: 'short',
-    timeStyle: 'short',
-  })
-  const fits = [7, 8]
-    .map((hours) => clock + hours * HOUR)
-    .filter((epoch) => zone.format(epoch * 1000) === text.replaceAll('/', '-'))
-  return fits.length === 1 ? fits[0] : null
-}
-
-for (const id of PORTS) {
-  test(
-    `The six-minute series of 2025 that NOAA published for ${id} is met within 1 cm RMS, its extremes within 2 minutes.`,
-    { skip },
-    () => {
-      const file = gunzipSync(readFileSync(join(PUBLISHED, 'coops-predictions', `${id}_2025.json.gz`)))
-      const { predictions } = JSON.parse(file.toString()) as { predictions: { t: string; v: string }[] }
-      const tides = port(id)
-      let squares = 0
-      let count = 0
-      const apart: number[] = []
-      let offset = 8
-      predictions.forEach(({ t, v }, i) => {
-        // The zone's rule is asked for at each hour's first minute only: it costs 20 µs.
-        if (t.endsWith(':00')) {
-          const epoch = fromClock(t)
-          if (epoch !== null) offset = (epoch - Date.parse(`${t.replace(' ', 'T')}:00Z`) / 1000) / HOUR
-        }
-        const epoch = Date.parse(`${t.replace(' ', 'T')}:00Z`) / 1000 + offset * HOUR
-        if (t.startsWith('2025-11-02 01')) return
-        squares += (tides.height(0, epoch) - Number(v) * 0.3048) ** 2
-        count++
-        // The series' own extremes: where a parabola through five values has its top.
-        const around = predictions.slice(Math.max(0, i - 6), i + 7).map((point) => Number(point.v))
-        if (around.length < 13) return
-        const isTop = around.every((value, k) => k === 6 || (k < 6 ? value < around[6] : value <= around[6]))
-        const isBottom = around.every(
-          (value, k) => k === 6 || (k < 6 ? value > around[6] : value >= around[6]),
-        )
-        if (!isTop && !isBottom) return
-        const slope = (around[12] - around[0]) / 12
-        const bend = (around[12] - 2 * around[6] + around[0]) / 36
-        const time = epoch - (slope / bend) * 360
-        const extreme = tides.next(0, time - 2 * HOUR)
-        if (extreme !== null && extreme.high === isTop) apart.push(Math.abs(extreme.time - time))
-      })
-      assert.ok(count > 87_000)
-      const rms = Math.sqrt(squares / count)
-      assert.ok(rms < 0.01, `RMS ${rms} m`)
-      assert.ok(apart.length > 1300, `${apart.length} extremes`)
-      assert.ok(median(apart) < 120, `median ${median(apart)} s`)
-    },
-  )
-}
 
 /** Amplitudes in millimetres. */
 const anyConstants: fc.Arbitrary<Constants> = fc

@@ -20,33 +20,23 @@ export interface RedisServer {
   readonly authority: string
   /** Sends one command as the default user. */
   command(...words: string[]): Promise<unknown>
-  /** What the server has written. */
-  output(): string
   stop(signal?: NodeJS.Signals): Promise<void>
   /** Starts again on the same port and in the same folder; without persistence it is empty then. */
   start(): Promise<void>
 }
 
 export interface RedisOptions {
-  /** More arguments, as `['--maxmemory', '2mb']`. */
-  args?: string[]
   tls?: boolean
   /** Port that is wanted; a free one without it. */
   port?: number
 }
-
-// A copy of it begins at once.
-const QUIET =
-  '--bind 127.0.0.1 --appendonly no --loglevel notice --repl-diskless-sync-delay 0 --enable-debug-command yes'.split(
-    ' ',
-  )
 
 /** Starts a Redis that ends with the test. */
 export async function startRedis(t: TestContext, options: RedisOptions = {}): Promise<RedisServer> {
   const folder = temporaryFolder(t)
   const port = options.port ?? (await freePort())
   const authority = options.tls === true ? makeCertificates(folder) : ''
-  const args = ['--dir', folder, '--save', '', ...QUIET, ...(options.args ?? [])]
+  const args = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
   args.push(...(options.tls === true ? tlsArgs(folder, port) : ['--port', String(port)]))
   let child: ChildProcess | null = null
   let written = ''
@@ -73,7 +63,7 @@ export async function startRedis(t: TestContext, options: RedisOptions = {}): Pr
   t.after(() => stop())
   await start()
   const address = options.tls === true ? `rediss://localhost:${port}/0` : `redis://127.0.0.1:${port}/0`
-  return { port, address, authority, command, output: () => written, stop, start }
+  return { port, address, authority, command, stop, start }
 }
 
 export const freePort = (): Promise<number> => findFreePort('127.0.0.1', 0)
@@ -108,24 +98,13 @@ function tlsArgs(folder: string, port: number): string[] {
 function makeCertificates(folder: string): string {
   const dir = join(folder, 'tls')
   mkdirSync(dir)
-  const run = (...args: string[]): unknown => execFileSync('openssl', args, { cwd: dir, stdio: 'pipe' })
-  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  run(
-    'req',
-    '-x509',
-    ...ec,
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=test authority',
-  )
-  run('req', ...ec, '-keyout', 'server.key', '-out', 'server.csr', '-subj', '/CN=localhost')
+  const ec = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
   writeFileSync(join(dir, 'names'), 'subjectAltName=DNS:localhost\n')
-  const sign = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'names', '-days', '2']
-  run('x509', '-req', '-in', 'server.csr', ...sign, '-out', 'server.pem')
+  for (const command of [
+    `req -x509 ${ec} -keyout ca.key -out ca.pem -days 2 -subj /CN=authority`,
+    `req ${ec} -keyout server.key -out server.csr -subj /CN=localhost`,
+    'x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile names -days 2 -out server.pem',
+  ])
+    execFileSync('openssl', command.split(' '), { cwd: dir, stdio: 'pipe' })
   return join(dir, 'ca.pem')
 }
