@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { RowBatch } from '../../src/sea/row-batch.ts'
-import { openCsv } from '../../src/sources/csv/csv.ts'
+import { openCsv } from '../../src/sources/csv.ts'
 import { BuildError } from '../../src/system/build-error.ts'
 import { FIXTURES, folderOf, identifiersOf, record, RecordingSink, rowLines, rowTable } from './recorder.ts'
 
@@ -267,10 +267,14 @@ test('A missing table or column ends the build with a message that names it', as
     'no-column/buoys.csv': 'source,identifier,name,lat\n',
     'twice/sources.csv': 'name,network,name\n',
     'unknown/sources.csv': 'name,network,colour\n',
+    'forecast/sources.csv': SOURCES,
+    'forecast/buoys.csv': BUOYS,
+    'forecast/forecast/a.csv': 'lat,lng,time\n',
   })
   const reading = (name: string) => record(openCsv, join(folder, name))
   await assert.rejects(reading('no-buoys'), /buoys\.csv: cannot be read \(ENOENT\)/)
   await assert.rejects(reading('no-column'), /buoys\.csv: the header lacks the column lng/)
+  await assert.rejects(reading('forecast'), /a\.csv: the header lacks the column run/)
   await assert.rejects(reading('twice'), /the header names a column twice/)
   await assert.rejects(
     reading('unknown'),
@@ -423,7 +427,6 @@ test('Faulty forecast lines are reported with file and line and left out.', asyn
   const good = `1,2,${RUN},${RUN},1`
   const folder = await folderOf(t, {
     ...BASE,
-    'forecast/header.csv': 'lat,lng,time\n',
     'forecast/lines.csv': [
       'lat,lng,run,time,wave_height',
       good,
@@ -439,14 +442,12 @@ test('Faulty forecast lines are reported with file and line and left out.', asyn
     ].join('\n'),
   })
   const { forecasts, bad, skipped } = await record(openCsv, folder)
-  const position = 'lat and lng are not numbers from -90 to 90 and -180 to 180'
-  const time = 'run or time is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
+  const time = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
   assert.deepEqual(bad, [
-    'header.csv:1 the header lacks the column run',
-    `lines.csv:3 ${position}`,
-    `lines.csv:4 ${position}`,
-    `lines.csv:5 ${time}`,
-    `lines.csv:6 ${time}`,
+    'lines.csv:3 lat is not a number from -90 to 90',
+    'lines.csv:4 lng is not a number from -180 to 180',
+    `lines.csv:5 run ${time}`,
+    `lines.csv:6 time ${time}`,
     'lines.csv:7 wave_height is not a decimal number',
     'lines.csv:9 wrong number of fields',
   ])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCsv } from '../../src/sources/csv/csv.ts'
+import { openCsv } from '../../src/sources/csv.ts'
 import { openTides } from '../../src/sources/tides-source.ts'
 import { folderOf, identifiersOf, record } from './recorder.ts'
 import { fieldsOf } from '../fields.ts'
