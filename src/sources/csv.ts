@@ -21,6 +21,7 @@ import {
   labelsFault,
   matching,
   oneOf,
+  openText,
   PLACE_COLUMNS,
   type ReadRecord,
   readTable,
@@ -31,7 +32,6 @@ import {
 import { epochSeconds, isoSeconds } from './reading/times.ts'
 import { codeOf, numberAt } from './reading/units.ts'
 import type { FileReport, OpenSource, Report, Sink, SourceContext } from './source.ts'
-import { NO_COMMENTS, openText } from './tables/text-form.ts'
 
 const TIME_FAULT = 'is neither ISO 8601 with Z or an offset nor whole epoch seconds of 9 or 10 digits'
 
@@ -247,10 +247,9 @@ const READING_LABELS = [...READING_KEYS, ...MEASURE_NAMES.map(labelOf)]
 
 /** Reads a table of readings, by the hundred million. A faulty header is one bad line. */
 function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting: WaitingRows): void {
-  const form = { separator: null, header: { at: 0, line: 1 } }
-  const table = openText(bytes, form, { units: false, decimalComma: true, comment: NO_COMMENTS }, file)
+  const table = openText(bytes, file)
   if (table === null) return
-  const { labels, source: lines } = table
+  const { labels } = table
   const fault = labelsFault(labels, READING_LABELS, READING_KEYS)
   if (fault !== null) {
     file.bad(1, fault)
@@ -259,9 +258,9 @@ function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting
   const measured = MEASURE_NAMES.filter((name) => labels.includes(labelOf(name))).map((name) =>
     knownColumn(name, labels.indexOf(labelOf(name)), labelOf(name)),
   )
-  const [source, identifier, timeColumn] = lines.columns(READING_KEYS)
+  const [source, identifier, timeColumn] = READING_KEYS.map((key) => labels.indexOf(key))
   const keys = [source, identifier]
-  const { starts, ends } = lines.fields
+  const { starts, ends } = table.fields
   let buoy = keys.map(() => bytes.subarray(0, 0))
   let handle: number | undefined
   const headOf = (): number | null => {
@@ -271,13 +270,13 @@ function readReadings(bytes: Buffer, file: FileReport, handles: Handles, waiting
       handle = handles.get(cleanName(table.text(source)))?.get(table.text(identifier).trim())
     }
     if (handle === undefined) {
-      const cells = keys.map((field) => lines.text(field)).join(',')
-      file.bad(lines.line, 'this source and identifier are not in buoys.csv', cells)
+      const cells = keys.map((field) => table.text(field)).join(',')
+      file.bad(table.line, 'this source and identifier are not in buoys.csv', cells)
       return null
     }
     const time = secondsAt(bytes, starts[timeColumn], ends[timeColumn])
     if (time >= 0) return time
-    file.bad(lines.line, `time ${TIME_FAULT}`, lines.text(timeColumn))
+    file.bad(table.line, `time ${TIME_FAULT}`, table.text(timeColumn))
     return null
   }
   eachRow(table, measured, file, headOf, (time, names, codes) => waiting.add(handle!, time, names, codes))

@@ -3,7 +3,6 @@
  * is PwaPwa, the period of measured waves; temperatures are in kelvin, speeds in m/s, times UTC, `mq` is
  * missing.
  */
-import type { SeparatedTable } from './reading/text-table.ts'
 import { join } from 'node:path'
 import type { MeasureName } from '../sea/columns.ts'
 import { type RowHead, Stations, UNCOUNTED, WaitingRows } from './reading/stations.ts'
@@ -14,13 +13,11 @@ import { digitsAt } from './reading/fields.ts'
 import { eachRow, knownColumn, type TakeRow } from './reading/measured-values.ts'
 import { epochSeconds, isoSeconds } from './reading/times.ts'
 import { listSource, readText, doubtIgnored, takeDoubts } from './reading/source-files.ts'
-import { NO_COMMENTS, openText } from './tables/text-form.ts'
+import { openText, type TextTable } from './reading/text-table.ts'
 
 const SOURCE = 'Météo-France'
 
 const DATA_FILE = /^(?:marine|bouees)\.\d{8}\.csv(?:\.gz)?$/i
-
-const SEMICOLON = 59
 
 /** Measure, name of its column, and the unit that the network's description gives, where it is not the contract's. */
 const COLUMNS: readonly (readonly [MeasureName, string, string?])[] = [
@@ -76,11 +73,10 @@ async function readMeteofrance(folder: string, sink: Sink, { report }: SourceCon
 const HEAD_COLUMNS = ['numer_sta', 'date', 'lat', 'lon']
 
 function readRows(bytes: Buffer, file: FileReport, take: TakeRow<RowHead>): void {
-  const form = { separator: SEMICOLON, header: { at: 0, line: 1 } }
-  const table = openText(bytes, form, { units: false, comment: NO_COMMENTS }, file)
+  const table = openText(bytes, file)
   if (table === null) return
-  const { labels, source } = table
-  const [stationColumn, dateColumn, latColumn, lonColumn] = source.columns(HEAD_COLUMNS)
+  const { labels } = table
+  const [stationColumn, dateColumn, latColumn, lonColumn] = HEAD_COLUMNS.map((label) => labels.indexOf(label))
   if ([...HEAD_COLUMNS, 'HwaHwa'].some((label) => !labels.includes(label))) {
     file.bad(1, 'the header lacks numer_sta, date, lat, lon or HwaHwa')
     return
@@ -90,11 +86,11 @@ function readRows(bytes: Buffer, file: FileReport, take: TakeRow<RowHead>): void
   )
   const headOf = (): RowHead | null => {
     const station = table.text(stationColumn)
-    const time = stampOf(source, dateColumn)
+    const time = stampOf(bytes, table, dateColumn)
     const [lat, lng] = [latColumn, lonColumn].map((column) => table.number(column) ?? Infinity)
     const isPlaced = !(Math.abs(lat) > 90) && !(lng < -180 || lng > 360)
     if (!/^[0-9A-Za-z]{1,12}$/.test(station) || time < 0 || !isPlaced) {
-      file.bad(table.row(), 'no valid station, date or position', source.lineText())
+      file.bad(table.row(), 'no valid station, date or position', table.lineText())
       return null
     }
     const identifier = anchoredBuoy(station)
@@ -118,7 +114,7 @@ function anchoredBuoy(station: string): string | null {
 }
 
 /** Reads `YYYYMMDDhhmmss` or ISO 8601 (UTC) as epoch seconds, or −1. */
-function stampOf({ bytes, fields }: SeparatedTable, column: number): number {
+function stampOf(bytes: Buffer, { fields }: TextTable, column: number): number {
   const from = fields.starts[column]
   if (fields.ends[column] - from !== 14) return isoSeconds(bytes, from, fields.ends[column], 'any')
   const [year, month, day, hour, minute, second] = [0, 4, 6, 8, 10, 12].map((at, i) =>

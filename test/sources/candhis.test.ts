@@ -70,8 +70,8 @@ test('The spectral height stands in only where a file has no column of the mean 
 test('Faults of the broken fixture are reported with file and line, and what is good in it is read', async () => {
   const { bad, skipped, rows, doubts } = await record(openCandhis, join(FIXTURES, 'broken', 'candhis'))
   assert.deepEqual(bad, [
-    'candhis_stations.csv:3 a station without a valid ID, lat or lon',
-    'candhis_stations.csv:4 a station without a valid ID, lat or lon',
+    'candhis_stations.csv:3 a station without a valid code, latitude or longitude',
+    'candhis_stations.csv:4 a station without a valid code, latitude or longitude',
     'Candhis_99X01_2024_arch.csv:3 the time is not YYYY-MM-DD hh:mm:ss',
     'Candhis_99X01_2024_arch.csv:4 the time is not YYYY-MM-DD hh:mm:ss',
     'Candhis_99X01_2024_arch.csv:5 wrong number of fields',
@@ -181,8 +181,8 @@ test('An answer with a column of campaigns is of all of them, one of the archive
   })
   const { buoys, rows, bad } = await record(openCandhis, folder)
   assert.deepEqual(bad, [
-    'a_listeTR.json:4 wrong number of fields',
-    'a_listeTR.json:5 no valid code of a campaign',
+    'a_listeTR.json:3 wrong number of fields',
+    'a_listeTR.json:4 no valid code of a campaign',
   ])
   assert.deepEqual(fieldsOf(buoys, 'identifier', 'name', 'lat'), [
     ['02B04', 'La Revellata', 42.57],
@@ -217,20 +217,20 @@ test('Answers without data, errors of the API, other units and cells that are no
   }
   const { rows, bad, skipped } = await record(openCandhis, await folderOf(t, files))
   assert.deepEqual(bad, [
-    'getCampInfos_02911.json:1 a campaign without a valid code, Latitude or Longitude',
-    'getCampInfos_h.json:1 a campaign without a valid code, Latitude or Longitude',
+    'getCampInfos_02911.json:1 a station without a valid code, latitude or longitude',
+    'getCampInfos_h.json:1 a station without a valid code, latitude or longitude',
     'getCampTR_06403_c.json:1 not an answer of the API with a table',
     'getCampTR_06403_e.json:1 not JSON, or cut off',
     'getCampTR_06403_f.json:1 not an answer of the API with a table',
     'getCampTR_06403_i.json:1 not an answer of the API with a table',
     "getCampTR_g.json:1 neither the file's name nor a column names the campaign",
+    'getCampTR_06403_a.json:1 H1/3 is not a decimal number',
     'getCampTR_06403_a.json:2 H1/3 is not a decimal number',
-    'getCampTR_06403_a.json:4 wrong number of fields',
+    'getCampTR_06403_a.json:3 wrong number of fields',
     'getCampTR_06403_d.json:1 the header lacks DateHeure (Date) or H13D (H1/3, Hm0)',
   ])
   assert.deepEqual(Object.fromEntries(skipped), {
     'an answer without rows': 1,
-    'a row without a value': 1,
   })
   assert.deepEqual(fieldOf(rows.get('06403/1'), 'significantHeight'), [1.5])
 })

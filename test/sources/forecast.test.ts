@@ -264,7 +264,7 @@ test('A coverage that does not say where it is takes its place from points.csv, 
   const found = forecasts.map(({ lat, lng, values }) => [lat, lng, values.waveHeight])
   assert.deepEqual(found, [[43.25, -67.5, [0.5, 0.6]]])
   assert.match(doubts.join('\n'), /^.*b\.covjson.*does not say where it is.*$/)
-  assert.deepEqual(bad, ['points.csv:3 not a file name, a latitude and a longitude'])
+  assert.deepEqual(bad, ['points.csv:3 lat is not a number from -90 to 90'])
 })
 
 /** A table of ERDDAP; `columns` come after time and place. */

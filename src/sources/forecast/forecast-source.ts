@@ -5,11 +5,9 @@
  */
 import { type Static, Type } from 'typebox'
 import { object } from '../schema.ts'
-import { endList, SeparatedTable } from '../reading/text-table.ts'
+import { degrees, readTable } from '../reading/text-table.ts'
 import { join } from 'node:path'
-import { BuildError } from '../../system/build-error.ts'
-import { degreesOf } from '../reading/fields.ts'
-import type { FileReport, OpenSource, Sink, SourceContext } from '../source.ts'
+import type { OpenSource, Sink, SourceContext } from '../source.ts'
 import { POSITIONS_FILE, seriesOf } from './forecast-answers.ts'
 import { NOTHING_USED, type Quantity, type Series, type Values, quantitiesOf } from './forecast-quantities.ts'
 import { WholeFiles, takeDoubts, listSource, readText } from '../reading/source-files.ts'
@@ -23,9 +21,8 @@ import { entryOf } from '../../system/entry-of.ts'
 /** Bytes of an answer, held as text and as objects of ten times its size. */
 const MAX_ANSWER_BYTES = 64 * 2 ** 20
 
-const MAX_POSITIONS_BYTES = 16 * 2 ** 20
-const COMMA = 44
-type Positions = ReadonlyMap<string, { lat: number; lng: number }>
+/** Where the answers are that do not say it. */
+const POSITIONS = { file: String, lat: degrees(90), lng: degrees(180) }
 
 const WORD = { minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f]+$' }
 
@@ -47,9 +44,13 @@ async function readFolder(
   { report }: SourceContext,
 ): Promise<void> {
   const root = await listSource('forecast', folder)
-  const positions = root.files.includes(POSITIONS_FILE)
-    ? await readPositions(join(folder, POSITIONS_FILE), report.file(join(folder, POSITIONS_FILE)))
-    : new Map<string, never>()
+  const positions = new Map<string, { lat: number; lng: number }>()
+  const list = join(folder, POSITIONS_FILE)
+  if (root.files.includes(POSITIONS_FILE))
+    await readTable(list, report.file(list), POSITIONS, 3, ({ file, ...place }) => {
+      positions.set(file, place)
+      return null
+    })
   const places = new Map<string, Place>()
   const files = new WholeFiles('forecast', report)
   for (const name of root.files) {
@@ -70,24 +71,6 @@ async function readFolder(
   const records = recordsOf(places)
   if (records.length === 0) report.doubt({ what: 'there is no forecast', examples: [folder], isGrave: true })
   for (const record of records) sink.forecast(model === undefined ? record : { ...record, model })
-}
-
-async function readPositions(path: string, file: FileReport): Promise<Positions> {
-  const table = new SeparatedTable(await readText(path, file, MAX_POSITIONS_BYTES), COMMA)
-  if (table.labels.join() !== 'file,lat,lng') throw new BuildError(`${path}: the header is not file,lat,lng`)
-  const positions = new Map<string, { lat: number; lng: number }>()
-  while (table.next(file)) {
-    const lat = degreesOf(table.text(1), 90)
-    const lng = degreesOf(table.text(2), 180)
-    if (Number.isNaN(lat) || Number.isNaN(lng)) {
-      file.bad(table.line, 'not a file name, a latitude and a longitude')
-      continue
-    }
-    positions.set(table.text(0), { lat, lng })
-    file.rows(1)
-  }
-  endList(path, file)
-  return positions
 }
 
 /** Waves without wind take it from within this distance, just over half the diagonal of a 0.25° cell. */

@@ -3,10 +3,9 @@ import { BLANK, digitsAt } from '../reading/fields.ts'
 import type { FileReport } from '../source.ts'
 import { NO_CODE } from '../../sea/row-batch.ts'
 import { knownColumn, type MeasuredColumn, readValues } from '../reading/measured-values.ts'
-import { SeparatedTable } from '../reading/text-table.ts'
+import { linesOf, TextTable } from '../reading/text-table.ts'
 import { epochSeconds } from '../reading/times.ts'
-import { conversionOf, numberAt } from '../reading/units.ts'
-import { linesOf } from '../tables/text-form.ts'
+import { conversionOf } from '../reading/units.ts'
 
 /**
  * Columns by the header's names since 2007; APD serves only to compare samples. The archive's nines for
@@ -127,34 +126,24 @@ export function readRows(bytes: Buffer, file: FileReport, station: string | unde
   if (fault > 0) file.bad(fault, 'no header line of an NDBC standard meteorological file')
 }
 
-const REMARK = Buffer.from('#')
-
 /** Reads the lines below the header; returns the number of the line that should have been the header, else 0. */
 export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, take: TakeLine): number {
-  const [header] = linesOf(bytes, 0)
-  const lines = new SeparatedTable(bytes, BLANK, header)
-  const { starts, ends } = lines.fields
-  const labels = lines.labels
-    .map((label) => label.replace(/^#/, ''))
-    .map((label) => OLD_LABELS[label] ?? label)
+  const [header = { at: 0, line: 1 }] = linesOf(bytes, 0)
+  const table = new TextTable(bytes, file, { separator: BLANK, header })
+  const { starts, ends } = table.fields
+  const labels = table.labels.map((label) => OLD_LABELS[label] ?? label)
   const layout = layoutOf(labels)
   const clock = ['YY', 'MM', 'DD', 'hh', 'mm'].map((label) => labels.indexOf(label))
-  if (layout === null || clock.slice(0, 4).includes(-1) || lines.headerFault !== null) return lines.line
-  const other = otherUnit(labels, lines.peek())
+  if (layout === null || clock.slice(0, 4).includes(-1) || table.headerFault !== null) return header.line
+  const other = otherUnit(labels, table.units)
   if (other !== undefined) {
-    file.bad(lines.line + 1, `${other.label} is not in ${other.unit}`)
+    file.bad(table.line, `${other.label} is not in ${other.unit}`)
     return 0
   }
   const codes = new Int32Array(layout.columns.length)
-  const table = {
-    text: (field: number): string => lines.text(field),
-    number: (field: number): number | null =>
-      field < 0 ? NaN : numberAt(bytes, starts[field], ends[field], true),
-    row: (): number => lines.line,
-  }
-  const line: Line = { ...layout, time: 0, codes, text: (label) => lines.text(labels.indexOf(label)) }
+  const line: Line = { ...layout, time: 0, codes, text: (label) => table.text(labels.indexOf(label)) }
   let understood = 0
-  while (lines.next(file, undefined, REMARK)) {
+  while (table.next()) {
     const [year, month, day, hour, minute] = clock.map((field) =>
       field < 0 ? 0 : digitsAt(bytes, starts[field], ends[field]),
     )
@@ -162,7 +151,7 @@ export function readLines(bytes: Buffer, file: FileReport, layoutOf: LayoutOf, t
     if (line.time >= 0 && !readValues(table, layout.columns, codes, file)) continue
     const fault = line.time < 0 ? 'no valid date and time' : take(line)
     if (fault === null) understood++
-    else file.bad(lines.line, fault, lines.lineText())
+    else file.bad(table.line, fault, table.lineText())
   }
   file.rows(understood)
   return 0

@@ -1,4 +1,4 @@
-/** Tables of separated text, line by line: their header, their cells by column name, and their faults. */
+/** Tables of rows and cells, and those of separated text, line by line: header, cells by column, and faults. */
 import { BuildError } from '../../system/build-error.ts'
 import {
   BLANK,
@@ -6,7 +6,9 @@ import {
   degreesOf,
   Fields,
   isText,
+  LF,
   lineText,
+  QUOTE,
   separatorOf,
   splitBlanks,
   splitSeparated,
@@ -16,123 +18,219 @@ import {
 import { ourLabel } from './known-names.ts'
 import type { FileReport } from '../source.ts'
 import { readText } from './source-files.ts'
+import { isUnit, numberAt } from './units.ts'
 
-/** Largest table that `readTable` reads, in bytes: a million buoys fit. */
-const MAX_TABLE_BYTES = 128 * 2 ** 20
+/** `text` and `number` read the present row. */
+export interface OpenTable {
+  readonly labels: readonly string[]
+  /** Units by column; empty where the table does not give them. */
+  readonly units: readonly string[]
+  /** The field of a column that a map names or numbers from 1, −1 where there is none. */
+  column(at: string | number): number
+  text(field: number): string
+  /** The value, NaN where the cell is missing, null where it is not a number. */
+  number(field: number): number | null
+  /** Goes on to the next row; rows of another length are reported. False at the end. */
+  next(): boolean
+  /** Line of the present row, in JSON its number, from 1. */
+  row(): number
+}
+
+/** Byte and number of a line. */
+interface Place {
+  at: number
+  line: number
+}
+
+/** How a text is a table. */
+export interface TextForm {
+  /** A byte; `BLANK` stands for any number of them. By default what stands most often in the first line. */
+  readonly separator?: number
+  readonly header?: Place | undefined
+  /** Whether a line of units is below the header; by default its cells tell. */
+  readonly units?: boolean | undefined
+  /** By default there may be one unless commas separate. */
+  readonly decimalComma?: boolean | undefined
+  /** What a line that is no row begins with; empty where there are none. */
+  readonly comment?: string | undefined
+  readonly isHeaderless?: boolean
+}
+
+const COMMA = 44
+const BEYOND_ASCII = /[\u0080-\u00ff]/
+/** "Hs (m)", "Hs (Hm0)(m)" and "Hs [m]": a name with its unit. */
+const NAME_WITH_UNIT = /^(.*?) ?[([]([^()[\]]*)[)\]]$/
+
+/** Lines in which a header may stand. */
+const MOST_PREAMBLE = 500
+
+/** The lines below the first `skip` that are not blank. */
+export function* linesOf(bytes: Buffer, skip: number): Generator<Place> {
+  let at = 0
+  for (let line = 1; line <= skip + MOST_PREAMBLE && at < bytes.length; line++) {
+    const end = bytes.indexOf(LF, at)
+    const next = end < 0 ? bytes.length : end + 1
+    if (line > skip && bytes.toString('latin1', at, next).trim() !== '') yield { at, line }
+    at = next
+  }
+}
+
+/** Whether a cell cannot be a unit, as "1" is. */
+const isOfRow = (cell: string): boolean => /^[-+.]?\d/.test(cell) && !/^1(e[-+]?\d)?$/.test(cell)
+
+/** The table of a text, by default under a first line of names, without units and comments; null for a faulty header, which is reported. */
+export function openText(
+  bytes: Buffer,
+  file: FileReport,
+  form: TextForm = { units: false, comment: '' },
+): TextTable | null {
+  const table = new TextTable(bytes, file, form)
+  if (table.headerFault === null) return table
+  file.bad(table.line, table.headerFault)
+  return null
+}
 
 /**
- * Separated fields under a header, quoted as in RFC 4180: `while (table.next(file)) file.rows(1)`. A line
- * allocates nothing, so tables of hundreds of millions of lines are read the same way.
+ * Separated fields under a header, quoted as in RFC 4180. A line allocates nothing, so tables of hundreds of
+ * millions of lines are read the same way.
  */
-export class SeparatedTable {
-  readonly bytes: Buffer
+export class TextTable implements OpenTable {
+  readonly fields = new Fields()
   readonly labels: readonly string[]
+  readonly units: readonly string[]
   /** What is wrong with the header as a line, or null. */
   readonly headerFault: string | null
-  readonly fields = new Fields()
-  line = 1
+  line: number
+  readonly #bytes: Buffer
+  readonly #file: FileReport
   readonly #separator: number
-  readonly #header: number
+  readonly #decimalComma: boolean
+  readonly #mark: Buffer
+  /** Names in the header, and their parts with a unit. */
+  readonly #written: readonly string[]
+  readonly #named: readonly (RegExpExecArray | null)[]
   #start = 0
   #nextLine: number
 
-  /** @param separator by default what stands most often in the first line: a comma, a semicolon or a tab */
   constructor(
     bytes: Buffer,
-    separator?: number,
-    { at, line }: { at: number; line: number } = { at: 0, line: 1 },
+    file: FileReport,
+    { separator, header, units, decimalComma, comment = '#', isHeaderless = false }: TextForm,
   ) {
+    const { at, line } = header ?? { at: 0, line: 1 }
     // A first line "sep=;" tells a spreadsheet the separator.
     const told = at > 0 ? null : /^sep=([,;\t])\r?\n/i.exec(bytes.toString('latin1', 0, 8))
-    this.#header = at + (told?.[0].length ?? 0)
-    this.bytes = bytes
+    const begin = at + (told?.[0].length ?? 0)
+    this.#bytes = bytes
+    this.#file = file
     this.#separator = separator ?? told?.[1].charCodeAt(0) ?? separatorOf(bytes)
+    this.#decimalComma = decimalComma ?? separator !== COMMA
+    this.#mark = Buffer.from(comment)
     this.line = line
     this.#nextLine = line + Number(told !== null)
-    this.fields.next = this.#header
+    this.fields.next = begin
     this.#split()
     const texts = textsOf(bytes, this.fields)
-    this.labels = wholeLabels(texts)
     const { fault, count } = this.fields
     this.headerFault = fault ?? (count === texts.length ? null : 'too many columns')
+    const names = namesOf(texts)
+    this.#written = isHeaderless ? names.map((_, i) => String(i + 1)) : names
+    this.#named = this.#written.map((label) => NAME_WITH_UNIT.exec(label))
+    if (isHeaderless) {
+      this.fields.next = begin
+      this.#nextLine = this.line
+    }
+    const ahead = new Fields()
+    if (units !== false && this.fields.next < bytes.length) this.#splitAt(this.fields.next, ahead)
+    const below = textsOf(bytes, ahead)
+    const isBelow = !isHeaderless && (units ?? (below.some(isUnit) && !below.some(isOfRow)))
+    if (isBelow) this.#split()
+    this.labels = this.#written.map((label, i) => (isBelow ? label : (this.#named[i]?.[1] ?? label)))
+    this.units = this.#written.map((_, i) => (isBelow ? (below[i] ?? '') : (this.#named[i]?.[2] ?? '')))
   }
 
-  /** Indexes of columns by their names, −1 for one that the table does not have. */
-  columns(names: readonly string[]): number[] {
-    return names.map((name) => this.labels.indexOf(name))
+  column(at: string | number): number {
+    if (typeof at === 'number') return at <= this.labels.length ? at - 1 : -1
+    const field = this.#written.indexOf(at)
+    return field >= 0 ? field : this.#named.findIndex((match) => match?.[1] === at)
   }
 
-  /** The texts of the next line, without going on to it. */
-  peek(): string[] {
-    const { fields, line } = this
-    const [next, nextLine] = [fields.next, this.#nextLine]
-    if (next >= this.bytes.length) return []
-    this.#split()
-    const texts = textsOf(this.bytes, fields)
-    fields.next = next
-    this.line = line
-    this.#nextLine = nextLine
-    return texts
-  }
-
-  /** Makes the header the next line. */
-  rewind(): void {
-    this.fields.next = this.#header
-    this.#nextLine = this.line
-  }
-
-  /**
-   * Goes on to the next line that `isRow`; false at the end. Empty lines and those that begin with a mark are passed
-   * over, and others are reported.
-   */
-  next(
-    file: FileReport,
-    isRow = ({ count }: Fields): boolean => count === this.labels.length,
-    mark?: Buffer,
-  ): boolean {
-    const { fields, bytes } = this
+  /** Empty lines and those that begin with a mark are passed over, and others that are no rows are reported. */
+  next(): boolean {
+    const { fields } = this
+    const [bytes, mark] = [this.#bytes, this.#mark]
     while (fields.next < bytes.length) {
       this.#split()
       const { fault, count, starts, ends } = fields
-      const isMarked = mark !== undefined && isText(bytes, this.#start, this.#start + mark.length, mark)
+      const isMarked = mark.length > 0 && isText(bytes, this.#start, this.#start + mark.length, mark)
       // In a table of one column an empty line is a row without a value.
-      if (fault === null && isRow(fields) && !isMarked) return true
+      if (fault === null && this.#isRow() && !isMarked) return true
       const isEmpty = fault === null && (count === 0 || (count === 1 && starts[0] === ends[0]))
-      if (!isEmpty && !isMarked) file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
+      if (!isEmpty && !isMarked) this.#file.bad(this.line, fault ?? 'wrong number of fields', this.lineText())
     }
     return false
   }
 
-  #split(): void {
-    const { fields } = this
-    this.#start = fields.next
-    if (this.#separator === BLANK) splitBlanks(this.bytes, this.#start, fields)
-    else splitSeparated(this.bytes, this.#start, this.#separator, fields)
-    this.line = this.#nextLine
-    this.#nextLine += fields.lines
+  /** Whether there is a field for each name, and nothing behind the last one. */
+  #isRow(): boolean {
+    const { starts, ends, count } = this.fields
+    for (let i = this.labels.length; i < count; i++) if (starts[i] !== ends[i]) return false
+    return count >= this.labels.length
   }
 
-  /** A cell of the present line as text; empty where the table has no such column. */
-  text(column: number): string {
-    return textOf(this.bytes, this.fields, column)
+  #split(): void {
+    this.#start = this.fields.next
+    this.#splitAt(this.#start, this.fields)
+    this.line = this.#nextLine
+    this.#nextLine += this.fields.lines
+  }
+
+  #splitAt(at: number, fields: Fields): void {
+    if (this.#separator === BLANK) splitBlanks(this.#bytes, at, fields)
+    else splitSeparated(this.#bytes, at, this.#separator, fields)
+  }
+
+  text(field: number): string {
+    if (field < 0) return ''
+    const from = this.fields.starts[field]
+    const plain = this.#bytes.toString('latin1', from, this.fields.ends[field])
+    // Most cells are short and ASCII: decoding them as UTF-8 would take five times as long.
+    const isPlain = this.#bytes[from - 1] !== QUOTE && !BEYOND_ASCII.test(plain)
+    return isPlain ? plain : textOf(this.#bytes, this.fields, field)
+  }
+
+  number(field: number): number | null {
+    const { starts, ends } = this.fields
+    return field < 0 ? NaN : numberAt(this.#bytes, starts[field], ends[field], this.#decimalComma)
+  }
+
+  row(): number {
+    return this.line
   }
 
   lineText(): string {
-    return lineText(this.bytes, this.#start, this.fields)
+    return lineText(this.#bytes, this.#start, this.fields)
   }
 }
 
-/** A separator within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it. */
-function wholeLabels(texts: readonly string[]): string[] {
-  const labels: string[] = []
+/**
+ * Names of columns without the mark of a comment before the first and without empty ones behind the last. A separator
+ * within parentheses belongs to the name, as in `WDIR (deg, TN)`: rows have one cell for it.
+ */
+export function namesOf(texts: readonly string[]): string[] {
+  const names: string[] = []
   for (let i = 0; i < texts.length; i++) {
     const isOpen = /\([^)]*$/.test(texts[i])
     const end = isOpen ? texts.findIndex((text, at) => at > i && text.includes(')')) : i
-    labels.push(texts.slice(i, Math.max(end, i) + 1).join(', '))
+    names.push(texts.slice(i, Math.max(end, i) + 1).join(', '))
     i = Math.max(end, i)
   }
-  return labels
+  if (names.length > 0) names[0] = names[0].replace(/^[#%] ?/, '')
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1)
 }
+
+/** Largest table that `readTable` reads, in bytes: a million buoys fit. */
+const MAX_TABLE_BYTES = 128 * 2 ** 20
 
 /** What is wrong with a cell, behind the name of its column: "is not a number from -90 to 90". */
 export class Unfit extends Error {}
@@ -159,12 +257,13 @@ export async function readTable<C extends Columns>(
   required: number,
   read: ReadRecord<C>,
 ): Promise<void> {
-  const table = new SeparatedTable(await readText(path, file, MAX_TABLE_BYTES))
+  const table = openText(await readText(path, file, MAX_TABLE_BYTES), file)
+  if (table === null) throw new BuildError(`${path}: its header is faulty`)
   const names = Object.keys(columns)
   const fault = labelsFault(table.labels, names, names.slice(0, required))
   if (fault !== null) throw new BuildError(`${path}: ${fault}`)
   const cell = (column: string): string => table.text(table.labels.indexOf(column)).trim()
-  while (table.next(file)) {
+  while (table.next()) {
     let column = ''
     try {
       const values: { [name: string]: unknown } = {}

@@ -4,19 +4,20 @@
  */
 import { cleanName } from '../reading/fields.ts'
 import { parseDocument, readText } from '../reading/source-files.ts'
+import { openText, type OpenTable } from '../reading/text-table.ts'
 import type { FileReport, OpenSource, Report } from '../source.ts'
 import { compileMap, type MappedTable } from './column-map.ts'
 import type { Info } from './flags.ts'
 import { openJson } from './json.ts'
 import type { FoundTable } from './layout.ts'
 import { type Form, readFolder } from './rows.ts'
-import { NO_COMMENTS, openText, type OpenTable, type TextOptions } from './text-form.ts'
 
 /** Bytes; `JSON.parse` takes up to fifteen times the size of its text. */
 const MAX_INFO_BYTES = 4 * 2 ** 20
 const MAX_JSON_BYTES = 64 * 2 ** 20
 
-const COMMAS = { separator: 44, header: { at: 0, line: 1 } }
+/** ERDDAP marks no comments, and has a point in its numbers. */
+const COMMAS = { separator: 44, comment: '' }
 const TABLE_FILE = /\.(?:csvp?|json)$/i
 /** Its group is the path that the described tables begin with. */
 const INFO_FILE = /^(.*?)[_.-]?(?:info|index)\.(?:csv|json)(?:\.gz)?$/i
@@ -68,15 +69,14 @@ class Answers implements Form {
   }
 }
 
-function openAnswer(bytes: Buffer, file: FileReport, text: TextOptions = {}): OpenTable | null {
+function openAnswer(bytes: Buffer, file: FileReport, units?: boolean): OpenTable | null {
   const head = bytes.subarray(0, 4000).toString('latin1').trimStart()
   if (head.startsWith('<') || /^Error\b/.test(head)) {
     if (NO_ROWS.test(head)) file.skipped('an answer without rows')
     else file.bad(1, 'an error message of the server instead of a table')
     return null
   }
-  // ERDDAP marks no comments, and has a point in its numbers.
-  if (!head.startsWith('{')) return openText(bytes, COMMAS, { ...text, comment: NO_COMMENTS }, file)
+  if (!head.startsWith('{')) return openText(bytes, file, { ...COMMAS, units })
   if (bytes.length > MAX_JSON_BYTES) {
     file.bad(1, `more than ${MAX_JSON_BYTES} bytes of JSON; ask for CSV`)
     return null
@@ -91,7 +91,7 @@ function openAnswer(bytes: Buffer, file: FileReport, text: TextOptions = {}): Op
 
 function readInfo(bytes: Buffer, file: FileReport): Info {
   const info = new Map<string, Map<string, string>>()
-  const table = openAnswer(bytes, file, { units: false })
+  const table = openAnswer(bytes, file, false)
   if (table === null) return info
   if (INFO_LABELS.some((label, i) => table.labels[i] !== label)) {
     file.bad(1, 'it is not the description of a dataset')

@@ -4,7 +4,7 @@ import { conventionOf, normal } from '../reading/known-names.ts'
 import { plainText } from '../reading/units.ts'
 import type { MeasureName } from '../../sea/columns.ts'
 import type { TableSpec } from './column-map.ts'
-import type { OpenTable } from './text-form.ts'
+import type { OpenTable } from '../reading/text-table.ts'
 
 /** Attributes by variable; those of the dataset as a whole are under `NC_GLOBAL`. */
 export type Info = ReadonlyMap<string, ReadonlyMap<string, string>>

@@ -5,10 +5,10 @@
  */
 import { isObject, type Json, parseDocument } from '../reading/source-files.ts'
 import { NO_VALUE, numberOf, plainText } from '../reading/units.ts'
+import type { OpenTable } from '../reading/text-table.ts'
 import type { FileReport, OpenSource } from '../source.ts'
 import { compileMap, type TableSpec } from './column-map.ts'
 import { type Form, readFolder } from './rows.ts'
-import type { OpenTable } from './text-form.ts'
 
 interface Path {
   fromDocument: boolean

@@ -20,7 +20,7 @@ import type { MeasuredColumn } from '../reading/measured-values.ts'
 import { conversionOf, numberOf, saysGoesTo, valueColumn } from '../reading/units.ts'
 import { type At, type Clock, type MappedTable, offsetSeconds, type ValueSpec } from './column-map.ts'
 import { flagsOf, goodSet, type Info } from './flags.ts'
-import type { OpenTable } from './text-form.ts'
+import type { OpenTable } from '../reading/text-table.ts'
 
 /** A table of a file, before its columns are known. */
 export interface FoundTable {

@@ -12,11 +12,10 @@ import { entryOf } from '../../system/entry-of.ts'
 import { dropUnusable, readValues } from '../reading/measured-values.ts'
 import { doubtIgnored, listSource, readText, takeDoubts, type TakeDoubt } from '../reading/source-files.ts'
 import { IDENTIFIER, Stations, UNCOUNTED, WaitingRows } from '../reading/stations.ts'
-import { readTable, STATION_COLUMNS } from '../reading/text-table.ts'
+import { type OpenTable, readTable, STATION_COLUMNS } from '../reading/text-table.ts'
 import type { FileReport, Report, Sink } from '../source.ts'
 import type { ColumnMap, MappedTable } from './column-map.ts'
 import { type FoundTable, type Layout, layoutOf, textOf } from './layout.ts'
-import type { OpenTable } from './text-form.ts'
 
 const STATION_LIST = 'stations.csv'
 
