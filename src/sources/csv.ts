@@ -120,7 +120,8 @@ export const openCsv: OpenSource = (folder) => ({
 
 async function readCsv(folder: string, sink: Sink, { report }: SourceContext): Promise<void> {
   const { files } = await listSource('csv', folder)
-  const needed = ['sources.csv', 'buoys.csv', ...(files.includes('harbours.csv') ? ['constituents.csv'] : [])]
+  const needed = new Set(['sources.csv', 'buoys.csv'])
+  if (files.includes('harbours.csv')) needed.add('constituents.csv')
   /** Reads a table. @throws BuildError when it is missing and must not be, or its header lacks a required column */
   const read = async <C extends Columns>(
     name: string,
@@ -129,7 +130,7 @@ async function readCsv(folder: string, sink: Sink, { report }: SourceContext): P
     take: ReadRecord<C>,
   ): Promise<void> => {
     const path = join(folder, name)
-    if (files.includes(name) || needed.includes(name))
+    if (files.includes(name) || needed.has(name))
       await readTable(path, report.file(path), columns, required, take)
   }
 
