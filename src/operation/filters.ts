@@ -143,7 +143,7 @@ export function matchingBuoys(
     (ofCountry === null || holds(ofCountry.all, ordinal)) &&
     (near === undefined || box === null || boundsContain(box, catalog.lat[ordinal], catalog.lng[ordinal]))
   if (near === undefined) return boxes.within(box!, accept)
-  return byDistance.within(near.lat, near.lng, query.radius, accept).map(({ ordinal }) => ordinal)
+  return byDistance.within(near.lat, near.lng, query.radius, accept)
 }
 
 /** Names that a refusal lists. */

@@ -58,7 +58,7 @@ function nearest(near: NearPoints, from: Position, limit: number, km: number, ac
 }
 
 function within(near: NearPoints, from: Position, km: number, accept: Accept): number[] {
-  return near.within(from.lat, from.lng, km, accept).map(({ ordinal }) => ordinal)
+  return [...near.within(from.lat, from.lng, km, accept)]
 }
 
 const centre = fc.constantFrom(
