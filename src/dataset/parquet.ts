@@ -1,7 +1,7 @@
 /** Parquet files of the columns of a table, handed on row group by row group. Missing values are null. */
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import { JsonWriter } from './json-writer.ts'
-import type { CodeColumn, Column, Pieces, Run, Table } from './table.ts'
+import type { CodeColumn, Column, Pieces, Run, Table, WordColumn } from './table.ts'
 import { MISSING_I16, MISSING_U16 } from '../sea/columns.ts'
 import { entryOf } from '../system/entry-of.ts'
 import { TableRows } from './row-writers.ts'
@@ -66,16 +66,28 @@ function written(column: Column): WrittenColumn {
     case 'text':
       return { ...optional('BYTE_ARRAY', text), valueAt: (row) => column.value(row) }
     case 'word': {
-      const writer = new JsonWriter(column.width)
-      const valueAt = (row: number): string | null => {
-        writer.begin()
-        column.write(writer, row)
-        return writer.at === 0 ? null : writer.textOf(0, writer.at)
-      }
-      return { ...optional('BYTE_ARRAY', text), valueAt }
+      return { ...optional('BYTE_ARRAY', text), valueAt: wordAt(column) }
     }
     case 'flag':
       return { ...optional('BOOLEAN'), valueAt: (row) => column.value(row) }
+  }
+}
+
+/** Short words are few: their texts are made once, by their bytes as one number. */
+const SHORT_WORD_BYTES = 3
+
+function wordAt({ width, write }: WordColumn): (row: number) => string | null {
+  const writer = new JsonWriter(width)
+  // The writer has room for the word, so it keeps its bytes.
+  const bytes = Buffer.from(writer.bytes.buffer)
+  const known = new Map<number, string>()
+  return (row) => {
+    writer.begin()
+    write(writer, row)
+    const { at } = writer
+    if (at === 0) return null
+    if (at > SHORT_WORD_BYTES) return bytes.toString('latin1', 0, at)
+    return entryOf(known, bytes.readUIntLE(0, at), () => bytes.toString('latin1', 0, at))
   }
 }
 
