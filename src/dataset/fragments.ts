@@ -83,6 +83,8 @@ interface FragmentRanges {
   readonly satellites: { readonly [language in Language]: Range }
   /** The data of `GET /countries`. */
   readonly countries: Range
+  /** `decimals` of `GET /buoys/map`. */
+  readonly decimals: Range
   readonly timeAxis: TimeAxis
 }
 

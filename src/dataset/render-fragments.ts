@@ -2,11 +2,14 @@
 import type { Dataset } from './dataset.ts'
 import { type IndexedFragments, type Range, renderTimeAxis } from './fragments.ts'
 import { JsonWriter } from './json-writer.ts'
+import { NO_DECIMALS } from '../index/latest.ts'
 import { absentOf, BUOY_ITEMS, type BuoyItem, itemColumns, passColumns } from './buoy-table.ts'
+import { MEASURE_NAMES } from '../sea/columns.ts'
 import { type Language, LANGUAGES } from '../sea/languages.ts'
 import { missionPicture, MISSIONS } from '../sea/missions.ts'
 import type { Steps } from '../system/steps.ts'
 import { toShared } from '../system/thread-memory.ts'
+import { WIRE_NAMES } from './reading-json.ts'
 import { objectBytes, objectCell } from './row-writers.ts'
 
 /** Bytes of a buoy's items, about; the writer grows where they take more. */
@@ -45,8 +48,10 @@ export function* renderFragments(dataset: Dataset): Steps<IndexedFragments> {
     LANGUAGES.map((language) => [language, rangeOf(satellitesIn(language, dataset))]),
   ) as IndexedFragments['satellites']
   const countries = rangeOf(countriesOf(dataset))
+  const decimals = rangeOf(decimalsOf(dataset))
   const timeAxis = renderTimeAxis(writer, dataset.asOf)
-  return toShared({ bytes: writer.bytes.subarray(0, writer.at), lists, satellites, countries, timeAxis })
+  const ranges = { satellites, countries, decimals, timeAxis }
+  return toShared({ bytes: writer.bytes.subarray(0, writer.at), lists, ...ranges })
 }
 
 function renderItems(writer: JsonWriter, item: BuoyItem, dataset: Dataset): Steps<Uint32Array> {
@@ -104,4 +109,16 @@ function countriesOf({ catalog, groups }: Dataset) {
     .filter(({ buoy_count: count }) => count > 0)
     .sort((a, b) => BY_NAME.compare(a.name, b.name))
   return { countries, count: countries.length }
+}
+
+/** The decimals that each source measures with, by its name and the names of fields: `decimals` of `GET /buoys/map`. */
+function decimalsOf({ catalog, latest: { decimals } }: Dataset): object {
+  const ofSources = catalog.sources.map(({ name }, source) => {
+    const fields = MEASURE_NAMES.map((measure, i) => [
+      WIRE_NAMES[measure],
+      decimals[source * MEASURE_NAMES.length + i],
+    ]).filter(([, most]) => most !== NO_DECIMALS)
+    return [name, Object.fromEntries(fields)] as const
+  })
+  return Object.fromEntries(ofSources.filter(([, fields]) => Object.keys(fields).length > 0))
 }

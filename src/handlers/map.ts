@@ -1,9 +1,6 @@
 /** `GET /buoys/map`: all active buoys unpaged; the word beats a slug `map`. */
 import { boxOf, boxParameters, include, latestFilter, latestFilters } from '../operation/filters.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { WIRE_NAMES } from '../dataset/reading-json.ts'
-import { NO_DECIMALS } from '../index/latest.ts'
-import { MEASURE_NAMES } from '../sea/columns.ts'
 import { FORMATS } from '../operation/shape.ts'
 import { operation } from '../operation/operation.ts'
 import type { QueryOf } from '../operation/parameters.ts'
@@ -26,7 +23,9 @@ export const mapBuoys = operation({
     const ordinals = within(dataset, query)
     fragments.writer.text('{"buoys":[')
     fragments.map.writeList(ordinals, 0, ordinals.length)
-    fragments.writer.text(`]${countsText(dataset, ordinals)}}`)
+    fragments.writer.text(`]${countsText(dataset, ordinals)},"decimals":`)
+    fragments.writer.copy(fragments.decimals.from, fragments.decimals.to)
+    fragments.writer.text('}')
   },
   tables: { formats: FORMATS, isList: true },
 })
@@ -48,18 +47,5 @@ function countsText(dataset: Dataset, ordinals: ArrayLike<number>): string {
   const count = ordinals.length
   let virtual = 0
   for (let i = 0; i < count; i++) virtual += isVirtual[ordinals[i]]
-  const decimals = JSON.stringify(decimalsOf(dataset))
-  return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual},"decimals":${decimals}`
-}
-
-/** The decimals that each source measures with, by its name and the names of fields. */
-function decimalsOf({ catalog, latest: { decimals } }: Dataset): object {
-  const ofSources = catalog.sources.map(({ name }, source) => {
-    const fields = MEASURE_NAMES.map((measure, i) => [
-      WIRE_NAMES[measure],
-      decimals[source * MEASURE_NAMES.length + i],
-    ]).filter(([, most]) => most !== NO_DECIMALS)
-    return [name, Object.fromEntries(fields)] as const
-  })
-  return Object.fromEntries(ofSources.filter(([, fields]) => Object.keys(fields).length > 0))
+  return `,"count":${count},"real_count":${count - virtual},"virtual_count":${virtual}`
 }
