@@ -76,14 +76,14 @@ function written(column: Column): WrittenColumn {
 /** Short words are few: their texts are made once, by their bytes as one number. */
 const SHORT_WORD_BYTES = 3
 
-function wordAt({ width, write }: WordColumn): (row: number) => string | null {
-  const writer = new JsonWriter(width)
+function wordAt(column: WordColumn): (row: number) => string | null {
+  const writer = new JsonWriter(column.width)
   // The writer has room for the word, so it keeps its bytes.
   const bytes = Buffer.from(writer.bytes.buffer)
   const known = new Map<number, string>()
   return (row) => {
     writer.begin()
-    write(writer, row)
+    column.write(writer, row)
     const { at } = writer
     if (at === 0) return null
     if (at > SHORT_WORD_BYTES) return bytes.toString('latin1', 0, at)

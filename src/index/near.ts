@@ -75,7 +75,6 @@ export interface Found {
 
 type Accept = (ordinal: number) => boolean
 
-
 /** A KD-tree as kdbush stores it, longitudes first. Degrees. */
 export function buildPoints(lat: Float64Array, lng: Float64Array): Uint8Array {
   const tree = new KDBush(lat.length, NODE_SIZE)
