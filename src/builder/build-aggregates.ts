@@ -13,10 +13,11 @@ import {
   type AggregatedBuoy,
   type DayStatistics,
 } from '../snapshot/make-aggregates.ts'
-import { COMMON_NAMES, MEASURES, type MeasureName } from '../sea/columns.ts'
-import { daysFromCivil, monthStart } from '../sea/time.ts'
+import { COMMON_NAMES, MEASURES, type Measure, type MeasureName } from '../sea/columns.ts'
+import { monthStart } from '../sea/time.ts'
 import { zone, type Zone } from '../sea/zones.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
 import { encodePart, type PartFiles } from '../snapshot/write-snapshot.ts'
 import { readPartHead } from '../snapshot/read-parts.ts'
@@ -102,41 +103,39 @@ async function makeYear(
   const monthly = parts.filter(
     ({ kind, month }) => kind !== 'aggregates' && month !== null && yearOfMonth(month) === year,
   )
-  const days = new YearOfDays(year, newestTime(out, monthly), (id) => zoneOf(zones, id), known)
+  const buoys = new Map<number, BuoyDays>()
   for (const entry of monthly) {
     const { columns } = readPartHead(out, entry, ['buoy'])
-    days.addBuoys(columns.get('buoy') as Uint32Array)
+    for (const id of columns.get('buoy') as Uint32Array)
+      entryOf(buoys, id, () => beginDays(id, year, zones, known))
   }
-  const files = new Set(previous.map(({ file }) => file))
+  const filesOf = (entries: readonly PartEntry[], month: number): string =>
+    entries.flatMap((entry) => (isOfMonth(entry, month) ? entry.file : [])).join()
   const isChanged = (month: number): boolean =>
-    known === null ||
-    monthly.some((entry) => entry.month === month && !files.has(entry.file)) ||
-    previous.some(
-      (entry) =>
-        entry.month === month &&
-        entry.kind !== 'aggregates' &&
-        !monthly.some(({ file }) => file === entry.file),
+    known === null || filesOf(parts, month) !== filesOf(previous, month)
+  const loaded = new Map<number, Promise<MonthRows[]>>()
+  const rowsOf = (month: number): Promise<MonthRows[]> =>
+    entryOf(loaded, month, () =>
+      Promise.all(
+        monthly
+          .filter((entry) => entry.month === month)
+          .map((entry) => readPart(out, entry, (part, file) => readMonth(part, month, file))),
+      ),
     )
-  const loaded = new Map<number, MonthRows[]>()
-  const rowsOf = async (month: number): Promise<MonthRows[]> => {
-    for (const other of loaded.keys()) if (other < month - 1) loaded.delete(other)
-    const known = loaded.get(month) ?? []
-    if (loaded.has(month)) return known
-    for (const entry of monthly.filter((part) => part.month === month)) {
-      known.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
-    }
-    loaded.set(month, known)
-    return known
-  }
   const [first, last] = [januaryOf(year), januaryOf(year) + MONTHS_OF_YEAR - 1]
   for (let month = first; month <= last; month++) {
+    loaded.delete(month - 1)
     // The last day of a month goes on in the next one.
     if (!isChanged(month) && (month === last || !isChanged(month + 1))) continue
-    days.workOut(month, await rowsOf(month), await rowsOf(month + 1))
+    const tables = [...(await rowsOf(month)), ...(await rowsOf(month + 1))]
+    for (const [id, buoy] of buoys) workOut(id, buoy, month, tables)
     await setImmediate()
   }
-  return aggregatesPart(year, madeFrom(parts, year), days.buoys())
+  return aggregatesPart(year, madeFrom(parts, year), aggregated(buoys, newestTime(out, monthly)))
 }
+
+const isOfMonth = (entry: PartEntry, month: number): boolean =>
+  entry.kind !== 'aggregates' && entry.month === month
 
 /** Time of the newest row of monthly parts, epoch seconds. */
 function newestTime(out: string, monthly: readonly PartEntry[]): number {
@@ -184,152 +183,119 @@ interface BuoyDays {
   readonly measures: Map<MeasureName, DayStatistics>
 }
 
-/** A buoy's rows in one month: `from` to before `to`. */
+/** A buoy's rows in one month. */
 interface Stretch {
   readonly rows: MonthRows
-  readonly from: number
-  readonly to: number
   /** First row of each day that is worked out, and the one behind the last day. */
   readonly bounds: Uint32Array
 }
 
-/** The daily aggregates of all buoys in one calendar year, worked out from its rows month by month. */
-class YearOfDays {
-  readonly #year: number
-  readonly #daysOfYear: number
-  readonly #newest: number
-  readonly #zoneOf: (id: number) => Zone | null
-  readonly #known: AggregateYear | null
-  readonly #buoys = new Map<number, BuoyDays>()
-  #codes = new Int32Array(256)
-
-  /**
-   * `newest` is the time of the year's newest row, epoch seconds; rules of zones after it stay out, so that
-   * the bytes do not depend on what an edition of the tz database expects. `zoneOf` gives the buoys' zones,
-   * which are those of `known`, where it is not null.
-   */
-  constructor(
-    year: number,
-    newest: number,
-    zoneOf: (id: number) => Zone | null,
-    known: AggregateYear | null,
-  ) {
-    this.#year = year
-    this.#daysOfYear = daysFromCivil(year + 1, 1, 1) - daysFromCivil(year, 1, 1)
-    this.#newest = newest
-    this.#zoneOf = zoneOf
-    this.#known = known
-  }
-
-  addBuoys(ids: Uint32Array): void {
-    for (const id of ids) {
-      if (!this.#buoys.has(id)) this.#buoys.set(id, this.#begin(id))
-    }
-  }
-
-  #begin(id: number): BuoyDays {
-    const known = this.#known
-    const at = known === null ? -1 : lowerBound(known.buoys, id)
-    const isKnown = known !== null && known.buoys[at] === id
-    const place = isKnown ? known.zone[at] : NO_ZONE
-    // A buoy that is left out now keeps its zone.
-    const now = this.#zoneOf(id) ?? (place === NO_ZONE ? null : zone(known!.zones[place].name))
-    const measures = new Map<MeasureName, DayStatistics>()
-    for (const name of isKnown ? COMMON_NAMES : []) {
-      const statistics = statisticsOf(known!, at, MEASURES[name])
+/** A buoy's days as `known` has them. A buoy that is left out now keeps its zone. */
+function beginDays(
+  id: number,
+  year: number,
+  zones: ReadonlyMap<number, string>,
+  known: AggregateYear | null,
+): BuoyDays {
+  const at = known === null ? 0 : lowerBound(known.buoys, id)
+  const before = known?.buoys[at] === id ? known : null
+  const place = before?.zone[at] ?? NO_ZONE
+  const now = zoneOf(zones, id) ?? (place === NO_ZONE ? null : zone(before!.zones[place].name))
+  const measures = new Map<MeasureName, DayStatistics>()
+  if (before !== null)
+    for (const name of COMMON_NAMES) {
+      const statistics = statisticsOf(before, at, MEASURES[name])
       if (statistics !== null) measures.set(name, statistics)
     }
-    return { zone: now, days: now === null ? null : yearDays(now, this.#year), measures }
-  }
+  return { zone: now, days: now === null ? null : yearDays(now, year), measures }
+}
 
-  /** Works out the days that begin in `month`, which may go on in the next one. */
-  workOut(month: number, present: readonly MonthRows[], next: readonly MonthRows[]): void {
-    const [start, end] = [monthStart(month), monthStart(month + 1)]
-    for (const [id, buoy] of this.#buoys) {
-      const { days } = buoy
-      if (days === null) continue
-      let first = days.from
-      while (first < days.to && days.edges[first] < start) first++
-      let behind = first
-      while (behind < days.to && days.edges[behind] < end) behind++
-      if (first === behind) continue
-      const stretches = [...present, ...next].flatMap((rows) => stretchOf(rows, id, days, first, behind))
-      for (const name of COMMON_NAMES) this.#measure(buoy, name, stretches, first, behind)
-    }
-  }
-
-  #measure(
-    { measures }: BuoyDays,
-    name: MeasureName,
-    stretches: readonly Stretch[],
-    first: number,
-    behind: number,
-  ): void {
+/** Works out a buoy's days that begin in `month`, of its rows and those of the next one, in which they may go on. */
+function workOut(
+  id: number,
+  { days, measures }: BuoyDays,
+  month: number,
+  tables: readonly MonthRows[],
+): void {
+  if (days === null) return
+  const [start, end] = [monthStart(month), monthStart(month + 1)]
+  let first = days.from
+  while (first < days.to && days.edges[first] < start) first++
+  let behind = first
+  while (behind < days.to && days.edges[behind] < end) behind++
+  const stretches = tables.flatMap((rows) => stretchOf(rows, id, days, first, behind))
+  for (const name of COMMON_NAMES) {
     const measured = stretches.filter(({ rows }) => rows.measures[name].mask !== 0)
-    let statistics = measures.get(name)
-    if (measured.length === 0 && statistics === undefined) return
-    const measure = MEASURES[name]
-    const circular = isDirection(measure)
-    for (let day = first; day < behind; day++) {
-      const samples = this.#gather(measured, name, day - first)
-      if (samples === 0) {
-        if (statistics !== undefined)
-          for (const values of Object.values(statistics) as Int32Array[]) values[day] = 0
-        continue
-      }
-      statistics ??= this.#emptyStatistics()
-      const valueOf = (aggregation: Aggregation): number =>
-        circular
-          ? circularMean(this.#codes, samples)
-          : hundredths(this.#codes, samples, aggregation, measure.scale)
-      statistics.median[day] = valueOf('median')
-      statistics.mean[day] = valueOf('avg')
-      statistics.least[day] = valueOf('min')
-      statistics.greatest[day] = valueOf('max')
-      statistics.count[day] = samples
+    if (measured.length === 0 && !measures.has(name)) continue
+    const statistics = entryOf(measures, name, () => emptyStatistics(days.edges.length - 1))
+    measureDays(MEASURES[name], measured, first, behind, statistics)
+  }
+}
+
+function measureDays(
+  measure: Measure,
+  stretches: readonly Stretch[],
+  first: number,
+  behind: number,
+  statistics: DayStatistics,
+): void {
+  const rows = stretches.reduce((sum, { bounds }) => sum + bounds[bounds.length - 1] - bounds[0], 0)
+  const codes = new Int32Array(rows)
+  for (let day = first; day < behind; day++) {
+    const samples = gatherDay(stretches, measure, day - first, codes)
+    const valueOf = (aggregation: Aggregation): number => {
+      if (samples === 0) return 0
+      return isDirection(measure)
+        ? circularMean(codes, samples)
+        : hundredths(codes, samples, aggregation, measure.scale)
     }
-    if (statistics !== undefined) measures.set(name, statistics)
+    statistics.median[day] = valueOf('median')
+    statistics.mean[day] = valueOf('avg')
+    statistics.least[day] = valueOf('min')
+    statistics.greatest[day] = valueOf('max')
+    statistics.count[day] = samples
   }
+}
 
-  #emptyStatistics(): DayStatistics {
-    const values = (): Int32Array => new Int32Array(this.#daysOfYear)
-    return { median: values(), mean: values(), least: values(), greatest: values(), count: values() }
-  }
+function emptyStatistics(days: number): DayStatistics {
+  const values = (): Int32Array => new Int32Array(days)
+  return { median: values(), mean: values(), least: values(), greatest: values(), count: values() }
+}
 
-  #gather(stretches: readonly Stretch[], name: MeasureName, day: number): number {
-    const { missing } = MEASURES[name]
-    let n = 0
-    for (const { rows, bounds } of stretches) {
-      const { codes } = rows.measures[name]
-      const [from, to] = [bounds[day], bounds[day + 1]]
-      if (n + to - from > this.#codes.length) {
-        const larger = new Int32Array(2 * (n + to - from))
-        larger.set(this.#codes)
-        this.#codes = larger
-      }
-      for (let row = from; row < to; row++) {
-        const code = codes[row]
-        if (code !== missing) this.#codes[n++] = code
-      }
+/** Puts the samples of a day into `codes`, and returns how many. */
+function gatherDay(
+  stretches: readonly Stretch[],
+  { name, missing }: Measure,
+  day: number,
+  codes: Int32Array,
+): number {
+  let n = 0
+  for (const { rows, bounds } of stretches) {
+    const column = rows.measures[name].codes
+    for (let row = bounds[day]; row < bounds[day + 1]; row++) {
+      if (column[row] !== missing) codes[n++] = column[row]
     }
-    return n
   }
+  return n
+}
 
-  /** Ascending by id; a measure without a sample is left out. */
-  buoys(): AggregatedBuoy[] {
-    return [...this.#buoys]
-      .sort(([a], [b]) => a - b)
-      .map(([id, { zone, days, measures }]) => ({
-        id,
-        zone: zone === null ? null : { name: zone.name, rules: days!.rulesUntil(this.#newest) },
-        measures: new Map(
-          COMMON_NAMES.flatMap((name) => {
-            const statistics = measures.get(name)
-            return statistics?.count.some((samples) => samples > 0) === true ? [[name, statistics]] : []
-          }),
-        ),
-      }))
-  }
+/**
+ * The buoys ascending by id, a measure without a sample left out. Rules of zones after the year's `newest` row, epoch
+ * seconds, stay out, so that the bytes do not depend on what an edition of the tz database expects.
+ */
+function aggregated(buoys: ReadonlyMap<number, BuoyDays>, newest: number): AggregatedBuoy[] {
+  return [...buoys]
+    .sort(([a], [b]) => a - b)
+    .map(([id, { zone, days, measures }]) => ({
+      id,
+      zone: zone === null ? null : { name: zone.name, rules: days!.rulesUntil(newest) },
+      measures: new Map(
+        COMMON_NAMES.flatMap((name) => {
+          const statistics = measures.get(name)
+          return statistics?.count.some((samples) => samples > 0) === true ? [[name, statistics]] : []
+        }),
+      ),
+    }))
 }
 
 /** A buoy's rows of a month that lie in days `first` to before `behind`, if there are any. */
@@ -349,5 +315,5 @@ function stretchOf(
     while (row < to && rows.time[row] < edges[day]) row++
     bounds[day - first] = row
   }
-  return [{ rows, from, to, bounds }]
+  return [{ rows, bounds }]
 }

@@ -12,9 +12,8 @@ import type { Manifest } from '../snapshot/manifest.ts'
 import { decodePart } from '../snapshot/part-columns.ts'
 import { type Hold, type KeptSnapshot, listKept, readHold } from '../snapshot/retained.ts'
 import { readPublished } from './publishing/publish-to-prefix.ts'
-import { type SourceState, readStates } from './source-state.ts'
+import { type Registry, type SourceState, readRegistryFile, readStates, unite } from './source-state.ts'
 import { loadPart, readManifest } from '../snapshot/read-snapshot.ts'
-import { type Registry, readRegistryFile, unite } from './registry.ts'
 import { BuildError } from '../system/build-error.ts'
 
 /** Where a larger share of what the folder has would be lost, the sources are broken. */
@@ -121,35 +120,31 @@ async function registryOf(
   catalog: Catalog | null,
   warn: (message: string) => void,
 ): Promise<Registry> {
-  const remedy = 'ids are taken from the kept snapshots'
-  let file: RegistryEntry[] | null = null
-  try {
-    file = readRegistryFile(out)
-  } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    warn(`${error.message}: ${remedy}`)
-  }
-  const kept = new Map<string, RegistryEntry[]>()
-  for (const { manifest } of listKept(out).toReversed()) {
-    const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
-    if (entry === undefined || kept.has(entry.file)) continue
+  const lists = [catalog?.registry() ?? []]
+  const read = async (task: () => Promise<RegistryEntry[] | null>, remedy: string): Promise<boolean> => {
     try {
-      kept.set(entry.file, (await loadCatalog(out, entry)).registry())
+      const entries = await task()
+      if (entries !== null) lists.push(entries)
+      return entries !== null
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error
-      warn(
-        `${error.message}: the ids that it gave are taken from ${file === null ? 'other snapshots' : 'the registry'}`,
-      )
+      warn(`${error.message}: ${remedy}`)
+      return false
     }
   }
-  const registry = unite([catalog?.registry() ?? [], file ?? [], ...kept.values()])
-  for (const { source, identifier, id, slug } of registry.former) {
-    const isNew = !(file ?? []).some(
-      (entry) => entry.id === id && entry.slug === slug && entry.source === source,
+  if (await read(async () => readRegistryFile(out), 'ids are taken from the kept snapshots'))
+    return unite(lists)
+  for (const { manifest } of listKept(out).toReversed()) {
+    const entry = manifest?.parts.find(({ kind }) => kind === 'catalog')
+    if (entry === undefined) continue
+    await read(
+      async () => (await loadCatalog(out, entry)).registry(),
+      'the ids that it gave are taken from other snapshots',
     )
-    if (isNew)
-      warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
   }
+  const registry = unite(lists)
+  for (const { source, identifier, id } of registry.former)
+    warn(`${source} ${identifier} had the id ${id} in a kept snapshot, which is another buoy's now`)
   return registry
 }
 

@@ -4,9 +4,8 @@ import { SnapshotError, type PartEntry } from '../snapshot/snapshot-format.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readManifest, verifyParts } from '../snapshot/read-snapshot.ts'
 import { faultOfYear } from './build-aggregates.ts'
-import { stateParts } from './source-state.ts'
+import { readRegistryFile, stateParts } from './source-state.ts'
 import { listKept } from '../snapshot/retained.ts'
-import { readRegistryFile } from './registry.ts'
 
 /** Faults of every part that the current or a kept manifest names. */
 export async function checkFolder(dir: string): Promise<string[]> {

@@ -5,13 +5,13 @@ import type { BuoyRecord } from '../sea/records.ts'
 import {
   type Catalog,
   type CataloguedBuoy,
+  MAX_BUOY_ID,
   type RegistryEntry,
   cataloguedBuoys,
 } from '../snapshot/catalog.ts'
 import type { Base, BuildOptions, Previous } from './build-base.ts'
 import { type Collector, type Contribution, buoyKey } from './collector.ts'
 import type { Gathered } from './gather.ts'
-import { register } from './registry.ts'
 import type { Manifest } from '../snapshot/manifest.ts'
 import { readMonth } from '../snapshot/part-kinds.ts'
 import { readPart } from '../snapshot/read-snapshot.ts'
@@ -35,7 +35,7 @@ export interface Identified {
 export async function identify(options: BuildOptions, base: Base, gathered: Gathered): Promise<Identified> {
   const { previous, registry } = base
   const { input } = gathered
-  expectKnownNetworks(options, base, gathered)
+  warnOfUnknownNetworks(options, base, input)
   const known = previous === null ? [] : cataloguedBuoys(previous.catalog)
   const staying = stayingBuoys(known, input)
   const distinct = await withoutDuplicates(options, previous, input, [...staying.keys()])
@@ -106,15 +106,11 @@ interface SameBuoy {
   km: number
 }
 
-/**
- * Refuses an order of networks with a name that neither sources nor folder have: its buoys would silently
- * stay twice. While a source that was never read is stale, the name is only reported.
- * @throws BuildError naming the networks that there are
- */
-function expectKnownNetworks(
+/** Warns of an order of networks with a name that neither sources nor folder have: its buoys stay twice. */
+function warnOfUnknownNetworks(
   { prefer = [], report }: BuildOptions,
-  { registry, states }: Pick<Base, 'registry' | 'states'>,
-  { input, stale }: Pick<Gathered, 'input' | 'stale'>,
+  { registry }: Pick<Base, 'registry'>,
+  input: Collector,
 ): void {
   const networks = [...input.networks().keys()]
   const known = new Set([...networks, ...registry.entries.map(({ source }) => source)])
@@ -122,10 +118,9 @@ function expectKnownNetworks(
   if (unknown.length === 0) return
   const names = unknown.map((name) => JSON.stringify(name)).join(', ')
   const others = networks.toSorted(compareText).join(', ')
-  const neverRead = [...stale.keys()].some(({ terms }) => !states?.some(({ name }) => name === terms?.name))
-  const what = `"prefer" of the configuration names ${names}, but the networks of its sources are ${others}`
-  if (neverRead) report.warn(`${what}; a source that was never read may have it`)
-  else throw new BuildError(`${what}: write a network as its buoys have it, not the name of a source`)
+  report.warn(
+    `"prefer" of the configuration names ${names}, but the networks of its sources are ${others}: write a network as its buoys have it, not the name of a source`,
+  )
 }
 
 async function withoutDuplicates<Staying extends BuoyRecord>(
@@ -202,4 +197,74 @@ async function newestBefore(
     buoys.forEach((buoy, i) => newest.set(keys.get(buoy) ?? '', time[start[i + 1] - 1]))
   }
   return newest
+}
+
+/** Slugs that would hide an operation (`/buoys/search`) or be hidden by it. */
+const RESERVED_SLUGS = new Set([
+  'map',
+  'search',
+  'nearest',
+  'satellites',
+  'last-readings',
+  'satellite-passes',
+])
+
+/** Lower case, no accents, runs outside a–z and 0–9 to one hyphen, trimmed; digits alone would be an id. */
+export function slugOf(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  if (slug === '') return 'buoy'
+  return /^\d+$/.test(slug) ? `buoy-${slug}` : slug
+}
+
+/**
+ * Gives every buoy its entry, a known one or one with a new id and slug. Physical buoys come first, then the
+ * order is by source and identifier, so the same input always gets the same ids.
+ */
+export function register(
+  buoys: readonly BuoyRecord[],
+  registry: readonly RegistryEntry[],
+  former: readonly RegistryEntry[] = [],
+): { entries: RegistryEntry[]; of: Map<BuoyRecord, RegistryEntry> } {
+  const known = new Map(registry.map((entry) => [buoyKey(entry), entry]))
+  const taken = [...registry, ...former]
+  const slugs = new Set([...taken.map((entry) => entry.slug), ...RESERVED_SLUGS])
+  const held = new Set(registry.map((entry) => entry.slug))
+  // A buoy that lost its id to another one may still have its slug.
+  const ownSlugs = new Map(
+    former.flatMap((entry) => (held.has(entry.slug) ? [] : [[buoyKey(entry), entry.slug]])),
+  )
+  let nextId = taken.reduce((highest, { id }) => Math.max(highest, id), 0) + 1
+  const of = new Map<BuoyRecord, RegistryEntry>()
+  const order = [...buoys].sort(
+    (a, b) =>
+      Number(a.virtual ?? false) - Number(b.virtual ?? false) ||
+      compareText(a.source, b.source) ||
+      compareText(a.identifier, b.identifier),
+  )
+  for (const buoy of order) {
+    const key = buoyKey(buoy)
+    let entry = known.get(key)
+    if (entry === undefined) {
+      if (nextId > MAX_BUOY_ID)
+        throw new BuildError(`more than ${MAX_BUOY_ID} buoys were registered in this folder`)
+      const own = ownSlugs.get(key)
+      const slug = own === undefined || held.has(own) ? freeSlug(slugOf(buoy.name), slugs) : own
+      slugs.add(slug)
+      held.add(slug)
+      entry = { source: buoy.source, identifier: buoy.identifier, id: nextId++, slug }
+      known.set(key, entry)
+    }
+    of.set(buoy, entry)
+  }
+  return { entries: [...known.values()].sort((a, b) => a.id - b.id), of }
+}
+
+function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(slug)) return slug
+  for (let n = 2; ; n++) if (!taken.has(`${slug}-${n}`)) return `${slug}-${n}`
 }

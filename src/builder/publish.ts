@@ -14,7 +14,13 @@ import { counted } from '../system/text.ts'
 import { type Base, type BuildOptions, isMadeUp } from './build-base.ts'
 import type { Gathered } from './gather.ts'
 import { buoyKey } from './collector.ts'
-import { type SourceState, type StateBuoy, withoutSlug, writeStates } from './source-state.ts'
+import {
+  type SourceState,
+  type StateBuoy,
+  withoutSlug,
+  writeRegistryFile,
+  writeStates,
+} from './source-state.ts'
 import { timestampText } from '../sea/time.ts'
 import { listKept, nextKeptFile, readHold } from '../snapshot/retained.ts'
 import type { Identified } from './identify.ts'
@@ -28,7 +34,6 @@ import {
   type Publishing,
   type PublishingOptions,
 } from './publishing/publish-to-prefix.ts'
-import { writeRegistryFile } from './registry.ts'
 
 /** What was built, and whether it was published: a build is only kept while a rollback holds. */
 export interface BuiltSnapshot extends Manifest {

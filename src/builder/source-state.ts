@@ -8,12 +8,19 @@
  *    "networks":[…],"buoys":[…],"spots":[…],"parts":[…]}
  *
  * `parts` name the source's passes, forecast and harbours: the snapshot's own files where it alone gives any.
- * The registry of ids is a file of the same form.
+ *
+ * And the registry of all ids and slugs ever given in a folder, `registry.jsonl`, in the same form. A catalogue
+ * knows only its own past, without what a rollback or `--keep` dropped.
+ *
+ *   ["SOURCE","IDENTIFIER",ID,"SLUG"]    one line an entry
+ *
+ * Entries are added, never changed. The file is replaced before a snapshot with new ids is kept, so nobody
+ * sees ids of a build killed earlier. The catalogues of all kept snapshots together replace a lost file.
  */
 import type { Lock } from '../system/lock.ts'
 import { BuildError } from '../system/build-error.ts'
 import type { BuoyRecord, SourceInfo, SpotRecord } from '../sea/records.ts'
-import type { CataloguedBuoy } from '../snapshot/catalog.ts'
+import type { CataloguedBuoy, RegistryEntry } from '../snapshot/catalog.ts'
 import { readForecast, readPasses, readTides } from '../snapshot/part-kinds.ts'
 import type { ForecastColumns } from '../index/forecast.ts'
 import {
@@ -60,12 +67,7 @@ export const statesFile = (id: string): string => `given-${id}.jsonl`
  * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
 export function readStates(dir: string, id: string): SourceState[] | null {
-  const states = readStateFile(dir, statesFile(id), FORMAT) as SourceState[] | null
-  for (const state of states ?? []) {
-    const lists = [state?.networks, state?.buoys, state?.spots, state?.parts]
-    if (!lists.every(Array.isArray)) throw new SnapshotError(`${statesFile(id)}: a source is malformed`)
-  }
-  return states
+  return readStateFile(dir, statesFile(id), FORMAT) as SourceState[] | null
 }
 
 /** @throws BuildError when it cannot be written */
@@ -109,10 +111,60 @@ export function stateParts(dir: string, id: string): PartEntry[] {
   return (readStates(dir, id) ?? []).flatMap(({ parts }) => parts)
 }
 
+export const REGISTRY_FILE = 'registry.jsonl'
+
+const REGISTRY_FORMAT = { format: 'groundswell-registry', version: 1 } as const
+
+export interface Registry {
+  /** The valid entry of each (source, identifier), by id. */
+  entries: readonly RegistryEntry[]
+  /** Entries that contradict a valid one: their ids and slugs are never given again. */
+  former: readonly RegistryEntry[]
+}
+
+/** Unites lists of entries; where they contradict each other, the earlier one is valid. */
+export function unite(lists: readonly (readonly RegistryEntry[])[]): Registry {
+  const byKey = new Map<string, RegistryEntry>()
+  const ids = new Set<number>()
+  const slugs = new Set<string>()
+  const former = new Map<string, RegistryEntry>()
+  for (const entry of lists.flat()) {
+    const key = JSON.stringify([entry.source, entry.identifier])
+    const known = byKey.get(key)
+    if (known?.id === entry.id && known.slug === entry.slug) continue
+    if (known === undefined && !ids.has(entry.id) && !slugs.has(entry.slug)) byKey.set(key, entry)
+    else former.set(JSON.stringify([key, entry.id, entry.slug]), entry)
+    ids.add(entry.id)
+    slugs.add(entry.slug)
+  }
+  const byId = (a: RegistryEntry, b: RegistryEntry): number => a.id - b.id
+  return { entries: [...byKey.values()].sort(byId), former: [...former.values()].sort(byId) }
+}
+
+/**
+ * The entries of a folder's file, those that win over others first; null where the file is missing.
+ * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
+ */
+export function readRegistryFile(dir: string): RegistryEntry[] | null {
+  const entries = readStateFile(dir, REGISTRY_FILE, REGISTRY_FORMAT) as
+    | [string, string, number, string][]
+    | null
+  return entries?.map(([source, identifier, id, slug]) => ({ source, identifier, id, slug })) ?? null
+}
+
+/** Replaces a folder's file, unless it is the same. @throws BuildError when it cannot be written */
+export function writeRegistryFile(dir: string, { entries, former }: Registry, lock: Lock): void {
+  const lines = [...entries, ...former].map(({ source, identifier, id, slug }) => [
+    source,
+    identifier,
+    id,
+    slug,
+  ])
+  writeStateFile(dir, REGISTRY_FILE, REGISTRY_FORMAT, lines, lock)
+}
+
 /** Bytes; the state of 900,000 buoys, the most that can have an id, takes less. */
 export const MAX_STATE_BYTES = 512 * 1024 * 1024
-
-type Head = { [name: string]: unknown }
 
 interface StateFormat {
   readonly format: string
@@ -123,7 +175,7 @@ interface StateFormat {
  * The entries of a file, null where there is none.
  * @throws SnapshotError naming a file that is not whole; BuildError for another version's file
  */
-export function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
+function readStateFile(dir: string, file: string, { format, version }: StateFormat): unknown[] | null {
   let bytes: Buffer
   try {
     bytes = readRegularFileSync(join(dir, file), MAX_STATE_BYTES)
@@ -132,24 +184,30 @@ export function readStateFile(dir: string, file: string, { format, version }: St
     throw new SnapshotError(`${file}: cannot be read (${errorCode(error)})`)
   }
   const end = bytes.indexOf('\n')
-  const head = parse(bytes.toString('utf8', 0, Math.max(end, 0))) as Head | null | undefined
-  if (head?.format !== format) throw new SnapshotError(`${file}: is not what its name says`)
-  if (head.version !== version) {
+  const head = headOf(bytes.toString('utf8', 0, Math.max(end, 0)))
+  if (head?.['format'] !== format) throw new SnapshotError(`${file}: is not what its name says`)
+  if (head['version'] !== version) {
     throw new BuildError(
-      `${join(dir, file)}: has version ${String(head.version)}, this program reads version ${version}: use the one that wrote it`,
+      `${join(dir, file)}: has version ${String(head['version'])}, this program reads version ${version}: use the one that wrote it`,
     )
   }
   const body = bytes.subarray(end + 1)
-  if (head.sha256 !== sha256(body))
+  if (head['sha256'] !== sha256(body))
     throw new SnapshotError(`${file}: the lines do not match the hash in the first line`)
-  const entries = body.toString('utf8').split('\n').slice(0, -1).map(parse)
-  if (entries.length !== head.lines || entries.includes(undefined))
-    throw new SnapshotError(`${file}: a line is not JSON`)
-  return entries
+  const lines = body.toString('utf8').split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line) as unknown)
+}
+
+function headOf(line: string): { [name: string]: unknown } | null {
+  try {
+    return JSON.parse(line) as { [name: string]: unknown } | null
+  } catch {
+    return null
+  }
 }
 
 /** Replaces a file whole, unless it has these entries. @throws BuildError when it cannot be written */
-export function writeStateFile(
+function writeStateFile(
   dir: string,
   file: string,
   { format, version }: StateFormat,
@@ -160,13 +218,4 @@ export function writeStateFile(
   const head = { format, version, lines: entries.length, sha256: sha256(body) }
   const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body])
   if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes, lock.folder)
-}
-
-/** The line's value, undefined for text that is not JSON. */
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }

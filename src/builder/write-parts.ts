@@ -1,23 +1,27 @@
-/** Step 3 of a build: writes the parts of the snapshot, each file only where its bytes are new. */
+/** Steps 3 and 4 of a build: writes the parts of the snapshot, each file only where its bytes are new, and checks them. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { SourceInfo } from '../sea/records.ts'
 import { catalogPart } from '../snapshot/make-catalog.ts'
 import { infoOf, type CataloguedBuoy } from '../snapshot/catalog.ts'
 import { ForecastSet } from '../snapshot/make-forecast.ts'
-import type { Part, PartEntry } from '../snapshot/snapshot-format.ts'
+import type { Part, PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
 import { passesPart } from '../snapshot/make-passes.ts'
 import { tidesPart } from '../snapshot/make-tides.ts'
 import type { PartFiles } from '../snapshot/write-snapshot.ts'
 import { writeAggregates } from './build-aggregates.ts'
-import type { Base, BuildOptions, Previous } from './build-base.ts'
+import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
 import type { Collector, Contribution } from './collector.ts'
 import type { Gathered } from './gather.ts'
 import type { Identified } from './identify.ts'
 import type { Spool } from './spool.ts'
 import type { MonthRows } from '../index/segments.ts'
 import { monthStart, monthText, timestampText } from '../sea/time.ts'
-import { monthPart, type MonthTable, readMonth } from '../snapshot/part-kinds.ts'
-import { readPart } from '../snapshot/read-snapshot.ts'
+import { monthPart, readMonth } from '../snapshot/part-kinds.ts'
+import { readPart, verifyParts } from '../snapshot/read-snapshot.ts'
 import { takeDoubts } from '../sources/reading/source-files.ts'
+import { BuildError } from '../system/build-error.ts'
+import { entryOf } from '../system/entry-of.ts'
 import { countSuspect } from './quality.ts'
 
 export interface Written {
@@ -121,7 +125,7 @@ function networksOf(
 }
 
 /** @returns the months' parts, oldest month first */
-export async function writeMonths(
+async function writeMonths(
   { out, report }: BuildOptions,
   previous: Previous | null,
   { asOf }: Gathered,
@@ -129,10 +133,21 @@ export async function writeMonths(
   spool: Spool,
   files: PartFiles,
 ): Promise<PartEntry[]> {
-  const months = new MonthParts(out, previous, asOf)
+  const months = new Map<number, PartEntry[]>()
+  for (const entry of previous?.manifest.parts ?? []) {
+    if (entry.month !== null && entry.kind !== 'aggregates')
+      entryOf(months, entry.month, () => []).push(entry)
+  }
   const doubt = takeDoubts(report)
-  const write = async (month: number): Promise<void> => {
-    const { readings, weather, later, twice } = spool.take(month, idOf, asOf, await months.rowsBefore(month))
+  const changed = new Set(spool.months())
+  // Months that may hold rows after the data's time.
+  for (const month of months.keys()) if (monthStart(month + 1) > asOf + 1) changed.add(month)
+  report.expectMonths(changed.size)
+  for (const month of changed) {
+    const before: MonthRows[] = []
+    for (const entry of months.get(month) ?? [])
+      before.push(await readPart(out, entry, (part, file) => readMonth(part, month, file)))
+    const { readings, weather, later, twice } = spool.take(month, idOf, asOf, before)
     doubt('later', monthText(month), later)
     for (const [id, { rows, time }] of twice)
       doubt('twice', `${mentioned.get(id)?.identifier ?? ''} at ${timestampText(time)}`, rows)
@@ -140,66 +155,83 @@ export async function writeMonths(
       const buoy = mentioned.get(id)
       if (buoy !== undefined) report.suspect(buoy.source, buoy.identifier, reason, count)
     })
-    const written = [
-      ...(await writeTable(files, 'readings', readings)),
-      ...(await writeTable(files, 'weather', weather)),
-    ]
-    months.replace(month, written)
+    const written: PartEntry[] = []
+    for (const [kind, table] of [
+      ['readings', readings],
+      ['weather', weather],
+    ] as const) {
+      const rows = table.time.length
+      if (rows > 0) written.push(await files.write(monthPart(kind, table), rows, month))
+    }
+    months.set(month, written)
     report.month(monthText(month))
   }
-
-  const changed = [...spool.months()]
-  report.expectMonths(changed.length)
-  for (const month of changed) await write(month)
-  for (const month of months.beyond()) await write(month)
   await files.written()
-  return months.entries()
+  return [...months].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
 }
 
-async function writeTable(
-  files: PartFiles,
-  kind: 'readings' | 'weather',
-  table: MonthTable,
-): Promise<PartEntry[]> {
-  const rows = table.time.length
-  return rows > 0 ? [await files.write(monthPart(kind, table), rows, table.month)] : []
+/** Kinds of parts with the names of their rows in messages. */
+const COUNTED: readonly [PartKind, string][] = [
+  ['readings', 'readings'],
+  ['weather', 'rows of weather'],
+  ['passes', 'passes'],
+  ['forecast', 'rows of forecast'],
+  ['tides', 'harbours'],
+]
+
+/**
+ * Step 4 of a build: refuses a snapshot that loses much (its sources are broken) or is damaged on disk.
+ * @throws BuildError when too much is lost or a part's size is wrong, SnapshotError for a damaged part
+ */
+export async function checkBuild(
+  { out, allowLoss = DEFAULT_ALLOWED_LOSS }: BuildOptions,
+  { folder }: Base,
+  { input }: Gathered,
+  { buoys }: Identified,
+  parts: readonly PartEntry[],
+): Promise<void> {
+  const left = { ids: new Set(buoys.map(({ id }) => id)), spots: input.spots().length }
+  if (folder !== null) refuseLoss(folder, parts, left, allowLoss)
+  // New parts are read back whole; published parts must still be there, of their size.
+  for (const { file, bytes } of parts) {
+    const size = statSync(join(out, file), { throwIfNoEntry: false })?.size
+    if (size !== bytes)
+      throw new BuildError(
+        `${file}: has ${size ?? 'no'} bytes instead of ${bytes}; run check, then build --fresh`,
+      )
+  }
+  const published = new Set(folder?.manifest.parts.map(({ file }) => file))
+  await verifyParts(
+    out,
+    parts.filter(({ file }) => !published.has(file)),
+  )
 }
 
-class MonthParts {
-  readonly #out: string
-  readonly #asOf: number
-  readonly #previous = new Map<number, PartEntry[]>()
-  readonly #parts: Map<number, PartEntry[]>
-
-  constructor(out: string, previous: Previous | null, asOf: number) {
-    this.#out = out
-    this.#asOf = asOf
-    for (const entry of previous?.manifest.parts ?? []) {
-      if (entry.month !== null && entry.kind !== 'aggregates')
-        this.#previous.set(entry.month, [...(this.#previous.get(entry.month) ?? []), entry])
-    }
-    this.#parts = new Map(this.#previous)
-  }
-
-  async rowsBefore(month: number): Promise<MonthRows[]> {
-    const rows: MonthRows[] = []
-    for (const entry of this.#previous.get(month) ?? []) {
-      rows.push(await readPart(this.#out, entry, (part, file) => readMonth(part, month, file)))
-    }
-    return rows
-  }
-
-  replace(month: number, entries: PartEntry[]): void {
-    this.#previous.delete(month)
-    this.#parts.set(month, entries)
-  }
-
-  /** Months not replaced that may hold rows after the data's time. */
-  beyond(): number[] {
-    return [...this.#previous.keys()].filter((month) => monthStart(month + 1) > this.#asOf + 1)
-  }
-
-  entries(): PartEntry[] {
-    return [...this.#parts].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
+/**
+ * @param left what the new catalogue has; a new buoy does not replace a lost one, so they count by id
+ * @throws BuildError when more than the share `allowed` of anything that the folder has is missing
+ */
+function refuseLoss(
+  { manifest, catalog }: Previous,
+  now: readonly PartEntry[],
+  left: { ids: ReadonlySet<number>; spots: number },
+  allowed: number,
+): void {
+  const rows = (kind: PartKind, parts: readonly PartEntry[]): number =>
+    parts.reduce((sum, entry) => (entry.kind === kind ? sum + entry.rows : sum), 0)
+  const losses: [what: string, had: number, left: number][] = [
+    ['buoys', catalog.id.length, catalog.id.filter((id) => left.ids.has(id)).length],
+    ['spots', catalog.spots.length, left.spots],
+    ...COUNTED.map(([kind, what]): [string, number, number] => [
+      what,
+      rows(kind, manifest.parts),
+      rows(kind, now),
+    ]),
+  ]
+  for (const [what, count, rest] of losses) {
+    if (rest >= count * (1 - allowed)) continue
+    throw new BuildError(
+      `only ${rest} of the folder's ${count} ${what} are left in this build: at most ${allowed * 100} % may go (--allow-loss)`,
+    )
   }
 }

@@ -187,6 +187,17 @@ test('Closed years keep their files, a revised reading renews its year, a new zo
   assert.deepEqual(await checkFolder(folder), [])
 })
 
+test('A buoy that moves to another zone with the same clock is known in that one, in closed years as well.', async (t) => {
+  const folder = temporaryFolder(t)
+  const rows = every6Hours('2024-12-01T00:00:00Z', '2025-02-01T00:00:00Z', 1000)
+  for (const name of ['Europe/Paris', 'Europe/Berlin']) {
+    await build([fakeSource([buoyOf(1, name, rows)])], folder)
+    const { aggregates } = (await viewOf(folder)).dataset
+    for (const year of [2024, 2025])
+      assert.ok(aggregates.knows(year, 0, zone(name) ?? assert.fail()), `${name} ${year}`)
+  }
+})
+
 test('What the tz database says of later months is not in the part of a year that is under way.', async (t) => {
   // Until 30 October 2016 both clocks were the same.
   const zones = ['Europe/Athens', 'Europe/Istanbul']

@@ -33,8 +33,7 @@ import type { Lock } from '../../system/lock.ts'
 import type { LogLine } from '../../system/log.ts'
 import { randomName } from '../../system/replace-file.ts'
 import { readRegularFileSync } from '../../system/regular-files.ts'
-import { REGISTRY_FILE } from '../registry.ts'
-import { MAX_STATE_BYTES, statesFile, stateParts } from '../source-state.ts'
+import { MAX_STATE_BYTES, REGISTRY_FILE, statesFile, stateParts } from '../source-state.ts'
 import {
   CHANGING,
   commitText,
