@@ -164,7 +164,8 @@ const ODD_NAMES: readonly Plan[] = [
   plan(ndbc, 'OP7', 'Satellite passes', 30.6, -75),
   plan(ndbc, 'NUM7', '7', 30.7, -75),
   plan(ndbc, '12', '41001', 30.8, -75),
-  plan(ndbc, '41001', 'East Hatteras', 34.746, -72.415, { pattern: every(30 * MINUTE, 60) }),
+  // A month of it makes a chart for which no thread has room beforehand.
+  plan(ndbc, '41001', 'East Hatteras', 34.746, -72.415, { pattern: every(10 * MINUTE, 31) }),
 ]
 
 /** Names that clash, one with the slug that the next clash would take. */

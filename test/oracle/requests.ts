@@ -281,6 +281,27 @@ function timesOf({ asOf, forecasts }: World, readings: fc.Arbitrary<number>) {
   return { moments, text, sea: written(sea), day: moments.map((epoch) => iso(epoch).slice(0, 10)) }
 }
 
+const asked = (operation: Operation, url: string): ApiRequest => {
+  const { pathname, searchParams } = new URL(url, 'http://host')
+  const [, buoyId] = /^\/buoys\/([^/]+)\//.exec(pathname) ?? []
+  return { url, question: { operation, buoyId, parameters: new Map(searchParams) } }
+}
+
+/** Asked in every run of a made-up world, since chance finds them too seldom. */
+export const ALWAYS: { readonly [operation in Operation]?: readonly ApiRequest[] } = {
+  readings: [asked('readings', '/buoys/nice/readings?bucket=1mo')],
+  // The longest text that is searched for in other spellings, and one that is longer.
+  search: [62, 63].map((waves) =>
+    asked('search', `/buoys/search?query=tw${encodeURIComponent('🌊'.repeat(waves))}in`),
+  ),
+  chart: [
+    asked(
+      'chart',
+      '/buoys/east-hatteras/readings/chart?start_date=now-31d&end_date=now&include=measures,swell',
+    ),
+  ],
+}
+
 export function requestsFor(world: World): { [operation in Operation]: fc.Arbitrary<ApiRequest> } {
   const buoys = knownBuoys(world)
   const buoy = fc.constantFrom(...buoys)
