@@ -19,9 +19,9 @@ import { zone, type Zone } from '../sea/zones.ts'
 import { januaryOf, madeFrom, readAggregates, readMonth, yearOfMonth } from '../snapshot/part-kinds.ts'
 import { entryOf } from '../system/entry-of.ts'
 import { sha256, SnapshotError, type Part, type PartEntry } from '../snapshot/snapshot-format.ts'
-import { encodePart, type PartFiles } from '../snapshot/write-snapshot.ts'
-import { readPartHead } from '../snapshot/read-parts.ts'
+import { encodePart, writePart } from '../snapshot/write-snapshot.ts'
 import { nullIfDamaged, readPart } from '../snapshot/read-snapshot.ts'
+import { readUnchecked } from '../snapshot/read-parts.ts'
 
 const MONTHS_OF_YEAR = 12
 
@@ -34,7 +34,6 @@ export async function writeAggregates(
   previous: readonly PartEntry[],
   months: readonly PartEntry[],
   zones: ReadonlyMap<number, string>,
-  files: PartFiles,
 ): Promise<PartEntry[]> {
   const entries: PartEntry[] = []
   for (const year of new Set(months.map(({ month }) => yearOfMonth(month!)))) {
@@ -46,7 +45,7 @@ export async function writeAggregates(
     }
     const known = found?.hasZones === true ? await readYear(out, before!).catch(nullIfDamaged) : null
     const { part, rows } = await makeYear(out, year, months, { zones, known, previous })
-    entries.push(await files.write(part, rows, januaryOf(year)))
+    entries.push(writePart(out, part, rows, januaryOf(year)))
     // Timers and signals run in between.
     await setImmediate()
   }
@@ -60,7 +59,7 @@ function beginningOf(
   zones: ReadonlyMap<number, string>,
 ): { madeFrom: unknown; hasZones: boolean } | null {
   try {
-    const part = readPartHead(out, entry, ['buoy', 'zone'])
+    const part = readUnchecked(out, entry)
     const places = part.columns.get('zone') as Uint16Array
     const year = yearOfMonth(entry.month!)
     const known = part.meta.zones as [name: string, rules: string][]
@@ -105,7 +104,7 @@ async function makeYear(
   )
   const buoys = new Map<number, BuoyDays>()
   for (const entry of monthly) {
-    const { columns } = readPartHead(out, entry, ['buoy'])
+    const { columns } = readUnchecked(out, entry)
     for (const id of columns.get('buoy') as Uint32Array)
       entryOf(buoys, id, () => beginDays(id, year, zones, known))
   }
@@ -142,7 +141,7 @@ function newestTime(out: string, monthly: readonly PartEntry[]): number {
   const lastMonth = Math.max(...monthly.map(({ month }) => month!))
   let newest = 0
   for (const entry of monthly.filter(({ month }) => month === lastMonth)) {
-    for (const time of readPartHead(out, entry, ['time']).columns.get('time') as Uint32Array) {
+    for (const time of readUnchecked(out, entry).columns.get('time') as Uint32Array) {
       if (time > newest) newest = time
     }
   }

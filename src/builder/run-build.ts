@@ -4,7 +4,7 @@
  * but its id, slug and rows return with it. The same input upon the same folder gives the same bytes.
  */
 import { join } from 'node:path'
-import { PartFiles, TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
+import { TEMPORARY_PREFIX, lockFolder, makeOutput } from '../snapshot/write-snapshot.ts'
 import type { Lock } from '../system/lock.ts'
 import { randomName } from '../system/replace-file.ts'
 import { type Base, type BuildOptions, keptApart, readBase } from './build-base.ts'
@@ -50,14 +50,13 @@ async function build(
 ): Promise<BuiltSnapshot> {
   const { out, keep = DEFAULT_KEPT, now } = options
   const spool = new Spool(join(out, `${TEMPORARY_PREFIX}${randomName()}-spool`))
-  const files = new PartFiles(out)
   try {
     // 1. Gather what the sources give, and the data's time; stale sources give what they gave last.
     const gathered = await gather(options, base, spool)
     // 2. Identify each buoy: its id, slug, country and time zone; a duplicate in another network goes.
     const identified = await identify(options, base, gathered)
     // 3. Write the parts that are new; the others keep their files.
-    const written = await writeParts(options, base, gathered, identified, spool, files)
+    const written = await writeParts(options, base, gathered, identified, spool)
     // 4. Check that little is lost, and that what is on the disk is what was written.
     await checkBuild(options, base, gathered, identified, written.parts)
     // 5. Publish, unless a rollback holds; then nothing needs what this build and dropped snapshots left.
@@ -68,8 +67,6 @@ async function build(
     return built
   } finally {
     spool.close()
-    // A file may be renamed only while the folder is locked. What failed has been thrown before.
-    await files.written().catch(() => {})
   }
 }
 

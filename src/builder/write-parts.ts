@@ -8,7 +8,7 @@ import { ForecastSet } from '../snapshot/make-forecast.ts'
 import type { Part, PartEntry, PartKind } from '../snapshot/snapshot-format.ts'
 import { passesPart } from '../snapshot/make-passes.ts'
 import { tidesPart } from '../snapshot/make-tides.ts'
-import type { PartFiles } from '../snapshot/write-snapshot.ts'
+import { writePart } from '../snapshot/write-snapshot.ts'
 import { writeAggregates } from './build-aggregates.ts'
 import { type Base, type BuildOptions, DEFAULT_ALLOWED_LOSS, type Previous } from './build-base.ts'
 import type { Collector, Contribution } from './collector.ts'
@@ -43,19 +43,17 @@ export async function writeParts(
   gathered: Gathered,
   identified: Identified,
   spool: Spool,
-  files: PartFiles,
 ): Promise<Written> {
   const { out } = options
   const { input, wantedAsOf } = gathered
   const { buoys, registry, idOf } = identified
-  const months = await writeMonths(options, previous, gathered, identified, spool, files)
+  const months = await writeMonths(options, previous, gathered, identified, spool)
   const zones = new Map(buoys.map(({ id, timezone }) => [id, timezone]))
-  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones, files)
-  const whole = await writeWholeKinds(files, input.contributions(), wholeKinds(idOf, wantedAsOf))
+  const aggregates = await writeAggregates(out, previous?.manifest.parts ?? [], months, zones)
+  const whole = writeWholeKinds(out, input.contributions(), wholeKinds(idOf, wantedAsOf))
   const networks = networksOf(buoys, input, previous)
   const catalog = catalogPart(networks, buoys, registry, input.spots())
-  const parts = [await files.write(catalog, buoys.length), ...months, ...aggregates, ...whole.entries]
-  await files.written()
+  const parts = [writePart(out, catalog, buoys.length), ...months, ...aggregates, ...whole.entries]
   return { parts, own: whole.own }
 }
 
@@ -84,25 +82,25 @@ function wholeKinds(idOf: (handle: number) => number, wantedAsOf: number | null)
   ]
 }
 
-async function writeWholeKinds(
-  files: PartFiles,
+function writeWholeKinds(
+  out: string,
   contributions: readonly Contribution[],
   kinds: readonly WholeKind[],
-): Promise<{ entries: PartEntry[]; own: Map<Contribution, PartEntry[]> }> {
+): { entries: PartEntry[]; own: Map<Contribution, PartEntry[]> } {
   const own = new Map<Contribution, PartEntry[]>()
   const entries: PartEntry[] = []
   for (const { has, make } of kinds) {
-    const write = async (of: readonly Contribution[]): Promise<PartEntry[]> => {
+    const write = (of: readonly Contribution[]): PartEntry[] => {
       const { part, rows } = make(of)
-      return rows > 0 ? [await files.write(part, rows)] : []
+      return rows > 0 ? [writePart(out, part, rows)] : []
     }
     const having = contributions.filter((contribution) => has(contribution))
     if (having.length === 0) continue
-    const all = await write(having)
+    const all = write(having)
     for (const contribution of having) {
       if (contribution.source.terms === undefined || contribution.carriedOver !== null) continue
       // Where only one source gives such a part, the snapshot's own file is its file.
-      const parts = having.length === 1 ? all : await write([contribution])
+      const parts = having.length === 1 ? all : write([contribution])
       own.set(contribution, [...(own.get(contribution) ?? []), ...parts])
     }
     entries.push(...all)
@@ -131,7 +129,6 @@ async function writeMonths(
   { asOf }: Gathered,
   { mentioned, idOf }: Identified,
   spool: Spool,
-  files: PartFiles,
 ): Promise<PartEntry[]> {
   const months = new Map<number, PartEntry[]>()
   for (const entry of previous?.manifest.parts ?? []) {
@@ -161,12 +158,11 @@ async function writeMonths(
       ['weather', weather],
     ] as const) {
       const rows = table.time.length
-      if (rows > 0) written.push(await files.write(monthPart(kind, table), rows, month))
+      if (rows > 0) written.push(writePart(out, monthPart(kind, table), rows, month))
     }
     months.set(month, written)
     report.month(monthText(month))
   }
-  await files.written()
   return [...months].sort(([a], [b]) => a - b).flatMap(([, entries]) => entries)
 }
 

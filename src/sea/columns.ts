@@ -12,6 +12,10 @@ export type Column =
   | Float32Array
   | Float64Array
 
+/** The types of columns by name, and columns of these types. */
+export type ColumnTypes = { readonly [name: string]: abstract new (...args: never[]) => Column }
+export type ColumnsOf<Types extends ColumnTypes> = { [name in keyof Types]: InstanceType<Types[name]> }
+
 /** Stands in the column of countries for a buoy without one. */
 export const NO_COUNTRY = 0xffff
 export type Codes = Uint16Array | Int16Array

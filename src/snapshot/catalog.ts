@@ -6,7 +6,7 @@
  */
 import { WORD_COLUMNS, type WordColumns } from '../index/name-search.ts'
 import { lowerBound } from '../index/bisect.ts'
-import { NO_COUNTRY } from '../sea/columns.ts'
+import { NO_COUNTRY, type ColumnsOf } from '../sea/columns.ts'
 import type { BuoyRecord, Network, SourceInfo, SpotRecord } from '../sea/records.ts'
 import { columnsOf, expectLength } from './part-columns.ts'
 import {
@@ -76,8 +76,21 @@ export function cataloguedBuoys(catalog: Catalog): CataloguedBuoy[] {
   }))
 }
 
+const COLUMNS = {
+  id: Uint32Array,
+  lat: Float64Array,
+  lng: Float64Array,
+  source: Uint16Array,
+  country: Uint16Array,
+  virtual: Uint8Array,
+  /** The stored indexes, as `buildPoints`, `buildBoxes` and `buildWords` gave them. */
+  points: Uint8Array,
+  boxes: Uint8Array,
+} as const
+const SPOT_COLUMNS = { spot_id: Uint32Array, spot_lat: Float64Array, spot_lng: Float64Array } as const
+
 /** The catalogue as read back: columns stay typed arrays, meta becomes typed lists. */
-export interface Catalog {
+export interface Catalog extends ColumnsOf<typeof COLUMNS> {
   sources: CatalogSource[]
   countries: { code: string; name: string }[]
   names: string[]
@@ -86,32 +99,11 @@ export interface Catalog {
   timezones: string[]
   /** Every buoy that ever was in the folder. Only builders ask: unpacking takes as long as the rest. */
   registry: () => RegistryEntry[]
-  id: Uint32Array
-  lat: Float64Array
-  lng: Float64Array
-  source: Uint16Array
-  country: Uint16Array
-  virtual: Uint8Array
   spots: SpotRecord[]
-  /** The stored indexes, as `buildPoints`, `buildBoxes` and `buildWords` gave them. */
-  points: Uint8Array
-  boxes: Uint8Array
   words: WordColumns
 }
 
 const NETWORKS: readonly Network[] = ['national', 'coastal', 'satellite']
-
-const COLUMNS = {
-  id: Uint32Array,
-  lat: Float64Array,
-  lng: Float64Array,
-  source: Uint16Array,
-  country: Uint16Array,
-  virtual: Uint8Array,
-  points: Uint8Array,
-  boxes: Uint8Array,
-} as const
-const SPOT_COLUMNS = { spot_id: Uint32Array, spot_lat: Float64Array, spot_lng: Float64Array } as const
 
 /** @throws SnapshotError when anything in the part is not what `catalogPart` writes */
 export function readCatalog(part: Part, file: string): Catalog {

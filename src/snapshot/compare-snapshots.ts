@@ -2,6 +2,7 @@
 import type { MonthRows } from '../index/segments.ts'
 import { monthOf } from '../sea/time.ts'
 import type { Steps } from '../system/steps.ts'
+import { toShared } from '../system/thread-memory.ts'
 import { ordinalOf, readCatalog, type Catalog } from './catalog.ts'
 import { readMonth } from './part-kinds.ts'
 import { decodePart } from './part-columns.ts'
@@ -162,36 +163,26 @@ function assembled(
       parts.find(({ entry }) => entry.kind === kind)?.entry.file
     return fileOf(before) !== fileOf(after)
   }
-  return {
+  return toShared({
     since: before.id,
     until: after.id,
     passes: differs('passes'),
     forecast: differs('forecast'),
-    buoy: shared(Uint32Array, buoys, (buoy) => buoy),
-    change: shared(Uint8Array, buoys, (buoy) => kinds.get(buoy) ?? CHANGED),
-    first: sums(spansOf, ({ length }) => length),
-    month: shared(Uint16Array, all, ({ month }) => month),
-    from: shared(Uint32Array, all, ({ from }) => from),
-    to: shared(Uint32Array, all, ({ to }) => to),
-    added: shared(Uint32Array, all, ({ counts }) => counts[ADDED]),
-    changed: shared(Uint32Array, all, ({ counts }) => counts[CHANGED]),
-    removed: shared(Uint32Array, all, ({ counts }) => counts[REMOVED]),
-    before: sums(all, ({ counts: [changed, added, removed] }) => changed + added + removed),
-  }
+    buoy: Uint32Array.from(buoys),
+    change: Uint8Array.from(buoys, (buoy) => kinds.get(buoy) ?? CHANGED),
+    first: sums(spansOf.map(({ length }) => length)),
+    month: Uint16Array.from(all, ({ month }) => month),
+    from: Uint32Array.from(all, ({ from }) => from),
+    to: Uint32Array.from(all, ({ to }) => to),
+    added: Uint32Array.from(all, ({ counts }) => counts[ADDED]),
+    changed: Uint32Array.from(all, ({ counts }) => counts[CHANGED]),
+    removed: Uint32Array.from(all, ({ counts }) => counts[REMOVED]),
+    before: sums(all.map(({ counts: [changed, added, removed] }) => changed + added + removed)),
+  })
 }
 
-/** 0, and behind each item the sum up to it. */
-function sums<T>(items: readonly T[], numberOf: (item: T) => number): Uint32Array {
+/** 0, and behind each number the sum up to it. */
+function sums(numbers: readonly number[]): Uint32Array {
   let sum = 0
-  return shared(Uint32Array, [0, ...items.map((item) => (sum += numberOf(item)))], (each) => each)
-}
-
-function shared<T, A extends { [i: number]: number }>(
-  type: { new (buffer: SharedArrayBuffer): A; readonly BYTES_PER_ELEMENT: number },
-  items: readonly T[],
-  numberOf: (item: T) => number,
-): A {
-  const array = new type(new SharedArrayBuffer(items.length * type.BYTES_PER_ELEMENT))
-  items.forEach((item, i) => ((array as { [i: number]: number })[i] = numberOf(item)))
-  return array
+  return Uint32Array.from([0, ...numbers.map((number) => (sum += number))])
 }

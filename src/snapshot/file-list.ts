@@ -13,8 +13,8 @@
 import { join } from 'node:path'
 import { LAST_SECOND, parseTimestamp, timestampText } from '../sea/time.ts'
 import { BuildError } from '../system/build-error.ts'
-import { errorCode } from '../system/file-faults.ts'
-import { readRegularFileSync, UnfitFile } from '../system/regular-files.ts'
+import { errorCode, whyNotRead } from '../system/file-faults.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 
 export const LIST_FILE = 'files.json'
 const LIST_FORMAT = 'groundswell-files'
@@ -179,11 +179,7 @@ export function readListFile(path: string): FileList | null {
     bytes = readRegularFileSync(path, MAX_LIST_BYTES)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null
-    throw new BuildError(
-      error instanceof UnfitFile
-        ? `${path}: ${error.message}`
-        : `${path}: cannot be read (${errorCode(error)})`,
-    )
+    throw new BuildError(`${path}: ${whyNotRead(error)}`)
   }
   return decodeList(bytes, path)
 }
@@ -198,22 +194,9 @@ export function listAnswer(list: FileList | null): Buffer {
       snapshot: list?.snapshot ?? null,
       as_of: list?.as_of ?? null,
       sources: list?.networks.map(({ source, credit, licence }) => ({ source, credit, licence })) ?? [],
-      files: files.map(
-        ({ path, kind, format, network, year, month, rows, bytes, sha256, start, end, snapshot }) => ({
-          path,
-          kind,
-          format,
-          source: network === null ? null : (sources.get(network) ?? network),
-          year,
-          month,
-          rows,
-          bytes,
-          sha256,
-          start,
-          end,
-          snapshot,
-        }),
-      ),
+      files: files.map(({ path, kind, format, network, ...rest }) => {
+        return { path, kind, format, source: network && (sources.get(network) ?? network), ...rest }
+      }),
       count: files.length,
     }),
   )

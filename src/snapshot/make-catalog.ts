@@ -7,7 +7,7 @@ import { countryName } from '../sea/territory.ts'
 import { BuildError } from '../system/build-error.ts'
 import { compareText } from '../system/text.ts'
 import type { CataloguedBuoy, RegistryEntry } from './catalog.ts'
-import { nested, type Part } from './snapshot-format.ts'
+import { pack, type Part } from './snapshot-format.ts'
 
 /** Spots keep the ids of their source, in 32 bits. */
 const MAX_SPOT_ID = 0xffff_ffff
@@ -56,7 +56,7 @@ export function catalogPart(
       slugs,
       identifiers,
       timezones: buoys.map(({ timezone }) => timezone),
-      registry: nested(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
+      registry: pack(registry.map(({ source, identifier, id, slug }) => [source, identifier, id, slug])),
       spots: orderedSpots.map(({ name }) => name),
     },
     columns: new Map<string, Column>([

@@ -1,6 +1,7 @@
 /** The manifest of a snapshot as bytes and back: which parts make it, its id and the data's time. */
 import { LAST_SECOND, monthOf, monthText } from '../sea/time.ts'
 import {
+  expect,
   expectVersion,
   firstValue,
   FORMAT_VERSION,
@@ -12,7 +13,6 @@ import {
   partFile,
   record,
   sha256,
-  SnapshotError,
   type Meta,
   type PartEntry,
   type PartKind,
@@ -48,59 +48,42 @@ export function encodeManifest(manifest: Omit<Manifest, 'id'>): { id: string; by
  * @throws SnapshotError when the bytes are not a manifest, or do not agree with the id in them
  */
 export function decodeManifest(bytes: Uint8Array, file: string): Manifest {
-  if (bytes.length > MAX_MANIFEST_BYTES) {
-    throw new SnapshotError(`${file}: ${bytes.length} bytes are too many for a manifest`)
-  }
-  const body = record(firstValue(bytes, file).value, file)
-  if (body.format !== MANIFEST_FORMAT) throw new SnapshotError(`${file}: is not a manifest of a snapshot`)
-  expectVersion(body.version, file)
-  if (!isCount(body.as_of) || body.as_of > LAST_SECOND) {
-    throw new SnapshotError(`${file}: has no as_of: whole epoch seconds from 0 to ${LAST_SECOND}`)
-  }
-  if (body.demo !== undefined && body.demo !== true) {
-    throw new SnapshotError(`${file}: demo has to be true or absent`)
-  }
+  const { format, version, as_of: asOf, demo, ...body } = record(firstValue(bytes, file).value, file)
+  expect(format === MANIFEST_FORMAT, file, 'is not a manifest of a snapshot')
+  expectVersion(version, file)
+  const isTime = isCount(asOf) && asOf <= LAST_SECOND
+  expect(isTime, file, `has no as_of: whole epoch seconds from 0 to ${LAST_SECOND}`)
+  expect(demo === undefined || demo === true, file, 'demo has to be true or absent')
   const parts = list(body.parts, `${file}: parts`).map((entry) => decodeEntry(entry, file))
-  const manifest = { asOf: body.as_of, ...(body.demo === true && { demo: true }), parts }
+  const manifest = { asOf, ...(demo === true && { demo }), parts }
   const id = manifestId(manifest)
-  if (body.id !== id) throw new SnapshotError(`${file}: its id does not agree with its content`)
+  expect(body.id === id, file, 'its id does not agree with its content')
   expectDistinct(parts, file)
   return { id, ...manifest }
 }
 
-function decodeEntry(entry: unknown, file: string): PartEntry {
-  const part = record(entry, `${file}: part`)
-  const kind = PART_KINDS.find((known) => known === part.kind)
-  if (
-    kind === undefined ||
-    typeof part.file !== 'string' ||
-    typeof part.sha256 !== 'string' ||
-    !SHA256.test(part.sha256) ||
-    part.file !== partFile(kind, part.sha256) ||
-    !isCount(part.bytes) ||
-    !isCount(part.rows) ||
-    !(part.month === null || (isCount(part.month) && part.month <= LAST_MONTH))
-  ) {
-    throw new SnapshotError(`${file}: a part's entry is malformed`)
-  }
-  if ((part.month !== null) !== MONTHLY.has(kind)) {
-    throw new SnapshotError(
-      `${file}: ${part.file} has ${part.month === null ? 'no' : 'a'} month in the manifest`,
-    )
-  }
-  if (part.bytes > MAX_PART_BYTES) {
-    throw new SnapshotError(
-      `${file}: ${part.file} has ${part.bytes} bytes, a part has at most ${MAX_PART_BYTES}`,
-    )
-  }
-  return {
-    kind,
-    file: part.file,
-    bytes: part.bytes,
-    sha256: part.sha256,
-    rows: part.rows,
-    month: part.month,
-  }
+function decodeEntry(entry: unknown, where: string): PartEntry {
+  const { kind: named, file, bytes, sha256: hash, rows, month } = record(entry, `${where}: part`)
+  const kind = PART_KINDS.find((known) => known === named)
+  expect(
+    kind !== undefined &&
+      typeof hash === 'string' &&
+      SHA256.test(hash) &&
+      file === partFile(kind, hash) &&
+      isCount(bytes) &&
+      isCount(rows) &&
+      (month === null || (isCount(month) && month <= LAST_MONTH)),
+    where,
+    "a part's entry is malformed",
+  )
+  const isMonthly = MONTHLY.has(kind)
+  expect((month !== null) === isMonthly, where, `${file} has ${isMonthly ? 'no' : 'a'} month in the manifest`)
+  expect(
+    bytes <= MAX_PART_BYTES,
+    where,
+    `${file} has ${bytes} bytes, a part has at most ${MAX_PART_BYTES}`,
+  )
+  return { kind, file, bytes, sha256: hash, rows, month }
 }
 
 /** @throws SnapshotError unless there is one catalogue, and each kind and month and each file once */
@@ -109,15 +92,13 @@ function expectDistinct(parts: readonly PartEntry[], file: string): void {
   const files = new Set<string>()
   for (const part of parts) {
     const kindAndMonth = `${part.kind} ${part.month}`
-    if (kinds.has(kindAndMonth) || files.has(part.file)) {
-      throw new SnapshotError(
-        `${file}: names ${part.kind}${part.month === null ? '' : ` of ${monthText(part.month)}`} twice`,
-      )
-    }
+    const isNew = !kinds.has(kindAndMonth) && !files.has(part.file)
+    const ofMonth = part.month === null ? '' : ` of ${monthText(part.month)}`
+    expect(isNew, file, `names ${part.kind}${ofMonth} twice`)
     kinds.add(kindAndMonth)
     files.add(part.file)
   }
-  if (!kinds.has('catalog null')) throw new SnapshotError(`${file}: names no catalogue`)
+  expect(kinds.has('catalog null'), file, 'names no catalogue')
 }
 
 function manifestId(manifest: Omit<Manifest, 'id'>): string {
@@ -130,13 +111,6 @@ function manifestBody({ asOf, demo, parts }: Omit<Manifest, 'id'>): Meta {
     version: FORMAT_VERSION,
     as_of: asOf,
     ...(demo === true && { demo: true }),
-    parts: parts.map(({ kind, file, bytes, sha256, rows, month }) => ({
-      kind,
-      file,
-      bytes,
-      sha256,
-      rows,
-      month,
-    })),
+    parts,
   }
 }

@@ -8,7 +8,7 @@
  *
  * The padding makes a column a typed-array view on the file's bytes. The machine must be little endian, too.
  */
-import type { Column } from '../sea/columns.ts'
+import type { Column, ColumnsOf, ColumnTypes } from '../sea/columns.ts'
 import {
   expect,
   expectVersion,
@@ -18,7 +18,6 @@ import {
   PART_KINDS,
   record,
   SnapshotError,
-  type Meta,
   type Part,
 } from './snapshot-format.ts'
 
@@ -52,83 +51,51 @@ if (new Uint8Array(new Uint16Array([1]).buffer)[0] !== 1) {
  * @throws SnapshotError naming `file`, when anything about the bytes is not as described above
  */
 export function decodePart(bytes: Uint8Array, file: string): Part {
-  const { header, end } = decodeHeader(bytes, file)
-  return { ...kindAndMeta(header, file), columns: decodeColumns(bytes, header, end, file) }
-}
-
-export function decodeHeader(bytes: Uint8Array, file: string): { header: Meta; end: number } {
   const { value, end } = firstValue(bytes, file)
-  const header = record(value, `${file}: header`)
-  if (header.format !== PART_FORMAT) throw new SnapshotError(`${file}: is not a part of a snapshot`)
-  expectVersion(header.version, file)
-  if (header.byte_order !== 'little') throw new SnapshotError(`${file}: byte order is not little endian`)
-  return { header, end }
-}
-
-export function kindAndMeta(header: Meta, file: string): Pick<Part, 'kind' | 'meta'> {
+  const { format, version, byte_order: order, ...header } = record(value, `${file}: header`)
+  expect(format === PART_FORMAT, file, 'is not a part of a snapshot')
+  expectVersion(version, file)
+  expect(order === 'little', file, 'byte order is not little endian')
   const kind = PART_KINDS.find((known) => known === header.kind)
-  if (kind === undefined) throw new SnapshotError(`${file}: unknown kind of part`)
-  return { kind, meta: record(header.meta, `${file}: meta`) }
-}
-
-export interface DescribedColumn {
-  name: string
-  ColumnArray: (typeof COLUMN_TYPES)[ColumnType]
-  length: number
-  /** Of its first byte, in a file of the size that was given. */
-  offset: number
-}
-
-/** The columns that a header describes, within `size` bytes. @throws SnapshotError naming `file` */
-export function describedColumns({ columns }: Meta, size: number, file: string): DescribedColumn[] {
-  const described = list(columns, `${file}: columns`)
-  if (described.length > MAX_COLUMNS) {
-    throw new SnapshotError(`${file}: has ${described.length} columns, at most ${MAX_COLUMNS} are read`)
-  }
-  const names = new Set<string>()
-  return described.map((entry) => {
-    const { name, type, length, offset } = record(entry, `${file}: column`)
-    if (typeof name !== 'string' || typeof type !== 'string' || !Object.hasOwn(COLUMN_TYPES, type)) {
-      throw new SnapshotError(`${file}: a column has no name or an unknown type`)
-    }
-    if (names.has(name)) throw new SnapshotError(`${file}: column ${name} occurs twice`)
-    names.add(name)
-    const ColumnArray = COLUMN_TYPES[type as ColumnType]
-    if (!isCount(length) || !isCount(offset) || offset % COLUMN_ALIGNMENT_BYTES !== 0) {
-      throw new SnapshotError(`${file}: column ${name} has an impossible offset`)
-    }
-    const end = offset + length * ColumnArray.BYTES_PER_ELEMENT
-    if (end > size) throw new SnapshotError(`${file}: column ${name} ends at byte ${end} of ${size}`)
-    return { name, ColumnArray, length, offset }
-  })
+  expect(kind !== undefined, file, 'unknown kind of part')
+  const meta = record(header.meta, `${file}: meta`)
+  return { kind, meta, columns: decodeColumns(bytes, list(header.columns, `${file}: columns`), end, file) }
 }
 
 /** The columns as views on `bytes`; they and their padding are all that follows the header. */
 function decodeColumns(
   bytes: Uint8Array,
-  header: Meta,
+  described: readonly unknown[],
   headerEnd: number,
   file: string,
 ): Map<string, Column> {
+  const most = described.length <= MAX_COLUMNS
+  expect(most, file, `has ${described.length} columns, at most ${MAX_COLUMNS} are read`)
   const columns = new Map<string, Column>()
   let end = headerEnd
-  for (const { name, ColumnArray, length, offset } of describedColumns(header, bytes.length, file)) {
+  for (const entry of described) {
+    const { name, type, length, offset } = record(entry, `${file}: column`)
+    const isKnown = typeof name === 'string' && typeof type === 'string' && Object.hasOwn(COLUMN_TYPES, type)
+    expect(isKnown, file, 'a column has no name or an unknown type')
+    expect(!columns.has(name), file, `column ${name} occurs twice`)
+    const isPlace = isCount(length) && isCount(offset) && offset % COLUMN_ALIGNMENT_BYTES === 0
+    expect(isPlace, file, `column ${name} has an impossible offset`)
+    const ColumnArray = COLUMN_TYPES[type as ColumnType]
     const size = length * ColumnArray.BYTES_PER_ELEMENT
-    if (offset < end + BIN32_HEADER_BYTES || !isFramed(bytes, end, offset, size)) {
-      throw new SnapshotError(`${file}: column ${name} is not framed as a byte string`)
-    }
-    end = offset + size
+    const last = offset + size
+    expect(last <= bytes.length, file, `column ${name} ends at byte ${last} of ${bytes.length}`)
+    expect(isFramed(bytes, end, offset, size), file, `column ${name} is not framed as a byte string`)
     columns.set(name, new ColumnArray(bytes.buffer as ArrayBuffer, bytes.byteOffset + offset, length))
+    end = last
   }
-  if (end !== bytes.length) {
-    throw new SnapshotError(`${file}: ${bytes.length - end} bytes behind the last column`)
-  }
+  expect(end === bytes.length, file, `${bytes.length - end} bytes behind the last column`)
   return columns
 }
 
 /** Whether nil bytes and the head of a byte string of `size` bytes fill the gap from `end` to `offset`. */
 function isFramed(bytes: Uint8Array, end: number, offset: number, size: number): boolean {
   const head = offset - BIN32_HEADER_BYTES
+  if (head < end) return false
   for (let at = end; at < head; at++) if (bytes[at] !== NIL) return false
   return bytes[head] === BIN32 && new DataView(bytes.buffer, bytes.byteOffset).getUint32(head + 1) === size
 }
@@ -146,13 +113,13 @@ export function column<C extends Column>(
 }
 
 /** Columns by name, each of its type. @throws SnapshotError when one is missing or of another type */
-export function columnsOf<Types extends { [name: string]: abstract new (...args: never[]) => Column }>(
+export function columnsOf<Types extends ColumnTypes>(
   part: Part,
   types: Types,
   file: string,
-): { [name in keyof Types]: InstanceType<Types[name]> } {
+): ColumnsOf<Types> {
   const entries = Object.entries(types).map(([name, type]) => [name, column(part, name, type, file)])
-  return Object.fromEntries(entries) as { [name in keyof Types]: InstanceType<Types[name]> }
+  return Object.fromEntries(entries) as ColumnsOf<Types>
 }
 
 /** @throws SnapshotError unless each of `columns` has `length` values */

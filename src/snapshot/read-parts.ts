@@ -1,15 +1,16 @@
 /** Reads parts of a snapshot, each checked against its hash and the rules; large sets on several threads. */
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, readSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
+import { whyNotRead } from '../system/file-faults.ts'
+import { openRegularFileSync, readRegularFileSync } from '../system/regular-files.ts'
 import { finish, finishInSlices, type Steps } from '../system/steps.ts'
 import { startThread } from '../system/thread.ts'
 import { checkPart, expectHeader } from './check-snapshot.ts'
-import { HEADER_BOUNDS, SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
-import { decodeHeader, decodePart, describedColumns, kindAndMeta } from './part-columns.ts'
-import { plainEnd } from './plain-messagepack.ts'
+import { expect, SnapshotError, type Part, type PartEntry } from './snapshot-format.ts'
+import { decodePart } from './part-columns.ts'
 import type { PartSummary } from './catalog-summary.ts'
 
 /** A part to read into `bytes`, or only to check. */
@@ -37,19 +38,23 @@ export async function readParts(
 ): Promise<Map<string, PartSummary>> {
   const bytes = parts.reduce((sum, { entry }) => sum + entry.bytes, 0)
   const threads = Math.min(MAX_THREADS, availableParallelism(), parts.length)
+  const shared: SharedParts = {
+    dir,
+    // The largest first, so that no thread is left with one at the end.
+    parts: parts.toSorted((a, b) => b.entry.bytes - a.entry.bytes),
+    next: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  }
   if (bytes < WORTH_THREADS_BYTES || threads < 2) {
-    const steps = new PartQueue(sharedParts(dir, parts)).reading()
+    const steps = readingShare(shared)
     return new Map(isQuiet === null ? finish(steps) : await finishInSlices(steps, SLICE_MS, isQuiet))
   }
-  // The largest first, so that no thread is left with one at the end.
-  const largestFirst = parts.toSorted((a, b) => b.entry.bytes - a.entry.bytes)
-  const queue = new PartQueue(sharedParts(dir, largestFirst))
-  const shares = Array.from({ length: isQuiet === null ? threads - 1 : threads }, () => readInThread(queue))
-  if (isQuiet === null) shares.push(finishInSlices(queue.reading(), OWN_SLICE_MS, () => true))
+  const shares = Array.from({ length: isQuiet === null ? threads - 1 : threads }, () => readInThread(shared))
+  if (isQuiet === null) shares.push(finishInSlices(readingShare(shared), OWN_SLICE_MS, () => true))
   try {
     return new Map((await Promise.all(shares)).flat())
   } finally {
-    queue.close()
+    // After a fault the others read no further part.
+    Atomics.store(shared.next, 0, parts.length)
   }
 }
 
@@ -61,51 +66,30 @@ export interface SharedParts {
   next: Int32Array<SharedArrayBuffer>
 }
 
-function sharedParts(dir: string, parts: readonly PartToRead[]): SharedParts {
-  return { dir, parts, next: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) }
-}
-
 export type Summaries = [file: string, summary: PartSummary][]
 
-export class PartQueue {
-  readonly shared: SharedParts
-
-  constructor(shared: SharedParts) {
-    this.shared = shared
-  }
-
-  /** Reads parts until none is left. @throws SnapshotError as `loadSnapshot` does */
-  *reading(): Steps<Summaries> {
-    const { dir, parts, next } = this.shared
-    const summaries: Summaries = []
-    // Memory for parts that are only checked.
-    let room = new Uint8Array(0)
-    for (;;) {
-      const part = parts.at(Atomics.add(next, 0, 1))
-      if (part === undefined) return summaries
-      const { entry, bytes } = part
-      if (bytes === null && room.length < entry.bytes) room = new Uint8Array(entry.bytes)
-      summaries.push([entry.file, yield* reading(dir, entry, bytes ?? room.subarray(0, entry.bytes))])
-    }
-  }
-
-  close(): void {
-    Atomics.store(this.shared.next, 0, this.shared.parts.length)
+/** Reads parts until none is left. @throws SnapshotError as `loadSnapshot` does */
+export function* readingShare({ dir, parts, next }: SharedParts): Steps<Summaries> {
+  const summaries: Summaries = []
+  // Memory for parts that are only checked.
+  let room = new Uint8Array(0)
+  for (;;) {
+    const part = parts.at(Atomics.add(next, 0, 1))
+    if (part === undefined) return summaries
+    const { entry, bytes } = part
+    if (bytes === null && room.length < entry.bytes) room = new Uint8Array(entry.bytes)
+    summaries.push([entry.file, yield* reading(dir, entry, bytes ?? room.subarray(0, entry.bytes))])
   }
 }
 
 export type FromReading = { summaries: Summaries } | { refusal: string }
 
-async function readInThread(queue: PartQueue): Promise<Summaries> {
-  const thread = startThread(new URL('./read-thread', import.meta.url), queue.shared)
+async function readInThread(shared: SharedParts): Promise<Summaries> {
+  const thread = startThread(new URL('./read-thread', import.meta.url), shared)
   try {
-    return await new Promise((resolve, reject) => {
-      thread.once('error', reject)
-      thread.once('message', (answer: FromReading) => {
-        if ('refusal' in answer) reject(new SnapshotError(answer.refusal))
-        else resolve(answer.summaries)
-      })
-    })
+    const [answer] = (await once(thread, 'message')) as [FromReading]
+    if ('refusal' in answer) throw new SnapshotError(answer.refusal)
+    return answer.summaries
   } finally {
     await thread.terminate()
   }
@@ -115,28 +99,31 @@ async function readInThread(queue: PartQueue): Promise<Summaries> {
 export function expectSize(dir: string, { file, bytes }: PartEntry): void {
   try {
     const info = statSync(join(dir, file))
-    if (!info.isFile()) throw new UnfitFile('NOT_REGULAR', 'is not a regular file')
-    if (info.size !== bytes) throw wrongSize(file, info.size, bytes)
+    expect(info.isFile(), file, 'is not a regular file')
+    expect(info.size === bytes, file, `has ${info.size} bytes, the manifest says ${bytes}`)
   } catch (error) {
     throw readFault(file, error)
   }
 }
 
-function wrongSize(file: string, size: number, expected: number): SnapshotError {
-  return new SnapshotError(`${file}: has ${size} bytes, the manifest says ${expected}`)
-}
-
-function readFault(file: string, error: unknown): SnapshotError {
-  if (error instanceof SnapshotError) return error
-  if (error instanceof UnfitFile) return new SnapshotError(`${file}: ${error.message}`)
-  const { code } = error as NodeJS.ErrnoException
-  return new SnapshotError(`${file}: ${code === 'ENOENT' ? 'is missing' : `cannot be read (${code})`}`)
-}
-
-/** @throws SnapshotError */
-function openPart(dir: string, file: string): number {
+function openPart(dir: string, entry: PartEntry): number {
+  expectSize(dir, entry)
   try {
-    return openRegularFileSync(join(dir, file))
+    return openRegularFileSync(join(dir, entry.file))
+  } catch (error) {
+    throw readFault(entry.file, error)
+  }
+}
+
+/** What a caller of this room hears of a file that cannot be read. */
+export function readFault(file: string, error: unknown): SnapshotError {
+  return error instanceof SnapshotError ? error : new SnapshotError(`${file}: ${whyNotRead(error)}`)
+}
+
+/** A part as it lies there, without a check of its hash. @throws SnapshotError */
+export function readUnchecked(dir: string, { file, bytes }: PartEntry): Part {
+  try {
+    return decodePart(readRegularFileSync(join(dir, file), bytes), file)
   } catch (error) {
     throw readFault(file, error)
   }
@@ -158,37 +145,6 @@ function readFully(file: number, bytes: Uint8Array, at: number): number {
   return filled
 }
 
-/** More than the header of a month or a year takes. */
-const HEAD_BYTES = 64 * 1024
-
-/**
- * Reads the header of a part and the columns `names`, without a check of its hash.
- * @throws SnapshotError when it cannot be read or is malformed
- */
-export function readPartHead(dir: string, { file, bytes }: PartEntry, names: readonly string[]): Part {
-  const handle = openPart(dir, file)
-  const read = (from: number, size: number): Uint8Array<ArrayBuffer> => {
-    const some = new Uint8Array(size)
-    if (readFully(handle, some, from) < size) throw new SnapshotError(`${file}: ends too early`)
-    return some
-  }
-  try {
-    for (let size = Math.min(bytes, HEAD_BYTES); ; size = Math.min(bytes, size * 4)) {
-      const head = read(0, size)
-      if (size < bytes && typeof plainEnd(head, HEADER_BOUNDS) === 'string') continue
-      const { header } = decodeHeader(head, file)
-      const wanted = describedColumns(header, bytes, file).filter(({ name }) => names.includes(name))
-      const columns = wanted.map(({ name, ColumnArray, length, offset }) => {
-        const { buffer } = read(offset, length * ColumnArray.BYTES_PER_ELEMENT)
-        return [name, new ColumnArray(buffer)] as const
-      })
-      return { ...kindAndMeta(header, file), columns: new Map(columns) }
-    }
-  } finally {
-    closeSync(handle)
-  }
-}
-
 /**
  * Reads a part into `bytes`, and checks it.
  * @throws SnapshotError naming the file, when it is missing, cut, changed or malformed
@@ -196,15 +152,12 @@ export function readPartHead(dir: string, { file, bytes }: PartEntry, names: rea
 function* reading(dir: string, entry: PartEntry, bytes: Uint8Array): Steps<PartSummary> {
   const { file: name } = entry
   const hash = createHash('sha256')
-  const file = openPart(dir, name)
+  const file = openPart(dir, entry)
   try {
-    const { size } = fstatSync(file)
-    if (size !== bytes.length) throw wrongSize(name, size, bytes.length)
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
       const some = chunk.subarray(0, Math.min(CHUNK_BYTES, bytes.length - at))
       const read = readFully(file, some, at)
-      if (read < some.length)
-        throw new SnapshotError(`${name}: ended at byte ${at + read} of ${bytes.length}`)
+      expect(read === some.length, name, `ended at byte ${at + read} of ${bytes.length}`)
       hash.update(some)
       bytes.set(some, at)
       yield
@@ -212,9 +165,8 @@ function* reading(dir: string, entry: PartEntry, bytes: Uint8Array): Steps<PartS
   } finally {
     closeSync(file)
   }
-  if (hash.digest('hex') !== entry.sha256) {
-    throw new SnapshotError(`${name}: its bytes do not have the hash that the manifest names`)
-  }
+  const isSame = hash.digest('hex') === entry.sha256
+  expect(isSame, name, 'its bytes do not have the hash that the manifest names')
   expectHeader(bytes, entry)
   return yield* checkPart(decodePart(bytes, name), entry)
 }

@@ -1,8 +1,9 @@
 /** Reads a snapshot's files into shared memory, every byte checked against its hash. */
-import { closeSync, fstatSync, readSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeInWords } from '../system/file-faults.ts'
-import { openRegularFileSync, UnfitFile } from '../system/regular-files.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { errorCode } from '../system/file-faults.ts'
+import { readRegularFileSync } from '../system/regular-files.ts'
 import { finish } from '../system/steps.ts'
 import { BuildError } from '../system/build-error.ts'
 import { sharedBytes } from '../system/thread-memory.ts'
@@ -12,7 +13,7 @@ import { expect, SnapshotError, type Part, type PartEntry } from './snapshot-for
 import { decodeManifest, MANIFEST_FILE, MAX_MANIFEST_BYTES, type Manifest } from './manifest.ts'
 import { decodePart } from './part-columns.ts'
 import { checkPart } from './check-snapshot.ts'
-import { expectSize, readParts } from './read-parts.ts'
+import { expectSize, readFault, readParts } from './read-parts.ts'
 import { summaryOf, type Summary, type PartSummary } from './catalog-summary.ts'
 
 export interface LoadedPart {
@@ -49,28 +50,11 @@ export interface PublishedManifest extends Manifest {
 export async function readManifest(dir: string): Promise<PublishedManifest | null> {
   const path = join(dir, MANIFEST_FILE)
   try {
-    const file = openRegularFileSync(path)
-    try {
-      const { size, mtimeMs } = fstatSync(file)
-      if (size > MAX_MANIFEST_BYTES) {
-        throw new SnapshotError(`${path}: ${size} bytes are too many for a manifest`)
-      }
-      // Reads no more than the size: a manifest that grows meanwhile does not agree with its id.
-      const bytes = Buffer.alloc(size)
-      const manifest = decodeManifest(bytes.subarray(0, readSync(file, bytes, 0, size, 0)), MANIFEST_FILE)
-      return { ...manifest, publishedAt: Math.floor(mtimeMs / 1000) }
-    } finally {
-      closeSync(file)
-    }
+    const publishedAt = Math.floor(statSync(path).mtimeMs / 1000)
+    return { ...decodeManifest(readRegularFileSync(path, MAX_MANIFEST_BYTES), MANIFEST_FILE), publishedAt }
   } catch (error) {
-    if (error instanceof SnapshotError) throw error
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return null
-    throw new SnapshotError(
-      error instanceof UnfitFile
-        ? `${path}: ${error.message}`
-        : `${path}: cannot be read ${codeInWords(error)}`,
-    )
+    if (errorCode(error) === 'ENOENT') return null
+    throw readFault(path, error)
   }
 }
 
@@ -141,16 +125,8 @@ function knownParts(manifest: Manifest, previous?: LoadedParts): Map<string, Loa
   for (const entry of manifest.parts) {
     const part = held.get(entry.file)
     if (part === undefined) continue
-    const { kind, bytes, sha256, rows, month } = part.entry
-    const isSame =
-      entry.kind === kind &&
-      entry.bytes === bytes &&
-      entry.sha256 === sha256 &&
-      entry.rows === rows &&
-      entry.month === month
-    if (!isSame) {
-      throw new SnapshotError(`${entry.file}: the manifest contradicts the part of this name in memory`)
-    }
+    const isSame = isDeepStrictEqual(entry, part.entry)
+    expect(isSame, entry.file, 'the manifest contradicts the part of this name in memory')
     known.set(entry.file, part)
   }
   return known

@@ -2,11 +2,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { SnapshotError } from './snapshot-format.ts'
 import { finish } from '../system/steps.ts'
-import { PartQueue, type FromReading, type SharedParts } from './read-parts.ts'
+import { readingShare, type FromReading, type SharedParts } from './read-parts.ts'
 
 function answer(): FromReading {
   try {
-    return { summaries: finish(new PartQueue(workerData as SharedParts).reading()) }
+    return { summaries: finish(readingShare(workerData as SharedParts)) }
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error
     return { refusal: error.message }

@@ -80,14 +80,9 @@ export function firstValue(bytes: Uint8Array, file: string): { value: unknown; e
   }
 }
 
-/** A value as bytes within a header, which readers pass over without unpacking it. */
-export function nested(value: unknown): Uint8Array {
-  return packer.pack(value)
-}
-
-/** The value that `nested` packed. @throws SnapshotError when `bytes` are something else */
+/** The value that stands within a header as bytes, which readers pass over without unpacking it. @throws SnapshotError when `bytes` are something else */
 export function unnested(bytes: unknown, what: string): unknown {
-  if (!(bytes instanceof Uint8Array)) throw new SnapshotError(`${what}: is not a byte string`)
+  expect(bytes instanceof Uint8Array, what, 'is not a byte string')
   return firstValue(bytes, what).value
 }
 
@@ -110,19 +105,17 @@ export function expectVersion(version: unknown, file: string): void {
 }
 
 /** @throws SnapshotError naming the file, with what is `otherwise` */
-export function expect(holds: boolean, file: string, otherwise: string): void {
+export function expect(holds: boolean, file: string, otherwise: string): asserts holds {
   if (!holds) throw new SnapshotError(`${file}: ${otherwise}`)
 }
 
 /** `value` as a text of bounded length. @throws SnapshotError beginning with `what` */
 export function text(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new SnapshotError(`${what} holds something that is not text`)
-  if (value.length > MAX_TEXT_LENGTH) {
-    throw new SnapshotError(
-      `${what} holds a text of ${value.length} characters, at most ${MAX_TEXT_LENGTH} are read`,
-    )
-  }
-  return value
+  if (value.length <= MAX_TEXT_LENGTH) return value
+  throw new SnapshotError(
+    `${what} holds a text of ${value.length} characters, at most ${MAX_TEXT_LENGTH} are read`,
+  )
 }
 
 /** The texts of a list. @throws SnapshotError beginning with `what` */
@@ -137,15 +130,13 @@ export function textOrNull(value: unknown, what: string): string | null {
 
 /** `value` as a plain map. @throws SnapshotError beginning with `what` */
 export function record(value: unknown, what: string): Meta {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SnapshotError(`${what}: is not a map`)
-  }
+  expect(typeof value === 'object' && value !== null && !Array.isArray(value), what, 'is not a map')
   return value as Meta
 }
 
 /** `value` as a list. @throws SnapshotError beginning with `what` */
 export function list(value: unknown, what: string): unknown[] {
-  if (!Array.isArray(value)) throw new SnapshotError(`${what}: is not a list`)
+  expect(Array.isArray(value), what, 'is not a list')
   return value
 }
 

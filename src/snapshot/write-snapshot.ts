@@ -1,7 +1,6 @@
 /** Puts parts and manifests into a folder: readers see one whole snapshot, whatever process is killed. */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Column } from '../sea/columns.ts'
 import { makeFolder, readRegularFileSync } from '../system/regular-files.ts'
 import { codeInWords, errorCode, whyNotWritten } from '../system/file-faults.ts'
@@ -55,46 +54,16 @@ function lockOf(dir: string): Lock {
   }
 }
 
-/** Parts whose bytes are on their way to the disk; each is an open file. */
-const MOST_UNSYNCED = 32
-
-/** Writes parts into a folder. Disks take several at a time, while the next ones are worked out. */
-export class PartFiles {
-  readonly #dir: string
-  readonly #unsynced = new Set<Promise<void>>()
-  #fault: unknown = null
-
-  constructor(dir: string) {
-    this.#dir = dir
-  }
-
-  /**
-   * Writes a part, unless a file with the same bytes is there. It gets its final name once its bytes are on the disk,
-   * at the latest when `written` has resolved. Returns its entry.
-   * @throws BuildError as `writeDurably` does
-   */
-  async write(part: Part, rows: number, month: number | null = null): Promise<PartEntry> {
-    const bytes = encodePart(part)
-    const hash = sha256(bytes)
-    const file = partFile(part.kind, hash)
-    if (!holds(join(this.#dir, file), bytes)) await this.#begin(file, bytes)
-    return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
-  }
-
-  /** Resolves when all parts have their final names. @throws BuildError as `writeDurably` does */
-  async written(): Promise<void> {
-    while (this.#unsynced.size > 0) await Promise.all(this.#unsynced)
-    if (this.#fault !== null) throw this.#fault
-  }
-
-  async #begin(file: string, bytes: Uint8Array): Promise<void> {
-    const syncing = replaceDurably(this.#dir, file, bytes)
-      .catch((fault: unknown) => void (this.#fault ??= fault))
-      .finally(() => this.#unsynced.delete(syncing))
-    this.#unsynced.add(syncing)
-    if (this.#unsynced.size >= MOST_UNSYNCED) await Promise.race(this.#unsynced)
-    if (this.#fault !== null) throw this.#fault
-  }
+/**
+ * Writes a part, unless a file with the same bytes is there. Returns its entry.
+ * @throws BuildError as `writeDurably` does
+ */
+export function writePart(dir: string, part: Part, rows: number, month: number | null = null): PartEntry {
+  const bytes = encodePart(part)
+  const hash = sha256(bytes)
+  const file = partFile(part.kind, hash)
+  if (!holds(join(dir, file), bytes)) writeDurably(dir, file, bytes)
+  return { kind: part.kind, file, bytes: bytes.length, sha256: hash, rows, month }
 }
 
 /** Puts a manifest next to the current one, to be kept. */
@@ -125,33 +94,15 @@ export function makeOutput(dir: string): void {
  * @throws BuildError naming the file when it cannot be written, on a full disk above all
  */
 export function writeDurably(dir: string, file: string, bytes: Uint8Array, within = dir): void {
-  const temporary = temporaryIn(within, file)
+  const temporary = join(within, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
   try {
     writeFileSync(temporary, bytes, { mode: 0o644, flush: true })
     renameSync(temporary, join(dir, file))
   } catch (error) {
-    throw notWritten(error, dir, file, temporary)
+    rmSync(temporary, { force: true })
+    if (!existsSync(within)) throw lostLock(dir)
+    throw new BuildError(`${join(dir, file)}: cannot be written: ${whyNotWritten(error)}`)
   }
-}
-
-/** As `writeDurably`, but others can work while the disk does. */
-async function replaceDurably(dir: string, file: string, bytes: Uint8Array): Promise<void> {
-  const temporary = temporaryIn(dir, file)
-  try {
-    await writeFile(temporary, bytes, { mode: 0o644, flush: true })
-    renameSync(temporary, join(dir, file))
-  } catch (error) {
-    throw notWritten(error, dir, file, temporary)
-  }
-}
-
-const temporaryIn = (dir: string, file: string): string =>
-  join(dir, `${TEMPORARY_PREFIX}${randomName()}-${file}`)
-
-function notWritten(error: unknown, dir: string, file: string, temporary: string): BuildError {
-  rmSync(temporary, { force: true })
-  if (!existsSync(dirname(temporary))) return lostLock(dir)
-  return new BuildError(`${join(dir, file)}: cannot be written: ${whyNotWritten(error)}`)
 }
 
 export function lostLock(dir: string): BuildError {

@@ -1,4 +1,5 @@
 /** What the file system refuses, in words for an operator. */
+import { UnfitFile } from './regular-files.ts'
 
 /** The code of a fault of the file system (`ENOENT`) for a message. */
 export function errorCode(error: unknown): string {
@@ -44,4 +45,10 @@ export function isDiskFull(error: unknown): boolean {
 export function whyNotWritten(error: unknown): string {
   const code = errorCode(error)
   return isDiskFull(error) ? `no space is left on the disk (${code})` : code
+}
+
+/** Why a file that others made is not read. */
+export function whyNotRead(error: unknown): string {
+  if (error instanceof UnfitFile) return error.message
+  return errorCode(error) === 'ENOENT' ? 'is missing' : `cannot be read ${codeInWords(error)}`
 }

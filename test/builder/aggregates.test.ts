@@ -19,7 +19,7 @@ import { zone } from '../../src/sea/zones.ts'
 import { decodePart } from '../../src/snapshot/part-columns.ts'
 import { encodeManifest, type Manifest } from '../../src/snapshot/manifest.ts'
 import { loadPart, loadSnapshot, readManifest } from '../../src/snapshot/read-snapshot.ts'
-import { lockFolder, PartFiles, publishManifest } from '../../src/snapshot/write-snapshot.ts'
+import { lockFolder, publishManifest, writePart } from '../../src/snapshot/write-snapshot.ts'
 import { temporaryFolder } from '../live.ts'
 import { build, fakeSource, type FakeBuoy, type FakeRow, northBuoy } from './fake_source.ts'
 
@@ -243,9 +243,7 @@ test('Aggregates that lie are found by check, those of other months are refused,
   const streams = loaded.columns.get('streams')!
   assert.equal(streams[0], 100, 'the median of each day is 1.00 m')
   streams[0] = 101
-  const files = new PartFiles(folder)
-  const lie = await files.write(loaded, entry.rows, entry.month)
-  await files.written()
+  const lie = writePart(folder, loaded, entry.rows, entry.month)
   await republish(folder, (all) =>
     all.map((part) => (part === all.find(({ file }) => file === entry.file) ? lie : part)),
   )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkPart } from '../../src/snapshot/check-snapshot.ts'
 import {
-  nested,
+  pack,
   sha256,
   SnapshotError,
   type Part,
@@ -111,9 +111,9 @@ test('A catalogue that breaks a rule is refused.', async () => {
       /countries holds something that is not text/,
       (part) => void (part.meta.countries as unknown[]).push({ code: 5, name: 'x' }),
     ],
-    [/registry: an entry has no id/, (part) => void (part.meta.registry = nested([['a', 'b', '1', 'c']]))],
+    [/registry: an entry has no id/, (part) => void (part.meta.registry = pack([['a', 'b', '1', 'c']]))],
     [/registry: is not a byte string/, (part) => void (part.meta.registry = 5)],
-    [/registry: is not a list/, (part) => void (part.meta.registry = nested(5))],
+    [/registry: is not a list/, (part) => void (part.meta.registry = pack(5))],
     [/registry: is not MessagePack/, (part) => void (part.meta.registry = Uint8Array.of(0x92))],
     [/ids do not ascend/, set('id', 0, 0)],
     [/ids do not ascend/, set('id', 1, 1)],

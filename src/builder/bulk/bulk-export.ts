@@ -19,8 +19,8 @@ import {
 import { SnapshotError, type PartEntry } from '../../snapshot/snapshot-format.ts'
 import type { Manifest } from '../../snapshot/manifest.ts'
 import { readMonth } from '../../snapshot/part-kinds.ts'
-import { readPartHead } from '../../snapshot/read-parts.ts'
 import { readPart } from '../../snapshot/read-snapshot.ts'
+import { readUnchecked } from '../../snapshot/read-parts.ts'
 import { collectGarbage } from '../../system/thread.ts'
 import { networksOf, ReadingsFile, writeBuoys, type BulkNetwork } from './bulk-tables.ts'
 import { ExportFolder, type StagedFile } from './export-folder.ts'
@@ -206,7 +206,8 @@ class Export {
 
 function hasSwell(dir: string, part: PartEntry): boolean {
   try {
-    return readPartHead(dir, part, SWELL_NAMES).columns.size > 0
+    const { columns } = readUnchecked(dir, part)
+    return SWELL_NAMES.some((name) => columns.has(name))
   } catch (error) {
     // What is wrong with a part is told when its rows are read, which checks all of it.
     if (error instanceof SnapshotError) return false
