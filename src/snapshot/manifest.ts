@@ -78,11 +78,7 @@ function decodeEntry(entry: unknown, where: string): PartEntry {
   )
   const isMonthly = MONTHLY.has(kind)
   expect((month !== null) === isMonthly, where, `${file} has ${isMonthly ? 'no' : 'a'} month in the manifest`)
-  expect(
-    bytes <= MAX_PART_BYTES,
-    where,
-    `${file} has ${bytes} bytes, a part has at most ${MAX_PART_BYTES}`,
-  )
+  expect(bytes <= MAX_PART_BYTES, where, `${file} has ${bytes} bytes, a part has at most ${MAX_PART_BYTES}`)
   return { kind, file, bytes, sha256: hash, rows, month }
 }
 
